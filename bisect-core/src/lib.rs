@@ -1,0 +1,32 @@
+//! The protocol and the search engine of bisect-opt, with no I/O, no clock, no environment and no allocator tricks:
+//! the runtime, the driver, the simulator and the tests all stand on this crate.
+//!
+//! *The protocol* is the one of Go's `golang.org/x/tools/cmd/bisect`. A target is given a [`Pattern`], a short text
+//! that selects changes by the low bits of their 64-bit [`ChangeId`]s. It asks a [`Matcher`] two questions about each
+//! change: *should it be enabled*, and *should it be reported*. A report is a line that carries a [`marker`].
+//!
+//! *The search* ([`search::Search`]) names the smallest sets of changes that make the target fail. It is a state
+//! machine: it says which trials it wants and is told their outcomes.
+//!
+//! ```
+//! use bisect_core::{ChangeId, Matcher, Pattern};
+//!
+//! let pattern: Pattern = "+01-x3d".parse().unwrap();
+//! let matcher = Matcher::new(&pattern).expect("only the empty pattern has no matcher");
+//! assert!(matcher.should_enable(ChangeId(0b1001)));
+//! assert!(!matcher.should_enable(ChangeId(0x3d)));
+//! assert!(!matcher.should_report(ChangeId(0b1000)));
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+mod id;
+pub mod marker;
+mod matcher;
+mod pattern;
+
+pub use id::{ChangeId, Field, IdHasher};
+pub use matcher::Matcher;
+pub use pattern::{ParseError, ParseErrorKind, Pattern, Suffix, Term};

@@ -1,0 +1,136 @@
+//! Accept and reject tables of the pattern grammar.
+
+use alloc::{format, string::ToString};
+
+use proptest::{collection::vec, prelude::*};
+
+use super::*;
+use crate::Matcher;
+
+/// Which of the IDs 0..16 are enabled and which are reported, as bit sets, most significant bit = 15.
+fn decisions(text: &str) -> (u16, u16) {
+    let pattern: Pattern = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
+    let matcher = Matcher::new(&pattern).unwrap();
+    (0..16).fold((0, 0), |(enable, report), id| {
+        let bit = 1 << id;
+        let id = ChangeId(id);
+        (
+            enable | if matcher.should_enable(id) { bit } else { 0 },
+            report | if matcher.should_report(id) { bit } else { 0 },
+        )
+    })
+}
+
+#[test]
+fn accepted() {
+    let odd = 0b1010_1010_1010_1010;
+    for (text, displayed, enabled, reported) in [
+        ("y", "y", 0xffff, 0xffff),
+        ("n", "n", 0, 0xffff),
+        ("!y", "n", 0, 0xffff),
+        ("!n", "y", 0xffff, 0xffff),
+        ("vvv!!y", "vy", 0xffff, 0xffff),
+        ("vn", "vn", 0, 0xffff),
+        ("1", "1", odd, odd),
+        ("+1", "1", odd, odd),
+        ("!1", "!1", !odd, odd),
+        ("-1", "-1", !odd, !odd),
+        ("y-1", "-1", !odd, !odd),
+        ("!-1", "!-1", odd, !odd),
+        ("y+1", "y+1", 0xffff, 0xffff),
+        ("1-y", "1-y", 0, 0),
+        ("-y", "-y", 0, 0),
+        ("+y", "y", 0xffff, 0xffff),
+        ("0+1", "0+1", 0xffff, 0xffff),
+        ("0001+x3", "x1+x3", 0b1010, 0b1010),
+        ("xA+xa", "xa+xa", 1 << 10, 1 << 10),
+        ("1-01-0011", "1-01-x3", 0b1000_1000_1000_1000 & !(1 << 3), 0b1000_1000_1000_1000 & !(1 << 3)),
+        ("1-x0000000000000003", "1-x0000000000000003", odd & !(1 << 3), odd & !(1 << 3)),
+    ] {
+        let pattern: Pattern = text.parse().unwrap();
+        assert_eq!(pattern.to_string(), displayed, "{text}");
+        assert_eq!(decisions(text), (enabled, reported), "{text}");
+    }
+    let longest = "1".repeat(64);
+    assert!(longest.parse::<Pattern>().unwrap().terms()[0] == Term::Add(Suffix::exactly(ChangeId(u64::MAX))));
+    assert_eq!("".parse(), Ok(Pattern::default()));
+    assert!(Matcher::new(&Pattern::default()).is_none());
+}
+
+extern crate std;
+
+#[test]
+fn rejected() {
+    use ParseErrorKind::{AddAfterRemove, MissingTerm, TermTooLong, Unexpected};
+    let (binary, hex) = ("0".repeat(65), format!("1+x{}", "0".repeat(17)));
+    for (text, offset, kind) in [
+        ("v", 1, MissingTerm),
+        ("!", 1, MissingTerm),
+        ("v!", 2, MissingTerm),
+        ("+", 1, MissingTerm),
+        ("-", 1, MissingTerm),
+        ("++0", 1, MissingTerm),
+        ("0+", 2, MissingTerm),
+        ("0--1", 2, MissingTerm),
+        ("x", 1, MissingTerm),
+        ("x+1", 1, MissingTerm),
+        ("!v1", 1, Unexpected('v')),
+        ("yy", 1, Unexpected('y')),
+        ("0y", 1, Unexpected('y')),
+        ("1y", 1, Unexpected('y')),
+        ("y0", 1, Unexpected('0')),
+        ("xya", 1, Unexpected('y')),
+        ("xg", 1, Unexpected('g')),
+        ("x0x1", 2, Unexpected('x')),
+        ("012", 2, Unexpected('2')),
+        ("2", 0, Unexpected('2')),
+        ("Y", 0, Unexpected('Y')),
+        ("nn", 0, Unexpected('n')),
+        ("n+0", 0, Unexpected('n')),
+        ("0+n", 2, Unexpected('n')),
+        (" y", 0, Unexpected(' ')),
+        ("y ", 1, Unexpected(' ')),
+        ("0+é", 2, Unexpected('é')),
+        ("+0-1x", 4, Unexpected('x')),
+        ("0-1+0", 3, AddAfterRemove),
+        ("-1+0", 2, AddAfterRemove),
+        (binary.as_str(), 0, TermTooLong),
+        (hex.as_str(), 2, TermTooLong),
+    ] {
+        assert_eq!(text.parse::<Pattern>(), Err(ParseError { offset, kind }), "{text}");
+    }
+}
+
+#[test]
+fn errors_name_the_byte() {
+    let error = "+0-1x".parse::<Pattern>().unwrap_err();
+    assert_eq!(error.to_string(), "unexpected 'x' at byte 4");
+}
+
+fn suffix() -> impl Strategy<Value = Suffix> {
+    (any::<u64>(), 0..=64_u32).prop_map(|(bits, len)| Suffix::new(bits, len))
+}
+
+proptest! {
+    #[test]
+    fn parse_undoes_display(verbose: bool, inverted: bool, add in vec(suffix(), 1..5), remove in vec(suffix(), 0..5)) {
+        let pattern = Pattern::new(add, remove).verbose(verbose).inverted(inverted);
+        prop_assert_eq!(pattern.to_string().parse(), Ok(pattern));
+    }
+
+    #[test]
+    fn any_text_is_parsed_or_refused_at_a_byte_of_it(text in "[v!yn01x3f+\\-é ]{0,12}") {
+        match text.parse::<Pattern>() {
+            Ok(pattern) => prop_assert_eq!(pattern.to_string().parse(), Ok(pattern)),
+            Err(error) => prop_assert!(text.is_char_boundary(error.offset)),
+        }
+    }
+
+    #[test]
+    fn the_last_term_that_matches_decides(id: u64, add in vec(suffix(), 1..5), remove in vec(suffix(), 0..5)) {
+        let pattern = Pattern::new(add.clone(), remove.clone());
+        let id = ChangeId(id);
+        let selected = add.iter().any(|s| s.matches(id)) && !remove.iter().any(|s| s.matches(id));
+        prop_assert_eq!(Matcher::new(&pattern).unwrap().should_report(id), selected);
+    }
+}
