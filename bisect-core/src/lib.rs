@@ -26,6 +26,7 @@ mod id;
 pub mod marker;
 mod matcher;
 mod pattern;
+pub mod search;
 
 pub use id::{ChangeId, Field, IdHasher};
 pub use matcher::Matcher;

@@ -1,0 +1,337 @@
+//! The search as one trial after the other: which question is next, and what its answer means.
+//!
+//! The state is small and cheap to clone, so that whoever wants to know what would be asked next, whichever way a trial
+//! ends, can try both ways.
+
+use alloc::vec::Vec;
+
+use super::{
+    Options,
+    bracket::{Bracket, Narrowing},
+    selection::{Prefix, Selection},
+    trial::{Outcome, Question, TrialId},
+    verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict},
+};
+use crate::ChangeId;
+
+/// At most so many sets that are too large are worked around; each may leave as many branches as it has changes.
+const TOO_LARGE_LIMIT: usize = 16;
+
+/// The sequential search.
+#[derive(Clone, Debug)]
+pub(super) struct Procedure {
+    options: Options,
+    state: State,
+    mode: Mode,
+    /// Reported in the calibration.
+    known: Vec<ChangeId>,
+    found: Vec<Culprit>,
+    /// Left out for the time being, so that sets which share changes with one that is too large are found.
+    avoided: Vec<ChangeId>,
+    /// What else to avoid in turn.
+    branches: Vec<Vec<ChangeId>>,
+    too_large: usize,
+    incomplete: Option<Incomplete>,
+}
+
+/// What the answer to a trial is compared with.
+#[derive(Clone, Debug)]
+pub(super) struct Answer<'a> {
+    pub(super) trial: TrialId,
+    pub(super) outcome: Outcome,
+    pub(super) reported: &'a [ChangeId],
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// Run with every change.
+    All,
+    /// Run with none; this came of running with every change.
+    None {
+        all: Outcome,
+        reported: Vec<ChangeId>,
+    },
+    /// Find one more change that the failure needs beside the forced ones.
+    Narrow {
+        forced: Vec<ChangeId>,
+        bracket: Bracket,
+    },
+    /// Do the forced changes suffice? What is left to search if not.
+    Exactly {
+        forced: Vec<ChangeId>,
+        rest: Bracket,
+    },
+    /// This set fails; does the target pass without it, and everything else switched?
+    Rest {
+        culprit: Culprit,
+    },
+    /// This set fails; does the target still pass in the state that passed at first? What to do if so.
+    Without {
+        culprit: Culprit,
+        then: Then,
+    },
+    /// A set was too large: does the target fail without some of its changes?
+    Branch,
+    Done(Verdict),
+}
+
+/// What follows once a culprit is confirmed.
+#[derive(Clone, Debug)]
+enum Then {
+    /// As many sets as were asked for.
+    Stop,
+    /// Everything else failed too, in this trial: search what it reported.
+    Search(TrialId, Vec<ChangeId>),
+    /// What else fails is not known.
+    NextBranch,
+}
+
+impl Procedure {
+    pub(super) fn new(options: Options) -> Self {
+        Self {
+            options,
+            state: State::All,
+            mode: Mode::Enable,
+            known: Vec::new(),
+            found: Vec::new(),
+            avoided: Vec::new(),
+            branches: Vec::new(),
+            too_large: 0,
+            incomplete: None,
+        }
+    }
+
+    pub(super) fn found(&self) -> &[Culprit] {
+        &self.found
+    }
+
+    /// The changes that may be the one searched for at the moment.
+    pub(super) fn candidates(&self) -> Option<&[ChangeId]> {
+        match &self.state {
+            State::Narrow { bracket, .. } => Some(bracket.candidates()),
+            _ => None,
+        }
+    }
+
+    /// The question whose answer is needed, or how the search ended.
+    pub(super) fn question(&self) -> Result<(Question, Selection), &Verdict> {
+        let inverted = self.mode == Mode::Disable;
+        let select = |prefix, forced: &[ChangeId]| Selection {
+            order: self.options.order,
+            prefix,
+            forced: forced.to_vec(),
+            excluded: self.excluded(),
+            inverted,
+        };
+        Ok(match &self.state {
+            State::All => (Question::All, Selection::all(self.options.order)),
+            State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
+            State::Narrow { forced, bracket } => match bracket.narrowing() {
+                Narrowing::Ask(cut) => (Question::Prefix, select(Prefix::Below(cut), forced)),
+                settled => unreachable!("a settled bracket is left at once: {settled:?}"),
+            },
+            State::Exactly { forced, .. } => (Question::Exactly, select(Prefix::NONE, forced)),
+            State::Rest { culprit } => {
+                let mut selection = select(Prefix::All, &[]);
+                selection.excluded.extend(&culprit.changes);
+                (Question::Rest, selection)
+            }
+            State::Branch => (Question::Rest, select(Prefix::All, &[])),
+            State::Without { .. } => {
+                (Question::Without, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
+            }
+            State::Done(verdict) => return Err(verdict),
+        })
+    }
+
+    /// Takes the answer to [`question`](Self::question).
+    pub(super) fn answer(&mut self, answer: &Answer<'_>) {
+        let state = core::mem::replace(&mut self.state, State::All);
+        self.state = match state {
+            State::All => Self::after_all(answer),
+            State::None { all, reported } => self.after_none(all, reported, answer),
+            State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, answer),
+            State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
+            State::Rest { culprit } => self.after_rest(culprit, answer),
+            State::Without { culprit, then } => self.after_without(culprit, then, answer),
+            State::Branch => match answer.outcome {
+                Outcome::Fail => self.narrow_all(answer.trial, answer.reported.to_vec()),
+                Outcome::Pass => self.next_branch(),
+                Outcome::Unresolved(reason) => {
+                    self.incomplete = Some(Incomplete::Unresolved(reason));
+                    self.next_branch()
+                }
+            },
+            done @ State::Done(_) => done,
+        };
+    }
+
+    fn after_all(answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::All, reason)),
+            all => State::None { all, reported: answer.reported.to_vec() },
+        }
+    }
+
+    fn after_none(&mut self, all: Outcome, reported: Vec<ChangeId>, answer: &Answer<'_>) -> State {
+        let failing = match (all, answer.outcome) {
+            (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::None, reason)),
+            (Outcome::Fail, Outcome::Pass) => {
+                self.mode = Mode::Enable;
+                reported.clone()
+            }
+            (Outcome::Pass, Outcome::Fail) => {
+                self.mode = Mode::Disable;
+                answer.reported.to_vec()
+            }
+            (same, _) => return State::Done(Verdict::NoDifference(same)),
+        };
+        self.known = reported;
+        self.known.extend(answer.reported);
+        self.known.sort_unstable();
+        self.known.dedup();
+        if self.known.is_empty() {
+            return unusable(Unusable::NoReports);
+        }
+        self.narrow_all(answer.trial, failing)
+    }
+
+    fn after_prefix(&mut self, forced: Vec<ChangeId>, mut bracket: Bracket, answer: &Answer<'_>) -> State {
+        let Narrowing::Ask(cut) = bracket.narrowing() else { unreachable!("only an open bracket asks") };
+        if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
+            return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
+        }
+        bracket.record(cut, answer.outcome, answer.reported, &forced);
+        self.narrow(forced, bracket, answer.trial)
+    }
+
+    /// Goes on with a bracket; `failed` is the trial that last changed it.
+    fn narrow(&mut self, mut forced: Vec<ChangeId>, bracket: Bracket, failed: TrialId) -> State {
+        match bracket.narrowing() {
+            Narrowing::Ask(_) => State::Narrow { forced, bracket },
+            Narrowing::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
+            Narrowing::Needed(change) => {
+                let rest = bracket.below(change);
+                forced.push(change);
+                // Every set is of reported changes: a target that invents new ones with every run is stopped here.
+                let named = forced.len() + self.found.iter().map(|culprit| culprit.changes.len()).sum::<usize>();
+                if named > 2 * self.known.len() + 64 {
+                    return inconsistent(Inconsistency::Endless);
+                }
+                State::Exactly { forced, rest }
+            }
+        }
+    }
+
+    fn after_exactly(&mut self, mut forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Fail => {
+                // A change that this run did not even ask about cannot be needed. Of an honest and monotone target
+                // all were asked about.
+                let before = forced.len();
+                forced.retain(|id| answer.reported.contains(id));
+                if forced.is_empty() {
+                    return inconsistent(Inconsistency::Unexplained(answer.trial));
+                }
+                if forced.len() < before {
+                    return State::Exactly { forced, rest };
+                }
+                let culprit = Culprit { changes: forced, mode: self.mode, confirmed_by: answer.trial };
+                if self.options.max_sets.is_some_and(|max| self.found.len() + 1 >= max.get()) {
+                    return State::Without { culprit, then: Then::Stop };
+                }
+                State::Rest { culprit }
+            }
+            // Nothing else can be needed, so this is the set that failed a moment ago.
+            Outcome::Pass if rest.candidates().is_empty() => {
+                inconsistent(Inconsistency::NotConfirmed(answer.trial, forced))
+            }
+            Outcome::Unresolved(reason) if rest.candidates().is_empty() => {
+                self.incomplete = Some(Incomplete::Unresolved(reason));
+                self.next_branch()
+            }
+            Outcome::Pass | Outcome::Unresolved(_) => {
+                if self.options.max_set_size.is_some_and(|max| forced.len() >= max.get()) {
+                    return self.work_around(&forced);
+                }
+                self.narrow(forced, rest, answer.trial)
+            }
+        }
+    }
+
+    /// A set with these changes, and more, is too large to be searched for. Any other minimal set lacks at least one of
+    /// them (Reiter's hitting-set tree): look for each one's in turn.
+    fn work_around(&mut self, forced: &[ChangeId]) -> State {
+        self.incomplete = Some(Incomplete::MaxSetSize);
+        self.too_large += 1;
+        if self.too_large <= TOO_LARGE_LIMIT {
+            for &change in forced {
+                let mut avoided = self.avoided.clone();
+                avoided.push(change);
+                avoided.sort_unstable();
+                if !self.branches.contains(&avoided) {
+                    self.branches.push(avoided);
+                }
+            }
+        }
+        self.next_branch()
+    }
+
+    fn next_branch(&mut self) -> State {
+        if self.branches.is_empty() {
+            return State::Done(self.incomplete.map_or(Verdict::Complete, Verdict::Incomplete));
+        }
+        self.avoided = self.branches.remove(0);
+        State::Branch
+    }
+
+    fn after_rest(&mut self, culprit: Culprit, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            // It passes without the set and with everything else: no better confirmation.
+            Outcome::Pass => {
+                self.found.push(culprit);
+                self.next_branch()
+            }
+            Outcome::Fail => State::Without { culprit, then: Then::Search(answer.trial, answer.reported.to_vec()) },
+            Outcome::Unresolved(reason) => {
+                self.incomplete = Some(Incomplete::Unresolved(reason));
+                State::Without { culprit, then: Then::NextBranch }
+            }
+        }
+    }
+
+    /// Starts a new set: everything but the excluded changes failed, and these were reported.
+    fn narrow_all(&mut self, failed: TrialId, reported: Vec<ChangeId>) -> State {
+        let bracket = Bracket::new(self.options.order, Prefix::All, reported);
+        self.narrow(Vec::new(), bracket, failed)
+    }
+
+    fn after_without(&mut self, culprit: Culprit, then: Then, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Pass => {
+                self.found.push(culprit);
+                match then {
+                    Then::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
+                    Then::Search(failed, reported) => self.narrow_all(failed, reported),
+                    Then::NextBranch => self.next_branch(),
+                }
+            }
+            Outcome::Fail | Outcome::Unresolved(_) => {
+                inconsistent(Inconsistency::BaseFails(answer.trial, culprit.changes))
+            }
+        }
+    }
+
+    fn excluded(&self) -> Vec<ChangeId> {
+        let found = self.found.iter().flat_map(|culprit| &culprit.changes);
+        found.chain(&self.avoided).copied().collect()
+    }
+}
+
+fn unusable(why: Unusable) -> State {
+    State::Done(Verdict::Unusable(why))
+}
+
+fn inconsistent(how: Inconsistency) -> State {
+    State::Done(Verdict::Inconsistent(how))
+}

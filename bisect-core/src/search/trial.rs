@@ -1,0 +1,83 @@
+//! What the search asks of a target, and what it is told.
+
+use alloc::vec::Vec;
+
+use super::selection::Selection;
+use crate::{ChangeId, Pattern};
+
+/// Names a trial of one search; trials are numbered from 0 in the order in which they were first wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TrialId(pub usize);
+
+/// One question put to the target: does it fail with this selection? One or more runs answer it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Its name.
+    pub id: TrialId,
+    /// What the search wants to know.
+    pub question: Question,
+    /// The changes to switch.
+    pub selection: Selection,
+}
+
+impl Trial {
+    /// The selection as text for the target; a question that leads to an answer for people asks for text.
+    ///
+    /// # Panics
+    /// If the search is not over hashes.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern {
+        self.selection.pattern().verbose(self.question == Question::Exactly)
+    }
+}
+
+/// Why a trial is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// What does the target do with every change enabled?
+    All,
+    /// And with none?
+    None,
+    /// Does this prefix fail? It halves the changes that may be the last one needed.
+    Prefix,
+    /// Do the changes found so far fail on their own?
+    Exactly,
+    /// Does anything else fail, with the sets found so far left out?
+    Rest,
+    /// Does the target still pass where it passed at first? Else the set just found is no culprit.
+    Without,
+}
+
+/// What one run showed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Observation {
+    /// Whether it failed.
+    pub outcome: Outcome,
+    /// The changes that it reported, in any order; one reported twice counts once.
+    pub reported: Vec<ChangeId>,
+}
+
+/// How a run ended, as far as the search is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The target is content.
+    Pass,
+    /// It shows the failure that is searched for.
+    Fail,
+    /// The run does not tell.
+    Unresolved(Reason),
+}
+
+/// Why a run does not tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The target does not build with this selection.
+    Build,
+    /// It could not be started.
+    Spawn,
+    /// It took too long, where that is not a failure.
+    Timeout,
+    /// It asked to be skipped, or failed in another way than the one searched for.
+    Skip,
+}

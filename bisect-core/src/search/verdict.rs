@@ -1,0 +1,87 @@
+//! How a search ends.
+
+use alloc::vec::Vec;
+
+use super::trial::{Outcome, Question, Reason, TrialId};
+use crate::ChangeId;
+
+/// A minimal set of changes that together make the target fail, confirmed by a run with exactly that set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Culprit {
+    /// The changes, in the order in which they were found to be needed.
+    pub changes: Vec<ChangeId>,
+    /// Whether enabling or disabling them breaks the target.
+    pub mode: Mode,
+    /// The trial that failed with exactly this set.
+    pub confirmed_by: TrialId,
+}
+
+/// What breaks the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mode {
+    /// It passes with no change and fails when the culprits are enabled.
+    Enable,
+    /// It passes with every change and fails when the culprits are disabled.
+    Disable,
+}
+
+/// Why a search ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every set within the limits was found: with those left out, the target passes.
+    Complete,
+    /// The search is over, but there may be more than was found.
+    Incomplete(Incomplete),
+    /// With every change and with none, the outcome is this one: there is nothing to find.
+    NoDifference(Outcome),
+    /// The target cannot be searched.
+    Unusable(Unusable),
+    /// The target contradicts itself.
+    Inconsistent(Inconsistency),
+}
+
+/// What kept a search from finding everything.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Incomplete {
+    /// As many sets were found as were asked for.
+    MaxSets,
+    /// A failing set has more changes than are allowed; smaller ones that share changes with it were looked for.
+    MaxSetSize,
+    /// As many runs were made as are allowed.
+    MaxRuns,
+    /// Trials that would have told more were unresolved.
+    Unresolved(Reason),
+}
+
+/// Why a target cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Unusable {
+    /// With every change, or with none, a run does not tell pass from fail.
+    Unresolved(Question, Reason),
+    /// It passes and fails, but reports no change that could make the difference.
+    NoReports,
+    /// It reported changes that the selection left out.
+    Unasked {
+        /// The trial in which it did.
+        trial: TrialId,
+        /// Some of those changes.
+        changes: Vec<ChangeId>,
+        /// It reported everything it ever reported: it seems not to look at the pattern at all.
+        ignores_pattern: bool,
+    },
+}
+
+/// How a target contradicts itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Inconsistency {
+    /// The runs of one trial ended differently.
+    Runs(TrialId),
+    /// A trial failed, but none of the changes that it reported can be what made the difference.
+    Unexplained(TrialId),
+    /// These changes were named by the search, but this trial, with exactly them, did not fail.
+    NotConfirmed(TrialId, Vec<ChangeId>),
+    /// These changes fail alone, but by then this trial, in the state that passed at first, did not pass.
+    BaseFails(TrialId, Vec<ChangeId>),
+    /// It goes on to report changes that it never reported with everything enabled, and to fail with them.
+    Endless,
+}

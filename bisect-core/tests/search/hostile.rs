@@ -1,0 +1,282 @@
+//! Targets that are not monotone, change their minds or lie: the search ends within its bound and accuses no innocent.
+
+use std::{cell::Cell, collections::BTreeSet, num::NonZeroUsize};
+
+use crate::simulator::{Run, id, search};
+use bisect_core::{
+    ChangeId,
+    search::{Incomplete, Inconsistency, Observation, Options, Outcome, Question, Reason, TrialId, Unusable, Verdict},
+};
+use proptest::{
+    collection::{btree_set, vec},
+    prelude::*,
+};
+
+const PASS: Outcome = Outcome::Pass;
+const FAIL: Outcome = Outcome::Fail;
+const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
+
+fn named(n: usize) -> Vec<ChangeId> {
+    (0..n).map(|i| id(&format!("change {i}"))).collect()
+}
+
+fn outcome(fails: bool) -> Outcome {
+    if fails { FAIL } else { PASS }
+}
+
+#[test]
+fn a_target_that_ignores_the_pattern() {
+    let ids = named(20);
+    let finished = search(Options::default(), 10, |run: Run<'_>| Observation {
+        // It heeds `n`, as the one that Go's tool accuses without end does.
+        outcome: outcome(!run.selection.inverted),
+        reported: ids.clone(),
+    });
+    let Verdict::Unusable(Unusable::Unasked { ignores_pattern, .. }) = finished.verdict else {
+        panic!("{:?}", finished.verdict)
+    };
+    assert!(ignores_pattern);
+}
+
+#[test]
+fn a_report_that_was_not_asked_for() {
+    let ids = named(20);
+    let finished = search(Options::default(), 10, |run: Run<'_>| {
+        let mut reported = run.reported(ids.iter().copied());
+        if run.number == 3 {
+            reported.extend(ids.iter().find(|&&id| !run.selection.contains(id)));
+        }
+        Observation { outcome: outcome(run.enabled(ids[0])), reported }
+    });
+    let Verdict::Unusable(Unusable::Unasked { trial, changes, ignores_pattern }) = finished.verdict else {
+        panic!("{:?}", finished.verdict)
+    };
+    assert_eq!((trial, changes.len(), ignores_pattern), (TrialId(2), 1, false));
+}
+
+#[test]
+fn a_target_that_reports_nothing() {
+    let finished = search(Options::default(), 2, |run: Run<'_>| Observation {
+        outcome: outcome(run.enabled(ChangeId(0))),
+        reported: Vec::new(),
+    });
+    assert_eq!(finished.verdict, Verdict::Unusable(Unusable::NoReports));
+}
+
+#[test]
+fn a_target_that_makes_no_difference() {
+    for all in [PASS, FAIL] {
+        let finished = search(Options::default(), 2, |run: Run<'_>| Observation {
+            outcome: all,
+            reported: run.reported(named(3)),
+        });
+        assert_eq!(finished.verdict, Verdict::NoDifference(all));
+    }
+}
+
+#[test]
+fn a_calibration_that_does_not_resolve() {
+    for (number, question) in [(1, Question::All), (2, Question::None)] {
+        let finished = search(Options::default(), 2, |run: Run<'_>| Observation {
+            outcome: if run.number == number { SKIP } else { PASS },
+            reported: Vec::new(),
+        });
+        assert_eq!(finished.verdict, Verdict::Unusable(Unusable::Unresolved(question, Reason::Skip)));
+    }
+}
+
+#[test]
+fn a_set_that_is_not_confirmed() {
+    // It fails with any selection that is a prefix, but not with the change alone.
+    let ids = named(8);
+    let finished = search(Options::default(), 12, |run: Run<'_>| Observation {
+        outcome: outcome(run.enabled(ids[0]) && run.selection.forced.is_empty()),
+        reported: run.reported(ids.iter().copied()),
+    });
+    assert!(matches!(finished.verdict, Verdict::Inconsistent(Inconsistency::NotConfirmed(_, set)) if set == [ids[0]]));
+    assert!(finished.search.found().is_empty());
+}
+
+#[test]
+fn a_target_that_fails_for_good_from_some_run_on() {
+    let ids = named(64);
+    for from in 3..9 {
+        let finished = search(Options::default(), 20, |run: Run<'_>| Observation {
+            outcome: outcome(run.number >= from || run.number == 1),
+            reported: run.reported(ids.iter().copied()),
+        });
+        assert!(matches!(finished.verdict, Verdict::Inconsistent(_)), "{:?}", finished.verdict);
+        assert!(finished.search.found().is_empty());
+    }
+}
+
+#[test]
+fn runs_of_one_trial_that_disagree() {
+    let ids = named(64);
+    let twice = Options { runs_per_trial: NonZeroUsize::new(2).unwrap(), ..Options::default() };
+    let finished = search(twice.clone(), 20, |run: Run<'_>| Observation {
+        outcome: outcome(run.enabled(ids[0]) && run.number != 1),
+        reported: run.reported(ids.iter().copied()),
+    });
+    let Verdict::Inconsistent(Inconsistency::Runs(trial)) = finished.verdict else { panic!("{:?}", finished.verdict) };
+    assert_eq!((trial, finished.search.runs()), (TrialId(0), 2));
+    // And those that agree cost twice the runs.
+    let finished = search(twice, 2 * 10, |run: Run<'_>| Observation {
+        outcome: outcome(run.enabled(ids[0])),
+        reported: run.reported(ids.iter().copied()),
+    });
+    assert_eq!(finished.sets(), [BTreeSet::from([ids[0]])]);
+    assert_eq!(finished.search.runs(), 2 * finished.search.trials());
+}
+
+#[test]
+fn the_limit_on_runs_holds() {
+    let ids = named(64);
+    for max in 0..9 {
+        let finished = search(Options { max_runs: Some(max), ..Options::default() }, max, |run: Run<'_>| Observation {
+            outcome: outcome(run.enabled(ids[0])),
+            reported: run.reported(ids.iter().copied()),
+        });
+        assert_eq!((finished.verdict, finished.search.runs()), (Verdict::Incomplete(Incomplete::MaxRuns), max));
+    }
+}
+
+#[test]
+fn changes_that_only_appear_in_later_runs() {
+    // With both on, the first hides the second's callees: `inner` is only asked about when `outer` is off.
+    let (ids, outer, inner) = (named(40), id("outer"), id("inner"));
+    let finished = search(Options::default(), 20, |run: Run<'_>| {
+        let mut present = ids.clone();
+        present.push(if run.enabled(outer) { outer } else { inner });
+        Observation {
+            outcome: outcome(run.enabled(ids[3]) && !run.enabled(outer) && run.enabled(inner) || run.enabled(ids[5])),
+            reported: run.reported(present),
+        }
+    });
+    for set in finished.sets() {
+        assert!(finished.failed_alone(&set));
+    }
+    assert!(finished.sets().contains(&BTreeSet::from([ids[5]])), "{:?}", finished.verdict);
+}
+
+#[test]
+fn duplicate_reports_count_once() {
+    let ids = named(10);
+    let finished = search(Options::default(), 10, |run: Run<'_>| Observation {
+        outcome: outcome(run.enabled(ids[4])),
+        reported: run.reported(ids.iter().chain(&ids).copied()),
+    });
+    assert_eq!((finished.verdict, finished.search.changes()), (Verdict::Complete, 10));
+}
+
+#[test]
+fn a_set_above_the_size_limit_does_not_hide_smaller_ones() {
+    // Go's tool never reports the pair once it has entered the larger set that shares a change with it.
+    let ids = named(30);
+    let all = |run: &Run<'_>, set: &[usize]| set.iter().all(|&i| run.enabled(ids[i]));
+    let sets: [&[usize]; 4] = [&[1, 2, 3, 4], &[4, 9], &[1, 11], &[20]];
+    let options = Options { max_set_size: NonZeroUsize::new(2), ..Options::default() };
+    let finished = search(options, 200, |run: Run<'_>| Observation {
+        outcome: outcome(sets.iter().any(|set| all(&run, set))),
+        reported: run.reported(ids.iter().copied()),
+    });
+    let mut found = finished.sets();
+    found.sort();
+    let mut expected: Vec<BTreeSet<_>> = sets[1..].iter().map(|set| set.iter().map(|&i| ids[i]).collect()).collect();
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn the_size_limit_is_a_stated_result() {
+    let ids = named(30);
+    let options = Options { max_set_size: NonZeroUsize::new(2), ..Options::default() };
+    let finished = search(options, 200, |run: Run<'_>| Observation {
+        outcome: outcome((0..3).all(|i| run.enabled(ids[i]))),
+        reported: run.reported(ids.iter().copied()),
+    });
+    assert!(finished.search.found().is_empty());
+    assert_eq!(finished.verdict, Verdict::Incomplete(Incomplete::MaxSetSize));
+}
+
+#[test]
+fn as_many_sets_as_asked_for() {
+    let ids = named(30);
+    let options = Options { max_sets: NonZeroUsize::new(2), ..Options::default() };
+    let finished = search(options, 30, |run: Run<'_>| Observation {
+        outcome: outcome((0..3).any(|i| run.enabled(ids[i]))),
+        reported: run.reported(ids.iter().copied()),
+    });
+    assert_eq!(finished.search.found().len(), 2);
+    assert_eq!(finished.verdict, Verdict::Incomplete(Incomplete::MaxSets));
+}
+
+/// Bound for targets of which nothing is known: every narrowing ends, and sets cannot outnumber the changes.
+fn bound(changes: usize) -> usize {
+    4 + (2 * changes + 64 + 1) * (64 + 64 + 16 + 4) * 17
+}
+
+proptest! {
+    #[test]
+    fn any_truth_table_ends_without_a_false_accusation(table in vec(any::<bool>(), 64), ids in btree_set(any::<u64>(), 6)) {
+        let ids: Vec<_> = ids.into_iter().map(ChangeId).collect();
+        let row = |on: &dyn Fn(ChangeId) -> bool| (0..6).filter(|&i| on(ids[i])).fold(0, |row, i| row | 1 << i);
+        let finished = search(Options::default(), 400, |run: Run<'_>| Observation {
+            outcome: outcome(table[row(&|id| run.enabled(id))]),
+            reported: run.reported(ids.iter().copied()),
+        });
+        for (culprit, set) in finished.search.found().iter().zip(finished.sets()) {
+            let enable = culprit.mode == bisect_core::search::Mode::Enable;
+            prop_assert!(table[row(&|id| set.contains(&id) == enable)], "it fails with exactly the set");
+            prop_assert!(!table[if enable { 0 } else { 63 }], "and passes without");
+        }
+        if table[0] != table[63] {
+            prop_assert!(!finished.search.found().is_empty(), "a deterministic target has a culprit: {:?}", finished.verdict);
+        }
+    }
+
+    #[test]
+    fn unresolved_trials_are_worked_around(skips in vec(0..4_u8, 256), culprit in 0..8_usize, ids in btree_set(any::<u64>(), 8)) {
+        let ids: Vec<_> = ids.into_iter().map(ChangeId).collect();
+        let finished = search(Options::default(), 2000, |run: Run<'_>| {
+            let row = (0..8).filter(|&i| run.enabled(ids[i])).fold(0, |row, i| row | 1 << i);
+            let calibration = row == 0 || row == 255;
+            let outcome = if skips[row] == 0 && !calibration { SKIP } else { outcome(row >> culprit & 1 == 1) };
+            Observation { outcome, reported: run.reported(ids.iter().copied()) }
+        });
+        for set in finished.sets() {
+            prop_assert!(set.contains(&ids[culprit]) && finished.failed_alone(&set));
+        }
+        if skips.iter().all(|&skip| skip > 0) {
+            prop_assert_eq!(finished.sets(), [BTreeSet::from([ids[culprit]])]);
+        }
+    }
+
+    #[test]
+    fn a_liar_is_survived(lies in vec((0..8_u8, vec(any::<u64>(), 0..6)), 1..40), invent: bool) {
+        let said = Cell::new(0);
+        let finished = search(Options::default(), bound(12), |run: Run<'_>| {
+            let (kind, ids) = &lies[said.replace(said.get() + 1) % lies.len()];
+            // Invented changes are new with every run, yet always within the selection, where they cannot be caught.
+            let fresh = |id: &u64| ChangeId(if invent { id.wrapping_mul(2 * run.number as u64 + 1) } else { *id });
+            Observation {
+                outcome: match kind { 0 => SKIP, 1..4 => PASS, _ => FAIL },
+                reported: run.reported(ids.iter().map(fresh)),
+            }
+        });
+        for set in finished.sets() {
+            prop_assert!(finished.failed_alone(&set));
+        }
+    }
+
+    #[test]
+    fn a_target_that_invents_changes_without_end(seed: u64) {
+        let finished = search(Options::default(), bound(64), |run: Run<'_>| {
+            let base = run.selection.inverted;
+            let fresh = |i: u64| ChangeId(seed ^ (run.number as u64) << 32 ^ i.reverse_bits());
+            let reported = run.reported((0..64).map(fresh).chain(run.selection.forced.iter().copied()));
+            Observation { outcome: outcome(!base), reported }
+        });
+        prop_assert!(matches!(finished.verdict, Verdict::Inconsistent(_)), "{:?}", finished.verdict);
+    }
+}

@@ -1,0 +1,6 @@
+//! The search engine on a simulated target: against brute force, against hostile targets, and whole searches as text.
+
+mod brute_force;
+mod golden;
+mod hostile;
+mod simulator;

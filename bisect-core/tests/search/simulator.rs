@@ -1,0 +1,74 @@
+//! A target without processes: changes with names, a formula that says which sets fail, and ways to misbehave.
+
+use std::collections::BTreeSet;
+
+use bisect_core::{
+    ChangeId, Field,
+    search::{Observation, Options, Outcome, Question, Search, Selection, Step, Trial, Verdict},
+};
+
+/// The ID of a named change.
+pub(crate) fn id(name: &str) -> ChangeId {
+    ChangeId::of(&[Field::Str(name)])
+}
+
+/// What a run sees: the selection that it was asked for, and its number, from 1.
+pub(crate) struct Run<'a> {
+    pub(crate) number: usize,
+    pub(crate) selection: &'a Selection,
+}
+
+impl Run<'_> {
+    /// Whether the pattern enables this change.
+    pub(crate) fn enabled(&self, id: ChangeId) -> bool {
+        self.selection.contains(id) != self.selection.inverted
+    }
+
+    /// Those of `ids` that an honest target reports.
+    pub(crate) fn reported(&self, ids: impl IntoIterator<Item = ChangeId>) -> Vec<ChangeId> {
+        ids.into_iter().filter(|&id| self.selection.contains(id)).collect()
+    }
+}
+
+/// A search that is over, with what each of its trials showed.
+pub(crate) struct Finished {
+    pub(crate) search: Search,
+    pub(crate) verdict: Verdict,
+    pub(crate) trials: Vec<(Trial, Observation)>,
+}
+
+impl Finished {
+    /// The sets that were found, as sets.
+    pub(crate) fn sets(&self) -> Vec<BTreeSet<ChangeId>> {
+        self.search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
+    }
+
+    /// Whether a trial asked for exactly this set, and failed.
+    pub(crate) fn failed_alone(&self, set: &BTreeSet<ChangeId>) -> bool {
+        self.trials.iter().any(|(trial, seen)| {
+            let forced: BTreeSet<_> = trial.selection.forced.iter().copied().collect();
+            trial.question == Question::Exactly && forced == *set && seen.outcome == Outcome::Fail
+        })
+    }
+}
+
+/// Searches a target, one run at a time.
+///
+/// # Panics
+/// If the search takes more than `bound` runs.
+pub(crate) fn search(options: Options, bound: usize, mut target: impl FnMut(Run<'_>) -> Observation) -> Finished {
+    let mut search = Search::new(options);
+    let mut trials = Vec::new();
+    loop {
+        match search.step() {
+            Step::Run(trial) => {
+                assert!(search.runs() <= bound, "more than {bound} runs");
+                let seen = target(Run { number: search.runs(), selection: &trial.selection });
+                search.record(trial.id, seen.clone());
+                trials.push((trial, seen));
+            }
+            Step::Wait => panic!("nothing is in flight, yet the search waits"),
+            Step::Done(verdict) => return Finished { search, verdict, trials },
+        }
+    }
+}
