@@ -180,10 +180,12 @@ impl Search {
             return;
         }
         progress.answered = true;
-        let mut reported: Vec<_> = progress.observations.iter().flat_map(|o| &o.reported).copied().collect();
+        // Kept no longer: there may be a million reports a run.
+        let observations = core::mem::take(&mut progress.observations);
+        let outcome = observations[0].outcome;
+        let mut reported: Vec<_> = observations.into_iter().flat_map(|observation| observation.reported).collect();
         reported.sort_unstable();
         reported.dedup();
-        let outcome = progress.observations[0].outcome;
         self.procedure.answer(&Answer { trial: id, outcome, reported: &reported });
     }
 
@@ -224,6 +226,12 @@ impl Search {
     #[must_use]
     pub fn changes(&self) -> usize {
         self.seen.len()
+    }
+
+    /// How many of those a selection selects.
+    #[must_use]
+    pub fn selected(&self, selection: &Selection) -> usize {
+        self.seen.iter().filter(|&&id| selection.contains(id)).count()
     }
 
     /// About how many trials are left, for the set that is being searched for to be found if one more change is needed.
