@@ -1,2 +1,183 @@
-//! (being written)
-fn main() {}
+//! `cargo bisect-opt`: names the call stack, line or build-time choice that makes a test or a program fail.
+//!
+//! The rooms: [`options`] reads the command line. A [`target`] is what is run again and again, by [`process`]: any command
+//! ([`exec`]). The [`lab`] runs it as the search of `bisect-core` asks, and says what happens as [`events`], which
+//! [`console`], [`json`] and [`record`] tell. [`conclude`] says what it all means.
+
+#![allow(unreachable_pub, reason = "a binary has no outside: `pub` says what other modules may use")]
+
+mod cargo;
+mod conclude;
+mod console;
+mod describe;
+mod events;
+mod exec;
+mod exit_code;
+mod interrupt;
+mod json;
+mod lab;
+mod options;
+mod outcome;
+mod process;
+mod program;
+mod record;
+mod reports;
+mod run_dir;
+mod shell;
+mod source;
+mod target;
+
+use std::{
+    env,
+    ffi::OsString,
+    hash::{BuildHasher, RandomState},
+    io,
+    path::Path,
+};
+
+use bisect_core::search;
+use console::{Results, Trace};
+use events::Sink;
+use exit_code::Exit;
+use interrupt::Interrupt;
+use json::Json;
+use lab::{Lab, LabError};
+use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
+use program::{CargoError, Program, Subcommand};
+use record::Record;
+use run_dir::{RunDir, RunDirError};
+use target::Target;
+
+/// Why there is no search, or why it broke off.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("an argument is not valid UTF-8: {}", .0.display())]
+    NotUnicode(OsString),
+    #[error(transparent)]
+    Exec(#[from] exec::UsageError),
+    #[error("the working directory cannot be found: {0}")]
+    WorkingDirectory(#[source] io::Error),
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    #[error("signals cannot be handled: {0}")]
+    Signals(#[from] ctrlc::Error),
+    #[error(transparent)]
+    Lab(#[from] LabError),
+}
+
+impl Failure {
+    fn exit(&self) -> Exit {
+        match self {
+            Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) => Exit::Usage,
+            Failure::Cargo(CargoError::Interrupted) => Exit::Interrupted,
+            Failure::Cargo(error) if error.is_usage() => Exit::Usage,
+            Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Signals(_) | Failure::Lab(_) => Exit::Unusable,
+        }
+    }
+}
+
+fn main() -> Exit {
+    let cli = match options::parse(env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell if this fails.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Found };
+        }
+    };
+    let result = match cli.command {
+        Command::Test(command) => program(Subcommand::Test, command),
+        Command::Run(command) => program(Subcommand::Run, command),
+        Command::Exec(command) => exec(command),
+        Command::Toggles(command) => toggles(&command),
+    };
+    result.unwrap_or_else(|failure| {
+        anstream::eprintln!("{}error{}: {failure}", console::BAD, console::BAD.render_reset());
+        failure.exit()
+    })
+}
+
+fn program(subcommand: Subcommand, command: CargoCommand) -> Result<Exit, Failure> {
+    command.show.color.apply();
+    let interrupt = Interrupt::install()?;
+    let settings = program::Settings {
+        subcommand,
+        cargo: command.cargo.cargo,
+        target: command.cargo.target,
+        toggles: command.toggles,
+        rustflags: command.rustflags,
+        timeout: command.search.timeout,
+        skip_code: command.search.skip_code,
+        fail_when: command.search.fail_when.clone(),
+        quiet: command.show.quiet,
+    };
+    let mut target = Program::prepare(settings, &interrupt)?;
+    bisect(&mut target, &command.search, &command.show, &interrupt)
+}
+
+fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
+    command.color.apply();
+    let interrupt = Interrupt::install()?;
+    let toggles = program::toggles(&command.cargo.cargo, &command.cargo.target, command.quiet, &interrupt)?;
+    console::list(&toggles, command.json).map_err(|error| Failure::Lab(LabError::Sink(error)))?;
+    Ok(Exit::Found)
+}
+
+fn exec(command: ExecCommand) -> Result<Exit, Failure> {
+    command.show.color.apply();
+    let words = command.words.into_iter().map(|word| word.into_string().map_err(Failure::NotUnicode));
+    let settings = exec::Settings {
+        words: words.collect::<Result<_, _>>()?,
+        root: env::current_dir().map_err(Failure::WorkingDirectory)?,
+        timeout: command.search.timeout,
+        skip_code: command.search.skip_code,
+        fail_when: command.search.fail_when.clone(),
+    };
+    let mut target = exec::Exec::new(settings)?;
+    bisect(&mut target, &command.search, &command.show, &Interrupt::install()?)
+}
+
+/// Searches `target` and tells about it.
+fn bisect(target: &mut dyn Target, args: &SearchArgs, show: &ShowArgs, interrupt: &Interrupt) -> Result<Exit, Failure> {
+    let run_dir = RunDir::create(&args.out)?;
+    let root = target.root().to_owned();
+    let mut lab = Lab {
+        options: search::Options {
+            runs_per_trial: args.count,
+            max_sets: args.max,
+            max_set_size: args.max_set,
+            max_runs: args.max_runs,
+            ..search::Options::default()
+        },
+        run_dir: &run_dir,
+        out_dir: &args.out,
+        sinks: sinks(&run_dir, &args.out, &root, show),
+        interrupt,
+        seed: RandomState::new().hash_one(0),
+    };
+    Ok(lab.search(target)?)
+}
+
+fn sinks<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Vec<Box<dyn Sink + 'a>> {
+    // The record first: what is shown is already kept.
+    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(Record::new(run_dir))];
+    if !show.quiet {
+        sinks.push(Box::new(Trace::new(show.verbose, out_dir)));
+    }
+    sinks.push(if show.json { Box::new(Json(io::stdout())) } else { Box::new(Results::new(root)) });
+    sinks
+}
+
+impl Color {
+    /// Decides for the whole process.
+    fn apply(self) {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}

@@ -83,8 +83,8 @@ impl Scenario {
         let fails = Formula::parse(take("fails").expect("`fails` says what to search for"));
         let unresolved = take("unresolved").map(Formula::parse);
         let filler = number(take("others")).unwrap_or(0);
-        let named = fails.names().chain(unresolved.iter().flat_map(Formula::names)).map(String::from);
-        let names = named.chain((0..filler).map(|i| format!("other-{i}"))).map(|name| (id(&name), name)).collect();
+        let mentioned = fails.names().chain(unresolved.iter().flat_map(Formula::names)).map(String::from);
+        let names = mentioned.chain((0..filler).map(|i| format!("other-{i}"))).map(|name| (id(&name), name)).collect();
         let reports = match take("reports") {
             None => Reports::Honest,
             Some("everything") => Reports::Everything,

@@ -1,0 +1,269 @@
+//! The grammar of what stands in the parentheses: a name, then options, `option = value`.
+//!
+//! One mistake does not hide the next: parsing goes on behind the next comma.
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::{
+    Error, Expr, ExprPath, Ident, LitInt, LitStr, Path, Token,
+    ext::IdentExt,
+    parse::{ParseStream, Parser},
+};
+
+use crate::errors::Errors;
+
+/// Frames of a stack that are told apart where `depth` does not say.
+const DEFAULT_DEPTH: u8 = 16;
+/// The longest stack that the runtime captures.
+const MAX_DEPTH: u8 = 128;
+
+/// An option that some macro takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Opt {
+    Off,
+    Key,
+    By,
+    Depth,
+    Crate,
+}
+
+impl Opt {
+    fn word(self) -> &'static str {
+        match self {
+            Opt::Off => "off",
+            Opt::Key => "key",
+            Opt::By => "by",
+            Opt::Depth => "depth",
+            Opt::Crate => "crate",
+        }
+    }
+
+    fn example(self) -> &'static str {
+        match self {
+            Opt::Off => "off = old_function",
+            Opt::Key => "key = expression",
+            Opt::By => "by = \"caller\"",
+            Opt::Depth => "depth = 16",
+            Opt::Crate => "crate = path::to::bisect_rt",
+        }
+    }
+}
+
+/// What a macro takes beside the name.
+pub(crate) struct Grammar {
+    /// The macro as its user writes it.
+    pub(crate) usage: &'static str,
+    pub(crate) options: &'static [Opt],
+}
+
+/// What tells one decision of a toggle from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    Site,
+    Caller,
+    Stack,
+}
+
+/// What the user gave.
+pub(crate) struct Args {
+    /// Empty after a mistake in it, which is an error of its own.
+    pub(crate) name: LitStr,
+    /// The old behaviour.
+    pub(crate) off: Option<ExprPath>,
+    /// A value to be mixed into the ID.
+    pub(crate) key: Option<Expr>,
+    /// The key, and where the user chose it.
+    pub(crate) by: Option<(Key, Span)>,
+    depth: Option<(u8, Span)>,
+    crate_path: Option<Path>,
+    /// False if there is a mistake in them: then what is missing may have been meant to be there.
+    pub(crate) are_right: bool,
+}
+
+impl Args {
+    /// Parses `tokens`; what is wrong with them goes to `errors`, which are empty.
+    pub(crate) fn parse(tokens: TokenStream, grammar: &Grammar, errors: &mut Errors) -> Self {
+        let mut args =
+            Self { name: no_name(), off: None, key: None, by: None, depth: None, crate_path: None, are_right: false };
+        let parse = |input: ParseStream| {
+            let mut seen = Vec::new();
+            let mut name_is_next = !name_is_missing(input, errors);
+            each_argument(input, errors, |input| {
+                if name_is_next {
+                    name_is_next = false;
+                    args.name = name(input)?;
+                    Ok(())
+                } else {
+                    args.option(input, grammar, &mut seen)
+                }
+            });
+            Ok(())
+        };
+        let parsed = parse.parse2(tokens);
+        errors.keep(parsed);
+        args.are_right = errors.is_empty();
+        args
+    }
+
+    /// What decisions are keyed by, and the depth of a stack; `default` is for a user who did not choose.
+    pub(crate) fn decided_by(&self, default: Key, errors: &mut Errors) -> (Key, u8) {
+        let key = self.by.map_or(default, |(key, _)| key);
+        if let Some((_, span)) = self.depth
+            && key != Key::Stack
+            && self.are_right
+        {
+            errors.push(Error::new(span, "`depth` bounds a stack: it needs `by = \"stack\"`"));
+        }
+        (key, self.depth.map_or(DEFAULT_DEPTH, |(depth, _)| depth))
+    }
+
+    /// The path of the runtime.
+    pub(crate) fn runtime(&self) -> TokenStream {
+        runtime(self.crate_path.as_ref())
+    }
+
+    fn option(&mut self, input: ParseStream, grammar: &Grammar, seen: &mut Vec<Opt>) -> syn::Result<()> {
+        let word = input.call(Ident::parse_any).map_err(|error| Error::new(error.span(), grammar.expected()))?;
+        let Some(&option) = grammar.options.iter().find(|option| word == option.word()) else {
+            return Err(Error::new(word.span(), format!("unknown option `{word}`: {}", grammar.expected())));
+        };
+        if seen.contains(&option) {
+            return Err(Error::new(word.span(), format!("`{word}` is given twice")));
+        }
+        seen.push(option);
+        if input.parse::<Token![=]>().is_err() || at_end(input) {
+            return Err(Error::new(word.span(), format!("`{word}` needs a value: `{}`", option.example())));
+        }
+        match option {
+            Opt::Off => self.off = Some(path_of_function(input)?),
+            Opt::Key => self.key = Some(input.parse()?),
+            Opt::By => self.by = Some(by(input)?),
+            Opt::Depth => self.depth = Some(depth(input)?),
+            Opt::Crate => self.crate_path = Some(path_of_runtime(input)?),
+        }
+        Ok(())
+    }
+}
+
+impl Grammar {
+    fn expected(&self) -> String {
+        let words: Vec<_> = self.options.iter().map(|option| format!("`{}`", option.word())).collect();
+        match &words[..] {
+            [first @ .., last] if !first.is_empty() => {
+                format!("{} takes {} and {last}", self.usage, first.join(", "))
+            }
+            words => format!("{} takes {}", self.usage, words.concat()),
+        }
+    }
+}
+
+/// Gives each argument to `parse`; behind a mistake goes on with the next one.
+pub(crate) fn each_argument(
+    input: ParseStream,
+    errors: &mut Errors,
+    mut parse: impl FnMut(ParseStream) -> syn::Result<()>,
+) {
+    while !input.is_empty() {
+        let parsed = parse(input).and_then(|()| if at_end(input) { Ok(()) } else { Err(input.error("expected `,`")) });
+        if errors.keep(parsed).is_none() {
+            until_comma(input);
+        }
+        // Present, unless this was the last argument.
+        errors.keep(input.parse::<Option<Token![,]>>());
+    }
+}
+
+/// The tokens before the next comma.
+pub(crate) fn until_comma(input: ParseStream) -> TokenStream {
+    let mut tokens = TokenStream::new();
+    while !at_end(input)
+        && let Ok(token) = input.parse::<TokenTree>()
+    {
+        tokens.extend([token]);
+    }
+    tokens
+}
+
+/// Whether an argument ends here.
+fn at_end(input: ParseStream) -> bool {
+    input.is_empty() || input.peek(Token![,])
+}
+
+/// Stands for a name that is missing or wrong.
+pub(crate) fn no_name() -> LitStr {
+    LitStr::new("", Span::call_site())
+}
+
+const NAME_EXPECTED: &str = "expected a name first, as a string literal: \"newsort\"";
+
+/// Whether there is nothing where the name should stand, or already an option.
+pub(crate) fn name_is_missing(input: ParseStream, errors: &mut Errors) -> bool {
+    let ahead = input.fork();
+    let missing = input.is_empty() || ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![=]);
+    if missing {
+        let span = if input.is_empty() { Span::call_site() } else { input.span() };
+        errors.push(Error::new(span, NAME_EXPECTED));
+    }
+    missing
+}
+
+/// The name of a toggle.
+pub(crate) fn name(input: ParseStream) -> syn::Result<LitStr> {
+    let name: LitStr = input.parse().map_err(|error| Error::new(error.span(), NAME_EXPECTED))?;
+    let text = name.value();
+    let is_name = !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_.:/-".contains(&b));
+    if is_name && name.suffix().is_empty() {
+        Ok(name)
+    } else {
+        Err(Error::new(
+            name.span(),
+            "a name is one or more of the letters a-z and A-Z, digits, and `_` `.` `:` `/` `-`",
+        ))
+    }
+}
+
+/// The path of the runtime: what the user gave as `crate`, or the crate under its own name.
+pub(crate) fn runtime(crate_path: Option<&Path>) -> TokenStream {
+    crate_path.map_or_else(|| quote_spanned!(Span::mixed_site()=> ::bisect_rt), ToTokens::to_token_stream)
+}
+
+/// Parses the value of `crate`.
+pub(crate) fn path_of_runtime(input: ParseStream) -> syn::Result<Path> {
+    let text = "`crate` is the path of bisect-rt: `crate = path::to::bisect_rt`";
+    input.call(Path::parse_mod_style).map_err(|error| Error::new(error.span(), text))
+}
+
+fn path_of_function(input: ParseStream) -> syn::Result<ExprPath> {
+    let mut expr: Expr = input.parse()?;
+    // What a macro by example passed on as `$old:path` or `$old:expr` is in a group of its own.
+    while let Expr::Group(group) = expr {
+        expr = *group.expr;
+    }
+    match expr {
+        Expr::Path(path) => Ok(path),
+        other => Err(Error::new_spanned(other, "`off` is the path of a function: `old` or `Self::old`")),
+    }
+}
+
+fn by(input: ParseStream) -> syn::Result<(Key, Span)> {
+    let span = input.span();
+    let wrong = || Error::new(span, "`by` is \"site\", \"caller\" or \"stack\"");
+    let literal: LitStr = input.parse().map_err(|_| wrong())?;
+    let key = match literal.value().as_str() {
+        "site" => Key::Site,
+        "caller" => Key::Caller,
+        "stack" => Key::Stack,
+        _ => return Err(wrong()),
+    };
+    Ok((key, span))
+}
+
+fn depth(input: ParseStream) -> syn::Result<(u8, Span)> {
+    let span = input.span();
+    let wrong = || Error::new(span, format!("`depth` is a number of frames, from 1 to {MAX_DEPTH}"));
+    let literal: LitInt = input.parse().map_err(|_| wrong())?;
+    match literal.base10_parse() {
+        Ok(depth @ 1..=MAX_DEPTH) if literal.suffix().is_empty() => Ok((depth, span)),
+        _ => Err(wrong()),
+    }
+}

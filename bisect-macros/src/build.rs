@@ -1,0 +1,20 @@
+//! `bisect_build!`: a decision as a constant.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote_spanned;
+
+use crate::{
+    args::{Args, Grammar, Opt},
+    errors::Errors,
+};
+
+const GRAMMAR: Grammar = Grammar { usage: "`bisect_build!`", options: &[Opt::Crate] };
+
+pub(crate) fn expand(args: TokenStream) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let args = Args::parse(args, &GRAMMAR, &mut errors);
+    errors.finish()?;
+
+    let (runtime, name) = (args.runtime(), &args.name);
+    Ok(quote_spanned!(Span::mixed_site()=> #runtime::__build!(name: #name)))
+}

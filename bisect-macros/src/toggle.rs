@@ -1,0 +1,143 @@
+//! `#[bisect_toggle]`: two behaviours of a function.
+//!
+//! With `off`, the body is the new behaviour: `if decision { body } else { off(arguments) }`. Without it the function
+//! is a gate: the decision itself, or the body's value when nobody bisects. The body stays in the function, so that
+//! `return`, `?` and `.await` in it mean what they meant.
+
+use proc_macro2::{Group, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote_spanned};
+use syn::{Error, ExprPath, ReturnType, Safety, Signature, Type};
+
+use crate::{
+    args::{Args, Grammar, Key, Opt},
+    decide::Decision,
+    errors::Errors,
+    function::Function,
+    params::Params,
+};
+
+const GRAMMAR: Grammar = Grammar { usage: "`#[bisect_toggle]`", options: &[Opt::Off, Opt::By, Opt::Depth, Opt::Crate] };
+
+pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let mut errors = Errors::default();
+    let args = Args::parse(args, &GRAMMAR, &mut errors);
+    let (key, depth) = args.decided_by(Key::Stack, &mut errors);
+    let mut function: Function = match syn::parse2(item) {
+        Ok(function) => function,
+        Err(error) => return errors.and(Err(error)),
+    };
+    refuse_unsupported(&function.sig, &args, key, &mut errors);
+    if args.off.is_none() && args.are_right {
+        refuse_other_than_bool(&function.sig, &mut errors);
+    }
+
+    let decision = Decision { runtime: args.runtime(), name: &args.name, key, depth, value: None };
+    let body = match &args.off {
+        Some(off) => new_or_old(&decision, off, &mut function, &mut errors),
+        None => gate(&decision, &function),
+    };
+    errors.finish()?;
+    if key == Key::Caller {
+        function.ensure_attr("track_caller");
+    }
+    Ok(function.with_body(&body))
+}
+
+/// The user's body, or a call of `off`.
+fn new_or_old(decision: &Decision, off: &ExprPath, function: &mut Function, errors: &mut Errors) -> TokenStream {
+    let here = Span::mixed_site();
+    let params = Params::of(&mut function.sig, last_name(off), errors);
+    let decision = decision.or(&quote_spanned!(here=> true));
+    let new = params.bind(function.block());
+    let old = call(off, &params, &function.sig);
+    quote_spanned!(here=> if #decision #new else { #old })
+}
+
+/// The decision, or the value of the user's body.
+fn gate(decision: &Decision, function: &Function) -> TokenStream {
+    decision.or(&function.block())
+}
+
+/// The old behaviour: a call of `off`, all of it at the place of the path.
+fn call(off: &ExprPath, params: &Params, sig: &Signature) -> TokenStream {
+    let (path, at, arguments) = (ours(off.to_token_stream()), last_name(off), &params.arguments);
+    let call = quote_spanned!(ours_at(at)=> #path(#(#arguments),*));
+    let here = Span::mixed_site();
+    let call = match sig.safety {
+        // At no place of the user's, so that with a safe `off` the block is not called unused.
+        Safety::Unsafe(_) => quote_spanned!(here=> unsafe { #call }),
+        Safety::Safe(_) | Safety::Default => call,
+    };
+    match sig.asyncness {
+        Some(_) => quote_spanned!(ours_at(at)=> #call.await),
+        None => call,
+    }
+}
+
+/// The same path as code of this macro: the compiler then offers no corrections of a call that nobody wrote.
+fn ours(path: TokenStream) -> TokenStream {
+    let ours = |mut token: TokenTree| {
+        match &mut token {
+            TokenTree::Group(group) => {
+                let span = group.span();
+                *group = Group::new(group.delimiter(), ours(group.stream()));
+                group.set_span(ours_at(span));
+            }
+            // Names nothing without its hygiene.
+            TokenTree::Ident(word) if word == "$crate" => {}
+            token => token.set_span(ours_at(token.span())),
+        }
+        token
+    };
+    path.into_iter().map(ours).collect()
+}
+
+fn ours_at(at: Span) -> Span {
+    Span::mixed_site().located_at(at)
+}
+
+/// Where the function's own name stands in its path.
+fn last_name(off: &ExprPath) -> Span {
+    off.path.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span())
+}
+
+fn refuse_unsupported(sig: &Signature, args: &Args, key: Key, errors: &mut Errors) {
+    if let Some(token) = sig.constness {
+        let text = "a `const fn` cannot ask while the program runs: use `bisect_build!` in its body";
+        errors.push(Error::new(token.span, text));
+    }
+    if let Some(variadic) = &sig.variadic {
+        let text = "variadic arguments cannot be passed on, and a gate has no use for them";
+        errors.push(Error::new_spanned(variadic.dots, text));
+    }
+    let Some((Key::Caller, by)) = args.by.filter(|_| key == Key::Caller) else { return };
+    if sig.asyncness.is_some() {
+        errors.push(Error::new(by, "an `async fn` does not know its caller: use \"stack\" or \"site\""));
+    }
+    if let Some(abi) = &sig.abi
+        && abi.name.as_ref().is_none_or(|name| name.value() != "Rust")
+    {
+        let text = "a function of a foreign ABI does not know its caller: use \"stack\" or \"site\"";
+        errors.push(Error::new(by, text));
+    }
+}
+
+fn refuse_other_than_bool(sig: &Signature, errors: &mut Errors) {
+    const TEXT: &str = "a gate returns bool; or name the old behaviour with `off = …`";
+    match &sig.output {
+        ReturnType::Default => errors.push(Error::new(sig.ident.span(), TEXT)),
+        ReturnType::Type(_, ty) if !is_bool(ty) => errors.push(Error::new_spanned(ty, TEXT)),
+        ReturnType::Type(..) => {}
+    }
+}
+
+/// Whether this is `bool`, by whatever path; an alias is not seen through.
+fn is_bool(ty: &Type) -> bool {
+    match ty {
+        Type::Group(group) => is_bool(&group.elem),
+        Type::Path(path) => {
+            path.path.segments.last().is_some_and(|segment| segment.to_token_stream().to_string() == "bool")
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,135 @@
+//! The variable that tells how a package's build-time changes are compiled: `on` or `off`, then any number of
+//! `;name=file:line:column` that are the other way round. `bisect_rt` reads the same text for `bisect_build!`.
+
+use std::{env, fmt};
+
+/// A place in the source, as the compiler writes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+}
+
+/// What the variable says.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Decisions {
+    usually: bool,
+    exceptions: Vec<(String, Place)>,
+}
+
+/// Why a text says nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Malformed {
+    Start,
+    Exception(String),
+    NotUnicode,
+}
+
+impl Decisions {
+    /// The decisions for the package that is being compiled; `Err` is a message for the user.
+    pub(crate) fn of_this_package() -> Result<Self, String> {
+        let all_on = Self { usually: true, exceptions: Vec::new() };
+        // Set by cargo. Where it does not build, nobody can ask for anything, and the runtime says what is missing.
+        let (Ok(name), Ok(version)) = (env::var("CARGO_PKG_NAME"), env::var("CARGO_PKG_VERSION")) else {
+            return Ok(all_on);
+        };
+        let variable = format!("BISECT_BUILD_{name}_{version}");
+        let decisions = match env::var(&variable) {
+            Ok(text) => Self::parse(&text),
+            Err(env::VarError::NotPresent) => Ok(all_on),
+            Err(env::VarError::NotUnicode(_)) => Err(Malformed::NotUnicode),
+        };
+        decisions.map_err(|error| format!("{variable}: {error}"))
+    }
+
+    fn parse(text: &str) -> Result<Self, Malformed> {
+        let mut parts = text.split(';');
+        let usually = match parts.next() {
+            Some("on") => true,
+            Some("off") => false,
+            _ => return Err(Malformed::Start),
+        };
+        let exception = |part: &str| exception(part).ok_or_else(|| Malformed::Exception(part.to_owned()));
+        Ok(Self { usually, exceptions: parts.map(exception).collect::<Result<_, _>>()? })
+    }
+
+    /// Whether the change is compiled in.
+    pub(crate) fn is_on(&self, name: &str, place: &Place) -> bool {
+        self.usually != self.exceptions.iter().any(|(n, p)| n == name && p == place)
+    }
+}
+
+/// Parses `name=file:line:column`. The file comes last in the hunt for colons: it may have some of its own.
+fn exception(text: &str) -> Option<(String, Place)> {
+    let (name, place) = text.split_once('=')?;
+    let (place, column) = place.rsplit_once(':')?;
+    let (file, line) = place.rsplit_once(':')?;
+    if name.is_empty() || file.is_empty() {
+        return None;
+    }
+    Some((name.to_owned(), Place { file: file.to_owned(), line: line.parse().ok()?, column: column.parse().ok()? }))
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Malformed::Start => f.write_str("expected `on` or `off` at the start"),
+            Malformed::Exception(part) => write!(f, "expected `name=file:line:column` instead of `{part}`"),
+            Malformed::NotUnicode => f.write_str("it is not Unicode"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(file: &str, line: usize, column: usize) -> Place {
+        Place { file: file.to_owned(), line, column }
+    }
+
+    #[test]
+    fn exceptions_are_the_other_way_round() {
+        let here = place("src/lib.rs", 3, 1);
+        for (text, on_here, on_elsewhere) in [
+            ("on", true, true),
+            ("off", false, false),
+            ("on;fast=src/lib.rs:3:1", false, true),
+            ("off;fast=src/lib.rs:3:1", true, false),
+            ("off;other=src/lib.rs:3:1", false, false),
+            ("off;fast=src/lib.rs:3:2;fast=src/main.rs:3:1;fast=src/lib.rs:3:1", true, false),
+        ] {
+            let decisions = Decisions::parse(text).unwrap();
+            assert_eq!(decisions.is_on("fast", &here), on_here, "{text}");
+            assert_eq!(decisions.is_on("fast", &place("src/lib.rs", 4, 1)), on_elsewhere, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_may_have_colons_and_equals_signs() {
+        let decisions = Decisions::parse(r"off;a:b=C:\x=y\lib.rs:3:1").unwrap();
+        assert!(decisions.is_on("a:b", &place(r"C:\x=y\lib.rs", 3, 1)));
+    }
+
+    #[test]
+    fn malformed_texts_are_refused() {
+        for text in ["", "On", "yes", "on ", ";on", "fast=src/lib.rs:3:1"] {
+            assert_eq!(Decisions::parse(text), Err(Malformed::Start), "{text}");
+        }
+        for part in [
+            "",
+            "fast",
+            "fast=",
+            "fast=src/lib.rs",
+            "fast=src/lib.rs:3",
+            "fast=:3:1",
+            "=a:3:1",
+            "fast=a:x:1",
+            "fast=a:3:-1",
+        ] {
+            let text = format!("on;{part}");
+            assert_eq!(Decisions::parse(&text), Err(Malformed::Exception(part.to_owned())), "{text}");
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Accept and reject tables of the variable.
+
+use bisect_core::{ChangeId, ParseErrorKind};
+
+use super::*;
+
+/// What toggle `name` does about the change with ID 1.
+fn meaning(value: &str, name: &str) -> &'static str {
+    let config = Config::parse(value.as_bytes()).unwrap_or_else(|e| panic!("{value}: {e}"));
+    match config.setting(name) {
+        Setting::Default => "default",
+        Setting::Fixed(true) => "on",
+        Setting::Fixed(false) => "off",
+        Setting::Search(matcher) => match (matcher.should_enable(ChangeId(1)), matcher.should_report(ChangeId(1))) {
+            (true, true) => "enabled, reported",
+            (true, false) => "enabled",
+            (false, true) => "disabled, reported",
+            (false, false) => "disabled",
+        },
+    }
+}
+
+#[test]
+fn accepted() {
+    for (value, name, expected) in [
+        ("", "a", "default"),
+        ("y", "a", "enabled, reported"),
+        ("n", "a", "disabled, reported"),
+        ("-1", "any.name", "disabled"),
+        ("a=y", "a", "enabled, reported"),
+        ("a=y", "b", "default"),
+        ("a=y", "A", "default"),
+        ("a=y;b=!y", "b", "disabled, reported"),
+        ("a=", "a", "default"),
+        ("a=;b=0", "b", "disabled"),
+        ("a=on", "a", "on"),
+        ("a=off;b=on", "a", "off"),
+        ("a=off;b=on", "b", "on"),
+        ("a=off;b=on", "c", "default"),
+        ("on=n", "on", "disabled, reported"),
+        ("my-crate::x/y.z_0=1", "my-crate::x/y.z_0", "enabled, reported"),
+    ] {
+        assert_eq!(meaning(value, name), expected, "{value} for {name}");
+    }
+}
+
+#[test]
+fn rejected() {
+    let pattern = |offset, kind| Problem::Pattern(ParseError { offset, kind });
+    for (value, offset, problem) in [
+        (&b"+0-1x"[..], 4, pattern(4, ParseErrorKind::Unexpected('x'))),
+        (b"on", 0, pattern(0, ParseErrorKind::Unexpected('o'))),
+        (b"y;n", 1, pattern(1, ParseErrorKind::Unexpected(';'))),
+        (b"a=+0-1x", 6, pattern(4, ParseErrorKind::Unexpected('x'))),
+        (b"a=y;b=0+", 8, pattern(2, ParseErrorKind::MissingTerm)),
+        (b"a=ON", 2, pattern(0, ParseErrorKind::Unexpected('O'))),
+        (b"a=y=n", 3, pattern(1, ParseErrorKind::Unexpected('='))),
+        (b"a=y;", 4, Problem::NoEquals),
+        (b"a=y;;b=n", 4, Problem::NoEquals),
+        (b"a=y;b", 5, Problem::NoEquals),
+        (b"=y", 0, Problem::NoName),
+        (b"a=y;=n", 4, Problem::NoName),
+        (b"a b=y", 1, Problem::NotInNames(' ')),
+        ("a=y; é=n".as_bytes(), 4, Problem::NotInNames(' ')),
+        (b"a=y;a=n", 4, Problem::NamedTwice),
+        (b"a=y\xff", 3, Problem::NotUtf8),
+    ] {
+        let error = Config::parse(value).unwrap_err();
+        assert_eq!(error, Malformed { offset, problem }, "{}", value.escape_ascii());
+    }
+}
+
+#[test]
+fn errors_name_the_byte_of_the_whole_value() {
+    let error = Config::parse(b"a=+0-1x").unwrap_err();
+    assert_eq!(error.to_string(), "unexpected 'x' at byte 6");
+    let error = Config::parse(b"a=y;a=n").unwrap_err();
+    assert_eq!(error.to_string(), "this toggle was named before at byte 4");
+}
+
+#[test]
+fn nobody_bisects_where_nothing_is_asked_for() {
+    for (value, expected) in [("", true), ("a=", true), ("a=;b=", true), ("y", false), ("a=;b=off", false)] {
+        assert_eq!(Config::parse(value.as_bytes()).unwrap().is_default(), expected, "{value:?}");
+    }
+}

@@ -1,0 +1,27 @@
+//! The one question of a toggle that nobody bisects, which it asks by one relaxed load and one branch.
+
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+/// Whether somebody bisects in this process: set before `main`, or never.
+static ACTIVE: AtomicBool = AtomicBool::new(false);
+
+/// Whether nobody bisects: every toggle is at its default.
+#[inline(always)]
+#[must_use]
+pub fn inactive() -> bool {
+    let active = ACTIVE.load(Relaxed);
+    if active {
+        unlikely();
+    }
+    !active
+}
+
+/// Tells the compiler which way to lay the branch out.
+#[cold]
+#[inline(always)]
+fn unlikely() {}
+
+/// From now on toggles ask the configuration.
+pub(crate) fn activate() {
+    ACTIVE.store(true, Relaxed);
+}

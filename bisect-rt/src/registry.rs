@@ -1,0 +1,152 @@
+//! The toggles of the program: a list that the linker makes, with no code that would have to run for each.
+//!
+//! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own; where that begins and
+//! ends is told by the linker, in the manner of each object format. A shared library has its own such section.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
+
+use crate::toggle::{Default, Key, Toggle};
+
+#[cfg(target_os = "linux")]
+mod elf;
+
+/// An element of the section: a toggle, or what the linker put between two.
+type Entry = Option<&'static Toggle>;
+
+/// Calls `f` for the toggles of this program; for some more than once.
+pub(crate) fn for_each(mut f: impl FnMut(&'static Toggle)) {
+    own_section().iter().flatten().copied().for_each(&mut f);
+    #[cfg(target_os = "linux")]
+    elf::for_each_section(own_section(), |section| section.iter().flatten().copied().for_each(&mut f));
+}
+
+/// Prints the list that `BISECT_TOGGLES=1` asks for.
+pub(crate) fn print() -> io::Result<()> {
+    let mut lines = BTreeSet::new();
+    for_each(|toggle| {
+        lines.insert(line(toggle));
+    });
+    let mut out = io::stdout().lock();
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    out.flush()
+}
+
+fn line(toggle: &Toggle) -> String {
+    let key = match toggle.key {
+        Key::Site => "site",
+        Key::Caller => "caller",
+        Key::Stack(_) => "stack",
+        Key::Build(..) => "build",
+    };
+    let default = match toggle.default {
+        Default::On => "on",
+        Default::Body => "body",
+    };
+    let line = format!("{}\t{key}\t{}\t{default}", toggle.name, toggle.place);
+    match toggle.key {
+        Key::Build(package, enabled) => {
+            let compiled_in = if enabled { "on" } else { "off" };
+            let id = toggle.id(&toggle.place, None);
+            format!("{line}\t{id}\t{}@{}\t{compiled_in}", package.name, package.version)
+        }
+        Key::Site | Key::Caller | Key::Stack(_) => line,
+    }
+}
+
+/// ELF: the linker defines these for every section whose name is an identifier.
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_os = "dragonfly",
+    target_os = "illumos",
+    target_os = "solaris",
+    target_os = "fuchsia",
+))]
+mod bounds {
+    /// So that there is a section in a program without toggles.
+    #[used]
+    #[unsafe(link_section = "bisect_rt_0_1_0")]
+    static NONE: super::Entry = None;
+
+    unsafe extern "C" {
+        #[link_name = "__start_bisect_rt_0_1_0"]
+        pub(super) static START: [usize; 0];
+        #[link_name = "__stop_bisect_rt_0_1_0"]
+        pub(super) static STOP: [usize; 0];
+    }
+}
+
+/// Mach-O: the linker defines these on demand.
+#[cfg(target_vendor = "apple")]
+mod bounds {
+    /// So that there is a section in a program without toggles.
+    #[used]
+    #[unsafe(link_section = "__DATA,bisect_rt_0_1_0")]
+    static NONE: super::Entry = None;
+
+    unsafe extern "C" {
+        #[link_name = "\x01section$start$__DATA$bisect_rt_0_1_0"]
+        pub(super) static START: [usize; 0];
+        #[link_name = "\x01section$end$__DATA$bisect_rt_0_1_0"]
+        pub(super) static STOP: [usize; 0];
+    }
+}
+
+/// COFF: the linker sorts the parts of a section by what follows the `$`.
+#[cfg(windows)]
+mod bounds {
+    use super::Entry;
+
+    #[unsafe(link_section = ".bisect$a")]
+    pub(super) static START: [Entry; 1] = [None];
+    #[unsafe(link_section = ".bisect$c")]
+    pub(super) static STOP: [Entry; 1] = [None];
+}
+
+/// The section of the module that this crate is linked into.
+#[cfg(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_os = "dragonfly",
+    target_os = "illumos",
+    target_os = "solaris",
+    target_os = "fuchsia",
+    target_vendor = "apple",
+    windows,
+))]
+fn own_section() -> &'static [Entry] {
+    let (start, stop) = (&raw const bounds::START, &raw const bounds::STOP);
+    let start = start.cast::<Entry>();
+    // SAFETY: the linker put all elements of the section between these two, and each is an `Entry`: a pointer to a
+    // static, or zeros where it filled a gap.
+    unsafe { std::slice::from_raw_parts(start, (stop.addr() - start.addr()) / size_of::<Entry>()) }
+}
+
+/// Elsewhere there is no list.
+#[cfg(not(any(
+    target_os = "linux",
+    target_os = "android",
+    target_os = "freebsd",
+    target_os = "netbsd",
+    target_os = "openbsd",
+    target_os = "dragonfly",
+    target_os = "illumos",
+    target_os = "solaris",
+    target_os = "fuchsia",
+    target_vendor = "apple",
+    windows,
+)))]
+fn own_section() -> &'static [Entry] {
+    &[]
+}

@@ -1,0 +1,99 @@
+//! Stacks by frame pointers: each frame's record holds the caller's frame pointer and the return address into it.
+
+use std::{arch::asm, cell::Cell, ops::Range};
+
+use super::Capture;
+
+thread_local! {
+    /// The stack of this thread; empty until it is asked for. Without a destructor, so that it neither allocates nor is
+    /// ever gone.
+    static STACK: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
+}
+
+/// Bytes of a frame's record.
+const RECORD: usize = 2 * size_of::<usize>();
+
+/// Signed return addresses have their signature above these bits.
+#[cfg(target_arch = "aarch64")]
+const ADDRESS: usize = 0x0000_ffff_ffff_ffff;
+#[cfg(target_arch = "x86_64")]
+const ADDRESS: usize = usize::MAX;
+
+/// Captures the callers of the function into which this is inlined, at most `depth`, and says whether that can be done:
+/// on a stack that is not the thread's own (a signal's, a coroutine's) nobody knows where it ends.
+#[inline(always)]
+pub(super) fn capture(capture: &mut Capture, depth: usize) -> bool {
+    let mut frame: usize;
+    // SAFETY: reads a register.
+    unsafe {
+        #[cfg(target_arch = "x86_64")]
+        asm!("mov {}, rbp", out(reg) frame, options(nomem, nostack, preserves_flags));
+        #[cfg(target_arch = "aarch64")]
+        asm!("mov {}, x29", out(reg) frame, options(nomem, nostack, preserves_flags));
+    }
+    let stack = stack();
+    if !is_record(frame, &stack) {
+        return false;
+    }
+    for _ in 0..depth {
+        let record = std::ptr::with_exposed_provenance::<[usize; 2]>(frame);
+        // SAFETY: aligned, and wholly within the part of this thread's stack that is in use: not below the frame of the
+        // function that we are in. Whatever is there are initialized bytes.
+        let [caller, return_address] = unsafe { record.read_volatile() };
+        let return_address = return_address & ADDRESS;
+        if return_address == 0 {
+            break;
+        }
+        capture.push(return_address as u64);
+        // The stack grows downwards: a caller's record lies above. What is none is a function without frame pointers.
+        if caller <= frame || !is_record(caller, &stack) {
+            break;
+        }
+        frame = caller;
+    }
+    true
+}
+
+#[inline(always)]
+fn is_record(frame: usize, stack: &Range<usize>) -> bool {
+    frame >= stack.start && frame <= stack.end.wrapping_sub(RECORD) && frame.is_multiple_of(align_of::<usize>())
+}
+
+/// The stack of this thread.
+#[inline(always)]
+fn stack() -> Range<usize> {
+    let (start, end) = STACK.get();
+    if end != 0 { start..end } else { first_of_thread() }
+}
+
+#[cold]
+fn first_of_thread() -> Range<usize> {
+    let (start, end) = bounds().unwrap_or((usize::MAX, usize::MAX));
+    STACK.set((start, end));
+    start..end
+}
+
+#[cfg(not(target_vendor = "apple"))]
+fn bounds() -> Option<(usize, usize)> {
+    let mut attributes = std::mem::MaybeUninit::uninit();
+    // SAFETY: the first call initializes the attributes or fails; the others are given what it initialized.
+    unsafe {
+        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
+            return None;
+        }
+        let (mut start, mut size) = (std::ptr::null_mut(), 0);
+        let error = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut start, &raw mut size);
+        libc::pthread_attr_destroy(attributes.as_mut_ptr());
+        (error == 0).then(|| (start.addr(), start.addr() + size))
+    }
+}
+
+#[cfg(target_vendor = "apple")]
+fn bounds() -> Option<(usize, usize)> {
+    // SAFETY: both take any thread that is alive, as this one is.
+    let (end, size) = unsafe {
+        let thread = libc::pthread_self();
+        (libc::pthread_get_stackaddr_np(thread).addr(), libc::pthread_get_stacksize_np(thread))
+    };
+    Some((end - size, end))
+}

@@ -1,0 +1,89 @@
+//! The modules of the process (the executable and its libraries), to which addresses are relative.
+//!
+//! They are asked for again with every stack that is new, so that what `dlopen` loads and `dlclose` unloads is known,
+//! and nothing has to be kept in step.
+
+use bisect_core::{Field, IdHasher};
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+#[path = "modules/elf.rs"]
+mod system;
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+#[path = "modules/dladdr.rs"]
+mod system;
+
+#[cfg(windows)]
+#[path = "modules/windows.rs"]
+mod system;
+
+#[cfg(not(any(unix, windows)))]
+mod system {
+    //! Elsewhere there are no stacks either.
+
+    pub(super) fn locate(_: &[u64], _: &mut Vec<super::Frame>) {}
+
+    pub(super) fn file_name(_: u64) -> Option<String> {
+        None
+    }
+}
+
+/// A return address as part of an ID.
+#[derive(Debug)]
+pub(super) struct Frame {
+    /// The address in this process.
+    pub(super) address: u64,
+    /// The identity of its module.
+    pub(super) module: u64,
+    /// The address relative to its module.
+    pub(super) offset: u64,
+}
+
+/// The identity of the main executable, whatever it is called.
+const MAIN: u64 = 0;
+
+/// Appends a frame for each address up to the first that lies in no module: that is no return address, or is in code
+/// that was made at run time and has no lasting name.
+pub(super) fn locate(addresses: &[u64], frames: &mut Vec<Frame>) {
+    system::locate(addresses, frames);
+}
+
+/// The file name of the module of an address.
+pub(super) fn file_name(address: u64) -> Option<String> {
+    system::file_name(address)
+}
+
+/// The identity of a library: its file name, wherever it is installed.
+fn identity(path: &[u8]) -> u64 {
+    let file_name = path.rsplit(|&byte| is_separator(byte)).next().unwrap_or(path);
+    IdHasher::new().bytes(file_name).field(Field::Str("module")).finish().0
+}
+
+fn is_separator(byte: u8) -> bool {
+    byte == b'/' || cfg!(windows) && byte == b'\\'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_library_is_the_same_wherever_it_is_installed() {
+        assert_eq!(identity(b"/usr/lib/libfoo.so.1"), identity(b"libfoo.so.1"));
+        assert_ne!(identity(b"/usr/lib/libfoo.so.1"), identity(b"/usr/lib/libfoo.so.2"));
+        assert_ne!(identity(b"libfoo.so.1"), MAIN);
+    }
+
+    #[test]
+    #[cfg(any(unix, windows))]
+    fn code_is_located_and_data_is_not() {
+        let code = locate as fn(&[u64], &mut Vec<Frame>) as usize as u64;
+        let data = Box::new(0_u8);
+        let mut frames = Vec::new();
+        locate(&[code, code + 1, &raw const *data as u64, code], &mut frames);
+        assert_eq!(frames.len(), 2, "up to the heap: {frames:x?}");
+        assert_eq!(frames[1].offset, frames[0].offset + 1);
+        assert_eq!(frames[0].module, frames[1].module);
+        assert!(file_name(code).is_some());
+    }
+}

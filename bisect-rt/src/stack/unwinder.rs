@@ -1,0 +1,37 @@
+//! Stacks by the platform's unwinder, for programs without frame pointers.
+
+use super::Capture;
+
+/// Captures at most `depth` callers of the function in whose frame `marker` lies.
+///
+/// A frame's stack pointer is that of its call of the next inner one. Those of the unwinder, ours and the marker's
+/// function are therefore below the marker, and that of the marker's caller is above.
+#[inline(always)]
+pub(super) fn capture(capture: &mut Capture, depth: usize, marker: usize) {
+    let mut left = depth;
+    trace(|frame| {
+        if frame.sp().addr() <= marker {
+            return true;
+        }
+        let address = frame.ip().addr();
+        if address == 0 {
+            return false;
+        }
+        capture.push(address as u64);
+        left -= 1;
+        left > 0
+    });
+}
+
+/// Not `backtrace::trace`, which takes a lock: it is there for the debugger library of Windows. The unwinders of other
+/// systems can be run by any number of threads.
+#[cfg(not(windows))]
+fn trace(each: impl FnMut(&backtrace::Frame) -> bool) {
+    // SAFETY: `_Unwind_Backtrace` has no state but its caller's stack.
+    unsafe { backtrace::trace_unsynchronized(each) }
+}
+
+#[cfg(windows)]
+fn trace(each: impl FnMut(&backtrace::Frame) -> bool) {
+    backtrace::trace(each);
+}

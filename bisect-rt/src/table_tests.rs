@@ -1,0 +1,78 @@
+//! The table under growth, under races, and with a dead claimant.
+
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::*;
+
+fn key(n: usize) -> u64 {
+    xxh3_64(&n.to_le_bytes())
+}
+
+#[test]
+fn keys_are_found_again_at_every_level() {
+    let table = Table::new();
+    for n in 0..20_000 {
+        assert_eq!(table.get(key(n)), None);
+        table.insert(key(n), 2 + n as u64 % 2);
+        table.insert(key(n), 1);
+    }
+    for n in 0..20_000 {
+        assert_eq!(table.get(key(n)), Some(2 + n as u64 % 2));
+    }
+    assert_eq!(table.get(key(20_000)), None);
+    let second = table.more.get().expect("a bucket overflowed");
+    assert!(second.more.get().is_some(), "and one of the second level");
+}
+
+#[test]
+fn the_extreme_keys_are_keys_too() {
+    let table = Table::new();
+    for key in [0, 1, 3, u64::MAX] {
+        assert_eq!(table.get(key).is_some(), key != 0 && key <= 3, "{key}");
+        table.insert(key, 3);
+        assert_eq!(table.get(key), Some(3));
+    }
+}
+
+#[test]
+fn keys_with_the_same_low_bits_do_not_crowd() {
+    let table = Table::new();
+    for n in 0..FIRST_BUCKETS {
+        table.insert(key(n) << 16, 2);
+    }
+    assert!(table.more.get().is_none(), "what a pattern selects ends in the same bits");
+}
+
+#[test]
+fn work_is_done_once_and_before_anyone_goes_on() {
+    const KEYS: usize = 3_000;
+    let table = Table::new();
+    let counts: Vec<AtomicUsize> = (0..KEYS).map(|_| AtomicUsize::new(0)).collect();
+    thread::scope(|scope| {
+        for start in 0..8 {
+            let (table, counts) = (&table, &counts);
+            scope.spawn(move || {
+                for n in 0..KEYS {
+                    let n = (n + start * 31) % KEYS;
+                    table.once(key(n), || {
+                        counts[n].fetch_add(1, Relaxed);
+                    });
+                    assert_eq!(counts[n].load(Relaxed), 1, "seen by every thread that comes back");
+                    assert!(table.is_done(key(n)));
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn a_dead_claimant_is_not_waited_for_forever() {
+    let table = Table::new();
+    table.insert(key(1), PENDING);
+    let mut done = false;
+    table.once(key(1), || done = true);
+    assert!(done && table.is_done(key(1)));
+    table.once(key(1), || panic!("once"));
+}

@@ -1,0 +1,43 @@
+//! Hashes of the values that toggles are keyed by.
+
+use std::hash::{Hash, Hasher};
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+/// The hash of a value, the same in every run of a program if the value's `Hash` is.
+#[inline]
+pub fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
+    let mut hasher = ValueHasher(0);
+    value.hash(&mut hasher);
+    hasher.0
+}
+
+/// Chains the writes through the seed: no buffer and no state but the hash so far, and a value of two writes differs
+/// from one whose single write has the same bytes.
+struct ValueHasher(u64);
+
+impl Hasher for ValueHasher {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = xxh3_64_with_seed(bytes, self.0);
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::hash;
+
+    #[test]
+    fn values_are_told_apart() {
+        let hashes = [hash(&0_u32), hash(&1_u32), hash(&0_u64), hash("a"), hash("b"), hash(&("a", "b")), hash("ab")];
+        for (i, a) in hashes.iter().enumerate() {
+            assert!(hashes[..i].iter().all(|b| a != b), "{i}: {hashes:x?}");
+        }
+        assert_eq!(hash("a"), hash(&String::from("a")));
+    }
+}

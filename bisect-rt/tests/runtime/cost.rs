@@ -1,0 +1,78 @@
+//! What toggles cost, by the assembly of the functions that have them.
+#![cfg(target_arch = "x86_64")]
+
+use std::fs;
+
+use crate::fixture::{Flavour, temporary};
+
+/// The assembly of the fixture's functions.
+fn assembly(flavour: Flavour) -> String {
+    let path = temporary().join(format!("cost-{flavour:?}.s"));
+    // Cargo does not know of the file; without it the build would seem up to date.
+    let emit = format!("--emit=asm={}", path.display());
+    let mut cargo = flavour.cargo(&["rustc", "--package", "cost"]);
+    let output = cargo.args(["--", "-Ccodegen-units=1", &emit]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    fs::read_to_string(&path).unwrap()
+}
+
+/// The instructions of a function, with labels numbered as they come.
+fn body(assembly: &str, function: &str) -> Vec<String> {
+    let start = format!("{function}:");
+    let lines = assembly.lines().skip_while(|line| *line != start).skip(1);
+    let mut labels: Vec<String> = Vec::new();
+    let instructions = lines
+        .take_while(|line| !line.starts_with(".Lfunc_end") && !line.contains(".cfi_endproc"))
+        .map(|line| line.split('#').next().unwrap_or_default().trim())
+        .filter(|line| !line.is_empty() && (!line.starts_with('.') || line.starts_with(".LBB")))
+        .map(|line| {
+            let words = line.split([' ', '\t', ',', ':']).filter(|word| word.starts_with(".LBB"));
+            words.fold(line.to_owned(), |line, label| {
+                let number = labels.iter().position(|other| other == label).unwrap_or_else(|| {
+                    labels.push(label.into());
+                    labels.len() - 1
+                });
+                line.replace(label, &format!("L{number}"))
+            })
+        });
+    let body: Vec<_> = instructions.collect();
+    assert!(!body.is_empty(), "{function} is in the assembly");
+    body
+}
+
+#[test]
+fn compiled_out_a_toggled_function_is_the_plain_one() {
+    let assembly = assembly(Flavour::Off);
+    for function in ["sum", "gate", "point"] {
+        let aliased = format!("toggled_{function} = plain_{function}");
+        let aliased = assembly.contains(&aliased) || assembly.contains(&format!(".set toggled_{function}, plain_{function}"));
+        if !aliased {
+            assert_eq!(body(&assembly, &format!("toggled_{function}")), body(&assembly, &format!("plain_{function}")));
+        }
+    }
+}
+
+#[test]
+fn an_inactive_point_is_one_load_and_one_branch() {
+    let assembly = assembly(Flavour::Plain);
+    let (point, bare) = (way(&assembly, "toggled_point"), way(&assembly, "bare_point"));
+    let mnemonics = |way: &[String]| -> Vec<_> { way.iter().map(|line| mnemonic(line).to_owned()).collect() };
+    assert_eq!(mnemonics(&point), mnemonics(&bare), "as an `AtomicBool` by hand");
+    assert_eq!(point.iter().filter(|line| line.starts_with('j')).count(), 1, "{point:#?}");
+    // The address is taken from a table that the linker knows how to do without.
+    let loads = point.iter().filter(|line| line.contains('(') && !line.contains("@GOTPCREL")).count();
+    assert_eq!(loads, 1, "{point:#?}");
+}
+
+/// The instructions that run if no branch is taken.
+fn way(assembly: &str, function: &str) -> Vec<String> {
+    let mut body = body(assembly, function);
+    let end = body.iter().position(|line| line.starts_with("ret")).expect("a function returns");
+    body.truncate(end + 1);
+    body.retain(|line| !line.starts_with('L'));
+    body
+}
+
+fn mnemonic(line: &str) -> &str {
+    line.split_whitespace().next().unwrap_or_default()
+}

@@ -1,0 +1,11 @@
+//! The runtime in real processes: programs of `tests/fixture`, built in several flavours and run with the variables.
+//!
+//! The first run builds the flavours (a few seconds each); later ones find them in cargo's temporary folder.
+
+mod built;
+mod cost;
+mod fixture;
+mod keys;
+mod modes;
+mod reports;
+mod stacks;

@@ -1,0 +1,104 @@
+//! Reports are neither lost nor mixed, and each comes once.
+
+use std::process::ExitStatus;
+
+use bisect_rt::bisect_point;
+
+use crate::fixture::{Flavour, Program, all_different, ids, probe, texts};
+
+/// What eight threads have to report: 500 values, a site, a caller and a stack.
+const OF_THREADS: usize = 503;
+
+#[test]
+fn eight_threads_at_once() {
+    for flavour in [Flavour::Plain, Flavour::FramePointers] {
+        let run = probe(flavour, &["threads"]).pattern("y").run();
+        assert_eq!(all_different(ids(&run.reports)).len(), OF_THREADS, "to a file");
+        let run = probe(flavour, &["threads"]).pattern("y").report_to_stderr().run();
+        assert_eq!(all_different(ids(&run.stderr)).len(), OF_THREADS, "to standard error");
+    }
+}
+
+#[test]
+fn eight_threads_at_once_for_people() {
+    for to_file in [true, false] {
+        let program = probe(Flavour::Plain, &["threads"]).pattern("vy");
+        let run = if to_file { program.run() } else { program.report_to_stderr().run() };
+        let texts = texts(if to_file { &run.reports } else { &run.stderr });
+        let heads = texts.iter().filter(|(_, text)| !text.starts_with("  "));
+        assert_eq!(all_different(heads.map(|(id, _)| id)).len(), OF_THREADS);
+        for pair in texts.windows(2) {
+            let is_frame = pair[1].1.starts_with("  ");
+            assert_eq!(pair[0].0 == pair[1].0, is_frame, "the lines of a report are neighbours: {pair:?}");
+        }
+    }
+}
+
+#[test]
+fn a_child_whose_output_nobody_sees() {
+    let run = probe(Flavour::Plain, &["child"]).pattern("y").run();
+    assert_eq!(all_different(ids(&run.reports)).len(), 4);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("", ""));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_fork_in_the_middle() {
+    let run = probe(Flavour::Plain, &["fork"]).pattern("y").run();
+    // The child knows what was reported before; what both decide on later is reported by each.
+    let ids = ids(&run.reports);
+    // Of the parent: three values and a stack, and the hundred of its other thread. Of the child: a value and a stack.
+    assert_eq!(all_different(&ids).len(), 100 + 4 + 1, "{}", ids.len());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_crash_right_behind_the_decision() {
+    use std::os::unix::process::ExitStatusExt as _;
+
+    let is_crash = |status: ExitStatus| status.signal() == Some(11);
+    for flavour in [Flavour::Plain, Flavour::FramePointers] {
+        let run = probe(flavour, &["crash"]).pattern("y").end();
+        assert!(is_crash(run.status) && ids(&run.reports).len() == 1, "{run:?}");
+        let run = probe(flavour, &["crash"]).pattern("y").report_to_stderr().end();
+        assert!(is_crash(run.status) && ids(&run.stderr).len() == 1, "{run:?}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_opened() {
+    let path = crate::fixture::temporary().join("there is no such file");
+    let run = probe(Flavour::Plain, &["site"])
+        .pattern("y")
+        .report_to_stderr()
+        .env("BISECT_REPORT", path.to_str().unwrap())
+        .run();
+    let (first, rest) = run.stderr.split_once('\n').unwrap();
+    assert!(first.starts_with("bisect-rt: BISECT_REPORT=") && first.contains("no such file"), "{first}");
+    assert_eq!(ids(rest).len(), 1, "reports go to standard error");
+    assert!(!path.exists());
+}
+
+/// Run by the next test, in a process of its own.
+#[test]
+#[ignore = "only makes sense with the variables"]
+fn captured_child() {
+    println!("something that libtest captures");
+    eprintln!("and this");
+    let _ = bisect_point!("captured");
+}
+
+#[test]
+fn output_that_libtest_captures() {
+    let child = || {
+        Program::new(&std::env::current_exe().unwrap())
+            .args(&["--exact", "reports::captured_child", "--ignored"])
+            .pattern("vy")
+    };
+    let run = child().run();
+    assert!(run.stdout.contains("1 passed") && !run.stdout.contains("something"), "{}", run.stdout);
+    assert_eq!(texts(&run.reports).len(), 1, "to a file");
+    let run = child().report_to_stderr().run();
+    assert!(run.stdout.contains("1 passed") && !run.stdout.contains("something"), "{}", run.stdout);
+    assert_eq!(texts(&run.stderr).len(), 1, "to standard error: {}", run.stderr);
+}

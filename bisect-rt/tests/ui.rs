@@ -1,0 +1,27 @@
+//! What the compiler says of misused macros, and that it says nothing of well used ones.
+//!
+//! The texts in `ui/*.stderr` are those of one compiler. To write them anew: `TRYBUILD=overwrite cargo test --test ui`.
+
+use std::{env, process::Command};
+
+/// The compiler whose messages are in `ui/*.stderr`.
+const PINNED: &str = "rustc 1.95.";
+
+#[test]
+fn ui() {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(rustc).arg("--version").output().expect("rustc is there, as it built this test");
+    let version = String::from_utf8_lossy(&version.stdout);
+    // Where all is automatic nobody would see that they are skipped.
+    if !version.starts_with(PINNED) && env::var_os("CI").is_none() {
+        eprintln!("SKIPPED: tests/ui is pinned to {PINNED}*, and this is {version}");
+        return;
+    }
+    if cfg!(bisect_off) {
+        eprintln!("SKIPPED: with everything compiled out, what the runtime adds to the messages is missing");
+        return;
+    }
+    let cases = trybuild::TestCases::new();
+    cases.pass("tests/ui/pass/*.rs");
+    cases.compile_fail("tests/ui/*.rs");
+}

@@ -1,0 +1,289 @@
+//! Cargo's own arguments, as far as they must be understood: which words are values, where `TESTNAME` or the program's
+//! arguments begin, and what the driver says in the user's place.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::PathBuf,
+};
+
+/// The subcommand whose arguments they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subcommand {
+    /// `cargo test`
+    Test,
+    /// `cargo run`
+    Run,
+}
+
+impl Subcommand {
+    /// As one types it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Subcommand::Test => "test",
+            Subcommand::Run => "run",
+        }
+    }
+}
+
+/// What the arguments say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// For cargo, in order. Taken out: what the driver says itself (`--target-dir`, `--message-format`, `--no-run`),
+    /// `-C`, and everything that is no option.
+    pub options: Vec<OsString>,
+    /// Words that are no options: `TESTNAME`, or what `cargo run` hands to the program.
+    pub words: Vec<OsString>,
+    /// `-C`: cargo and the driver work as if started there.
+    pub directory: Option<PathBuf>,
+    /// `--manifest-path`
+    pub manifest_path: Option<OsString>,
+    /// `--target-dir`
+    pub target_dir: Option<PathBuf>,
+    /// `--target`
+    pub targets: Vec<OsString>,
+    /// `--config`
+    pub config: Vec<OsString>,
+    /// `-p`
+    pub packages: Vec<OsString>,
+    /// `--bin`
+    pub bins: Vec<OsString>,
+    /// `--example`
+    pub examples: Vec<OsString>,
+    /// `--doc`
+    pub doc: bool,
+}
+
+/// What follows an option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    /// Nothing.
+    None,
+    /// The next word, whatever it looks like.
+    Next,
+    /// The next word, unless that is an option.
+    NextWord,
+}
+
+/// The options of `cargo test` and `cargo run` that take values, by their long name or by their letter.
+const WITH_VALUE: [(&str, Value); 23] = [
+    ("--artifact-dir", Value::Next),
+    ("--bench", Value::NextWord),
+    ("--bin", Value::NextWord),
+    ("--color", Value::Next),
+    ("--config", Value::Next),
+    ("--example", Value::NextWord),
+    ("--exclude", Value::Next),
+    ("--features", Value::Next),
+    ("--jobs", Value::Next),
+    ("--lockfile-path", Value::Next),
+    ("--manifest-path", Value::Next),
+    ("--message-format", Value::Next),
+    ("--package", Value::NextWord),
+    ("--profile", Value::Next),
+    ("--target", Value::NextWord),
+    ("--target-dir", Value::Next),
+    ("--test", Value::NextWord),
+    ("-C", Value::Next),
+    ("-F", Value::Next),
+    ("-Z", Value::Next),
+    ("-j", Value::Next),
+    ("-m", Value::Next),
+    ("-p", Value::NextWord),
+];
+
+fn value_of(option: &str) -> Value {
+    WITH_VALUE.iter().find(|(name, _)| *name == option).map_or(Value::None, |&(_, value)| value)
+}
+
+impl Arguments {
+    /// Reads the words that a user wrote for `cargo test` or `cargo run`, up to `--`.
+    pub fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
+        let mut arguments = Self::default();
+        let mut words = words.iter().peekable();
+        while let Some(word) = words.next() {
+            let Some((name, attached)) = option(word) else {
+                arguments.words.push(word.clone());
+                if subcommand == Subcommand::Run {
+                    // All that follows is the program's, options too.
+                    arguments.words.extend(words.cloned());
+                    break;
+                }
+                continue;
+            };
+            let (value, next) = match (attached, value_of(&name)) {
+                (Some(value), _) => (Some(value), None),
+                (None, Value::None) => (None, None),
+                (None, Value::Next) => (words.peek().map(|&next| next.clone()), words.next()),
+                (None, Value::NextWord) => match words.next_if(|next| option(next).is_none()) {
+                    Some(next) => (Some(next.clone()), Some(next)),
+                    None => (None, None),
+                },
+            };
+            if !arguments.note(&name, value) {
+                arguments.options.push(word.clone());
+                arguments.options.extend(next.cloned());
+            }
+        }
+        arguments
+    }
+
+    /// Notes what an option says; whether it is not to be handed to cargo.
+    fn note(&mut self, name: &str, value: Option<OsString>) -> bool {
+        match (name, value) {
+            ("-C", Some(value)) => self.directory = Some(self.directory.take().unwrap_or_default().join(value)),
+            ("--target-dir", Some(value)) => self.target_dir = Some(value.into()),
+            ("--message-format" | "--no-run", _) => {}
+            (_, value) => {
+                match (name, value) {
+                    ("--manifest-path" | "-m", Some(value)) => self.manifest_path = Some(value),
+                    ("--target", Some(value)) => self.targets.push(value),
+                    ("--config", Some(value)) => self.config.push(value),
+                    ("--package" | "-p", Some(value)) => self.packages.push(value),
+                    ("--bin", Some(value)) => self.bins.push(value),
+                    ("--example", Some(value)) => self.examples.push(value),
+                    ("--doc", _) => self.doc = true,
+                    _ => {}
+                }
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The options that say which workspace it is and how it is configured, for `cargo metadata`.
+    pub fn of_workspace(&self) -> Vec<OsString> {
+        let mut options = Vec::new();
+        if let Some(path) = &self.manifest_path {
+            options.extend(["--manifest-path".into(), path.clone()]);
+        }
+        options.extend(self.config.iter().flat_map(|value| ["--config".into(), value.clone()]));
+        let shared = ["--locked", "--offline", "--frozen"];
+        options.extend(self.options.iter().filter(|option| shared.iter().any(|shared| option == shared)).cloned());
+        options
+    }
+}
+
+/// Splits an option into its name, as in the table, and the value attached to it; `None` if the word is no option.
+fn option(word: &OsStr) -> Option<(String, Option<OsString>)> {
+    let bytes = word.as_encoded_bytes();
+    if bytes.starts_with(b"--") {
+        let end = memchr::memchr(b'=', bytes).unwrap_or(bytes.len());
+        let name = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        return Some((name, bytes.get(end + 1..).map(os_string)));
+    }
+    let letters = bytes.strip_prefix(b"-").filter(|letters| !letters.is_empty())?;
+    // In a cluster as `-qp name`, flags come before the one that takes a value.
+    for (i, &letter) in letters.iter().enumerate() {
+        let name = format!("-{}", char::from(letter));
+        if value_of(&name) != Value::None {
+            let rest = &letters[i + 1..];
+            let rest = rest.strip_prefix(b"=").unwrap_or(rest);
+            return Some((name, (!rest.is_empty()).then(|| os_string(rest))));
+        }
+    }
+    Some((String::from_utf8_lossy(bytes).into_owned(), None))
+}
+
+fn os_string(bytes: &[u8]) -> OsString {
+    // SAFETY: the bytes are the end of an `OsStr`'s, from behind an ASCII character on: `=`, or a letter of the table.
+    unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, process::Command};
+
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(Into::into).collect()
+    }
+
+    fn test(line: &str) -> Arguments {
+        Arguments::parse(Subcommand::Test, &words(line))
+    }
+
+    #[test]
+    fn the_name_of_a_test_is_found_among_the_options() {
+        for (line, options, found) in [
+            ("", "", ""),
+            ("sort", "", "sort"),
+            ("-p newsort sort", "-p newsort", "sort"),
+            ("sort -p newsort", "-p newsort", "sort"),
+            ("-pnewsort sort", "-pnewsort", "sort"),
+            ("-qp newsort sort", "-qp newsort", "sort"),
+            ("--package=newsort sort", "--package=newsort", "sort"),
+            ("--lib sort", "--lib", "sort"),
+            ("--test -q sort", "--test -q", "sort"),
+            ("--test big sort", "--test big", "sort"),
+            ("-F a,b sort", "-F a,b", "sort"),
+            ("-j -1 sort", "-j -1", "sort"),
+            ("--config build.rustflags=['-g'] sort", "--config build.rustflags=['-g']", "sort"),
+            ("--no-run --message-format short --target-dir x sort", "", "sort"),
+            ("--no-fail-fast --target x86_64-foo sort", "--no-fail-fast --target x86_64-foo", "sort"),
+            ("- sort", "", "- sort"),
+        ] {
+            let arguments = test(line);
+            assert_eq!((arguments.options, arguments.words), (words(options), words(found)), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_the_driver_needs_is_noted() {
+        let line = "--config a=1 -C here --manifest-path m --target t --target-dir d -p x --package y --bin b --example e --doc --config=b=2";
+        let arguments = test(line);
+        assert_eq!(arguments.directory, Some("here".into()));
+        assert_eq!(arguments.manifest_path, Some("m".into()));
+        assert_eq!(arguments.target_dir, Some("d".into()));
+        assert_eq!(arguments.targets, words("t"));
+        assert_eq!(arguments.config, words("a=1 b=2"));
+        assert_eq!(arguments.packages, words("x y"));
+        assert_eq!((arguments.bins, arguments.examples, arguments.doc), (words("b"), words("e"), true));
+    }
+
+    #[test]
+    fn everything_from_the_first_word_on_is_the_programs() {
+        let arguments = Arguments::parse(Subcommand::Run, &words("--bin x -q file -v --release"));
+        assert_eq!((arguments.options, arguments.words), (words("--bin x -q"), words("file -v --release")));
+    }
+
+    #[test]
+    fn a_missing_value_is_left_to_cargo() {
+        for line in ["--config", "-p", "--bin", "--manifest-path"] {
+            assert_eq!(test(line).options, words(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn metadata_is_asked_about_the_same_workspace() {
+        let arguments = test("--manifest-path=m --config a=1 --offline --release -p x");
+        assert_eq!(arguments.of_workspace(), words("--manifest-path m --config a=1 --offline"));
+    }
+
+    /// Each option of this cargo that takes a value, and how, from its help.
+    fn from_help(subcommand: &str) -> BTreeSet<(String, bool)> {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let output = Command::new(cargo).args([subcommand, "--help"]).output().unwrap();
+        assert!(output.status.success());
+        let help = String::from_utf8(output.stdout).unwrap();
+        let line = regex::Regex::new(r"(?m)^ +(-\w)?(?:, |    |)(--[a-z-]+)?(?:\.\.\.)? +(<|\[<)[A-Z=|_-]+>").unwrap();
+        line.captures_iter(&help)
+            .flat_map(|found| {
+                let always = found[3] == *"<";
+                [1, 2].into_iter().filter_map(move |i| Some((found.get(i)?.as_str().to_owned(), always)))
+            })
+            .collect()
+    }
+
+    #[test]
+    fn the_table_has_every_option_of_this_cargo_that_takes_a_value() {
+        for subcommand in ["test", "run", "build"] {
+            let options = from_help(subcommand);
+            assert!(options.len() > 10, "the help of cargo {subcommand} was not understood: {options:?}");
+            for (option, always) in options {
+                let expected = if always { Value::Next } else { Value::NextWord };
+                assert_eq!(value_of(&option), expected, "cargo {subcommand} {option}");
+            }
+        }
+    }
+}

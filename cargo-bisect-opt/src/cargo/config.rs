@@ -1,0 +1,221 @@
+//! Cargo's configuration, as far as it matters when the driver adds flags to a build and starts what was built.
+
+use std::{
+    collections::BTreeMap,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use cargo_config2::{PathAndArgs, ResolveOptions, TargetTriple};
+
+use super::{Arguments, CargoError};
+
+/// Variables with flags, from the first that counts; both hide all flags of the configuration.
+const ENCODED: &str = "CARGO_ENCODED_RUSTFLAGS";
+const RUSTFLAGS: &str = "RUSTFLAGS";
+
+/// Flags of ours: the runtime follows frame pointers where the whole program has them.
+const OUR_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
+
+/// What cargo would do here, by the environment, the configuration files and the arguments.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The cargo that runs us.
+    pub cargo: OsString,
+    /// Where cargo works.
+    pub directory: PathBuf,
+    /// The target that is built for.
+    pub triple: String,
+    /// Whether it was asked for: cargo then builds in a directory of its name.
+    pub is_cross: bool,
+    /// What starts executables of that target, with its arguments; empty: nothing.
+    pub runner: Vec<OsString>,
+    /// The user's flags for rustc.
+    pub rustflags: Vec<String>,
+    /// `[env]`: values, and whether they hide what is set.
+    pub env: BTreeMap<String, (OsString, bool)>,
+    /// Whether intermediate files go to a directory of their own.
+    pub has_build_dir: bool,
+    rustc: PathAndArgs,
+}
+
+/// What one source of configuration says.
+#[derive(Debug, Default)]
+struct Layer {
+    /// `target.*.rustflags`
+    target_flags: Vec<String>,
+    /// `build.rustflags`; not used where there are flags of the target.
+    build_flags: Vec<String>,
+    runner: Option<Vec<OsString>>,
+    env: BTreeMap<String, (OsString, bool)>,
+}
+
+impl Config {
+    /// Reads the configuration for cargo in the directory that the arguments name, with this environment.
+    ///
+    /// # Errors
+    /// If it is wrong, or for more than one target.
+    pub fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
+        let mut directory = std::env::current_dir()?;
+        directory.extend(&arguments.directory);
+        let options = ResolveOptions::default().env(environment.iter().cloned());
+        let base = cargo_config2::Config::load_with_options(&directory, options)?;
+        let host = base.host_triple()?.to_owned();
+        let given: Vec<_> = arguments
+            .config
+            .iter()
+            .map(|given| GivenConfig::load(given, &directory, &base))
+            .collect::<Result<_, _>>()?;
+
+        let mut targets: Vec<_> =
+            arguments.targets.iter().map(|target| target.to_string_lossy().into_owned()).collect();
+        // The last that says something hides the others.
+        for config in given.iter().rev().map(|given| &given.config).chain([&base]) {
+            if targets.is_empty() {
+                targets = config.build_target_for_cli(&targets)?;
+            }
+        }
+        let is_cross = !targets.is_empty();
+        for target in targets.iter_mut().filter(|target| *target == "host-tuple") {
+            target.clone_from(&host);
+        }
+        let mut triples: Vec<TargetTriple> = base.build_target_for_config(&targets)?;
+        triples.dedup();
+        let [triple] = triples.as_slice() else {
+            return Err(CargoError::Usage(format!(
+                "cannot run what is built for several targets ({})",
+                targets.join(", ")
+            )));
+        };
+
+        let mut merged = Layer::of(&base, triple)?;
+        for given in &given {
+            merged.add(given.layer(triple)?);
+        }
+        let from_environment = environment.iter().any(|(name, _)| name == ENCODED || name == RUSTFLAGS);
+        let rustflags = if from_environment {
+            flags(base.rustflags(triple)?)
+        } else if merged.target_flags.is_empty() {
+            merged.build_flags
+        } else {
+            merged.target_flags
+        };
+        Ok(Self {
+            cargo: base.cargo().to_owned(),
+            directory,
+            triple: triple.triple().to_owned(),
+            is_cross,
+            runner: merged.runner.unwrap_or_default(),
+            rustflags,
+            env: merged.env,
+            has_build_dir: [&base]
+                .into_iter()
+                .chain(given.iter().map(|given| &given.config))
+                .any(|config| config.build.build_dir.is_some()),
+            rustc: base.rustc().clone(),
+        })
+    }
+
+    /// The user's flags, ours, and `more`, for [`ENCODED`].
+    pub fn set_flags(&self, command: &mut Command, more: &[String]) {
+        let flags: Vec<_> =
+            self.rustflags.iter().map(String::as_str).chain(OUR_FLAGS).chain(more.iter().map(String::as_str)).collect();
+        command.env(ENCODED, flags.join("\x1f")).env_remove(RUSTFLAGS);
+    }
+
+    /// Where the standard library is, for programs that link to it dynamically. `None` if rustc does not say.
+    pub fn target_libdir(&self) -> Option<PathBuf> {
+        let mut rustc = Command::from(&self.rustc);
+        rustc.args(["--print", "target-libdir", "--target", &self.triple]).current_dir(&self.directory);
+        let output = rustc.output().ok().filter(|output| output.status.success())?;
+        let path = String::from_utf8(output.stdout).ok()?;
+        Some(path.trim_end().into()).filter(|path: &PathBuf| !path.as_os_str().is_empty())
+    }
+
+    /// The cargo that runs us, as a path: what `CARGO` is in programs that cargo starts.
+    pub fn cargo_path(&self) -> PathBuf {
+        let cargo = Path::new(&self.cargo);
+        if cargo.components().count() > 1 {
+            return cargo.to_owned();
+        }
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let candidates =
+            std::env::split_paths(&path).map(|dir| dir.join(cargo).with_extension(std::env::consts::EXE_EXTENSION));
+        candidates.into_iter().find(|path| path.is_file()).unwrap_or_else(|| cargo.to_owned())
+    }
+}
+
+fn flags(flags: Option<cargo_config2::Flags>) -> Vec<String> {
+    flags.map(|flags| flags.flags).unwrap_or_default()
+}
+
+impl Layer {
+    fn of(config: &cargo_config2::Config, triple: &TargetTriple) -> Result<Self, CargoError> {
+        let build_flags = flags(config.build.rustflags.clone());
+        // Those of the target, if there are any, else those of `build` once more.
+        let resolved = flags(config.rustflags(triple)?);
+        let target_flags = if resolved == build_flags { Vec::new() } else { resolved };
+        let words = |runner: PathAndArgs| [runner.path.into_os_string()].into_iter().chain(runner.args).collect();
+        let runner = config.runner(triple)?.map(words);
+        let env = config.env.iter().map(|(name, entry)| (name.clone(), (entry.value.clone(), entry.force))).collect();
+        Ok(Self { target_flags, build_flags, runner, env })
+    }
+
+    /// Adds what `higher` says: lists are joined, all else is replaced.
+    fn add(&mut self, higher: Self) {
+        self.target_flags.extend(higher.target_flags);
+        self.build_flags.extend(higher.build_flags);
+        self.runner = higher.runner.or(self.runner.take());
+        self.env.extend(higher.env);
+    }
+}
+
+/// One `--config`, read as if it were the only configuration.
+struct GivenConfig {
+    config: cargo_config2::Config,
+    /// Where it was read: paths in it that are relative seem to be relative to this.
+    place: tempfile::TempDir,
+    /// What they are really relative to.
+    base: PathBuf,
+}
+
+impl GivenConfig {
+    fn load(given: &OsStr, directory: &Path, base: &cargo_config2::Config) -> Result<Self, CargoError> {
+        let file = directory.join(given);
+        let (text, base_dir) = if !given.is_empty() && file.exists() {
+            let base_dir = file.parent().and_then(Path::parent).unwrap_or(directory).to_owned();
+            (fs_err::read_to_string(&file)?, base_dir)
+        } else {
+            (given.to_string_lossy().into_owned(), directory.to_owned())
+        };
+        // The library reads files only, and only where cargo would look for them.
+        let place = tempfile::tempdir()?;
+        fs_err::create_dir(place.path().join(".cargo"))?;
+        fs_err::write(place.path().join(".cargo/config.toml"), text)?;
+        let options = ResolveOptions::default()
+            .env([("", ""); 0])
+            .cargo(base.cargo())
+            .rustc(base.rustc().clone())
+            .host_triple(base.host_triple()?)
+            .cargo_home(None);
+        let config = cargo_config2::Config::load_with_options(place.path(), options)
+            .map_err(|error| CargoError::Usage(format!("--config {}: {error}", given.display())))?;
+        Ok(Self { config, place, base: base_dir })
+    }
+
+    fn layer(&self, triple: &TargetTriple) -> Result<Layer, CargoError> {
+        let mut layer = Layer::of(&self.config, triple)?;
+        let paths = layer.runner.iter_mut().flat_map(|runner| runner.first_mut());
+        for path in paths.chain(layer.env.values_mut().map(|(value, _)| value)) {
+            if let Ok(relative) = Path::new(path).strip_prefix(self.place.path()) {
+                *path = self.base.join(relative).into_os_string();
+            }
+        }
+        Ok(layer)
+    }
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

@@ -1,0 +1,207 @@
+//! The standard test harness: which tests failed, read from its output, and the arguments that repeat only those.
+//!
+//! Its JSON output is unstable, so the text for people is read. Tests print what they like, and that may look the same;
+//! what the harness itself says comes last. Harnesses that imitate it (libtest-mimic) are understood as well.
+
+use std::ffi::{OsStr, OsString};
+
+/// The exit status of the harness when a test has failed; after a crash it is another.
+pub const FAILED: i32 = 101;
+
+/// The names of the tests that failed, in the order of the final list, from the output of a test executable that ended
+/// with [`FAILED`]. `None` if there is no such list: it is another harness.
+pub fn failed_tests(output: &[u8]) -> Option<Vec<String>> {
+    let text = without_colour(&String::from_utf8_lossy(output));
+    let lines: Vec<_> = text.lines().collect();
+    let summary = lines.iter().rposition(|line| line.starts_with("test result: "))?;
+    let count = failed_count(lines[summary])?;
+    // The last `failures:` before the summary begins the list. If what is behind it has not as many names as the summary
+    // says (standard error got in between), it is better to repeat everything.
+    let list = lines[..summary].iter().rposition(|line| *line == "failures:")?;
+    let names: Vec<_> = lines[list + 1..summary]
+        .iter()
+        .filter_map(|line| line.strip_prefix("    "))
+        .filter(|name| !name.is_empty())
+        .map(str::to_owned)
+        .collect();
+    (names.len() == count && count > 0).then_some(names)
+}
+
+/// `test result: FAILED. 2 passed; 3 failed; …`
+fn failed_count(summary: &str) -> Option<usize> {
+    let counts = summary.strip_prefix("test result: FAILED. ")?;
+    counts.split("; ").find_map(|count| count.strip_suffix(" failed"))?.parse().ok()
+}
+
+/// How many tests the harness set out to run; `None` if it did not say so.
+pub fn started_tests(output: &[u8]) -> Option<usize> {
+    let text = String::from_utf8_lossy(output);
+    text.lines().find_map(|line| {
+        let count = line.strip_prefix("running ")?;
+        count.strip_suffix(" tests").or_else(|| count.strip_suffix(" test"))?.parse().ok()
+    })
+}
+
+/// Cuts out what `--color always` puts in: `ESC [ … letter` and `ESC ( letter`.
+fn without_colour(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        plain.push_str(before);
+        let after = after.strip_prefix(['[', '(']).unwrap_or(after);
+        rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        rest = rest.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest);
+    }
+    plain.push_str(rest);
+    plain
+}
+
+/// Options of libtest whose value is the next word.
+const WITH_VALUE: [&str; 6] = ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads"];
+
+/// The arguments that run exactly `tests`, with the user's `arguments` otherwise: what selects tests by name is replaced;
+/// `--ignored`, `--include-ignored` and everything else stays.
+pub fn repeat(arguments: &[OsString], tests: &[impl AsRef<OsStr>]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if text == "--" {
+            break;
+        } else if text == "--skip" {
+            words.next();
+        } else if WITH_VALUE.contains(&&*text) || text == "-Z" {
+            kept.push(word.clone());
+            kept.extend(words.next().cloned());
+        } else if text.starts_with('-') && text != "--exact" && !text.starts_with("--skip=") {
+            kept.push(word.clone());
+        }
+    }
+    kept.push("--exact".into());
+    kept.extend(tests.iter().map(|name| name.as_ref().to_owned()));
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write;
+
+    use super::*;
+
+    fn names(output: &str) -> Option<Vec<String>> {
+        failed_tests(output.as_bytes())
+    }
+
+    fn list(names: &[&str]) -> String {
+        let mut text = String::from("\nfailures:\n");
+        for name in names {
+            writeln!(text, "    {name}").unwrap();
+        }
+        let count = names.len();
+        writeln!(text, "\ntest result: FAILED. 1 passed; {count} failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s\n")
+            .unwrap();
+        text
+    }
+
+    /// What Rust 1.95 prints, with a test that prints what a harness prints.
+    const SAMPLE: &str = "
+running 4 tests
+test a::ok ... ok
+test ig ... ignored
+test sp - should panic ... FAILED
+test a::bad ... FAILED
+
+failures:
+
+---- sp stdout ----
+failures:
+    a
+
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+note: test did not panic as expected at src/lib.rs:1:28
+---- a::bad stdout ----
+
+thread 'a::bad' (22362) panicked at src/lib.rs:5:61:
+assertion failed: false
+
+
+failures:
+    a::bad
+    sp
+
+test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.06s
+
+";
+
+    #[test]
+    fn the_final_list_counts() {
+        assert_eq!(names(SAMPLE).unwrap(), ["a::bad", "sp"]);
+        assert_eq!(started_tests(SAMPLE.as_bytes()), Some(4));
+    }
+
+    #[test]
+    fn colour_and_bytes_that_are_no_text_do_not_disturb() {
+        let coloured = SAMPLE.replace("FAILED", "\x1b[31mFAILED\x1b(B\x1b[m");
+        assert_eq!(names(&coloured).unwrap(), ["a::bad", "sp"]);
+        let bytes = [b"\xff\xfe\n", SAMPLE.as_bytes(), b"\xc3"].concat();
+        assert_eq!(failed_tests(&bytes).unwrap(), ["a::bad", "sp"]);
+        assert_eq!(without_colour("a\x1b[1;31mb\x1b[mc\x1b"), "abc");
+    }
+
+    #[test]
+    fn names_may_have_spaces() {
+        let output = list(&["src/lib.rs - sort (line 3)", "case 1: x  y"]);
+        assert_eq!(names(&output).unwrap(), ["src/lib.rs - sort (line 3)", "case 1: x  y"]);
+    }
+
+    #[test]
+    fn what_comes_after_the_summary_does_not_disturb() {
+        let output = list(&["a"]) + "failures:\n    b\nbye\n";
+        assert_eq!(names(&output).unwrap(), ["a"]);
+    }
+
+    #[test]
+    fn lines_of_standard_error_within_the_list_do_not_disturb() {
+        let output = list(&["a", "b"]).replace("    b\n", "warning: late\n    b\n");
+        assert_eq!(names(&output).unwrap(), ["a", "b"]);
+    }
+
+    #[test]
+    fn no_list_is_taken_where_it_could_be_wrong() {
+        let passed = "running 1 test\ntest a ... ok\n\ntest result: ok. 1 passed; 0 failed; 0 ignored\n";
+        let contradictory = list(&["a", "b"]).replace("2 failed", "3 failed");
+        for output in ["", "failures:\n    a\n", passed, &contradictory, "test result: FAILED. 0 passed; 0 failed;\n"] {
+            assert_eq!(names(output), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_tests() {
+        assert_eq!(started_tests(b"\nrunning 0 tests\n"), Some(0));
+        assert_eq!(started_tests(b"running 1 test\n"), Some(1));
+        for output in ["", "running fast\n", "running 0 tests of mine\n"] {
+            assert_eq!(started_tests(output.as_bytes()), None, "{output}");
+        }
+    }
+
+    #[test]
+    fn the_users_arguments_are_kept_except_for_names() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        for (arguments, kept) in [
+            ("", ""),
+            ("sort", ""),
+            ("sort --skip slow --skip=big --exact other", ""),
+            ("--test-threads 1 sort --nocapture", "--test-threads 1 --nocapture"),
+            ("--test-threads=1 --ignored", "--test-threads=1 --ignored"),
+            (
+                "-q --include-ignored -Z unstable-options --format terse x",
+                "-q --include-ignored -Z unstable-options --format terse",
+            ),
+            ("--nocapture -- -odd", "--nocapture"),
+        ] {
+            let expected = [words(kept), words("--exact a::b c")].concat();
+            assert_eq!(repeat(&words(arguments), &["a::b", "c"]), expected, "{arguments}");
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! A project as one `cargo test` or `cargo run` sees it: built, and its executables started, as often as needed.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use super::{
+    Arguments, Artifacts, Build, CargoError, Config, Executable, Launch, Output, Subcommand, Workspace,
+    executable::Launcher,
+    toggles::{self, Libraries, Toggle},
+};
+use crate::{
+    interrupt::Interrupt,
+    process::{self, Ending, Job},
+};
+
+/// Listing the toggles takes no time; a program that does not come back is not listing them.
+const LISTING: Duration = Duration::from_secs(30);
+/// More than any list.
+const LIST: usize = 64 << 20;
+
+/// A project, with the user's arguments and configuration.
+#[derive(Debug)]
+pub struct Project {
+    /// Whether it is tested, or its program run.
+    pub subcommand: Subcommand,
+    /// Where cargo works.
+    pub directory: PathBuf,
+    arguments: Arguments,
+    config: Config,
+    workspace: Workspace,
+    /// Says which program is built, if the user did not.
+    program: Vec<OsString>,
+    target_dir: PathBuf,
+    libdir: Option<PathBuf>,
+    /// The words behind `--`.
+    target_words: Vec<OsString>,
+    cargo_words: Vec<OsString>,
+}
+
+/// What one build has beyond the user's arguments.
+#[derive(Debug, Default)]
+pub struct With {
+    /// Variables, for the compiler to see.
+    pub variables: BTreeMap<String, OsString>,
+    /// Flags for the compiler.
+    pub flags: Vec<String>,
+}
+
+impl Project {
+    /// Reads what is needed before a build: `cargo_words` are cargo's arguments, `target_words` those behind `--`.
+    ///
+    /// # Errors
+    /// If they, the configuration or the workspace are not as they should be.
+    pub fn load(
+        subcommand: Subcommand,
+        cargo_words: &[OsString],
+        target_words: &[OsString],
+    ) -> Result<Self, CargoError> {
+        let arguments = Arguments::parse(subcommand, cargo_words);
+        if arguments.doc {
+            return Err(CargoError::Usage(
+                "documentation tests cannot be searched: rustdoc compiles and runs them in one go\n\
+                 help: make a test of the example, and search that"
+                    .to_owned(),
+            ));
+        }
+        let config = Config::load(&arguments, &std::env::vars_os().collect::<Vec<_>>())?;
+        let workspace = Workspace::load(&config, &arguments)?;
+        let program = match subcommand {
+            Subcommand::Test => Vec::new(),
+            Subcommand::Run => workspace.binary(&arguments)?,
+        };
+        Ok(Self {
+            subcommand,
+            directory: config.directory.clone(),
+            target_dir: workspace.build_directory(&config, &arguments),
+            libdir: config.target_libdir(),
+            arguments,
+            config,
+            workspace,
+            program,
+            target_words: target_words.to_vec(),
+            cargo_words: cargo_words.to_vec(),
+        })
+    }
+
+    /// The directory of the workspace.
+    pub fn root(&self) -> PathBuf {
+        self.workspace.root()
+    }
+
+    /// Builds what is to be run. `scratch` is a directory for files that nobody needs afterwards.
+    ///
+    /// # Errors
+    /// See [`Build::run`].
+    pub fn build(
+        &self,
+        with: &With,
+        output: Output<'_>,
+        scratch: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Artifacts, CargoError> {
+        let build = Build {
+            config: &self.config,
+            arguments: &self.arguments,
+            subcommand: self.subcommand,
+            more_arguments: &self.program,
+            target_dir: &self.target_dir,
+            flags: &with.flags,
+            variables: &with.variables,
+            output,
+        };
+        build.run(scratch, interrupt)
+    }
+
+    /// The executables that cargo would run, in its order.
+    ///
+    /// # Errors
+    /// If there is none; or several programs, of which cargo would run one.
+    pub fn executables<'a>(&self, artifacts: &'a Artifacts) -> Result<Vec<&'a Executable>, CargoError> {
+        let all = artifacts.executables.iter();
+        match self.subcommand {
+            Subcommand::Test => {
+                let tests: Vec<_> = all.filter(|executable| executable.is_test).collect();
+                if tests.is_empty() {
+                    return Err(CargoError::Nothing(format!(
+                        "`{}` has nothing to run: no target has tests",
+                        self.command_line()
+                    )));
+                }
+                Ok(tests)
+            }
+            Subcommand::Run => {
+                let programs: Vec<_> = all.filter(|executable| executable.is_program()).collect();
+                match programs.as_slice() {
+                    [_] => Ok(programs),
+                    [] => Err(CargoError::Nothing(format!("`{}` has no program to run", self.command_line()))),
+                    _ => {
+                        let names: Vec<_> = programs.iter().map(ToString::to_string).collect();
+                        Err(CargoError::Usage(format!("which program? Name one with --bin: {}", names.join(", "))))
+                    }
+                }
+            }
+        }
+    }
+
+    /// How cargo would start an executable.
+    pub fn launch(&self, artifacts: &Artifacts, executable: &Executable) -> Launch {
+        let launcher = Launcher {
+            config: &self.config,
+            workspace: &self.workspace,
+            artifacts,
+            target_dir: &self.target_dir,
+            libdir: self.libdir.as_deref(),
+        };
+        launcher.launch(executable, self.subcommand)
+    }
+
+    /// The arguments of the executables.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments = self.arguments.words.clone();
+        if self.subcommand == Subcommand::Run && !arguments.is_empty() && !self.target_words.is_empty() {
+            // Behind the first of the program's arguments, cargo does not take `--` for itself.
+            arguments.push("--".into());
+        }
+        arguments.extend(self.target_words.iter().cloned());
+        arguments
+    }
+
+    /// The toggles of everything that was built, also of programs that only tests start.
+    ///
+    /// # Errors
+    /// If an executable cannot be read or started, or does not come back.
+    pub fn toggles(
+        &self,
+        artifacts: &Artifacts,
+        scratch: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<BTreeSet<Toggle>, CargoError> {
+        let libraries = Libraries::among(artifacts.libraries.iter().cloned())?;
+        let log = scratch.join("toggles.log");
+        let mut found = BTreeSet::new();
+        for executable in &artifacts.executables {
+            if !libraries.or_runtime_in(&fs_err::read(&executable.path)?) {
+                continue;
+            }
+            // Should it not list its toggles after all, a test executable lists its tests, and nothing is run.
+            let arguments: &[OsString] = if executable.is_test { &["--list".into()] } else { &[] };
+            let mut command = self.launch(artifacts, executable).command(arguments);
+            command.env(toggles::VARIABLE, "1");
+            let job =
+                Job { command, timeout: Some(LISTING), log: &log, append: false, interrupt, markers: None, tail: LIST };
+            let finished = process::run(job)?;
+            match finished.ending {
+                Ending::Interrupted => return Err(CargoError::Interrupted),
+                Ending::TimedOut => {
+                    return Err(CargoError::Nothing(format!(
+                        "{executable} did not list its toggles within {LISTING:?}"
+                    )));
+                }
+                Ending::Exited(_) => found.extend(toggles::parse(&finished.output)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// The command that a user would type for it, on one line.
+    pub fn command_line(&self) -> String {
+        crate::shell::line(self.command_words(&self.target_words))
+    }
+
+    /// The words with which a user would have cargo build and run, with these arguments behind `--`.
+    pub fn command_words(&self, target_words: &[OsString]) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
+        words.extend(self.cargo_words.iter().cloned());
+        if !target_words.is_empty() {
+            words.push("--".into());
+            words.extend(target_words.iter().cloned());
+        }
+        words
+    }
+
+    /// The user's flags for the compiler.
+    pub fn flags(&self) -> &[String] {
+        &self.config.rustflags
+    }
+}

@@ -1,0 +1,314 @@
+//! The toggles of a program: what there is to search.
+//!
+//! The runtime lists them (`BISECT_TOGGLES=1`; ARCHITECTURE.md, "The list of toggles"). A program without the runtime
+//! would simply run instead, so its file is searched for the name of the variable first.
+
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Write},
+    io,
+    path::PathBuf,
+};
+
+use bisect_core::ChangeId;
+use memchr::memmem;
+use serde::{Serialize, Serializer};
+
+use crate::target::Kind;
+
+/// `1`: the program lists its toggles and exits.
+pub const VARIABLE: &str = "BISECT_TOGGLES";
+
+/// One line of the list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Toggle {
+    /// Its name.
+    pub name: String,
+    /// What its changes are.
+    #[serde(rename = "kind")]
+    pub key: Key,
+    /// `file:line:column`
+    pub place: String,
+    /// What it does when nobody searches.
+    pub default: String,
+    /// What is known only of those that are decided while compiling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub build: Option<BuildTime>,
+}
+
+/// A [`Kind`] in the order and the words of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// See [`Kind::Site`].
+    Site,
+    /// See [`Kind::Caller`].
+    Caller,
+    /// See [`Kind::Stack`].
+    Stack,
+    /// See [`Kind::Build`].
+    Build,
+}
+
+/// What the list says about a change that is decided while compiling.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct BuildTime {
+    /// The change's ID.
+    #[serde(serialize_with = "id")]
+    pub id: ChangeId,
+    /// `name@version`
+    pub package: String,
+    /// Whether it is compiled in.
+    pub compiled_in: bool,
+}
+
+impl Key {
+    const ALL: [Self; 4] = [Self::Site, Self::Caller, Self::Stack, Self::Build];
+
+    fn name(self) -> &'static str {
+        match self {
+            Key::Site => "site",
+            Key::Caller => "caller",
+            Key::Stack => "stack",
+            Key::Build => "build",
+        }
+    }
+
+    /// As the rest of the driver says it.
+    pub fn kind(self) -> Kind {
+        match self {
+            Key::Site => Kind::Site,
+            Key::Caller => Kind::Caller,
+            Key::Stack => Kind::Stack,
+            Key::Build => Kind::Build,
+        }
+    }
+}
+
+impl Serialize for Key {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+fn id<S: Serializer>(id: &ChangeId, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(id)
+}
+
+/// The toggles that a program listed, in whatever else it printed.
+pub fn parse(output: &[u8]) -> BTreeSet<Toggle> {
+    String::from_utf8_lossy(output).lines().filter_map(line).collect()
+}
+
+fn line(line: &str) -> Option<Toggle> {
+    let mut columns = line.split('\t');
+    let name = columns.next().filter(|name| !name.is_empty())?;
+    let key = columns.next()?;
+    let key = Key::ALL.into_iter().find(|known| known.name() == key)?;
+    let place = columns.next().filter(|place| place.contains(':'))?;
+    let default = columns.next().filter(|default| ["on", "body"].contains(default))?;
+    let build = if key == Key::Build {
+        let id = u64::from_str_radix(columns.next()?.strip_prefix("0x")?, 16).ok()?;
+        let package = columns.next().filter(|package| package.contains('@'))?.to_owned();
+        let compiled_in = match columns.next()? {
+            "on" => true,
+            "off" => false,
+            _ => return None,
+        };
+        Some(BuildTime { id: ChangeId(id), package, compiled_in })
+    } else {
+        None
+    };
+    let toggle = Toggle { name: name.to_owned(), key, place: place.to_owned(), default: default.to_owned(), build };
+    columns.next().is_none().then_some(toggle)
+}
+
+/// The shared libraries that contain the runtime: a program that names one of them has toggles.
+#[derive(Debug, Default)]
+pub struct Libraries(Vec<String>);
+
+impl Libraries {
+    /// Those of `files` that contain the runtime.
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub fn among(files: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
+        let mut names = Vec::new();
+        for file in files {
+            if has_runtime(&fs_err::read(&file)?) {
+                names.extend(file.file_name().and_then(|name| name.to_str()).map(str::to_owned));
+            }
+        }
+        Ok(Self(names))
+    }
+
+    /// Whether the program with these bytes would list its toggles if asked.
+    pub fn or_runtime_in(&self, program: &[u8]) -> bool {
+        has_runtime(program) || self.0.iter().any(|name| memmem::find(program, name.as_bytes()).is_some())
+    }
+}
+
+fn has_runtime(bytes: &[u8]) -> bool {
+    memmem::find(bytes, VARIABLE.as_bytes()).is_some()
+}
+
+/// The toggles that are searched.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Their names; empty: all that are decided at run time.
+    pub names: Vec<String>,
+    /// Whether they are decided while compiling.
+    pub build_time: bool,
+    /// What the user should know about it.
+    pub note: Option<String>,
+}
+
+/// Why there is nothing to search.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChoiceError {
+    /// No program has any.
+    #[error(
+        "no toggle in any executable of this build\n\
+         help: mark one with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate bisect-rt"
+    )]
+    NoToggles,
+    /// No such name.
+    #[error("no toggle is called `{name}`{}\nhelp: there is {}", meant(.nearest), quoted(.all))]
+    Unknown {
+        /// What the user asked for.
+        name: String,
+        /// A name much like it.
+        nearest: Option<String>,
+        /// All names.
+        all: Vec<String>,
+    },
+    /// Some of them at run time, some while compiling.
+    #[error(
+        "{} decided at run time and {} decided while compiling cannot be searched together\n\
+         help: search one kind after the other",
+        quoted(.runtime), quoted(.build_time)
+    )]
+    Mixed {
+        /// Those decided at run time.
+        runtime: Vec<String>,
+        /// Those decided while compiling.
+        build_time: Vec<String>,
+    },
+}
+
+impl ChoiceError {
+    /// Whether other words on the command line would help.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, ChoiceError::NoToggles)
+    }
+}
+
+fn meant(nearest: &Option<String>) -> String {
+    nearest.as_ref().map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+/// Chooses what to search: the toggles that the user names, else all that are decided at run time, else all others.
+///
+/// # Errors
+/// See [`ChoiceError`].
+pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, ChoiceError> {
+    let (build, runtime): (Vec<_>, Vec<_>) = toggles.iter().partition(|toggle| toggle.build.is_some());
+    let names = |toggles: &[&Toggle]| {
+        let names: BTreeSet<_> = toggles.iter().map(|toggle| toggle.name.clone()).collect();
+        Vec::from_iter(names)
+    };
+    let (build, runtime) = (names(&build), names(&runtime));
+    if toggles.is_empty() {
+        return Err(ChoiceError::NoToggles);
+    }
+    if wanted.is_empty() {
+        return Ok(if runtime.is_empty() {
+            Choice { names: build, build_time: true, note: None }
+        } else {
+            let note = (!build.is_empty()).then(|| {
+                format!(
+                    "{} stay as they are: they are decided while compiling, search them with --toggle",
+                    quoted(&build)
+                )
+            });
+            Choice { names: Vec::new(), build_time: false, note }
+        });
+    }
+    let unknown = wanted.iter().find(|name| !build.contains(name) && !runtime.contains(name));
+    if let Some(name) = unknown {
+        let all: BTreeSet<_> = build.into_iter().chain(runtime).collect();
+        let nearest = nearest(name, &all);
+        return Err(ChoiceError::Unknown { name: name.clone(), nearest, all: all.into_iter().collect() });
+    }
+    let mut names = Vec::new();
+    for name in wanted {
+        if !names.contains(name) {
+            names.push(name.clone());
+        }
+    }
+    let chosen = |kind: &[String]| names.iter().filter(|name| kind.contains(name)).cloned().collect::<Vec<_>>();
+    let (chosen_build, chosen_runtime) = (chosen(&build), chosen(&runtime));
+    if !chosen_build.is_empty() && !chosen_runtime.is_empty() {
+        return Err(ChoiceError::Mixed { runtime: chosen_runtime, build_time: chosen_build });
+    }
+    Ok(Choice { build_time: !chosen_build.is_empty(), names, note: None })
+}
+
+/// The name most like `name`, if it could be a slip: at most a third of its characters differ.
+fn nearest(name: &str, all: &BTreeSet<String>) -> Option<String> {
+    let distances = all.iter().map(|other| (distance(name, other), other));
+    let (distance, other) = distances.min()?;
+    (distance <= name.chars().count().div_ceil(3)).then(|| other.clone())
+}
+
+/// Insertions, removals and replacements that make `b` of `a`.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<_> = b.chars().collect();
+    let mut row: Vec<_> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// The toggles as a table for people.
+pub struct Table<'a>(pub &'a BTreeSet<Toggle>);
+
+impl fmt::Debug for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl fmt::Display for Table<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let header = ["NAME", "KIND", "PLACE", "DEFAULT"].map(str::to_owned);
+        let mut rows = vec![header];
+        rows.extend(self.0.iter().map(|toggle| {
+            [toggle.name.clone(), toggle.key.name().to_owned(), toggle.place.clone(), toggle.default.clone()]
+        }));
+        let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+        let widths = [0, 1, 2].map(width);
+        for row in &rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(widths.into_iter().chain([0])) {
+                write!(line, "{cell:width$}  ")?;
+            }
+            writeln!(f, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[path = "toggles_tests.rs"]
+mod tests;

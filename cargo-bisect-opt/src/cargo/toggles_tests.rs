@@ -1,0 +1,136 @@
+use expect_test::expect;
+
+use super::*;
+
+const LIST: &str = "\
+fast\tbuild\tsrc/lib.rs:3:1\ton\t0x000000000000aaaa\tdeep@1.2.0\toff
+newsort\tstack\tsrc/lib.rs:12:1\ton
+newtimer\tcaller\tsrc/time.rs:4:1\tbody
+";
+
+fn list(names: &[(&str, &str)]) -> BTreeSet<Toggle> {
+    let build = "\t0x1\tp@1.0.0\ton";
+    let line = |&(name, key)| format!("{name}\t{key}\ta.rs:1:1\ton{}\n", if key == "build" { build } else { "" });
+    parse(names.iter().map(line).collect::<String>().as_bytes())
+}
+
+fn wanted(names: &[&str]) -> Vec<String> {
+    names.iter().map(|&name| name.to_owned()).collect()
+}
+
+#[test]
+fn a_list_is_read() {
+    let toggles = Vec::from_iter(parse(LIST.as_bytes()));
+    let fast = BuildTime { id: ChangeId(0xaaaa), package: "deep@1.2.0".into(), compiled_in: false };
+    assert_eq!(toggles.len(), 3);
+    assert_eq!((toggles[0].name.as_str(), toggles[0].key, &toggles[0].build), ("fast", Key::Build, &Some(fast)));
+    assert_eq!((toggles[1].place.as_str(), toggles[1].default.as_str()), ("src/lib.rs:12:1", "on"));
+    assert_eq!((toggles[2].key.kind(), toggles[2].default.as_str()), (Kind::Caller, "body"));
+}
+
+#[test]
+fn what_else_is_printed_is_no_toggle() {
+    for line in [
+        "running 3 tests",
+        "a\tsite",
+        "a\tsite\ta.rs:1:1\tmaybe",
+        "a\tplace\ta.rs:1:1\ton",
+        "\tsite\ta.rs:1:1\ton",
+        "a\tsite\ta.rs\ton",
+        "a\tsite\ta.rs:1:1\ton\tmore",
+        "a\tbuild\ta.rs:1:1\ton",
+        "a\tbuild\ta.rs:1:1\ton\tx1\tp@1\ton",
+        "a\tbuild\ta.rs:1:1\ton\t0x1\tp@1\tmaybe",
+    ] {
+        assert_eq!(parse(line.as_bytes()), BTreeSet::new(), "{line}");
+    }
+}
+
+#[test]
+fn a_program_has_toggles_by_itself_or_through_a_library() {
+    let dir = tempfile::tempdir().unwrap();
+    let (with, without) = (dir.path().join("libwith-1a.so"), dir.path().join("libwithout.so"));
+    fs_err::write(&with, "..BISECT_TOGGLES..").unwrap();
+    fs_err::write(&without, "..").unwrap();
+    let libraries = Libraries::among([with, without]).unwrap();
+    assert!(libraries.or_runtime_in(b"..BISECT_TOGGLES.."));
+    assert!(libraries.or_runtime_in(b"\0libwith-1a.so\0"));
+    assert!(!libraries.or_runtime_in(b"\0libwithout.so\0BISECT_PATTERN"));
+}
+
+#[test]
+fn those_decided_at_run_time_come_first() {
+    let both = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
+    let note = "`b` stay as they are: they are decided while compiling, search them with --toggle";
+    let expected = Choice { names: Vec::new(), build_time: false, note: Some(note.into()) };
+    assert_eq!(choose(&both, &[]), Ok(expected));
+    let build = list(&[("b", "build"), ("a", "build")]);
+    assert_eq!(choose(&build, &[]), Ok(Choice { names: wanted(&["a", "b"]), build_time: true, note: None }));
+    assert_eq!(choose(&BTreeSet::new(), &[]), Err(ChoiceError::NoToggles));
+}
+
+#[test]
+fn toggles_are_chosen_by_name() {
+    let toggles = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
+    let choice = |names: &[&str]| choose(&toggles, &wanted(names)).map(|choice| (choice.names, choice.build_time));
+    assert_eq!(choice(&["c", "a", "c"]), Ok((wanted(&["c", "a"]), false)));
+    assert_eq!(choice(&["b"]), Ok((wanted(&["b"]), true)));
+    let mixed = ChoiceError::Mixed { runtime: wanted(&["a"]), build_time: wanted(&["b"]) };
+    assert_eq!(choice(&["a", "b"]), Err(mixed));
+}
+
+#[test]
+fn one_name_for_both_kinds_cannot_be_searched() {
+    let toggles = list(&[("a", "site"), ("a", "build")]);
+    assert!(matches!(choose(&toggles, &wanted(&["a"])), Err(ChoiceError::Mixed { .. })));
+}
+
+#[test]
+fn an_unknown_name_is_told_with_those_that_exist() {
+    let toggles = list(&[("newsort", "stack"), ("newtimer", "site")]);
+    let error = choose(&toggles, &wanted(&["newsrot"])).unwrap_err();
+    expect![
+        "
+        no toggle is called `newsrot`, did you mean `newsort`?
+        help: there is `newsort`, `newtimer`"
+    ]
+    .assert_eq(&error.to_string());
+    let error = choose(&toggles, &wanted(&["zebra"])).unwrap_err();
+    expect![
+        "
+        no toggle is called `zebra`
+        help: there is `newsort`, `newtimer`"
+    ]
+    .assert_eq(&error.to_string());
+    assert!(error.is_usage());
+}
+
+#[test]
+fn distances() {
+    for (a, b, expected) in [("", "", 0), ("abc", "", 3), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
+        assert_eq!(distance(a, b), expected, "{a} {b}");
+    }
+}
+
+#[test]
+fn the_table() {
+    expect![
+        "
+        NAME      KIND    PLACE            DEFAULT
+        fast      build   src/lib.rs:3:1   on
+        newsort   stack   src/lib.rs:12:1  on
+        newtimer  caller  src/time.rs:4:1  body
+    "
+    ]
+    .assert_eq(&Table(&parse(LIST.as_bytes())).to_string());
+}
+
+#[test]
+fn json_lines() {
+    let lines: Vec<_> = parse(LIST.as_bytes()).iter().map(|toggle| serde_json::to_string(toggle).unwrap()).collect();
+    expect![[r#"
+        {"name":"fast","kind":"build","place":"src/lib.rs:3:1","default":"on","build":{"id":"0x000000000000aaaa","package":"deep@1.2.0","compiled_in":false}}
+        {"name":"newsort","kind":"stack","place":"src/lib.rs:12:1","default":"on"}
+        {"name":"newtimer","kind":"caller","place":"src/time.rs:4:1","default":"body"}"#]]
+    .assert_eq(&lines.join("\n"));
+}

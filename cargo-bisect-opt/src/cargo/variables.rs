@@ -1,0 +1,87 @@
+//! Build-time changes: what the variable of each package says, so that exactly the selected changes are compiled in.
+//!
+//! The form of the variables is told in ARCHITECTURE.md, "Build-time changes". Unset means that all are on, so a
+//! package of which nothing is decided otherwise is not rebuilt.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bisect_core::{Matcher, Pattern};
+
+use super::toggles::Toggle;
+
+/// What the names of the variables begin with.
+pub const PREFIX: &str = "BISECT_BUILD_";
+
+/// The variables of the packages with changes; those that are not there must be unset.
+///
+/// Of `toggles`, only those called one of `names` follow the pattern. The others stay on.
+pub fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -> BTreeMap<String, String> {
+    let matcher = Matcher::new(pattern);
+    // Of each package: its changes as the variable names them, and whether they are on.
+    let mut packages: BTreeMap<String, BTreeMap<String, bool>> = BTreeMap::new();
+    for toggle in toggles {
+        let Some(build) = &toggle.build else { continue };
+        let follows = names.contains(&toggle.name);
+        let on = !follows || matcher.as_ref().is_none_or(|matcher| matcher.should_enable(build.id));
+        let variable = format!("{PREFIX}{}", build.package.replacen('@', "_", 1));
+        packages.entry(variable).or_default().insert(format!("{}={}", toggle.name, toggle.place), on);
+    }
+    packages.into_iter().filter_map(|(variable, changes)| Some((variable, value(&changes)?))).collect()
+}
+
+/// The shorter of the two ways to say it; `None` if all are on.
+fn value(changes: &BTreeMap<String, bool>) -> Option<String> {
+    let with_exceptions = |usual: bool| {
+        let exceptions = changes.iter().filter(|&(_, &on)| on != usual).map(|(change, _)| format!(";{change}"));
+        [if usual { "on" } else { "off" }.to_owned()].into_iter().chain(exceptions).collect::<String>()
+    };
+    let (on, off) = (with_exceptions(true), with_exceptions(false));
+    if on == "on" {
+        return None;
+    }
+    Some(if off.len() < on.len() { off } else { on })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cargo::toggles;
+
+    /// Three changes of `deep@1.2.0`, with IDs ending in 00, 01 and 11, and one of `my-top@0.1.0-rc.1` in 10; and one
+    /// toggle that is decided at run time.
+    fn toggles() -> BTreeSet<Toggle> {
+        toggles::parse(
+            b"fast\tbuild\tsrc/lib.rs:3:1\ton\t0x0\tdeep@1.2.0\ton\n\
+              fast\tbuild\tsrc/lib.rs:9:1\ton\t0x1\tdeep@1.2.0\ton\n\
+              safe\tbuild\tsrc/a.rs:1:1\ton\t0x3\tdeep@1.2.0\ton\n\
+              fast\tbuild\tsrc/lib.rs:3:1\ton\t0x2\tmy-top@0.1.0-rc.1\ton\n\
+              other\tsite\tsrc/lib.rs:7:1\ton\n",
+        )
+    }
+
+    fn variables(names: &[&str], pattern: &str) -> Vec<(String, String)> {
+        let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
+        values(&toggles(), &names, &pattern.parse().unwrap()).into_iter().collect()
+    }
+
+    const DEEP: &str = "BISECT_BUILD_deep_1.2.0";
+    const TOP: &str = "BISECT_BUILD_my-top_0.1.0-rc.1";
+
+    #[test]
+    fn each_package_gets_what_the_pattern_selects() {
+        for (names, pattern, expected) in [
+            (&["fast", "safe"] as &[_], "y", &[] as &[_]),
+            (&["fast", "safe"], "", &[]),
+            (&["fast", "safe"], "n", &[(DEEP, "off"), (TOP, "off")]),
+            (&["fast", "safe"], "y-00", &[(DEEP, "on;fast=src/lib.rs:3:1")]),
+            (&["fast", "safe"], "00", &[(DEEP, "off;fast=src/lib.rs:3:1"), (TOP, "off")]),
+            (&["fast", "safe"], "!x0000", &[(DEEP, "on;fast=src/lib.rs:3:1")]),
+            (&["fast"], "n", &[(DEEP, "off;safe=src/a.rs:1:1"), (TOP, "off")]),
+            (&["safe"], "n", &[(DEEP, "on;safe=src/a.rs:1:1")]),
+            (&["other"], "n", &[]),
+        ] {
+            let expected: Vec<_> = expected.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+            assert_eq!(variables(names, pattern), expected, "{names:?} {pattern}");
+        }
+    }
+}

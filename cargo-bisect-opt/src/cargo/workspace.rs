@@ -1,0 +1,191 @@
+//! The workspace: where it builds, what cargo tells programs about their packages, and which program `cargo run` means.
+
+use std::{ffi::OsString, path::PathBuf};
+
+use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
+
+use super::{Arguments, CargoError, Config};
+
+/// What `cargo metadata` says about the workspace.
+#[derive(Debug)]
+pub struct Workspace {
+    metadata: Metadata,
+}
+
+impl Workspace {
+    /// Asks cargo.
+    ///
+    /// # Errors
+    /// In cargo's words: there is no workspace, or its manifests are wrong.
+    pub fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
+        let options =
+            arguments.of_workspace().iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
+        let mut command = MetadataCommand::new();
+        command.cargo_path(&config.cargo).current_dir(&config.directory).no_deps().other_options(options);
+        let metadata = command.exec().map_err(|error| {
+            CargoError::Workspace(match error {
+                cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
+                error => format!("cannot run `cargo metadata`: {error}"),
+            })
+        })?;
+        Ok(Self { metadata })
+    }
+
+    /// Its directory: rustc names files relative to it.
+    pub fn root(&self) -> PathBuf {
+        self.metadata.workspace_root.clone().into()
+    }
+
+    /// Where the driver builds: beside what the user builds, never in its place.
+    pub fn build_directory(&self, config: &Config, arguments: &Arguments) -> PathBuf {
+        let users = match &arguments.target_dir {
+            Some(dir) => config.directory.join(dir),
+            None => self.metadata.target_directory.clone().into(),
+        };
+        users.join("bisect-opt")
+    }
+
+    /// A package of the workspace.
+    pub fn package(&self, id: &str) -> Option<&Package> {
+        self.metadata.packages.iter().find(|package| package.id.repr == id)
+    }
+
+    /// What to add to the arguments so that exactly the program is built that `cargo run` would run.
+    ///
+    /// # Errors
+    /// In cargo's words, if there is none, or more than one.
+    pub fn binary(&self, arguments: &Arguments) -> Result<Vec<OsString>, CargoError> {
+        match arguments.bins.len() + arguments.examples.len() {
+            0 => {}
+            1 => return Ok(Vec::new()),
+            _ => return Err(usage("`cargo run` can run at most one executable, but multiple were specified")),
+        }
+        let packages = self.packages(arguments);
+        if packages.is_empty() {
+            // A name that cargo knows, or complains about.
+            return Ok(Vec::new());
+        }
+        let defaults: Vec<_> = packages.iter().filter_map(|package| package.default_run.as_deref()).collect();
+        if let [name] = defaults.as_slice() {
+            return Ok(vec!["--bin".into(), name.into()]);
+        }
+        let is_bin = |target: &&cargo_metadata::Target| target.kind.contains(&TargetKind::Bin);
+        let bins = packages.iter().flat_map(|package| package.targets.iter().filter(is_bin));
+        let mut names: Vec<_> = bins.map(|target| target.name.as_str()).collect();
+        names.sort_unstable();
+        match names.as_slice() {
+            [] => Err(usage("a bin target must be available for `cargo run`")),
+            [name] => Ok(vec!["--bin".into(), name.into()]),
+            names => Err(usage(&format!(
+                "`cargo run` could not determine which binary to run. Use the `--bin` option to specify a binary, \
+                 or the `default-run` manifest key.\navailable binaries: {}",
+                names.join(", ")
+            ))),
+        }
+    }
+
+    /// The packages that the arguments select.
+    fn packages(&self, arguments: &Arguments) -> Vec<&Package> {
+        if arguments.packages.is_empty() {
+            return self.metadata.workspace_default_packages();
+        }
+        let specs: Vec<_> = arguments.packages.iter().map(|spec| spec.to_string_lossy()).collect();
+        let is_meant = |package: &&Package| specs.iter().any(|spec| is_spec_of(spec, package));
+        self.metadata.packages.iter().filter(is_meant).collect()
+    }
+}
+
+/// Whether a package ID specification (`name`, `name@version`, or a URL) means this package.
+fn is_spec_of(spec: &str, package: &Package) -> bool {
+    let (name, version) = (package.name.as_str(), package.version.to_string());
+    spec == name
+        || spec == package.id.repr
+        || spec
+            .split_once(['@', ':'])
+            .is_some_and(|(n, v)| n == name && (version == v || version.starts_with(&format!("{v}."))))
+}
+
+fn usage(text: &str) -> CargoError {
+    CargoError::Usage(text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+
+    use super::*;
+    use crate::cargo::Subcommand;
+
+    /// A workspace with a root package of two binaries, a member of one, one that says which, and one with none.
+    fn workspace() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let package = |path: &str, name: &str, more: &str, bins: &[&str]| {
+            let dir = dir.path().join(path);
+            fs_err::create_dir_all(dir.join("src/bin")).unwrap();
+            fs_err::write(dir.join("src/lib.rs"), "").unwrap();
+            for bin in bins {
+                fs_err::write(dir.join(format!("src/bin/{bin}.rs")), "fn main() {}").unwrap();
+            }
+            let manifest = format!("package = {{ name = '{name}', version = '1.2.3', edition = '2024'{more} }}\n");
+            fs_err::write(dir.join("Cargo.toml"), manifest).unwrap();
+        };
+        package("", "root", "", &["b", "a"]);
+        package("one", "one", "", &["only"]);
+        package("says", "says", ", default-run = 'y'", &["x", "y"]);
+        package("none", "none", "", &[]);
+        let manifest = fs_err::read_to_string(dir.path().join("Cargo.toml")).unwrap();
+        fs_err::write(dir.path().join("Cargo.toml"), manifest + "workspace.members = ['one', 'says', 'none']\n")
+            .unwrap();
+        dir
+    }
+
+    #[test]
+    fn the_program_that_cargo_run_means() {
+        let dir = workspace();
+        let load = |line: &str| {
+            let words = [OsString::from("-C"), dir.path().into()].into_iter();
+            let words: Vec<_> = words.chain(line.split_whitespace().map(Into::into)).collect();
+            let arguments = Arguments::parse(Subcommand::Run, &words);
+            let config = Config::load(&arguments, &std::env::vars_os().collect::<Vec<_>>()).unwrap();
+            (Workspace::load(&config, &arguments).unwrap(), arguments, config)
+        };
+        let binary = |line: &str| {
+            let (workspace, arguments, _) = load(line);
+            match workspace.binary(&arguments) {
+                Ok(words) => words.join("".as_ref()).into_string().unwrap(),
+                Err(error) => error.to_string().lines().last().unwrap().to_owned(),
+            }
+        };
+        for (line, expected) in [
+            ("", "available binaries: a, b"),
+            ("--bin a", ""),
+            ("--bin a --example b", "`cargo run` can run at most one executable, but multiple were specified"),
+            ("-p one", "--binonly"),
+            ("-p one@1.2", "--binonly"),
+            ("-p one@1.3", ""),
+            ("-C one", "--binonly"),
+            ("--manifest-path one/Cargo.toml", "--binonly"),
+            ("-p says", "--biny"),
+            ("-p none", "a bin target must be available for `cargo run`"),
+            ("-p unknown", ""),
+        ] {
+            assert_eq!(binary(line), expected, "{line}");
+        }
+
+        let (workspace, arguments, config) = load("-C one");
+        assert_eq!(workspace.root(), dir.path().canonicalize().unwrap());
+        let target = workspace.build_directory(&config, &arguments);
+        assert!(target.ends_with("bisect-opt"), "{target:?}");
+        let (workspace, arguments, config) = load("-C one --target-dir x");
+        assert_eq!(workspace.build_directory(&config, &arguments), dir.path().join("one/x/bisect-opt"));
+    }
+
+    #[test]
+    fn without_a_workspace_cargo_says_so() {
+        let dir = tempfile::tempdir().unwrap();
+        let arguments = Arguments::parse(Subcommand::Run, &["-C".into(), dir.path().into()]);
+        let config = Config::load(&arguments, &std::env::vars_os().collect::<Vec<_>>()).unwrap();
+        let error = Workspace::load(&config, &arguments).unwrap_err().to_string();
+        assert!(error.contains("could not find `Cargo.toml`"), "{error}");
+    }
+}

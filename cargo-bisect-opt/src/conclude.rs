@@ -1,0 +1,125 @@
+//! What the end of a search means: an exit status, and words with a next step.
+
+use std::path::Path;
+
+use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict};
+
+use crate::{console::plural, exit_code::Exit};
+
+/// The exit status and the closing words for a search that ended so. Logs are in `out_dir`.
+pub fn conclude(search: &Search, verdict: &Verdict, out_dir: &Path) -> (Exit, String) {
+    let found = search.found().len();
+    let culprits = plural(found, "culprit");
+    let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, out_dir.join("runs").display());
+    match verdict {
+        Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
+        Verdict::Incomplete(why) => incomplete(*why, found),
+        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search.changes())),
+        Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, &log)),
+        Verdict::Inconsistent(how) => {
+            let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
+            (Exit::Inconsistent, inconsistent(how, &log) + &so_far)
+        }
+    }
+}
+
+fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
+    let culprits = plural(found, "culprit");
+    match why {
+        Incomplete::MaxSets => (Exit::Found, format!("found {culprits}, as many as --max allows; there may be more")),
+        Incomplete::MaxSetSize if found > 0 => {
+            (Exit::Found, format!("found {culprits}; there are larger sets than --max-set allows, left aside"))
+        }
+        Incomplete::MaxSetSize => {
+            (Exit::Limit, "every failing set has more changes than --max-set allows: raise it".to_owned())
+        }
+        Incomplete::MaxRuns => (
+            Exit::Limit,
+            format!("stopped at --max-runs with {culprits} found: allow more runs for the rest of the search"),
+        ),
+        Incomplete::Unresolved(reason) => {
+            let words = format!("found {culprits}; more could not be told, because runs {}", told_nothing(reason));
+            (if found > 0 { Exit::Found } else { Exit::Unusable }, words)
+        }
+    }
+}
+
+fn no_difference(outcome: Outcome, changes: usize) -> String {
+    let both = match outcome {
+        Outcome::Fail => "the target fails with every change enabled and with every change disabled",
+        Outcome::Pass | Outcome::Unresolved(_) => {
+            "the target passes with every change enabled and with every change disabled"
+        }
+    };
+    let hint = match (outcome, changes) {
+        (_, 0) => {
+            "it reported no change either: is what it runs annotated, and is the toggle reached? \
+             `cargo bisect-opt toggles` lists what there is"
+        }
+        (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
+        _ => "is this the test that fails for you, with the same features and profile?",
+    };
+    format!("nothing to find: {both}; {hint}")
+}
+
+fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) -> String {
+    match why {
+        Unusable::Unresolved(question, reason) => {
+            let with = if *question == Question::All { "every change enabled" } else { "every change disabled" };
+            format!("the target cannot be used: with {with}, its run {}", told_nothing(*reason))
+        }
+        Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \
+             does it get the pattern, and do its reports get through?"
+            .to_owned(),
+        Unusable::Unasked { trial, ignores_pattern: true, .. } => {
+            let pattern = search.trial(*trial).pattern();
+            format!(
+                "the target ignores the pattern: given `{pattern}` it reported all its changes ({}); does it read the \
+                 pattern afresh in every run, or is its output cached?",
+                log(*trial)
+            )
+        }
+        Unusable::Unasked { trial, changes, .. } => {
+            let pattern = search.trial(*trial).pattern();
+            format!(
+                "the target cannot be used: given `{pattern}` it reported {}, which the pattern leaves out ({})",
+                changes[0],
+                log(*trial)
+            )
+        }
+    }
+}
+
+fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
+    const ADVICE: &str = "is it flaky, or does one run leave something behind for the next? Try --count 5";
+    match how {
+        Inconsistency::Runs(trial) => {
+            format!("the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}", log(*trial))
+        }
+        Inconsistency::Unexplained(trial) => format!(
+            "the target is inconsistent: it failed, but reported no change that could explain it ({}); {ADVICE}",
+            log(*trial)
+        ),
+        Inconsistency::NotConfirmed(trial, changes) => format!(
+            "the target is inconsistent: the search led to {}, but with exactly that it does not fail ({}); {ADVICE}",
+            plural(changes.len(), "change"),
+            log(*trial)
+        ),
+        Inconsistency::BaseFails(trial, _) => format!(
+            "the target is inconsistent: what passed at first does not pass any more ({}); {ADVICE}",
+            log(*trial)
+        ),
+        Inconsistency::Endless => {
+            format!("the target is inconsistent: it reports ever new changes and fails with all of them; {ADVICE}")
+        }
+    }
+}
+
+fn told_nothing(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Build => "did not build",
+        Reason::Spawn => "could not be started",
+        Reason::Timeout => "took too long",
+        _ => "told nothing (skipped, or failed in another way than --fail-when asks for)",
+    }
+}

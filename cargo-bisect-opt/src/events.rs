@@ -1,0 +1,161 @@
+//! What happens during a search: told to whoever shows or keeps it. The serialized events are the `--json` lines.
+
+use std::time::Duration;
+
+use bisect_core::search::{Mode, Question};
+use serde::{Serialize, Serializer};
+
+use crate::{describe::Frame, exit_code::Exit, target::Kind};
+
+/// One thing that happened.
+#[derive(Debug, Serialize)]
+#[serde(tag = "event", rename_all = "lowercase")]
+pub enum Event<'a> {
+    /// A search begins.
+    Start(&'a Start),
+    /// A run begins; its trial may take several.
+    #[serde(skip)]
+    Run(&'a RunBegins<'a>),
+    /// A trial was answered.
+    Trial(&'a TrialDone),
+    /// A culprit was found and confirmed.
+    Found(&'a Found),
+    /// Something the user should know.
+    #[serde(skip)]
+    Note(&'a str),
+    /// The search is over.
+    End(&'a End),
+}
+
+/// Someone who is told events.
+pub trait Sink {
+    /// Takes one event.
+    ///
+    /// # Errors
+    /// If it cannot be shown or kept.
+    fn event(&mut self, event: &Event<'_>) -> std::io::Result<()>;
+}
+
+/// What is searched.
+#[derive(Debug, Serialize)]
+pub struct Start {
+    /// What the changes are: `toggles`, …
+    pub axis: &'static str,
+    /// What is run.
+    pub target: String,
+    /// Runs at once.
+    pub jobs: usize,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// What is about to be run, and why.
+#[derive(Debug)]
+pub struct RunBegins<'a> {
+    /// Number of the trial, from 1.
+    pub n: usize,
+    /// Which run of it, from 1, and of how many.
+    pub run: (usize, usize),
+    /// What the search wants to know.
+    pub question: Question,
+    /// Changes selected, as far as they are known, and changes known.
+    pub selected: Option<(usize, usize)>,
+    /// The pattern, as the target gets it.
+    pub pattern: &'a str,
+    /// About how many trials are left for this culprit.
+    pub left: Option<usize>,
+}
+
+/// The answer to a trial.
+#[derive(Debug, Serialize)]
+pub struct TrialDone {
+    /// Number of the trial, from 1.
+    pub n: usize,
+    /// The pattern, as the target got it.
+    pub pattern: String,
+    /// Distinct changes reported.
+    pub matches: usize,
+    /// `pass`, `fail` or `unresolved`.
+    pub outcome: &'static str,
+    /// More about the outcome; empty if it passed.
+    pub reason: String,
+    /// Runs that answered it.
+    pub runs: usize,
+    /// Milliseconds that they took together.
+    #[serde(rename = "ms", serialize_with = "milliseconds")]
+    pub duration: Duration,
+}
+
+/// A confirmed culprit.
+#[derive(Debug, Serialize)]
+pub struct Found {
+    /// Number of the set, from 1.
+    pub set: usize,
+    /// Whether enabling or disabling the changes breaks the target.
+    #[serde(serialize_with = "mode")]
+    pub mode: Mode,
+    /// Always true: what is not confirmed is not found.
+    pub confirmed: bool,
+    /// The changes.
+    pub changes: Vec<Change>,
+    /// The tests that fail with exactly these changes, where that is known.
+    pub tests: Vec<String>,
+    /// A command line that runs the target with exactly these changes.
+    pub reproduce: String,
+}
+
+/// One change of a culprit.
+#[derive(Debug, Serialize)]
+pub struct Change {
+    /// `0x` and 16 hex digits.
+    pub id: String,
+    /// What sort of change it is.
+    pub kind: Kind,
+    /// The toggle's name; empty if the target does not say.
+    pub name: String,
+    /// What the target reported, line by line.
+    pub text: Vec<String>,
+    /// Where the change is, if the report says so.
+    pub file: Option<String>,
+    /// Line of that file, from 1.
+    pub line: Option<u32>,
+    /// Column of that line, from 1.
+    pub column: Option<u32>,
+    /// The call stack, innermost frame first.
+    pub frames: Vec<Frame>,
+}
+
+/// How a search ended.
+#[derive(Debug, Serialize)]
+pub struct End {
+    /// The exit status.
+    #[serde(serialize_with = "exit_code")]
+    pub status: Exit,
+    /// Culprits found.
+    pub sets: usize,
+    /// Trials made.
+    pub trials: usize,
+    /// Runs made.
+    pub runs: usize,
+    /// Milliseconds the search took.
+    #[serde(rename = "ms", serialize_with = "milliseconds")]
+    pub duration: Duration,
+    /// What it means, for people.
+    #[serde(skip)]
+    pub conclusion: String,
+}
+
+fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(duration.as_millis().try_into().unwrap_or(u64::MAX))
+}
+
+fn mode<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(match mode {
+        Mode::Enable => "enable",
+        Mode::Disable => "disable",
+    })
+}
+
+fn exit_code<S: Serializer>(exit: &Exit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u8(exit.code())
+}

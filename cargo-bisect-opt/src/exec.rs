@@ -1,0 +1,176 @@
+//! `cargo bisect-opt exec`: any command as a target, as long as it takes a pattern and reports.
+
+use std::{
+    borrow::Cow,
+    hash::{BuildHasher, Hasher, RandomState},
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
+
+use bisect_core::{Matcher, Pattern};
+use regex::bytes::Regex;
+
+use crate::{
+    outcome::{SEARCHED, classify},
+    process::{self, Ending, Job},
+    reports::Reports,
+    target::{Request, Run, RunError, Target},
+};
+
+/// Stands for the pattern.
+const PATTERN: &str = "PATTERN";
+/// Stands for a number that is another one in each run, to get around caches of whatever runs in between.
+const RANDOM: &str = "RANDOM";
+
+/// What the user has asked for.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `[VAR=value]... COMMAND [ARGS]...`
+    pub words: Vec<String>,
+    /// The directory to run it in, also that of the user's code.
+    pub root: PathBuf,
+    /// A run that takes longer has failed.
+    pub timeout: Option<Duration>,
+    /// The exit status of a run that does not tell.
+    pub skip_code: i32,
+    /// Only a failure with output that matches counts.
+    pub fail_when: Option<Regex>,
+}
+
+/// Why the words cannot be used as a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UsageError {
+    /// There are only variables.
+    #[error("a command is missing; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program")]
+    NoCommand,
+    /// The target would never get to know what to do.
+    #[error(
+        "the word PATTERN must stand in the value of a variable or in an argument, where the target expects the pattern; \
+         for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program"
+    )]
+    NoPattern,
+}
+
+/// A command with places for the pattern.
+#[derive(Clone, Debug)]
+pub struct Exec {
+    variables: Vec<(String, String)>,
+    program: String,
+    arguments: Vec<String>,
+    settings: Settings,
+}
+
+impl Exec {
+    /// The target that `settings` describe.
+    ///
+    /// # Errors
+    /// If there is no command, or no place for the pattern.
+    pub fn new(settings: Settings) -> Result<Self, UsageError> {
+        let mut words = settings.words.iter();
+        let mut variables = Vec::new();
+        let program = loop {
+            let word = words.next().ok_or(UsageError::NoCommand)?;
+            match word.split_once('=').filter(|(name, _)| is_name(name)) {
+                Some((name, value)) => variables.push((name.into(), value.into())),
+                None => break word.clone(),
+            }
+        };
+        let arguments: Vec<_> = words.cloned().collect();
+        let mut values = variables.iter().map(|(_, value)| value).chain(&arguments);
+        if !values.any(|value: &String| value.contains(PATTERN)) {
+            return Err(UsageError::NoPattern);
+        }
+        Ok(Self { variables, program, arguments, settings })
+    }
+
+    fn command(&self, filling: &Filling, report_file: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.settings.root).env("BISECT_REPORT", report_file);
+        for (name, value) in &self.variables {
+            command.env(name, filling.fill(value));
+        }
+        command.args(self.arguments.iter().map(|argument| filling.fill(argument)));
+        command
+    }
+}
+
+impl Target for Exec {
+    fn run(&mut self, request: &Request<'_>) -> Result<Run, RunError> {
+        // The runtime only appends to a file that exists.
+        fs_err::File::create(request.report_file)?;
+        let verbose = Matcher::new(request.pattern).is_some_and(|matcher| matcher.verbose());
+        let mut reports = Reports::new(verbose);
+        let finished = process::run(Job {
+            command: self.command(&Filling::new(request.pattern), request.report_file),
+            timeout: self.settings.timeout,
+            log: request.log,
+            append: false,
+            interrupt: request.interrupt,
+            markers: Some(&mut reports),
+            tail: if self.settings.fail_when.is_some() { SEARCHED } else { 0 },
+        })?;
+        if finished.ending == Ending::Interrupted {
+            return Err(RunError::Interrupted);
+        }
+        reports.read_file(request.report_file)?;
+        let (outcome, reason) = classify(&finished, self.settings.skip_code, self.settings.fail_when.as_ref());
+        Ok(Run { outcome, reason, reports, failed_tests: Vec::new(), duration: finished.duration })
+    }
+
+    fn describe(&self) -> String {
+        self.line(|word| Cow::Borrowed(word))
+    }
+
+    fn root(&self) -> &Path {
+        &self.settings.root
+    }
+
+    fn reproduce(&self, pattern: &Pattern) -> String {
+        let filling = Filling::new(pattern);
+        self.line(|word| Cow::Owned(filling.fill(word)))
+    }
+}
+
+impl Exec {
+    /// The command as a line for a shell, with `fill` applied where the pattern may stand.
+    fn line<'a>(&'a self, fill: impl Fn(&'a str) -> Cow<'a, str>) -> String {
+        let mut words: Vec<_> =
+            self.variables.iter().map(|(name, value)| format!("{name}={}", quote(&fill(value)))).collect();
+        words.push(quote(&self.program));
+        words.extend(self.arguments.iter().map(|argument| quote(&fill(argument))));
+        words.join(" ")
+    }
+}
+
+/// What the placeholders of one run stand for.
+struct Filling {
+    pattern: String,
+    random: String,
+}
+
+impl Filling {
+    fn new(pattern: &Pattern) -> Self {
+        // The keys of a hash map's hasher are the random numbers that the standard library has.
+        Self { pattern: pattern.to_string(), random: RandomState::new().build_hasher().finish().to_string() }
+    }
+
+    fn fill(&self, word: &str) -> String {
+        word.replace(PATTERN, &self.pattern).replace(RANDOM, &self.random)
+    }
+}
+
+/// Whether a shell takes this for the name of a variable.
+fn is_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+fn quote(word: &str) -> String {
+    // Only a NUL cannot be quoted, and no argument has one.
+    shlex::try_quote(word).map_or_else(|_| word.into(), Cow::into_owned)
+}
+
+#[cfg(all(test, unix))]
+#[path = "exec_tests.rs"]
+mod tests;

@@ -1,0 +1,41 @@
+//! Events as lines of JSON: `--json` on standard output.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::events::{Event, Sink};
+
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// One line.
+#[derive(Debug, Serialize)]
+pub struct Line<'a, T> {
+    v: u32,
+    #[serde(flatten)]
+    event: &'a T,
+}
+
+impl<'a, T> Line<'a, T> {
+    /// The event, with the version of the format before it.
+    pub fn new(event: &'a T) -> Self {
+        Self { v: VERSION, event }
+    }
+}
+
+/// Writes events as they happen, a line each.
+#[derive(Debug)]
+pub struct Json<W>(pub W);
+
+impl<W: Write> Sink for Json<W> {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        if matches!(event, Event::Run(_) | Event::Note(_)) {
+            return Ok(());
+        }
+        let mut line = serde_json::to_vec(&Line::new(event))?;
+        line.push(b'\n');
+        self.0.write_all(&line)?;
+        self.0.flush()
+    }
+}

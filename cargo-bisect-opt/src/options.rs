@@ -1,0 +1,312 @@
+//! The command line: our options, told apart from cargo's and from the target's own words.
+
+use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
+
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use regex::bytes::Regex;
+
+/// Names what makes a test or a program fail: a call stack, a line, a build-time choice
+#[derive(Debug, Parser)]
+#[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
+#[command(after_help = EXIT_HELP)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXIT_HELP: &str = "\
+Exit status:
+  0    culprits were found and confirmed
+  1    there is nothing to find: the target passes both ways, or fails both ways
+  2    the command line is wrong
+  3    the target cannot be used: it does not build or start, reports nothing, or ignores the pattern
+  4    the target contradicts itself
+  5    stopped at a limit, with what was found
+  130  interrupted, with what was found saved";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Search for what makes tests fail: `cargo test` is built once, then its executables run again and again
+    #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
+    Test(CargoCommand),
+    /// Search for what makes a program fail: `cargo run` is built once, then its executable runs again and again
+    #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
+    Run(CargoCommand),
+    /// Search with any command that speaks the protocol: PATTERN and RANDOM are replaced in values and arguments
+    #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
+    Exec(ExecCommand),
+    /// List what can be switched in this workspace
+    #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
+    Toggles(TogglesCommand),
+}
+
+/// `test` and `run`.
+#[derive(Debug, Args)]
+pub struct CargoCommand {
+    /// Search this toggle only; may be given several times [default: all toggles decided at run time]
+    #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append)]
+    pub toggles: Vec<String>,
+    /// Hand the pattern to the compiler: build with these flags, PATTERN replaced, for each trial
+    #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true)]
+    pub rustflags: Option<String>,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
+    /// Everything that is cargo's.
+    #[arg(skip)]
+    pub cargo: CargoWords,
+}
+
+/// The words of a command line that are not ours.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CargoWords {
+    /// For cargo.
+    pub cargo: Vec<OsString>,
+    /// Behind `--`: for the tests or the program.
+    pub target: Vec<OsString>,
+}
+
+/// `exec`.
+#[derive(Debug, Args)]
+pub struct ExecCommand {
+    #[command(flatten)]
+    pub search: SearchArgs,
+    #[command(flatten)]
+    pub show: ShowArgs,
+    /// Variables to set, the command, and its arguments
+    #[arg(value_name = "WORDS", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    pub words: Vec<OsString>,
+}
+
+/// `toggles`.
+#[derive(Debug, Args)]
+pub struct TogglesCommand {
+    /// Print a line of JSON for each toggle
+    #[arg(long)]
+    pub json: bool,
+    /// Do not show what cargo prints
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+    /// Everything that is cargo's.
+    #[arg(skip)]
+    pub cargo: CargoWords,
+}
+
+/// How to search.
+#[derive(Debug, Args)]
+pub struct SearchArgs {
+    /// Run the target this many times for each trial; the runs must agree
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub count: NonZeroUsize,
+    /// Stop after this many culprits
+    #[arg(long, value_name = "N")]
+    pub max: Option<NonZeroUsize>,
+    /// Do not search for culprits of more than this many changes
+    #[arg(long, value_name = "N")]
+    pub max_set: Option<NonZeroUsize>,
+    /// Stop after this many runs, with what was found
+    #[arg(long, value_name = "N")]
+    pub max_runs: Option<usize>,
+    /// End a run that takes longer, with all its children; it has failed (`90s`, `2m 30s`)
+    #[arg(long, value_name = "D", value_parser = duration)]
+    pub timeout: Option<Duration>,
+    /// A run that exits with this status tells nothing
+    #[arg(long, value_name = "N", default_value = "125")]
+    pub skip_code: i32,
+    /// Only failures whose output matches count; others tell nothing
+    #[arg(long, value_name = "REGEX")]
+    pub fail_when: Option<Regex>,
+    /// Where logs and results go
+    #[arg(long, value_name = "DIR", default_value = "bisect.out")]
+    pub out: PathBuf,
+}
+
+/// What to show.
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// Print the events as JSON, one a line, instead of results for people
+    #[arg(long)]
+    pub json: bool,
+    /// Show the pattern of every run, and where its output is
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
+    /// Show results only
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// When to use colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless the environment says no.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A duration as `90s` or `2m 30s`; a number alone is seconds.
+fn duration(text: &str) -> Result<Duration, String> {
+    if let Ok(seconds) = text.parse() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    humantime::parse_duration(text).map_err(|error| format!("{error}: write `90s`, `1500ms` or `2m 30s`"))
+}
+
+/// Parses the words of a command line, the program's name first, as cargo passes them (with `bisect-opt` as the second)
+/// or as a user does who runs the program itself.
+///
+/// # Errors
+/// clap's: a usage error, or a request for help or for the version.
+pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut words: Vec<_> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == "bisect-opt") {
+        words.remove(1);
+    }
+    let command = Cli::command();
+    let passes_on = |name: &OsString| name == "test" || name == "run" || name == "toggles";
+    let (ours, cargo) = match words.get(1).filter(|name| passes_on(name)) {
+        Some(name) => {
+            let subcommand = command.find_subcommand(name).expect("it is one of ours");
+            let (ours, cargo) = split(subcommand, &words[2..]);
+            (words[..2].iter().cloned().chain(ours).collect(), cargo)
+        }
+        None => (words, CargoWords::default()),
+    };
+    let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(ours)?)?;
+    match &mut cli.command {
+        Command::Test(args) | Command::Run(args) => args.cargo = cargo,
+        Command::Toggles(args) => args.cargo = cargo,
+        Command::Exec(_) => {}
+    }
+    Ok(cli)
+}
+
+/// Takes the options that `command` knows out of `words`; all others are cargo's, up to `--`.
+fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWords) {
+    let (mut ours, mut cargo) = (Vec::new(), CargoWords::default());
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            cargo.target = words.cloned().collect();
+            break;
+        }
+        match takes_value(command, &word.to_string_lossy()) {
+            None => cargo.cargo.push(word.clone()),
+            Some(false) => ours.push(word.clone()),
+            Some(true) => {
+                ours.push(word.clone());
+                ours.extend(words.next().cloned());
+            }
+        }
+    }
+    (ours, cargo)
+}
+
+/// Whether `word` is an option of `command`, and if so, whether the next word is its value.
+fn takes_value(command: &clap::Command, word: &str) -> Option<bool> {
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        if name == "help" {
+            return Some(false);
+        }
+        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+        return Some(arg.get_action().takes_values() && value.is_none());
+    }
+    let mut letters = word.strip_prefix('-')?.chars();
+    let letter = letters.next()?;
+    if letter == 'h' {
+        return Some(false);
+    }
+    let arg = command.get_arguments().find(|arg| arg.get_short() == Some(letter))?;
+    Some(arg.get_action().takes_values() && letters.next().is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<OsString> {
+        line.split_whitespace().map(Into::into).collect()
+    }
+
+    fn cli(line: &str) -> Cli {
+        parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn our_options_are_found_anywhere_among_cargos() {
+        for line in [
+            "cargo-bisect-opt bisect-opt test --toggle a -p newsort --timeout 5s --features story -v sort -- --skip x -q",
+            "cargo-bisect-opt test -p newsort --features story sort --timeout=5s -v --toggle=a -- --skip x -q",
+        ] {
+            let Command::Test(args) = cli(line).command else { panic!("{line}") };
+            assert_eq!(args.cargo.cargo, words("-p newsort --features story sort"));
+            assert_eq!(args.cargo.target, words("--skip x -q"));
+            assert_eq!(args.toggles, ["a"]);
+            assert_eq!(args.search.timeout, Some(Duration::from_secs(5)));
+            assert!(args.show.verbose && !args.show.quiet);
+        }
+    }
+
+    #[test]
+    fn flags_for_the_compiler_may_start_with_a_dash() {
+        let Command::Run(args) = cli("cargo-bisect-opt run --rustflags -Zmy-pass=PATTERN --bin x").command else {
+            panic!("run")
+        };
+        assert_eq!(args.rustflags.as_deref(), Some("-Zmy-pass=PATTERN"));
+        assert_eq!(args.cargo.cargo, words("--bin x"));
+    }
+
+    #[test]
+    fn the_words_of_exec_are_the_targets() {
+        let line = "cargo-bisect-opt exec --max 2 A=PATTERN B=1 ./run -v --max 3 -- PATTERN";
+        let Command::Exec(args) = cli(line).command else { panic!("exec") };
+        assert_eq!(args.search.max, NonZeroUsize::new(2));
+        assert_eq!(args.words, words("A=PATTERN B=1 ./run -v --max 3 -- PATTERN"));
+    }
+
+    #[test]
+    fn usage_errors_are_refused() {
+        for line in [
+            "cargo-bisect-opt",
+            "cargo-bisect-opt exec",
+            "cargo-bisect-opt nonsense",
+            "cargo-bisect-opt test --timeout soon",
+            "cargo-bisect-opt test --count 0",
+            "cargo-bisect-opt test --max -1",
+            "cargo-bisect-opt test --fail-when (",
+            "cargo-bisect-opt test -v -q",
+            "cargo-bisect-opt test --toggle",
+            "cargo-bisect-opt test --color blue",
+        ] {
+            assert!(parse(words(line)).is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn help_reads_as_sentences_without_a_period() {
+        for command in Cli::command().get_subcommands() {
+            for arg in command.get_arguments() {
+                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+                assert!(!help.is_empty() && !help.ends_with('.'), "{} {:?}: {help:?}", command.get_name(), arg.get_id());
+                assert!(help.starts_with(char::is_uppercase), "{}: {help:?}", command.get_name());
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! One process with everything that it starts, from its start to its end.
+//!
+//! A run must not disturb the next one, nor outlive the search. So each child leads a process group of its own (on
+//! Windows, a job); whatever of it is left when the child has exited, timed out or was interrupted is ended and reaped
+//! before [`run`] returns.
+
+mod capture;
+mod spawn_error;
+#[cfg(unix)]
+mod unix;
+#[cfg(windows)]
+mod windows;
+
+use std::{
+    io,
+    path::Path,
+    process::{Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use crate::{interrupt::Interrupt, reports::Reports};
+use capture::Capture;
+pub use spawn_error::SpawnError;
+#[cfg(unix)]
+use unix::Tree;
+#[cfg(windows)]
+use windows::Tree;
+
+/// How long processes may take to end when they are asked to, before they are killed.
+#[cfg(unix)]
+const GRACE: Duration = Duration::from_secs(2);
+/// How long to wait for processes that were killed. Only one that hangs in the kernel needs any of it.
+const KILLED: Duration = Duration::from_secs(5);
+
+/// A process to run.
+#[derive(Debug)]
+pub struct Job<'a> {
+    /// The program, its arguments, environment and directory. Its standard streams are set by [`run`]: no input, and
+    /// both outputs in one pipe, so that they stay in order.
+    pub command: Command,
+    /// When to end it.
+    pub timeout: Option<Duration>,
+    /// Where its output goes: the first MiB, and the last.
+    pub log: &'a Path,
+    /// Whether the log goes on behind what is in it.
+    pub append: bool,
+    /// Ends it too.
+    pub interrupt: &'a Interrupt,
+    /// Collects the reports in its output.
+    pub markers: Option<&'a mut Reports>,
+    /// So many bytes of its output are kept in [`Finished::output`], half of them from its beginning.
+    pub tail: usize,
+}
+
+/// What became of a process.
+#[derive(Debug)]
+pub struct Finished {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it printed. If that was more than it should be, a line says how much was left out of the middle.
+    pub output: Vec<u8>,
+    /// How long it ran, without what it took to end it.
+    pub duration: Duration,
+}
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// By itself, or by a signal that we did not send.
+    Exited(ExitStatus),
+    /// It took longer than it may.
+    TimedOut,
+    /// The user wants to stop.
+    Interrupted,
+}
+
+/// Runs a process to its end.
+///
+/// # Errors
+/// If it cannot be started, or its output cannot be read or logged. No process is left behind then either.
+pub fn run(job: Job<'_>) -> Result<Finished, SpawnError> {
+    run_with(job, None)
+}
+
+/// As [`run`], but standard error is not its output: it goes to `stderr`.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_beside(job: Job<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
+    run_with(job, Some(stderr))
+}
+
+fn run_with(job: Job<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
+    let mut capture = Capture::new(job.log, job.append, job.tail, job.markers).map_err(SpawnError::Log)?;
+    if job.interrupt.requested() {
+        return Ok(Finished { ending: Ending::Interrupted, output: Vec::new(), duration: Duration::ZERO });
+    }
+    let failed = SpawnError::of(&job.command);
+    let (ending, duration) = follow(job.command, stderr, job.timeout, job.interrupt, &mut capture).map_err(failed)?;
+    let output = capture.finish().map_err(SpawnError::Log)?;
+    Ok(Finished { ending, output, duration })
+}
+
+fn follow(
+    mut command: Command,
+    stderr: Option<Stdio>,
+    timeout: Option<Duration>,
+    interrupt: &Interrupt,
+    capture: &mut Capture<'_>,
+) -> io::Result<(Ending, Duration)> {
+    let (reader, writer) = io::pipe()?;
+    command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(stderr.unwrap_or_else(|| writer.into()));
+    let started = Instant::now();
+    // With the command go our writing ends of the pipe; else the reading end would never come to an end.
+    let tree = Tree::spawn(command)?;
+    tree.follow(reader, started, timeout, interrupt, capture)
+}
+
+/// How a process ended, in words that fit behind "it ended with": `exit status 101`, `signal 11`.
+#[must_use]
+pub fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("signal {signal}");
+    }
+    status.code().map_or_else(|| status.to_string(), |code| format!("exit status {code}"))
+}
+
+#[cfg(all(test, unix))]
+#[path = "process_tests.rs"]
+mod tests;

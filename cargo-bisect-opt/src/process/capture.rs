@@ -1,0 +1,142 @@
+//! What a process prints, kept within bounds: its beginning and its end, in the log and in memory, and its reports.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write},
+    path::Path,
+};
+
+use crate::reports::{Reports, Scanner};
+
+/// Of what a process prints, the log gets so many of the first bytes, and so many of the last.
+const LOG_END: usize = 1 << 20;
+
+/// Takes what one process prints, as it comes.
+#[derive(Debug)]
+pub(super) struct Capture<'a> {
+    log: fs_err::File,
+    logged: Ends,
+    /// The first error of the log; the process runs on, but then the run counts for nothing.
+    log_error: Option<io::Error>,
+    output: Vec<u8>,
+    kept: Ends,
+    reports: Option<(&'a mut Reports, Scanner)>,
+}
+
+impl<'a> Capture<'a> {
+    /// A capture that writes to `log` and keeps about `keep` bytes.
+    pub(super) fn new(
+        log: &Path,
+        append: bool,
+        keep: usize,
+        reports: Option<&'a mut Reports>,
+    ) -> io::Result<Self> {
+        let mut options = fs_err::OpenOptions::new();
+        options.create(true).write(true).append(append).truncate(!append);
+        Ok(Self {
+            log: options.open(log)?,
+            logged: Ends::new(LOG_END, LOG_END),
+            log_error: None,
+            output: Vec::new(),
+            kept: Ends::new(keep.div_ceil(2), keep / 2),
+            reports: reports.map(|reports| (reports, Scanner::default())),
+        })
+    }
+
+    pub(super) fn push(&mut self, bytes: &[u8]) {
+        let first = self.logged.push(bytes);
+        self.log(|log| log.write_all(first));
+        self.output.extend_from_slice(self.kept.push(bytes));
+        if let Some((reports, scanner)) = &mut self.reports {
+            scanner.push(bytes, reports);
+        }
+    }
+
+    /// The output kept, after the log and the reports were completed.
+    ///
+    /// # Errors
+    /// If the log could not be written.
+    pub(super) fn finish(mut self) -> io::Result<Vec<u8>> {
+        if let Some((reports, mut scanner)) = self.reports.take() {
+            scanner.finish(reports);
+        }
+        let last = std::mem::take(&mut self.logged);
+        self.log(|log| last.finish(log));
+        self.kept.finish(&mut self.output)?;
+        self.log_error.map_or(Ok(self.output), Err)
+    }
+
+    fn log(&mut self, write: impl FnOnce(&mut fs_err::File) -> io::Result<()>) {
+        if self.log_error.is_none() {
+            self.log_error = write(&mut self.log).err();
+        }
+    }
+}
+
+/// Tells the first bytes of a stream, and remembers the last.
+#[derive(Debug, Default)]
+struct Ends {
+    /// So many more bytes belong to the beginning.
+    first: usize,
+    last: VecDeque<u8>,
+    last_max: usize,
+    left_out: u64,
+}
+
+impl Ends {
+    fn new(first: usize, last: usize) -> Self {
+        Self { first, last: VecDeque::new(), last_max: last, left_out: 0 }
+    }
+
+    /// Takes the next bytes; the result is those that belong to the beginning.
+    fn push<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
+        let (first, rest) = bytes.split_at(bytes.len().min(self.first));
+        self.first -= first.len();
+        let kept = &rest[rest.len().saturating_sub(self.last_max)..];
+        let pushed_out = (self.last.len() + kept.len()).saturating_sub(self.last_max);
+        self.last.drain(..pushed_out);
+        self.last.extend(kept);
+        self.left_out += (pushed_out + rest.len() - kept.len()) as u64;
+        first
+    }
+
+    /// Writes what belongs behind the beginning.
+    fn finish(self, out: &mut impl Write) -> io::Result<()> {
+        if self.left_out > 0 {
+            write!(out, "\n[cargo bisect-opt: {} bytes left out here]\n", self.left_out)?;
+        }
+        let (front, back) = self.last.as_slices();
+        out.write_all(front)?;
+        out.write_all(back)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ends(stream: &[u8], read: usize, first: usize, last: usize) -> String {
+        let mut ends = Ends::new(first, last);
+        let mut out = Vec::new();
+        for bytes in stream.chunks(read) {
+            out.extend_from_slice(ends.push(bytes));
+            assert!(ends.last.len() <= last);
+        }
+        ends.finish(&mut out).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn a_middle_is_left_out_only_if_there_is_one() {
+        for read in 1..12 {
+            assert_eq!(ends(b"", read, 3, 4), "");
+            assert_eq!(ends(b"ab", read, 3, 4), "ab");
+            assert_eq!(ends(b"abcdefg", read, 3, 4), "abcdefg");
+            let one = "abc\n[cargo bisect-opt: 1 bytes left out here]\nefgh";
+            assert_eq!(ends(b"abcdefgh", read, 3, 4), one);
+            let five = "abc\n[cargo bisect-opt: 5 bytes left out here]\nijkl";
+            assert_eq!(ends(b"abcdefghijkl", read, 3, 4), five);
+            assert_eq!(ends(b"abcd", read, 0, 0), "\n[cargo bisect-opt: 4 bytes left out here]\n");
+        }
+    }
+}

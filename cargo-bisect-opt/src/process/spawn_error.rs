@@ -1,0 +1,104 @@
+//! Why a process did not run, in the system's words and with what the user can do about it.
+
+use std::{
+    ffi::OsStr,
+    io::{self, ErrorKind},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// Why a process could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// There is no such program.
+    #[error("cannot start `{}`: {source}; {next}", program.display())]
+    NotFound {
+        /// What was to be started.
+        program: PathBuf,
+        /// What the system says.
+        source: io::Error,
+        /// What the user can do.
+        next: &'static str,
+    },
+    /// The program must not be executed, or is none.
+    #[error("cannot start `{}`: {source}; {next}", program.display())]
+    Permission {
+        /// What was to be started.
+        program: PathBuf,
+        /// What the system says.
+        source: io::Error,
+        /// What the user can do.
+        next: &'static str,
+    },
+    /// Something else, of which the system's words say enough.
+    #[error("cannot run `{}`: {source}; {next}", program.display())]
+    Other {
+        /// What was to be started.
+        program: PathBuf,
+        /// What the system says.
+        source: io::Error,
+        /// What the user can do.
+        next: String,
+    },
+    /// The log of its output cannot be written.
+    #[error("{0}; choose another directory with `--out`")]
+    Log(#[source] io::Error),
+}
+
+impl SpawnError {
+    /// What an error means that comes up when `command` is run.
+    pub(super) fn of(command: &Command) -> impl FnOnce(io::Error) -> Self + use<> {
+        let program = PathBuf::from(command.get_program());
+        let dir = command.get_current_dir().map(PathBuf::from);
+        move |source| Self::new(program, dir, source)
+    }
+
+    fn new(program: PathBuf, dir: Option<PathBuf>, source: io::Error) -> Self {
+        if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
+            // The system blames the program for that.
+            let next = format!("the directory to run it in, `{}`, does not exist", dir.display());
+            return Self::Other { program, source, next };
+        }
+        match source.kind() {
+            ErrorKind::NotFound => {
+                let next = next_if_not_found(&program);
+                Self::NotFound { program, source, next }
+            }
+            ErrorKind::PermissionDenied => {
+                let next = next_if_denied(&program);
+                Self::Permission { program, source, next }
+            }
+            kind => Self::Other { program, source, next: next_if_other(kind).into() },
+        }
+    }
+}
+
+fn is_name(program: &Path) -> bool {
+    program.components().count() == 1 && program.as_os_str() == program.file_name().unwrap_or(OsStr::new(""))
+}
+
+fn next_if_not_found(program: &Path) -> &'static str {
+    if is_name(program) {
+        "no directory in PATH has it: give its path, or check the name"
+    } else if program.exists() {
+        "the file is there, but not the interpreter or loader that it names: check its first line, or build it for this system"
+    } else {
+        "check the path, and whether it has been built"
+    }
+}
+
+fn next_if_denied(program: &Path) -> &'static str {
+    if program.is_dir() {
+        "it is a directory: name the executable in it"
+    } else {
+        "allow it with `chmod +x`, and check that its directory can be entered and is not mounted `noexec`"
+    }
+}
+
+fn next_if_other(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::ExecutableFileBusy => "it is still being written: wait for the build, or whatever else has it open, to end",
+        ErrorKind::ArgumentListTooLong => "pass fewer arguments, or pass them in a file",
+        _ => "run it by hand to see whether it works without us",
+    }
+}

@@ -1,0 +1,266 @@
+//! Process groups: one thread waits for the output, the exit, the interrupt and the deadline at once.
+//!
+//! A process ID may be given to another process once its process was reaped. So the leader of the group is reaped last
+//! of all: until then its ID, which is also the group's, stays taken, and the group can be signalled safely. Processes
+//! that have left the group are signalled through descriptors that go on naming the same process (see [`family`]).
+
+#[cfg(target_os = "linux")]
+#[path = "unix/linux.rs"]
+mod family;
+#[cfg(not(target_os = "linux"))]
+#[path = "unix/posix.rs"]
+mod family;
+mod leaders;
+
+use std::{
+    io::{self, PipeReader, Read, Write},
+    os::{
+        fd::{AsFd, OwnedFd},
+        unix::process::CommandExt,
+    },
+    process::{Child, Command},
+    thread,
+    time::{Duration, Instant},
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, ioctl_fionbio, ioctl_fionread},
+    process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
+};
+
+use self::family::{Family, Member, Scope};
+use super::{Capture, Ending, GRACE, KILLED};
+use crate::interrupt::Interrupt;
+
+/// Bytes that one read takes: what a pipe holds.
+const READ: usize = 64 << 10;
+
+/// A process that has been started, and everything that it will start.
+#[derive(Debug)]
+pub(super) struct Tree {
+    child: Child,
+    family: Family,
+}
+
+impl Tree {
+    pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
+        command.process_group(0);
+        let mark = family::prepare(&mut command);
+        let child = leaders::spawn(&mut command)?;
+        let family = Family::new(Pid::from_child(&child), mark);
+        Ok(Self { child, family })
+    }
+
+    /// Waits until it has ended or must end, and leaves nothing of it behind.
+    pub(super) fn follow(
+        self,
+        reader: PipeReader,
+        started: Instant,
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+        capture: &mut Capture<'_>,
+    ) -> io::Result<(Ending, Duration)> {
+        let leader = self.family.leader();
+        let followed = Follower::new(&self.family, reader, interrupt, capture).and_then(|mut follower| {
+            // A timeout beyond the end of time is none.
+            let deadline = timeout.and_then(|timeout| started.checked_add(timeout));
+            let ending = follower.until_it_ends(deadline)?;
+            let duration = started.elapsed();
+            follower.end(if ending.is_none() { Scope::Group } else { Scope::Descendants })?;
+            follower.take_rest()?;
+            Ok((ending, duration))
+        });
+        if !matches!(followed, Ok((None, _))) {
+            // Whatever could not be seen or waited for.
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+        let status = leaders::reap(self.child);
+        family::reap_orphans();
+        let (ending, duration) = followed?;
+        Ok((ending.map_or_else(|| status.map(Ending::Exited), Ok)?, duration))
+    }
+}
+
+/// Waits for whatever comes next.
+struct Follower<'a, 'b> {
+    family: &'a Family,
+    interrupt: &'a Interrupt,
+    capture: &'a mut Capture<'b>,
+    /// Can be read from when the leader has exited.
+    exit: OwnedFd,
+    exited: bool,
+    /// The output, until all who could write to it have closed it.
+    output: Option<PipeReader>,
+    /// Gets a byte at each request to stop.
+    wake: PipeReader,
+    _registration: crate::interrupt::Registration<'a>,
+    buffer: Box<[u8]>,
+}
+
+impl<'a, 'b> Follower<'a, 'b> {
+    fn new(
+        family: &'a Family,
+        output: PipeReader,
+        interrupt: &'a Interrupt,
+        capture: &'a mut Capture<'b>,
+    ) -> io::Result<Self> {
+        let exit = family::watch_exit(family.leader()).or_else(|_| watch_exit_by_thread(family.leader()))?;
+        let (wake, waker) = io::pipe()?;
+        // The byte is for who waits; if there is no room for it, there are bytes.
+        ioctl_fionbio(&waker, true)?;
+        ioctl_fionbio(&wake, true)?;
+        ioctl_fionbio(&output, true)?;
+        let registration = interrupt.on_request(move || drop((&waker).write(&[0])));
+        Ok(Self {
+            family,
+            interrupt,
+            capture,
+            exit,
+            exited: false,
+            output: Some(output),
+            wake,
+            _registration: registration,
+            buffer: vec![0; READ].into_boxed_slice(),
+        })
+    }
+
+    /// Waits for the leader. The result is `None` if it has exited, else why it must.
+    fn until_it_ends(&mut self, deadline: Option<Instant>) -> io::Result<Option<Ending>> {
+        loop {
+            if self.exited {
+                return Ok(None);
+            }
+            if self.interrupt.requested() {
+                return Ok(Some(Ending::Interrupted));
+            }
+            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+                return Ok(Some(Ending::TimedOut));
+            }
+            self.wait(deadline, &mut [])?;
+        }
+    }
+
+    /// Ends what is left: asks, and kills what is still there after the grace period.
+    fn end(&mut self, scope: Scope) -> io::Result<()> {
+        let mut signal = Signal::TERM;
+        let mut deadline = Instant::now() + GRACE;
+        loop {
+            // Each round finds what was started in the last one.
+            let mut members = self.family.members(scope);
+            if self.exited && members.is_empty() {
+                return Ok(());
+            }
+            if signal == Signal::TERM && (self.interrupt.impatient() || deadline <= Instant::now()) {
+                signal = Signal::KILL;
+                deadline = Instant::now() + KILLED;
+            }
+            // The leader is not reaped, so this group is still its group. That there is nobody left in it is no error.
+            let _ = kill_process_group(self.family.leader(), signal);
+            members.iter().for_each(|member| member.signal(signal));
+            while !(self.exited && members.iter().all(Member::is_gone)) {
+                let impatient = signal == Signal::TERM && self.interrupt.impatient();
+                if impatient || deadline <= Instant::now() {
+                    break;
+                }
+                self.wait(Some(deadline), &mut members)?;
+            }
+            members.iter().for_each(Member::reap);
+            if signal == Signal::KILL && deadline <= Instant::now() {
+                // Someone hangs in the kernel, or is not ours to kill.
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes what is left in the pipe, and no more: whoever can still write to it is none of ours.
+    fn take_rest(&mut self) -> io::Result<()> {
+        let Some(output) = &self.output else { return Ok(()) };
+        let mut left = usize::try_from(ioctl_fionread(output)?).unwrap_or(usize::MAX);
+        while left > 0 {
+            let taken = self.read(left)?;
+            if taken == 0 {
+                break;
+            }
+            left -= taken;
+        }
+        Ok(())
+    }
+
+    /// Waits until something has happened, at most until `deadline`, and takes note of it.
+    fn wait(&mut self, deadline: Option<Instant>, members: &mut [Member]) -> io::Result<()> {
+        let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let timeout = timeout.into_iter().chain(members.iter().filter_map(Member::look_again_after)).min();
+        // More seconds than fit are as good as no timeout.
+        let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+
+        // What is ready for ever is waited for only until it was noted; else this would spin.
+        let exit = (!self.exited).then(|| self.exit.as_fd());
+        let output = self.output.as_ref().map(PipeReader::as_fd);
+        let sources = [Some(self.wake.as_fd()), exit, output].into_iter().chain(members.iter().map(Member::fd));
+        let mut fds: Vec<_> = sources.flatten().map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
+        match poll(&mut fds, timeout.as_ref()) {
+            Ok(_) => {}
+            Err(Errno::INTR) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        }
+        let mut ready = fds.iter().map(|fd| !fd.revents().is_empty()).collect::<Vec<_>>().into_iter();
+        let mut is_ready = || ready.next().unwrap_or(false);
+
+        if is_ready() {
+            let _ = self.wake.read(&mut self.buffer);
+        }
+        let has_output = output.is_some();
+        self.exited = exit.is_none() || is_ready();
+        let has_output = has_output && is_ready();
+        members.iter_mut().filter(|member| member.fd().is_some()).for_each(|member| member.set_gone(is_ready()));
+        if has_output {
+            self.read(READ)?;
+        }
+        Ok(())
+    }
+
+    /// Reads at most `max` bytes of the output. The result is how many they were; 0 if there are none now.
+    fn read(&mut self, max: usize) -> io::Result<usize> {
+        let Some(output) = &mut self.output else { return Ok(0) };
+        let max = max.min(self.buffer.len());
+        match output.read(&mut self.buffer[..max]) {
+            Ok(0) => self.output = None,
+            Ok(len) => {
+                self.capture.push(&self.buffer[..len]);
+                return Ok(len);
+            }
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(0)
+    }
+}
+
+/// For systems without process descriptors: a pipe that is closed when the leader has exited, which stays to be reaped.
+fn watch_exit_by_thread(leader: Pid) -> io::Result<OwnedFd> {
+    let (reader, writer) = io::pipe()?;
+    thread::Builder::new().name("exit".into()).spawn(move || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        while waitid(WaitId::Pid(leader), options).is_err_and(|error| error == Errno::INTR) {}
+        drop(writer);
+    })?;
+    Ok(reader.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_can_watch_where_descriptors_cannot() {
+        let (reader, mut writer) = io::pipe().unwrap();
+        let mut child = leaders::spawn(Command::new("cat").stdin(reader).stdout(writer.try_clone().unwrap())).unwrap();
+        let mut exit = PipeReader::from(watch_exit_by_thread(Pid::from_child(&child)).unwrap());
+        writer.write_all(b"x").unwrap();
+        assert!(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        assert_eq!(exit.read(&mut [0]).unwrap(), 0);
+        assert!(!leaders::reap(child).unwrap().success());
+    }
+}

@@ -1,0 +1,280 @@
+//! What a process has started, as `/proc` tells, wherever it has gone.
+//!
+//! We are the *subreaper* of our descendants: who loses its parent becomes our child, however many generations lie
+//! between. So a daemon is found below us, and told from another run's by a variable in its environment. And where we
+//! have no children but those that we started, as after nearly every run, nothing is left, which is cheap to see.
+//!
+//! Each process found is held by a descriptor (since Linux 5.3) that never names another one. On older systems only the
+//! process group is ended.
+
+use std::{
+    collections::BTreeSet,
+    fs, io,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+    process::Command,
+    sync::{
+        Once,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use rustix::{
+    event::{PollFd, PollFlags, Timespec, poll},
+    process::{
+        Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpgrp, getpid, pidfd_open, pidfd_send_signal,
+        set_child_subreaper, waitid,
+    },
+};
+
+use super::leaders::{self, raw};
+
+/// Tells whose descendant an orphan is.
+const MARK: &str = "BISECT_OPT_RUN";
+
+/// A process, the leader of its group, and what it has started.
+#[derive(Debug)]
+pub(super) struct Family {
+    leader: Pid,
+    /// Unless they have cleared it, all have this in their environment.
+    mark: String,
+}
+
+/// Which of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Who is still in the leader's group. What has left it meant to go on: a compiler cache, for instance.
+    Group,
+    /// Everyone.
+    Descendants,
+}
+
+/// Makes orphans come to us, and marks what `command` will start.
+pub(super) fn prepare(command: &mut Command) -> String {
+    static ONCE: Once = Once::new();
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    // Where this is forbidden, orphans are out of reach.
+    ONCE.call_once(|| drop(set_child_subreaper(Some(getpid()))));
+    let value = format!("{}.{}", raw(getpid()), COUNT.fetch_add(1, Ordering::Relaxed));
+    command.env(MARK, &value);
+    format!("{MARK}={value}")
+}
+
+/// A descriptor that can be read from when the process has exited.
+pub(super) fn watch_exit(process: Pid) -> io::Result<OwnedFd> {
+    Ok(pidfd_open(process, PidfdFlags::empty())?)
+}
+
+/// Reaps the orphans that have come to us and exited.
+pub(super) fn reap_orphans() {
+    let leaders = leaders::lock();
+    for orphan in strangers(&leaders) {
+        // Children that other parts of this program start stay in our own group, and are reaped by who started them.
+        if Process::read(orphan).is_some_and(|process| process.group != raw(getpgrp())) {
+            let _ = waitid(WaitId::Pid(orphan), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+        }
+    }
+}
+
+impl Family {
+    pub(super) fn new(leader: Pid, mark: String) -> Self {
+        Self { leader, mark }
+    }
+
+    pub(super) fn leader(&self) -> Pid {
+        self.leader
+    }
+
+    /// Those but the leader who are alive.
+    pub(super) fn members(&self, scope: Scope) -> Vec<Member> {
+        let leader = raw(self.leader);
+        match scope {
+            Scope::Group => {
+                // The leader has exited; so the others are below children of ours that we did not start. Nearly always
+                // there are none of those, and then this is cheap.
+                let processes = below(strangers(&leaders::lock()));
+                processes.iter().filter(|process| process.group == leader).filter_map(|p| self.open(p)).collect()
+            }
+            Scope::Descendants => {
+                let processes = scan();
+                let ours = self.descendants(&processes);
+                processes.iter().filter(|process| ours.contains(&process.id)).filter_map(|p| self.open(p)).collect()
+            }
+        }
+    }
+
+    /// Everyone below the leader, in its group, or below an orphan that has its mark.
+    fn descendants(&self, processes: &[Process]) -> BTreeSet<i32> {
+        let (leader, we) = (raw(self.leader), raw(getpid()));
+        let leaders = leaders::lock().clone();
+        let is_orphan = |process: &Process| process.parent == we && !leaders.contains(&process.id);
+        let is_root = |process: &&Process| process.group == leader || is_orphan(process) && self.has_mark(process.id);
+        let mut ours: BTreeSet<_> = processes.iter().filter(is_root).map(|process| process.id).chain([leader]).collect();
+        loop {
+            let is_child = |process: &&Process| ours.contains(&process.parent) && !ours.contains(&process.id);
+            let children: Vec<_> = processes.iter().filter(is_child).map(|process| process.id).collect();
+            if children.is_empty() {
+                return ours;
+            }
+            ours.extend(children);
+        }
+    }
+
+    fn has_mark(&self, process: i32) -> bool {
+        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+        environment.split(|&byte| byte == 0).any(|variable| variable == self.mark.as_bytes())
+    }
+
+    fn open(&self, process: &Process) -> Option<Member> {
+        let id = Pid::from_raw(process.id).filter(|&id| id != self.leader)?;
+        let fd = pidfd_open(id, PidfdFlags::empty()).ok()?;
+        // What the descriptor names was the process with this ID after it was opened. If that is the one that was seen
+        // before, then it has been so all along.
+        (Process::read(id)?.start == process.start && !has_exited(&fd)).then(|| {
+            let in_group = process.group == raw(self.leader);
+            Member { fd, in_group, gone: false }
+        })
+    }
+}
+
+/// A member of the family other than the leader.
+#[derive(Debug)]
+pub(super) struct Member {
+    fd: OwnedFd,
+    in_group: bool,
+    gone: bool,
+}
+
+impl Member {
+    /// Sends a signal to one that it does not get with the group; many programs take a second one as a harsher one.
+    pub(super) fn signal(&self, signal: Signal) {
+        if !self.in_group {
+            let _ = pidfd_send_signal(&self.fd, signal);
+        }
+    }
+
+    /// Reaps it if it has exited and its parent before it.
+    pub(super) fn reap(&self) {
+        let _leaders = leaders::lock();
+        let _ = waitid(WaitId::PidFd(self.fd.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.gone
+    }
+
+    pub(super) fn set_gone(&mut self, gone: bool) {
+        self.gone = gone;
+    }
+
+    /// Can be read from when it has exited; `None` if it has.
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        (!self.gone).then(|| self.fd.as_fd())
+    }
+
+    /// The descriptor tells.
+    pub(super) fn look_again_after(&self) -> Option<Duration> {
+        None
+    }
+}
+
+fn has_exited(fd: &OwnedFd) -> bool {
+    let mut fds = [PollFd::new(fd, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
+}
+
+/// Our children that are no leaders. The caller holds the lock, as the kernel's list may skip one if another is reaped
+/// meanwhile.
+fn strangers(leaders: &BTreeSet<i32>) -> Vec<Pid> {
+    children(getpid()).into_iter().filter(|child| !leaders.contains(&raw(*child))).collect()
+}
+
+/// These processes, and everyone below them.
+fn below(mut processes: Vec<Pid>) -> Vec<Process> {
+    let mut found = Vec::new();
+    while let Some(process) = processes.pop() {
+        processes.extend(children(process));
+        found.extend(Process::read(process));
+    }
+    found
+}
+
+fn children(process: Pid) -> Vec<Pid> {
+    listed_children(process).unwrap_or_else(|| {
+        let all = scan();
+        let children = all.iter().filter(|other| other.parent == raw(process));
+        children.filter_map(|child| Pid::from_raw(child.id)).collect()
+    })
+}
+
+/// Children as the kernel lists them, if it does (`CONFIG_PROC_CHILDREN`): by the thread that has started them or, of
+/// orphans, any.
+fn listed_children(process: Pid) -> Option<Vec<Pid>> {
+    let mut children = Vec::new();
+    let mut listed = false;
+    for thread in fs::read_dir(format!("/proc/{}/task", raw(process))).ok()?.flatten() {
+        // A thread may have ended meanwhile.
+        let Ok(list) = fs::read_to_string(thread.path().join("children")) else { continue };
+        listed = true;
+        children.extend(list.split_ascii_whitespace().filter_map(|id| Pid::from_raw(id.parse().ok()?)));
+    }
+    listed.then_some(children)
+}
+
+/// All processes there are.
+fn scan() -> Vec<Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    ids.filter_map(|id| Process::read(Pid::from_raw(id)?)).collect()
+}
+
+/// What `/proc` tells about a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Process {
+    id: i32,
+    parent: i32,
+    group: i32,
+    /// In clock ticks since boot.
+    start: u64,
+}
+
+impl Process {
+    fn read(id: Pid) -> Option<Self> {
+        Self::parse(&fs::read(format!("/proc/{}/stat", raw(id))).ok()?)
+    }
+
+    /// Reads the one line of `/proc/PID/stat`, whose second field is a name with anything in it, in parentheses.
+    fn parse(stat: &[u8]) -> Option<Self> {
+        let name = memchr::memchr(b'(', stat)?;
+        let end_of_name = memchr::memrchr(b')', stat)?;
+        let id = std::str::from_utf8(&stat[..name]).ok()?.trim().parse().ok()?;
+        // From the third field on: state, parent, group, …; the start is the 22nd.
+        let mut fields = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?.split_ascii_whitespace().skip(1);
+        let parent = fields.next()?.parse().ok()?;
+        let group = fields.next()?.parse().ok()?;
+        let start = fields.nth(16)?.parse().ok()?;
+        Some(Self { id, parent, group, start })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_may_have_any_name() {
+        let stat = b"4711 (a) R 1 (\xff)) S 815 4712 4713 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 99999 1 2 3\n";
+        assert_eq!(Process::parse(stat), Some(Process { id: 4711, parent: 815, group: 4712, start: 99999 }));
+        for broken in [b"".as_slice(), b"4711", b"4711 (a", b"4711 (a) S", b"4711 (a) S 1 2 3", b"x (a) S 1 2 3"] {
+            assert_eq!(Process::parse(broken), None);
+        }
+    }
+
+    #[test]
+    fn we_are_a_process() {
+        let we = Process::read(getpid()).unwrap();
+        assert_eq!(we.id, i32::try_from(std::process::id()).unwrap());
+        assert_eq!(we.group, raw(getpgrp()));
+        assert!(scan().contains(&we));
+    }
+}

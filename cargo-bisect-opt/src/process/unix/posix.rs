@@ -1,0 +1,85 @@
+//! What a process has started, where only its process group tells.
+//!
+//! What leaves the group is out of reach here, and so is what runs on in other groups.
+
+use std::{
+    io,
+    os::fd::{BorrowedFd, OwnedFd},
+    process::Command,
+    time::Duration,
+};
+
+use rustix::process::{Pid, Signal, test_kill_process_group};
+
+/// How often to see whether a group is empty; nothing tells.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
+
+/// A process, the leader of its group, and what it has started.
+#[derive(Debug)]
+pub(super) struct Family {
+    leader: Pid,
+}
+
+/// Which of a family.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scope {
+    /// Who is still in the leader's group.
+    Group,
+    /// Everyone; here the same.
+    Descendants,
+}
+
+/// Nothing is needed here.
+pub(super) fn prepare(_: &mut Command) {}
+
+/// There are no process descriptors here.
+pub(super) fn watch_exit(_: Pid) -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// Orphans go to `init`, which reaps them.
+pub(super) fn reap_orphans() {}
+
+impl Family {
+    pub(super) fn new(leader: Pid, (): ()) -> Self {
+        Self { leader }
+    }
+
+    pub(super) fn leader(&self) -> Pid {
+        self.leader
+    }
+
+    /// The rest of the group as one, if there is any.
+    pub(super) fn members(&self, _: Scope) -> Vec<Member> {
+        let rest = Member { group: self.leader };
+        if rest.is_gone() { Vec::new() } else { vec![rest] }
+    }
+}
+
+/// The rest of a group.
+#[derive(Debug)]
+pub(super) struct Member {
+    group: Pid,
+}
+
+impl Member {
+    /// Whoever signals members has signalled the group.
+    pub(super) fn signal(&self, _: Signal) {}
+
+    pub(super) fn reap(&self) {}
+
+    /// A leader that has exited and is not yet reaped does not count here, unlike on Linux.
+    pub(super) fn is_gone(&self) -> bool {
+        test_kill_process_group(self.group).is_err()
+    }
+
+    pub(super) fn set_gone(&mut self, _: bool) {}
+
+    pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    pub(super) fn look_again_after(&self) -> Option<Duration> {
+        Some(LOOK_AGAIN)
+    }
+}

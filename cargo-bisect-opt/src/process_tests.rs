@@ -1,0 +1,383 @@
+//! Real processes: what is left of them, what is read from them, what is said about those that do not start.
+//!
+//! Nothing here waits for a time to pass: scripts write files when they have come so far, and who waits looks for those.
+
+use std::{
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use rustix::process::{Pid, Signal, getpid, kill_process};
+
+use super::*;
+
+/// A directory for scripts to run in.
+struct Place {
+    dir: tempfile::TempDir,
+    log: PathBuf,
+    interrupt: Interrupt,
+}
+
+impl Place {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        Self { log: dir.path().join("log"), dir, interrupt: Interrupt::default() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.dir.path());
+        command
+    }
+
+    fn sh(&self, script: &str) -> Command {
+        let mut command = self.command("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn run_with<'a>(&'a self, command: Command, change: impl FnOnce(&mut Job<'a>)) -> Result<Finished, SpawnError> {
+        let mut job = Job {
+            command,
+            timeout: None,
+            log: &self.log,
+            append: false,
+            interrupt: &self.interrupt,
+            markers: None,
+            tail: 1 << 16,
+        };
+        change(&mut job);
+        run(job)
+    }
+
+    fn run(&self, script: &str) -> Finished {
+        self.run_with(self.sh(script), |_| {}).unwrap()
+    }
+
+    fn log(&self) -> Vec<u8> {
+        fs::read(&self.log).unwrap()
+    }
+
+    /// The process IDs that a script has written to a file.
+    fn pids(&self, name: &str) -> Vec<i32> {
+        let text = fs::read_to_string(self.path(name)).unwrap_or_default();
+        text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.parse().ok()).collect()
+    }
+
+    /// Runs a script and, as soon as there are `count` IDs in the file `pids`, interrupts it.
+    fn interrupted(&self, script: &str, count: usize, times: usize) -> Finished {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while self.pids("pids").len() < count && !over.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+                (0..times).for_each(|_| self.interrupt.raise());
+            });
+            let finished = self.run(script);
+            over.store(true, Ordering::Relaxed);
+            finished
+        })
+    }
+}
+
+/// Whether there is a process with this ID, even if it has exited and was not reaped.
+fn exists(pid: i32) -> bool {
+    fs::exists(format!("/proc/{pid}")).unwrap()
+}
+
+/// Three that do not want to go: one ignores TERM, one has a session of its own, one is a daemon: it has a session of its
+/// own, and its parent is gone.
+const STUBBORN: &str = r#"
+    sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1000; done' &
+    setsid sh -c 'echo $$ >> pids; exec sleep 1000' &
+    (setsid sh -c 'echo $$ >> pids; exec sleep 1000' &)
+    echo $$ >> pids
+    while :; do sleep 1000; done
+"#;
+
+#[test]
+fn output_status_and_no_input() {
+    let place = Place::new();
+    let finished = place.run("cat; echo 1; echo 2 >&2; echo 3; printf 4 >&2; exit 3");
+    assert_eq!(finished.output, b"1\n2\n3\n4");
+    assert_eq!(place.log(), finished.output);
+    let Ending::Exited(status) = finished.ending else { panic!("{:?}", finished.ending) };
+    assert_eq!(describe(status), "exit status 3");
+    let Ending::Exited(status) = place.run("kill -SEGV $$").ending else { panic!("a signal is an exit") };
+    assert_eq!(describe(status), "signal 11");
+}
+
+#[test]
+fn the_log_is_new_or_goes_on() {
+    let place = Place::new();
+    place.run("echo 1; echo 1");
+    place.run("echo 2");
+    place.run_with(place.sh("echo 3"), |job| job.append = true).unwrap();
+    assert_eq!(place.log(), b"2\n3\n");
+}
+
+#[test]
+fn a_timeout_ends_whatever_was_started() {
+    // A machine may be too slow for a script to come so far in time.
+    let tried = (8..20).find_map(|exponent| {
+        let place = Place::new();
+        let timeout = Some(Duration::from_millis(1 << exponent));
+        let finished = place.run_with(place.sh(STUBBORN), |job| job.timeout = timeout).unwrap();
+        assert_eq!(finished.ending, Ending::TimedOut);
+        assert!(finished.duration >= timeout.unwrap());
+        let pids = place.pids("pids");
+        (pids.len() == 4).then_some(pids)
+    });
+    let left: Vec<_> = tried.unwrap().into_iter().filter(|&pid| exists(pid)).collect();
+    assert_eq!(left, [0; 0]);
+}
+
+#[test]
+fn an_interrupt_ends_whatever_was_started() {
+    let place = Place::new();
+    let finished = place.interrupted(STUBBORN, 4, 1);
+    assert_eq!(finished.ending, Ending::Interrupted);
+    let left: Vec<_> = place.pids("pids").into_iter().filter(|&pid| exists(pid)).collect();
+    assert_eq!(left, [0; 0]);
+}
+
+#[test]
+fn who_is_asked_to_end_may_clean_up() {
+    let place = Place::new();
+    let script = "trap 'echo cleaned up; exit' TERM; echo $$ > pids; while :; do sleep 1000; done";
+    // The shell runs its trap when `sleep` has ended; that is asked as well.
+    let output = place.interrupted(script, 1, 1).output;
+    assert!(output.ends_with(b"cleaned up\n"), "{}", output.escape_ascii());
+}
+
+#[test]
+fn the_second_interrupt_does_not_ask() {
+    let place = Place::new();
+    let script = "trap 'echo $$ >> pids; while :; do sleep 1000; done' TERM; echo $$ > pids; while :; do sleep 1000; done";
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // The first makes the script write its ID again.
+            for count in 1..=2 {
+                while place.pids("pids").len() < count {
+                    thread::yield_now();
+                }
+                place.interrupt.raise();
+            }
+        });
+        assert_eq!(place.run(script).ending, Ending::Interrupted);
+    });
+    assert!(!exists(place.pids("pids")[0]));
+
+    let place = Place::new();
+    let finished = place.interrupted("trap 'echo asked; exit' TERM; echo $$ > pids; while :; do :; done", 1, 2);
+    assert_eq!((finished.ending, finished.output.as_slice()), (Ending::Interrupted, b"".as_slice()));
+}
+
+#[test]
+fn nothing_starts_after_an_interrupt() {
+    let place = Place::new();
+    place.interrupt.raise();
+    assert_eq!(place.run("echo > started").ending, Ending::Interrupted);
+    assert!(!place.path("started").exists());
+}
+
+#[test]
+fn who_is_left_in_the_group_is_ended() {
+    let place = Place::new();
+    let script = r#"
+        sh -c 'echo $$ >> pids; exec sleep 1000' &
+        sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1000; done' &
+        until [ "$(wc -l < pids)" = 2 ]; do :; done 2> /dev/null
+        echo done
+    "#;
+    let finished = place.run(script);
+    assert!(matches!(finished.ending, Ending::Exited(status) if status.success()));
+    assert_eq!(finished.output, b"done\n");
+    let left: Vec<_> = place.pids("pids").into_iter().filter(|&pid| exists(pid)).collect();
+    assert_eq!(left, [0; 0]);
+}
+
+#[test]
+fn a_daemon_neither_stops_us_nor_is_stopped() {
+    let place = Place::new();
+    // It keeps our pipe open.
+    let script = "setsid sh -c 'echo $$ > pids; exec sleep 1000' & until [ -s pids ]; do :; done; echo done";
+    let finished = place.run(script);
+    assert_eq!(finished.output, b"done\n");
+    let [daemon] = place.pids("pids")[..] else { panic!("one daemon") };
+    assert!(exists(daemon));
+    // We are its parent now, and have not reaped it.
+    kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
+    while exists(daemon) {
+        place.run(":");
+    }
+}
+
+#[test]
+fn a_daemon_that_never_stops_to_write_does_not_stop_us() {
+    let place = Place::new();
+    let finished = place.run("setsid sh -c 'echo $$ > pids; exec yes' & until [ -s pids ]; do :; done");
+    assert!(matches!(finished.ending, Ending::Exited(_)));
+    // Nobody reads it now.
+    while exists(place.pids("pids")[0]) {
+        place.run(":");
+    }
+}
+
+#[test]
+fn no_zombies() {
+    let place = Place::new();
+    // Their parents exit before they do, or do not wait for them.
+    let script = r"
+        for i in 1 2 3 4 5 6 7 8; do (sh -c 'echo $$ >> pids' &); done
+        for i in 1 2 3 4 5 6 7 8; do (setsid sh -c 'echo $$ >> pids; exit 3' &); done
+        until [ `wc -l < pids` = 16 ]; do :; done 2> /dev/null
+    ";
+    place.run(script);
+    let pids = place.pids("pids");
+    assert_eq!(pids.len(), 16);
+    // Of those that left the group, the last may not have exited yet.
+    while pids.iter().any(|&pid| exists(pid)) {
+        place.run(":");
+    }
+}
+
+#[test]
+fn runs_in_many_threads_do_not_disturb_each_other() {
+    thread::scope(|scope| {
+        for thread in 0..8 {
+            scope.spawn(move || {
+                let place = Place::new();
+                for run in 0..25 {
+                    let code = (thread * 25 + run) % 256;
+                    let finished = place.run(&format!("(true &); echo {code}; exit {code}"));
+                    let Ending::Exited(status) = finished.ending else { panic!("{:?}", finished.ending) };
+                    assert_eq!(status.code(), Some(code));
+                    assert_eq!(finished.output, format!("{code}\n").into_bytes());
+                }
+            });
+        }
+        // A timeout in one of them concerns no one else's daemons.
+        let place = Place::new();
+        place.run("setsid sh -c 'echo $$ > pids; exec sleep 1000' > /dev/null 2>&1 & until [ -s pids ]; do :; done");
+        let other = Place::new();
+        let finished = other.interrupted(STUBBORN, 4, 2);
+        assert_eq!(finished.ending, Ending::Interrupted);
+        let [daemon] = place.pids("pids")[..] else { panic!("one daemon") };
+        let state = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+        assert!(state.contains(") S "), "{state}");
+        assert!(state.contains(&format!(" S {} ", getpid().as_raw_nonzero())), "its parent is us: {state}");
+        kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
+    });
+}
+
+#[test]
+fn any_amount_of_output_in_bounded_memory() {
+    let place = Place::new();
+    let mut reports = Reports::new(false);
+    let script = "echo first; yes | head -c 200000000; echo '[bisect-match 0x5]'; echo last";
+    let finished = place.run_with(place.sh(script), |job| job.markers = Some(&mut reports)).unwrap();
+    let line = |left_out: usize| format!("[cargo bisect-opt: {left_out} bytes left out here]\n");
+    let total = 200_000_000 + "first\n[bisect-match 0x5]\nlast\n".len();
+    for (text, kept) in [(finished.output, 1 << 16), (place.log(), 2 << 20)] {
+        let text = String::from_utf8(text).unwrap();
+        assert!(text.starts_with("first\ny\ny\n"));
+        assert!(text.ends_with("y\n[bisect-match 0x5]\nlast\n"));
+        assert!(text.contains(&line(total - kept)));
+        assert_eq!(text.len(), kept + 1 + line(total - kept).len());
+    }
+    assert_eq!(reports.ids(), [bisect_core::ChangeId(5)]);
+}
+
+#[test]
+fn output_need_not_be_text() {
+    let place = Place::new();
+    let mut reports = Reports::new(true);
+    let command = place.sh(r"printf '\377\000 [bisect-match 0x1] \376\n[bisect-match 0x\3772]\n'");
+    let finished = place.run_with(command, |job| job.markers = Some(&mut reports)).unwrap();
+    assert_eq!(finished.output, b"\xff\0 [bisect-match 0x1] \xfe\n[bisect-match 0x\xff2]\n");
+    assert_eq!(reports.ids(), [bisect_core::ChangeId(1)]);
+    assert_eq!(reports.text(bisect_core::ChangeId(1)), ["\u{fffd}\0 \u{fffd}"]);
+}
+
+/// The error of a program that does not start, and its text.
+fn refused(place: &Place, program: &str) -> (SpawnError, String) {
+    let error = place.run_with(place.command(place.path(program)), |_| {}).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains(place.path(program).to_str().unwrap()), "{text}");
+    (error, text)
+}
+
+#[test]
+fn a_missing_program() {
+    let place = Place::new();
+    let (error, text) = refused(&place, "missing");
+    assert!(matches!(error, SpawnError::NotFound { .. }));
+    assert!(text.contains("No such file or directory") && text.contains("has been built"), "{text}");
+
+    let error = place.run_with(place.command("no-such-program-in-path"), |_| {}).unwrap_err();
+    assert!(matches!(error, SpawnError::NotFound { .. }));
+    assert!(error.to_string().contains("PATH"), "{error}");
+
+    let mut command = place.command("true");
+    command.current_dir(place.path("missing"));
+    let text = place.run_with(command, |_| {}).unwrap_err().to_string();
+    assert!(text.contains("does not exist") && text.contains(place.path("missing").to_str().unwrap()), "{text}");
+
+    // Written by another process, so that no other test's child can hold it open for writing.
+    place.run("printf '#!/missing/interpreter\n' > script; chmod +x script");
+    let (error, text) = refused(&place, "script");
+    assert!(matches!(error, SpawnError::NotFound { .. }));
+    assert!(text.contains("interpreter"), "{text}");
+}
+
+#[test]
+fn a_program_that_must_not_be_executed() {
+    let place = Place::new();
+    place.run("echo > file; mkdir dir");
+    let (error, text) = refused(&place, "file");
+    assert!(matches!(error, SpawnError::Permission { .. }));
+    assert!(text.contains("Permission denied") && text.contains("chmod"), "{text}");
+    let (error, text) = refused(&place, "dir");
+    assert!(matches!(error, SpawnError::Permission { .. }));
+    assert!(text.contains("is a directory"), "{text}");
+}
+
+#[test]
+fn a_program_that_is_still_being_written() {
+    let place = Place::new();
+    fs::write(place.path("busy"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(place.path("busy"), fs::Permissions::from_mode(0o755)).unwrap();
+    let _writer = fs::File::options().append(true).open(place.path("busy")).unwrap();
+    let (error, text) = refused(&place, "busy");
+    assert!(matches!(error, SpawnError::Other { .. }));
+    assert!(text.contains("Text file busy") && text.contains("still being written"), "{text}");
+}
+
+#[test]
+fn a_log_that_cannot_be_written() {
+    let place = Place::new();
+    let log = place.path("missing/log");
+    let error = place.run_with(place.sh("echo > started"), |job| job.log = &log).unwrap_err();
+    assert!(matches!(error, SpawnError::Log(_)));
+    assert!(error.to_string().contains(log.to_str().unwrap()), "{error}");
+    assert!(!place.path("started").exists());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_disk_that_is_full() {
+    let place = Place::new();
+    let error = place.run_with(place.sh("echo 1; echo > ended"), |job| job.log = Path::new("/dev/full")).unwrap_err();
+    assert!(matches!(error, SpawnError::Log(_)));
+    assert!(error.to_string().contains("No space left"), "{error}");
+    assert!(place.path("ended").exists(), "it is not stopped by that");
+}

@@ -1,0 +1,236 @@
+//! Which tests failed, which of them count, and what is therefore repeated.
+//!
+//! The first runs execute everything, with everything enabled and with everything disabled. What fails in only one of
+//! them is what the search is about; what fails in both was broken anyway.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Something that failed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Failure {
+    /// [`Executable::key`](crate::cargo::Executable::key)
+    pub executable: String,
+    /// The test; `None`: the executable did not say which, or crashed.
+    pub test: Option<String>,
+}
+
+/// What failed in one run.
+pub type Failures = BTreeSet<Failure>;
+
+/// The two runs at the ends of the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Everything enabled.
+    All,
+    /// Everything disabled.
+    None,
+}
+
+/// What the search is about.
+#[derive(Debug, Default)]
+pub struct Focus {
+    all: Option<Failures>,
+    none: Option<Failures>,
+    decided: Option<Decided>,
+}
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Decided {
+    /// Of each executable, the tests that are repeated; `None`: all of them. Others are not run. Empty: everything is run.
+    repeat: BTreeMap<String, Option<Vec<String>>>,
+    /// What does not count.
+    ignored: Failures,
+}
+
+/// Arguments can have this many bytes in sum: far below the limit of any system, far above most lists of failed tests.
+const ARGUMENTS: usize = 24 << 10;
+
+impl Focus {
+    /// Whether a run of this side can teach something.
+    pub fn wants(&self, side: Side) -> bool {
+        self.decided.is_none() && self.side(side).is_none()
+    }
+
+    fn side(&self, side: Side) -> &Option<Failures> {
+        match side {
+            Side::All => &self.all,
+            Side::None => &self.none,
+        }
+    }
+
+    /// Learns what failed in a run of everything. The result is what the user should know.
+    pub fn learn(&mut self, side: Side, failures: Failures) -> Vec<String> {
+        match side {
+            Side::All => self.all = Some(failures),
+            Side::None => self.none = Some(failures),
+        }
+        let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
+        let (decided, notes) = decide(all, none);
+        self.decided = Some(decided);
+        notes
+    }
+
+    /// Whether an executable is to be run, and if so, which of its tests: `None`, all of them.
+    pub fn tests(&self, executable: &str) -> Option<Option<&[String]>> {
+        match &self.decided {
+            Some(decided) if !decided.repeat.is_empty() => decided.repeat.get(executable).map(Option::as_deref),
+            _ => Some(None),
+        }
+    }
+
+    /// Whether a failure is of those that the search is about.
+    pub fn counts(&self, failure: &Failure) -> bool {
+        self.decided.as_ref().is_none_or(|decided| !decided.ignored.contains(failure))
+    }
+}
+
+fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
+    let difference = |a: &Failures, b: &Failures| a.difference(b).cloned().collect::<Failures>();
+    let (only_all, only_none) = (difference(all, none), difference(none, all));
+    let mut notes = Vec::new();
+    let (searched, ignored, left_over) =
+        if only_all.is_empty() { (only_none, all, None) } else { (only_all, none, Some(only_none)) };
+    if searched.is_empty() {
+        // Nothing to tell apart: the search will find that out by itself.
+        return (Decided::default(), notes);
+    }
+    let both: Failures = all.intersection(none).cloned().collect();
+    if !both.is_empty() {
+        notes.push(format!("left out, because they fail both ways: {}", names(&both)));
+    }
+    if let Some(left_over) = left_over.filter(|left_over| !left_over.is_empty()) {
+        let names = names(&left_over);
+        notes.push(format!(
+            "left out, because they fail only with everything disabled (search for them by name): {names}"
+        ));
+    }
+    (Decided { repeat: to_repeat(searched), ignored: ignored.clone() }, notes)
+}
+
+fn to_repeat(searched: Failures) -> BTreeMap<String, Option<Vec<String>>> {
+    let mut repeat: BTreeMap<String, Option<Vec<String>>> = BTreeMap::new();
+    for Failure { executable, test } in searched {
+        let tests = repeat.entry(executable).or_insert_with(|| Some(Vec::new()));
+        match (tests.as_mut(), test) {
+            (Some(tests), Some(test)) => tests.push(test),
+            // It did not say which: all of them.
+            _ => *tests = None,
+        }
+    }
+    for tests in repeat.values_mut() {
+        let bytes = |tests: &Vec<String>| tests.iter().map(|test| test.len() + 1).sum::<usize>();
+        if tests.as_ref().is_some_and(|tests| bytes(tests) > ARGUMENTS) {
+            *tests = None;
+        }
+    }
+    repeat
+}
+
+/// `a, b, c and 3 more`
+fn names(failures: &Failures) -> String {
+    const SHOWN: usize = 3;
+    let name = |failure: &Failure| failure.test.clone().unwrap_or_else(|| "a whole executable".to_owned());
+    let shown: Vec<_> = failures.iter().take(SHOWN).map(name).collect();
+    let more = failures.len() - shown.len();
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    shown.join(", ") + &more
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `exe:test`, or `exe` alone for the whole of it.
+    fn failures(list: &str) -> Failures {
+        let failure = |item: &str| {
+            let (executable, test) = item.split_once(':').map_or((item, None), |(e, t)| (e, Some(t.to_owned())));
+            Failure { executable: executable.to_owned(), test }
+        };
+        list.split_whitespace().map(failure).collect()
+    }
+
+    fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {
+        let mut focus = Focus::default();
+        assert!(focus.wants(Side::All) && focus.learn(Side::All, failures(all)).is_empty());
+        assert!(!focus.wants(Side::All) && focus.wants(Side::None));
+        let notes = focus.learn(Side::None, failures(none));
+        assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+        (focus, notes)
+    }
+
+    /// What is run, as `exe:a,b` or `exe`; and what counts of `all` and `none`.
+    fn outcome(all: &str, none: &str) -> (String, String, String) {
+        let (focus, _) = focus(all, none);
+        let run = ["x", "y"].into_iter().filter_map(|executable| {
+            Some(match focus.tests(executable)? {
+                None => executable.to_owned(),
+                Some(tests) => format!("{executable}:{}", tests.join(",")),
+            })
+        });
+        let counting = |list| {
+            let text = |failure: &Failure| match &failure.test {
+                None => failure.executable.clone(),
+                Some(test) => format!("{}:{test}", failure.executable),
+            };
+            failures(list).iter().filter(|failure| focus.counts(failure)).map(text).collect::<Vec<_>>().join(" ")
+        };
+        (run.collect::<Vec<_>>().join(" "), counting(all), counting(none))
+    }
+
+    #[test]
+    fn what_fails_one_way_is_repeated_and_counts() {
+        for (all, none, run, in_all, in_none) in [
+            ("", "", "x y", "", ""),
+            ("x:a", "", "x:a", "x:a", ""),
+            ("x:a x:b y:c", "", "x:a,b y:c", "x:a x:b y:c", ""),
+            ("", "y:c", "y:c", "", "y:c"),
+            // Broken anyway: `b`.
+            ("x:a x:b", "x:b", "x:a", "x:a", ""),
+            ("x:b", "x:a x:b", "x:a", "", "x:a"),
+            // Nothing to tell apart.
+            ("x:a", "x:a", "x y", "x:a", "x:a"),
+            ("x", "x", "x y", "x", "x"),
+            // Something fails each way: what fails with everything enabled is searched for.
+            ("x:a", "y:c", "x:a", "x:a", ""),
+            // Crashes.
+            ("x", "", "x", "x", ""),
+            ("x y:c", "", "x y:c", "x y:c", ""),
+            ("x", "x:a", "x", "x", ""),
+            ("x:a", "x", "x:a", "x:a", ""),
+        ] {
+            let expected = (run.to_owned(), in_all.to_owned(), in_none.to_owned());
+            assert_eq!(outcome(all, none), expected, "all: {all}; none: {none}");
+        }
+    }
+
+    #[test]
+    fn a_new_failure_counts() {
+        let (focus, _) = focus("x:a x:b", "x:b");
+        assert!(failures("x x:new").iter().all(|failure| focus.counts(failure)));
+    }
+
+    #[test]
+    fn the_user_is_told_what_does_not_count() {
+        for (all, none, expected) in [
+            ("x:a", "", &[] as &[_]),
+            ("x:a", "x:a", &[]),
+            ("x:a x:b", "x:b", &["left out, because they fail both ways: b"]),
+            (
+                "x:a x:b x:c x:d x:e x:f",
+                "x:b x:c x:d x:e x:f",
+                &["left out, because they fail both ways: b, c, d and 2 more"],
+            ),
+            ("x:a", "y:c", &["left out, because they fail only with everything disabled (search for them by name): c"]),
+            ("x:a y", "y", &["left out, because they fail both ways: a whole executable"]),
+        ] {
+            assert_eq!(focus(all, none).1, expected, "all: {all}; none: {none}");
+        }
+    }
+
+    #[test]
+    fn too_many_names_for_a_command_line_are_not_named() {
+        let many = |count: usize| (0..count).map(|i| format!("x:{i:010}")).collect::<Vec<_>>().join(" ");
+        assert_eq!(focus(&many(ARGUMENTS / 11), "").0.tests("x").unwrap().unwrap().len(), ARGUMENTS / 11);
+        assert_eq!(focus(&many(ARGUMENTS / 11 + 1), "").0.tests("x"), Some(None));
+    }
+}

@@ -1,0 +1,82 @@
+//! Command lines for a shell that run the target once more.
+
+use bisect_core::Pattern;
+
+use super::{Axis, Program};
+use crate::{
+    cargo::{Executable, libtest},
+    shell,
+};
+
+impl Program {
+    pub(super) fn reproduce_line(&self, pattern: &Pattern) -> String {
+        match &self.axis {
+            // The IDs of call stacks hold for this very executable, so it must not be built again.
+            Axis::RunTime(_) => self.start_lines(pattern),
+            Axis::BuildTime(_) => {
+                let with = self.axis.build_with(&self.toggles, pattern, "".as_ref());
+                let variables = with.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
+                self.cargo_line(variables.collect())
+            }
+            Axis::Flags(_) => {
+                let flags: Vec<_> = [self.project.flags(), &self.axis.flags(pattern)].concat();
+                let variable = if flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
+                    format!("CARGO_ENCODED_RUSTFLAGS={}", flags.join("\x1f"))
+                } else {
+                    format!("RUSTFLAGS={}", flags.join(" "))
+                };
+                self.cargo_line(vec![variable])
+            }
+        }
+    }
+
+    /// Starts each executable that is repeated.
+    fn start_lines(&self, pattern: &Pattern) -> String {
+        let executables = self.project.executables(&self.artifacts).unwrap_or_default();
+        let lines: Vec<_> = executables.iter().filter_map(|executable| self.start_line(executable, pattern)).collect();
+        match lines.as_slice() {
+            [line] => line.clone(),
+            lines => lines.iter().map(|line| format!("({line})")).collect::<Vec<_>>().join("; "),
+        }
+    }
+
+    fn start_line(&self, executable: &Executable, pattern: &Pattern) -> Option<String> {
+        let tests = self.focus.tests(&executable.key())?;
+        let launch = self.project.launch(&self.artifacts, executable);
+        // What cannot be read now can hardly be started; the line is right as far as it goes.
+        let mut variables = launch.needed_variables(&self.artifacts.libraries).unwrap_or_default();
+        let value = self.axis.run_with(pattern).unwrap_or_default();
+        variables.push(("BISECT_PATTERN", value.as_ref()));
+        let variables = variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
+        let mut words = launch.words().to_vec();
+        words.extend(self.arguments(tests));
+        let directory = shell::quote(&launch.directory);
+        Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
+    }
+
+    /// Has cargo build and run the same, with these variables.
+    fn cargo_line(&self, variables: Vec<String>) -> String {
+        let executables = self.project.executables(&self.artifacts).unwrap_or_default();
+        let tests: Vec<_> = executables.iter().filter_map(|executable| self.focus.tests(&executable.key())).collect();
+        let mut target_words = self.settings.target.clone();
+        if let [Some(tests)] = tests.as_slice() {
+            target_words = libtest::repeat(&target_words, tests);
+        }
+        let line = shell::line(self.project.command_words(&target_words));
+        let directory = shell::quote(&self.project.directory);
+        if variables.is_empty() {
+            return format!("cd {directory} && {line}");
+        }
+        // Names of packages have characters that a shell does not take in names of variables, but `env` does.
+        format!("cd {directory} && env {} {line}", shell::line(variables))
+    }
+}
+
+/// `NAME=value` for a shell, with nothing but the values quoted.
+fn assignments(variables: impl Iterator<Item = String>) -> String {
+    let quoted = variables.map(|variable| {
+        let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
+        format!("{name}={}", shell::quote(value))
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,179 @@
+//! What a target reported: the changes named by match markers, and the text that came with them.
+//!
+//! Targets are read as bytes, since what they print need not be UTF-8, and as a stream, since they may print a lot:
+//! nothing is allocated for a line that has no marker or repeats what is known.
+
+use std::{collections::HashMap, io::Read, path::Path};
+
+use bisect_core::{ChangeId, marker};
+use memchr::{memchr, memmem, memrchr, memrchr2};
+
+/// How every marker begins.
+const PREFIX: &[u8] = b"[bisect-match ";
+/// Bytes of the longest marker: 64 binary digits.
+const LONGEST: usize = PREFIX.len() + 64 + 1;
+/// A longer line is scanned in pieces, so that a target that never ends a line does not fill our memory.
+const LINE: usize = 64 << 10;
+/// So much of the text before a marker, and so much of that behind it, is kept for people.
+const CONTEXT: usize = 2 << 10;
+/// So many lines are kept for one change: more than the frames of any stack.
+const LINES: usize = 256;
+
+/// The changes that a run reported.
+#[derive(Clone, Debug, Default)]
+pub struct Reports {
+    keep_text: bool,
+    /// In the order of their first reports.
+    ids: Vec<ChangeId>,
+    texts: HashMap<ChangeId, Vec<String>>,
+}
+
+impl Reports {
+    /// No reports yet. Where nobody will read the text of reports, `keep_text` should be false: it costs memory.
+    #[must_use]
+    pub fn new(keep_text: bool) -> Self {
+        Self { keep_text, ..Self::default() }
+    }
+
+    /// Adds the reports in a file, which may still be written to.
+    ///
+    /// # Errors
+    /// If the file cannot be read; what was read of it counts.
+    pub fn read_file(&mut self, path: &Path) -> std::io::Result<()> {
+        let mut file = fs_err::File::open(path)?;
+        let mut scanner = Scanner::default();
+        let mut buffer = vec![0; LINE];
+        let result = loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(len) => scanner.push(&buffer[..len], self),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        scanner.finish(self);
+        result
+    }
+
+    /// Adds what one line reports. It counts every marker on the line: where two processes write to one terminal, line
+    /// breaks get lost.
+    pub fn add_line(&mut self, line: &[u8]) {
+        self.scan(line);
+    }
+
+    /// The changes, each once, in the order of their first reports.
+    #[must_use]
+    pub fn ids(&self) -> Vec<ChangeId> {
+        self.ids.clone()
+    }
+
+    /// How many changes were reported.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Whether nothing was reported.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+
+    /// The distinct lines that reported a change, in order, with the marker cut out; without those on which there is
+    /// nothing else.
+    #[must_use]
+    pub fn text(&self, id: ChangeId) -> &[String] {
+        self.texts.get(&id).map_or(&[], Vec::as_slice)
+    }
+
+    /// Adds what whole lines report.
+    fn scan(&mut self, lines: &[u8]) {
+        for start in memmem::find_iter(lines, PREFIX) {
+            let window = &lines[start..lines.len().min(start + LONGEST)];
+            // A later marker in the window has its own turn.
+            let Some((id, range)) = marker::find(window).filter(|(_, range)| range.start == 0) else { continue };
+            let texts = self.texts.entry(id).or_insert_with(|| {
+                self.ids.push(id);
+                Vec::new()
+            });
+            if self.keep_text && texts.len() < LINES {
+                add_text(texts, lines, start, start + range.end);
+            }
+        }
+    }
+}
+
+/// Adds the line around the marker at `lines[start..end]` without the marker.
+fn add_text(texts: &mut Vec<String>, lines: &[u8], start: usize, end: usize) {
+    let before = &lines[start.saturating_sub(CONTEXT)..start];
+    let before = memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
+    let after = &lines[end..lines.len().min(end + CONTEXT)];
+    let after = memchr(b'\n', after).map_or(after, |at| &after[..at]);
+    // As `marker::cut` has it: a space beside the marker goes with it.
+    let (before, after) = match (before.strip_suffix(b" "), after.strip_prefix(b" ")) {
+        (Some(before), _) => (before, after),
+        (None, Some(after)) => (before, after),
+        (None, None) => (before, after),
+    };
+    let after = after.strip_suffix(b"\r").unwrap_or(after);
+    if before.is_empty() && after.is_empty() {
+        return;
+    }
+    let text = String::from_utf8_lossy(&[before, after].concat()).into_owned();
+    if !texts.contains(&text) {
+        texts.reserve_exact(1);
+        texts.push(text);
+    }
+}
+
+/// Cuts a stream into lines for [`Reports`], however its reads fall.
+#[derive(Debug, Default)]
+pub struct Scanner {
+    /// What came since the last line break.
+    partial: Vec<u8>,
+}
+
+impl Scanner {
+    /// Takes the next bytes of the stream.
+    pub fn push(&mut self, mut bytes: &[u8], reports: &mut Reports) {
+        if !self.partial.is_empty() {
+            let line = memchr(b'\n', bytes).map_or(bytes, |end| &bytes[..=end]);
+            bytes = &bytes[line.len()..];
+            self.extend(line, reports);
+            if line.ends_with(b"\n") {
+                self.finish(reports);
+            }
+        }
+        let lines = memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+        reports.scan(&bytes[..lines]);
+        self.extend(&bytes[lines..], reports);
+    }
+
+    /// The stream has ended; its last line need not have a line break.
+    pub fn finish(&mut self, reports: &mut Reports) {
+        reports.scan(&self.partial);
+        self.partial.clear();
+    }
+
+    fn extend(&mut self, bytes: &[u8], reports: &mut Reports) {
+        self.partial.extend_from_slice(bytes);
+        if self.partial.len() > LINE {
+            let end = unfinished_marker(&self.partial);
+            reports.scan(&self.partial[..end]);
+            self.partial.drain(..end);
+        }
+    }
+}
+
+/// Where a marker begins that `bytes` ends within, or the end of `bytes`.
+fn unfinished_marker(bytes: &[u8]) -> usize {
+    let from = bytes.len().saturating_sub(LONGEST - 1);
+    match memrchr2(b'[', b']', &bytes[from..]) {
+        Some(at) if bytes[from + at] == b'[' => from + at,
+        _ => bytes.len(),
+    }
+}
+
+#[cfg(test)]
+#[path = "reports_tests.rs"]
+mod tests;

@@ -1,0 +1,124 @@
+//! Reports however they are cut into reads, whatever bytes are around them.
+
+use std::io::Write;
+
+use super::*;
+
+fn ids(reports: &Reports) -> Vec<u64> {
+    reports.ids().iter().map(|id| id.0).collect()
+}
+
+/// What a stream reports when it comes in reads of `size` bytes.
+fn scanned(stream: &[u8], size: usize) -> Reports {
+    let mut reports = Reports::new(true);
+    let mut scanner = Scanner::default();
+    stream.chunks(size).for_each(|bytes| scanner.push(bytes, &mut reports));
+    scanner.finish(&mut reports);
+    reports
+}
+
+#[test]
+fn each_change_once_in_order_with_its_lines() {
+    let mut reports = Reports::new(true);
+    for line in [
+        "no report",
+        "src/a.rs:1:1 sort [bisect-match 0x2]",
+        "  f at src/a.rs:3:4 [bisect-match 0x2]",
+        "[bisect-match 0x1]",
+        "src/a.rs:1:1 sort [bisect-match 0x2]",
+        "[bisect-match 0xg] [bisect-match",
+        "  g at src/b.rs:3:4 [bisect-match 0x2]\r\n",
+        "[bisect-match 0x1] after",
+    ] {
+        reports.add_line(line.as_bytes());
+    }
+    assert_eq!(ids(&reports), [2, 1]);
+    assert_eq!(reports.len(), 2);
+    let frames = ["src/a.rs:1:1 sort", "  f at src/a.rs:3:4", "  g at src/b.rs:3:4"];
+    assert_eq!(reports.text(ChangeId(2)), frames);
+    assert_eq!(reports.text(ChangeId(1)), ["after"]);
+    assert_eq!(reports.text(ChangeId(3)), [""; 0]);
+}
+
+#[test]
+fn text_is_kept_only_if_wanted() {
+    let mut reports = Reports::new(false);
+    reports.add_line(b"a [bisect-match 0x2]");
+    assert_eq!(ids(&reports), [2]);
+    assert_eq!(reports.text(ChangeId(2)), [""; 0]);
+}
+
+#[test]
+fn the_text_is_that_of_the_protocol() {
+    for line in ["a [bisect-match 0xa] b", "a[bisect-match 0xa] b", "  [bisect-match 0xa]  b", "[bisect-match 101]x"] {
+        let (id, before, after) = marker::cut(line.as_bytes()).unwrap();
+        let mut reports = Reports::new(true);
+        reports.add_line(line.as_bytes());
+        let text = String::from_utf8([before, after].concat()).unwrap();
+        assert_eq!(reports.text(id), [text], "{line}");
+    }
+}
+
+#[test]
+fn reads_may_end_anywhere() {
+    let binary = [b"[bisect-match ".as_slice(), &[b'1'; 64], b"]"].concat();
+    let stream = [
+        b"one [bisect-match 0x1]\n\n\xff\xfe [bisect-match 0x2] \xff\n[bisect-match [bisect-match 0x3]\n".as_slice(),
+        b"no marker [bisect-match 0xZZ] [bisect-match\n0x4]\ntwo [bisect-match 0x5][bisect-match 0x6]\n",
+        &binary,
+        b"\nlast, without a line break [bisect-match 0x7]",
+    ]
+    .concat();
+    let whole = scanned(&stream, stream.len());
+    assert_eq!(ids(&whole), [1, 2, 3, 5, 6, u64::MAX, 7]);
+    assert_eq!(whole.text(ChangeId(2)), ["\u{fffd}\u{fffd} \u{fffd}"]);
+    for size in 1..stream.len() {
+        let reports = scanned(&stream, size);
+        assert_eq!(ids(&reports), ids(&whole), "reads of {size} bytes");
+        assert!(whole.ids().iter().all(|&id| reports.text(id) == whole.text(id)), "reads of {size} bytes");
+    }
+}
+
+#[test]
+fn a_line_without_end_is_scanned_in_bounded_memory() {
+    // A marker is at every place with respect to the pieces, and neither lost nor seen twice.
+    let marker = b"[bisect-match 0x77]";
+    for distance in 0..2 * marker.len() {
+        let mut stream = vec![b'x'; LINE + 1 - distance];
+        stream.extend_from_slice(marker);
+        stream.resize(3 * LINE, b'y');
+        let mut reports = Reports::new(true);
+        let mut scanner = Scanner::default();
+        for bytes in stream.chunks(100) {
+            scanner.push(bytes, &mut reports);
+            assert!(scanner.partial.len() <= LINE + 100);
+        }
+        scanner.finish(&mut reports);
+        assert_eq!(ids(&reports), [0x77], "{distance} bytes before the end of the piece");
+        let [text] = reports.text(ChangeId(0x77)) else { panic!("one line of text") };
+        assert!(text.len() <= 2 * CONTEXT);
+    }
+}
+
+#[test]
+fn the_lines_of_one_change_are_bounded() {
+    let mut reports = Reports::new(true);
+    for i in 0..10 * LINES {
+        reports.add_line(format!("{i} [bisect-match 0x1]").as_bytes());
+    }
+    assert_eq!(reports.text(ChangeId(1)).len(), LINES);
+    assert_eq!(reports.text(ChangeId(1))[0], "0");
+}
+
+#[test]
+fn files_and_streams_add_up() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"[bisect-match 0x1]\nunfinished [bisect-match 0x2]\nand [bisect-mat").unwrap();
+    let mut reports = Reports::new(false);
+    reports.add_line(b"[bisect-match 0x3]");
+    reports.read_file(file.path()).unwrap();
+    assert_eq!(ids(&reports), [3, 1, 2]);
+    let missing = file.path().with_extension("missing");
+    let error = reports.read_file(&missing).unwrap_err();
+    assert!(error.to_string().contains(missing.to_str().unwrap()), "{error}");
+}

@@ -1,0 +1,154 @@
+//! What is emptied, what is refused, and what a search finds there afterwards.
+
+use std::fs;
+
+use super::*;
+
+/// A temporary directory with a path for a run directory in it.
+fn place() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("some/where/bisect.out");
+    (dir, path)
+}
+
+fn names(dir: &Path) -> Vec<String> {
+    let mut names: Vec<_> =
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+const FRESH: [&str; 6] = [".gitignore", "bisect-opt.json", "lock", "reports", "runs", "trials.jsonl"];
+
+#[test]
+fn a_new_one_has_all_its_places() {
+    let (_guard, path) = place();
+    let run_dir = RunDir::create(&path).unwrap();
+    assert_eq!(names(&path), FRESH);
+    assert_eq!(run_dir.path(), path);
+    assert_eq!(run_dir.log(7), path.join("runs/0007.log"));
+    assert_eq!(run_dir.report_file(12345), path.join("reports/12345"));
+    fs::write(run_dir.log(1), "log").unwrap();
+    fs::write(run_dir.report_file(1), "report").unwrap();
+}
+
+#[test]
+fn trials_and_the_result_can_be_read_at_once() {
+    let (_guard, path) = place();
+    let run_dir = RunDir::create(&path).unwrap();
+    run_dir.append_trial(&("a", 1)).unwrap();
+    assert_eq!(fs::read_to_string(path.join(TRIALS)).unwrap(), "[\"a\",1]\n");
+    run_dir.append_trial(&("b", 2)).unwrap();
+    assert_eq!(fs::read_to_string(path.join(TRIALS)).unwrap(), "[\"a\",1]\n[\"b\",2]\n");
+    run_dir.write_result(&[1]).unwrap();
+    run_dir.write_result(&[2]).unwrap();
+    let result: Vec<u8> = serde_json::from_slice(&fs::read(path.join(RESULT)).unwrap()).unwrap();
+    assert_eq!(result, [2]);
+    assert!(names(&path).iter().all(|name| !name.starts_with(RESULT_PREFIX)));
+}
+
+#[test]
+fn an_earlier_one_is_emptied_but_of_what_is_not_ours() {
+    let (_guard, path) = place();
+    let run_dir = RunDir::create(&path).unwrap();
+    run_dir.append_trial(&1).unwrap();
+    run_dir.write_result(&1).unwrap();
+    fs::write(run_dir.log(3), "").unwrap();
+    fs::write(run_dir.report_file(10000), "").unwrap();
+    drop(run_dir);
+    for name in ["notes", ".result-1234", "runs/0001.log.gz", "runs/notes.log", "reports/12"] {
+        fs::write(path.join(name), "").unwrap();
+    }
+    fs::create_dir(path.join("runs/0009.log")).unwrap();
+
+    let _run_dir = RunDir::create(&path).unwrap();
+    let mut left = names(&path);
+    left.retain(|name| !FRESH.contains(&name.as_str()));
+    assert_eq!(left, ["notes"]);
+    assert_eq!(names(&path.join(RUNS)), ["0001.log.gz", "0009.log", "notes.log"]);
+    assert_eq!(names(&path.join(REPORTS)), ["12"]);
+    assert_eq!(fs::read(path.join(TRIALS)).unwrap(), b"");
+}
+
+#[test]
+fn a_directory_of_someone_else_is_not_touched() {
+    let (_guard, path) = place();
+    fs::create_dir_all(path.join(RUNS)).unwrap();
+    fs::write(path.join("runs/0001.log"), "mine").unwrap();
+    fs::write(path.join(RESULT), "mine").unwrap();
+    let error = RunDir::create(&path).unwrap_err();
+    assert!(matches!(error, RunDirError::NotOurs { .. }));
+    let text = error.to_string();
+    assert!(text.contains(path.to_str().unwrap()) && text.contains("--out"), "{text}");
+    assert_eq!(names(&path), [RESULT, RUNS]);
+    assert_eq!(fs::read(path.join("runs/0001.log")).unwrap(), b"mine");
+    // A file that merely has the name of our mark makes it no more ours.
+    fs::write(path.join(MARK), "{}").unwrap();
+    assert!(matches!(RunDir::create(&path), Err(RunDirError::NotOurs { .. })));
+}
+
+#[test]
+fn an_empty_directory_is_taken() {
+    let (_guard, path) = place();
+    fs::create_dir_all(&path).unwrap();
+    RunDir::create(&path).unwrap();
+}
+
+#[test]
+fn one_search_at_a_time() {
+    let (_guard, path) = place();
+    let first = RunDir::create(&path).unwrap();
+    first.append_trial(&1).unwrap();
+    let error = RunDir::create(&path).unwrap_err();
+    assert!(matches!(error, RunDirError::InUse { .. }));
+    let text = error.to_string();
+    assert!(text.contains(path.to_str().unwrap()) && text.contains("--out"), "{text}");
+    assert_eq!(fs::read(path.join(TRIALS)).unwrap(), b"1\n", "the first search's files are untouched");
+    drop(first);
+    RunDir::create(&path).unwrap();
+}
+
+#[test]
+fn another_format_is_not_touched() {
+    let (_guard, path) = place();
+    drop(RunDir::create(&path).unwrap());
+    fs::write(path.join(MARK), r#"{"made_by":"cargo-bisect-opt","format":99}"#).unwrap();
+    fs::write(path.join(RESULT), "from the future").unwrap();
+    let error = RunDir::create(&path).unwrap_err();
+    assert!(matches!(error, RunDirError::Format { found: 99, .. }));
+    assert!(path.join(RESULT).exists());
+}
+
+#[test]
+fn a_file_in_the_way_is_named() {
+    let (_guard, path) = place();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "").unwrap();
+    let text = RunDir::create(&path).unwrap_err().to_string();
+    assert!(text.contains(path.to_str().unwrap()), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_not_followed_when_it_is_emptied() {
+    let (guard, path) = place();
+    let elsewhere = guard.path().join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    fs::write(elsewhere.join("0001.log"), "mine").unwrap();
+    drop(RunDir::create(&path).unwrap());
+    fs::remove_dir(path.join(RUNS)).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, path.join(RUNS)).unwrap();
+    let _run_dir = RunDir::create(&path).unwrap();
+    assert_eq!(fs::read(elsewhere.join("0001.log")).unwrap(), b"mine");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_result_is_as_open_as_the_other_files() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_guard, path) = place();
+    let run_dir = RunDir::create(&path).unwrap();
+    run_dir.write_result(&1).unwrap();
+    let mode = |name| fs::metadata(path.join(name)).unwrap().permissions().mode();
+    assert_eq!(mode(RESULT), mode(TRIALS));
+}

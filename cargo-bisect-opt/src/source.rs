@@ -1,0 +1,111 @@
+//! Source lines in the answer: the user's own code around the decisive frames.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use crate::{
+    describe::Frame,
+    events::Change,
+    target::Kind,
+};
+
+/// At most so many places are shown of one call stack.
+const MAX_SNIPPETS: usize = 3;
+
+/// Lines of context before and behind a place.
+const CONTEXT: usize = 2;
+
+/// Tells the user's own code from that of dependencies and of the standard library.
+#[derive(Debug)]
+pub struct Own<'a> {
+    root: &'a Path,
+}
+
+impl<'a> Own<'a> {
+    /// Code below `root` is the user's own.
+    pub fn new(root: &'a Path) -> Self {
+        Self { root }
+    }
+
+    /// Whether a frame is in the user's own code.
+    pub fn is_own(&self, frame: &Frame) -> bool {
+        frame.file.as_deref().is_some_and(|file| self.find(file).is_some())
+    }
+
+    /// The file, if it is the user's own and there.
+    fn find(&self, file: &str) -> Option<PathBuf> {
+        let path = self.root.join(file);
+        let own = path.starts_with(self.root) && !path.components().any(|part| part.as_os_str() == "target");
+        (own && path.is_file()).then_some(path)
+    }
+
+    /// The path as a user would write it.
+    pub fn shorten<'p>(&self, file: &'p str) -> &'p Path {
+        let path = Path::new(file);
+        path.strip_prefix(self.root).unwrap_or(path)
+    }
+}
+
+/// One place to show.
+struct Spot<'a> {
+    file: &'a str,
+    line: u32,
+    column: Option<u32>,
+    label: &'a str,
+}
+
+/// The source lines of a change, rendered; empty if none can be shown.
+pub fn snippets(own: &Own<'_>, change: &Change) -> String {
+    let spots = spots(own, change);
+    let mut rendered = Vec::new();
+    for spot in spots {
+        let Some(text) = own.find(spot.file).and_then(|path| fs::read_to_string(path).ok()) else { continue };
+        rendered.extend(render(own, &spot, &text));
+    }
+    rendered.join("\n")
+}
+
+/// Of a stack, the calls on the user's own code that led to the toggle; of anything else, its place.
+fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
+    let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
+    let of_frames = callers.filter_map(|frame| {
+        Some(Spot { file: frame.file.as_deref()?, line: frame.line?, column: frame.column, label: "called here" })
+    });
+    let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
+    if spots.is_empty() {
+        let label = match change.kind {
+            Kind::Site | Kind::Stack => "this choice",
+            Kind::Caller => "called here",
+            Kind::Build => "this choice, made while compiling",
+        };
+        if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
+            spots.push(Spot { file, line, column: change.column, label });
+        }
+    }
+    spots
+}
+
+fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
+    let line = lines.get(index)?;
+    let first = index.saturating_sub(CONTEXT);
+    let shown = lines[first..lines.len().min(index + CONTEXT + 1)].join("\n");
+    let before: usize = lines[first..index].iter().map(|line| line.len() + 1).sum();
+    // Columns count characters from 1.
+    let column = usize::try_from(spot.column.unwrap_or(1)).ok()?.checked_sub(1)?;
+    let start = line.char_indices().nth(column).map_or(0, |(at, _)| at);
+    let start = if spot.column.is_none() { line.len() - line.trim_start().len() } else { start };
+    let end = line.trim_end().len().max(start);
+    let path = own.shorten(spot.file).display().to_string();
+    let snippet = Snippet::source(shown)
+        .line_start(first + 1)
+        .path(path)
+        .fold(false)
+        .annotation(AnnotationKind::Primary.span(before + start..before + end).label(spot.label));
+    Some(Renderer::styled().render(&[Group::with_level(Level::NOTE).element(snippet)]))
+}

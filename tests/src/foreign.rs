@@ -1,0 +1,35 @@
+//! The fixture `foreign`: a target that shares no code with ours. Its own file says what it understands.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use tempfile::TempDir;
+
+use crate::harness::{fixtures_target_dir, root};
+
+/// Its executable, compiled with rustc, and with nothing else.
+///
+/// # Panics
+/// If it does not compile.
+pub fn executable() -> &'static Path {
+    static EXECUTABLE: OnceLock<PathBuf> = OnceLock::new();
+    EXECUTABLE.get_or_init(|| {
+        let dir = fixtures_target_dir().join("foreign");
+        fs::create_dir_all(&dir).expect("a folder can be made");
+        // Compiled beside its place and moved there, because another process of these tests may be running it.
+        let fresh = TempDir::new_in(&dir).expect("a folder for temporary files");
+        let output = fresh.path().join("foreign");
+        let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+        rustc.args(["--edition=2024", "-Copt-level=1", "-o"]).arg(&output);
+        let status =
+            rustc.arg(root().join("tests/fixtures/foreign/foreign.rs")).status().expect("rustc can be started");
+        assert!(status.success(), "foreign.rs does not compile");
+        let executable = dir.join("foreign");
+        fs::rename(output, &executable).expect("a file can be moved beside itself");
+        executable
+    })
+}

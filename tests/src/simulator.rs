@@ -1,0 +1,154 @@
+//! A target that runs in this process: any number of changes, a formula that says which of them break it, and manners,
+//! good or bad. Both searches, ours and [`go_peer`](crate::go_peer)'s, can be let loose on it.
+
+use std::collections::BTreeSet;
+
+use bisect_core::{
+    ChangeId, Field, Matcher, Pattern,
+    search::{Observation, Options, Outcome, Search, Step, Verdict},
+};
+
+use crate::go_peer::{GoPeer, Report, Stuck};
+
+/// Whether the target fails, given the changes that are enabled by their index.
+pub type Formula = Box<dyn Fn(&dyn Fn(usize) -> bool) -> bool>;
+
+/// The simulated target.
+pub struct Simulator {
+    /// The ID of each change, by its index.
+    ids: Vec<ChangeId>,
+    fails: Formula,
+    manners: Manners,
+    runs: usize,
+    /// The last pattern and what came of it: an honest target says the same twice.
+    last: Option<(String, (bool, Vec<u64>))>,
+}
+
+/// How a target reports and obeys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Manners {
+    /// It does what the pattern says and reports what it selects.
+    Honest,
+    /// Every change is enabled and reported whatever the pattern says, but for `n`.
+    IgnoresPattern,
+    /// It reports every change, whatever the pattern selects.
+    ReportsEverything,
+    /// It obeys and reports nothing.
+    Silent,
+    /// It passes whenever text is asked for, so that no culprit can be confirmed.
+    PassesWhenWatched,
+    /// From this run on (counted from 1) it always fails.
+    BreaksAt(usize),
+}
+
+/// What our engine said of a simulated target.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How the search ended.
+    pub verdict: Verdict,
+    /// The culprits, as indices of changes.
+    pub sets: Vec<BTreeSet<usize>>,
+    /// Runs that it took.
+    pub runs: usize,
+}
+
+impl std::fmt::Debug for Simulator {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Simulator")
+            .field("changes", &self.ids.len())
+            .field("manners", &self.manners)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Simulator {
+    /// An honest target of `changes` changes with the IDs that `seed` gives them.
+    #[must_use]
+    pub fn new(seed: u64, changes: usize, fails: Formula) -> Self {
+        let ids = (0..changes as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+        Self { ids, fails, manners: Manners::Honest, runs: 0, last: None }
+    }
+
+    /// One that fails whenever all changes of one of these sets are enabled.
+    #[must_use]
+    pub fn failing_with(seed: u64, changes: usize, sets: Vec<BTreeSet<usize>>) -> Self {
+        Self::new(seed, changes, Box::new(move |on| sets.iter().any(|set| set.iter().all(|&change| on(change)))))
+    }
+
+    /// The same target with other manners.
+    #[must_use]
+    pub fn with(self, manners: Manners) -> Self {
+        Self { manners, ..self }
+    }
+
+    /// Runs it once: whether it was a success, and the IDs that it reported.
+    ///
+    /// # Panics
+    /// If the pattern is malformed or empty: no search may send such a thing.
+    pub fn run(&mut self, pattern: &str) -> (bool, Vec<u64>) {
+        self.runs += 1;
+        if let Some((last, shown)) = &self.last
+            && last == pattern
+            && !matches!(self.manners, Manners::BreaksAt(_))
+        {
+            return shown.clone();
+        }
+        let shown = self.show(pattern);
+        self.last = Some((pattern.to_owned(), shown.clone()));
+        shown
+    }
+
+    fn show(&self, pattern: &str) -> (bool, Vec<u64>) {
+        let parsed: Pattern = pattern.parse().unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+        let matcher = Matcher::new(&parsed).expect("a search sends no empty pattern");
+        let asked = |id: &ChangeId| matcher.should_report(*id);
+        let ignores = self.manners == Manners::IgnoresPattern && pattern != "n";
+        let fails = match self.manners {
+            Manners::PassesWhenWatched if matcher.verbose() => false,
+            Manners::BreaksAt(run) if self.runs >= run => true,
+            _ => (self.fails)(&|change| ignores || matcher.should_enable(self.ids[change])),
+        };
+        let reported: Vec<u64> = match self.manners {
+            Manners::Silent => Vec::new(),
+            Manners::IgnoresPattern | Manners::ReportsEverything => self.ids.iter().map(|id| id.0).collect(),
+            _ => self.ids.iter().filter(|id| asked(id)).map(|id| id.0).collect(),
+        };
+        (!fails, reported)
+    }
+
+    /// Lets our engine search it.
+    pub fn search(&mut self, options: Options) -> Found {
+        let mut search = Search::new(options);
+        let verdict = loop {
+            match search.step() {
+                Step::Run(trial) => {
+                    let (success, ids) = self.run(&trial.pattern().to_string());
+                    let outcome = if success { Outcome::Pass } else { Outcome::Fail };
+                    let reported = ids.into_iter().map(ChangeId).collect();
+                    search.record(trial.id, Observation { outcome, reported });
+                }
+                Step::Wait => unreachable!("every run is recorded at once"),
+                Step::Done(verdict) => break verdict,
+            }
+        };
+        let sets = search.found().iter().map(|culprit| self.indices(culprit.changes.iter().copied())).collect();
+        Found { verdict, sets, runs: search.runs() }
+    }
+
+    /// Lets the peer search it.
+    ///
+    /// # Errors
+    /// What the peer could not get over.
+    pub fn search_like_go(&mut self, peer: GoPeer) -> Result<Report, Stuck> {
+        peer.search(|pattern| self.run(pattern))
+    }
+
+    /// The indices of changes, for comparisons.
+    ///
+    /// # Panics
+    /// If one of them is no change of this target.
+    pub fn indices(&self, ids: impl IntoIterator<Item = ChangeId>) -> BTreeSet<usize> {
+        let index = |id| self.ids.iter().position(|&known| known == id).expect("only reported changes are named");
+        ids.into_iter().map(index).collect()
+    }
+}

@@ -1,0 +1,196 @@
+//! `cargo bisect-opt exec` with a target that shares no code with ours: what it finds, and what its options do.
+#![cfg(unix)]
+
+use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt};
+
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Scratch, run},
+};
+
+/// Searches the foreign program with `--json`; the pattern goes through its variable.
+fn search(options: &[&str], program: &[&str]) -> Finished {
+    search_in(&Scratch::new(), options, program)
+}
+
+fn search_in(scratch: &Scratch, options: &[&str], program: &[&str]) -> Finished {
+    let mut command = scratch.driver(["exec", "--json"]);
+    command.args(options).arg("FOREIGN_CHANGES=PATTERN").arg(foreign::executable()).args(program);
+    run(&mut command)
+}
+
+fn number(finished: &Finished, field: &str) -> u64 {
+    finished.events_of("end")[0][field].as_u64().unwrap_or_else(|| panic!("no {field} in {finished}"))
+}
+
+#[test]
+fn one_step_is_found() {
+    let finished = search(&[], &["--fails-when=12"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+    assert_eq!(finished.events_of("found")[0]["mode"], "enable");
+    // log2 of 64 steps, every change, none, exactly the culprit, and the rest; the end may need one more.
+    assert!(number(&finished, "runs") <= 6 + 5, "{finished}");
+}
+
+#[test]
+fn a_pair_and_another_step_are_two_culprits() {
+    let finished = search(&[], &["--fails-when=3&40|12"]).expect_status(0);
+    let mut culprits = finished.culprits();
+    culprits.sort();
+    assert_eq!(culprits, [vec!["mill.txt:13: step 12"], vec!["mill.txt:41: step 40", "mill.txt:4: step 3"]]);
+}
+
+#[test]
+fn disabling_is_searched_where_the_old_way_breaks() {
+    let finished = search(&[], &["--fails-when=!5&!6"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:6: step 5", "mill.txt:7: step 6"]]);
+    assert_eq!(finished.events_of("found")[0]["mode"], "disable");
+}
+
+#[test]
+fn the_pattern_may_be_an_argument() {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["exec", "--json"]);
+    command.arg(foreign::executable()).args(["--changes=PATTERN", "--fails-when=12"]);
+    assert_eq!(run(&mut command).expect_status(0).culprits(), [["mill.txt:13: step 12"]]);
+}
+
+#[test]
+fn random_is_another_number_in_each_run() {
+    let scratch = Scratch::new();
+    scratch.write("target.sh", "echo \"$SEED $2\" >> seeds; exec \"$1\" --fails-when=12");
+    let mut command = scratch.driver(["exec", "-q", "SEED=RANDOM", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
+    let _ = run(command.arg(foreign::executable()).arg("again-RANDOM")).expect_status(0);
+    let seeds = scratch.read("seeds");
+    let mut distinct: Vec<_> = seeds.lines().collect();
+    for line in &distinct {
+        let (variable, argument) = line.split_once(" again-").unwrap_or_else(|| panic!("{line:?}"));
+        assert_eq!(variable, argument, "one number a run");
+        let _: u64 = variable.parse().unwrap_or_else(|error| panic!("{line:?}: {error}"));
+    }
+    let runs = distinct.len();
+    distinct.sort_unstable();
+    distinct.dedup();
+    assert!(runs > 5 && distinct.len() == runs, "{seeds}");
+}
+
+#[test]
+fn neither_names_nor_the_command_are_replaced() {
+    let scratch = Scratch::new();
+    scratch.write("PATTERN", "#!/bin/sh\n[ \"$PATTERN\" = set ] || exit 9\nexec \"$1\" --fails-when=12\n");
+    fs::set_permissions(scratch.dir().join("PATTERN"), PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = scratch.driver(["exec", "--json", "PATTERN=set", "FOREIGN_CHANGES=PATTERN", "./PATTERN"]);
+    let finished = run(command.arg(foreign::executable()));
+    assert_eq!(finished.expect_status(0).culprits(), [["mill.txt:13: step 12"]]);
+}
+
+#[test]
+fn the_answer_goes_to_standard_output_and_the_trace_to_standard_error() {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN"]);
+    let finished = run(command.arg(foreign::executable()).arg("--fails-when=12")).expect_status(0);
+    assert!(finished.stdout.contains("step 12") && !finished.stdout.contains("step 11"), "{finished}");
+    finished.expect_message(&["every change", "no change", "culprit 1"]);
+
+    let finished = run(scratch.driver(["exec", "-q", "FOREIGN_CHANGES=PATTERN"]).arg(foreign::executable()));
+    assert_eq!(finished.expect_status(1).stdout, "");
+}
+
+#[test]
+fn what_reproduces_a_culprit_can_be_pasted_into_a_shell() {
+    let scratch = Scratch::new();
+    let finished = search_in(&scratch, &[], &["--fails-when=3&40", "it's a 'quoted' $word"]).expect_status(0);
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let mut shell = bisect_tests::harness::scrubbed("sh".as_ref(), std::env::temp_dir().as_path());
+    let again = run(shell.args([OsStr::new("-c"), OsStr::new(&line)])).expect_status(1);
+    assert_eq!(again.stdout, "the failure\n");
+    for step in ["step 3 ", "step 40 "] {
+        assert!(again.stderr.contains(step), "{line}\n{again}");
+    }
+    assert_eq!(again.stderr.lines().count(), 2, "{line}\n{again}");
+}
+
+#[test]
+fn count_makes_several_runs_of_each_trial() {
+    let finished = search(&["--count", "3"], &["--fails-when=12"]).expect_status(0);
+    assert!(finished.events_of("trial").iter().all(|trial| trial["runs"] == 3), "{finished}");
+    assert_eq!(number(&finished, "runs"), 3 * number(&finished, "trials"));
+}
+
+#[test]
+fn count_notices_runs_that_differ() {
+    let scratch = Scratch::new();
+    scratch.write("target.sh", "echo >> runs; [ $(wc -l < runs) -ne 3 ] || exit 0; exec \"$1\" --fails-when=12");
+    let mut command = scratch.driver(["exec", "--json", "--count=4", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
+    let finished = run(command.arg(foreign::executable())).expect_status(4);
+    assert_eq!(finished.culprits().len(), 0);
+    assert_eq!(number(&finished, "runs"), 3, "the first that differs ends it");
+}
+
+#[test]
+fn max_stops_after_as_many_culprits() {
+    let finished = search(&["--max=2"], &["--fails-when=3|7|12"]).expect_status(0);
+    assert_eq!(finished.culprits().len(), 2);
+    assert_eq!(number(&finished, "sets"), 2);
+    let finished = search(&[], &["--fails-when=3|7|12"]).expect_status(0);
+    assert_eq!(finished.culprits().len(), 3);
+}
+
+#[test]
+fn max_set_leaves_larger_culprits_aside_and_says_so() {
+    let finished = search(&["--max-set=1"], &["--fails-when=3&7|12"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+    finished.expect_message(&["--max-set"]);
+    let finished = search(&["--max-set=1"], &["--fails-when=3&7"]).expect_status(5);
+    assert_eq!(finished.culprits().len(), 0);
+    finished.expect_message(&["--max-set"]);
+    let finished = search(&["--max-set=2"], &["--fails-when=3&7"]).expect_status(0);
+    assert_eq!(finished.culprits().len(), 1);
+}
+
+#[test]
+fn max_runs_stops_with_what_was_found() {
+    let whole = search(&[], &["--fails-when=3|12"]).expect_status(0);
+    let one_less = (number(&whole, "runs") - 1).to_string();
+    let finished = search(&["--max-runs", &one_less], &["--fails-when=3|12"]).expect_status(5);
+    assert_eq!(number(&finished, "runs").to_string(), one_less);
+    assert_eq!(finished.culprits().len(), 1);
+    finished.expect_message(&["--max-runs"]);
+    let finished = search(&["--max-runs=4"], &["--fails-when=3|12"]).expect_status(5);
+    assert_eq!((number(&finished, "runs"), finished.culprits().len()), (4, 0));
+}
+
+#[test]
+fn a_run_with_the_skip_code_tells_nothing_and_is_worked_around() {
+    let skips = "--skips-when=12&!13|13&!12";
+    let finished = search(&[], &["--fails-when=12&13", skips]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12", "mill.txt:14: step 13"]]);
+    assert!(finished.events_of("trial").iter().any(|trial| trial["outcome"] == "unresolved"), "{finished}");
+    // Without that, status 125 is a failure like any other, and either step alone a culprit.
+    let finished = search(&["--skip-code=99"], &["--fails-when=12&13", skips]).expect_status(0);
+    assert!(finished.culprits().contains(&vec!["mill.txt:13: step 12".to_owned()]), "{finished}");
+}
+
+#[test]
+fn a_target_that_skips_with_every_change_cannot_be_used() {
+    let finished = search(&["--skip-code=77"], &["--fails-when=12", "--failing=77"]).expect_status(3);
+    assert_eq!(finished.culprits().len(), 0);
+    finished.expect_message(&["every change"]);
+}
+
+#[test]
+fn fail_when_tells_the_failure_from_others() {
+    let stumbles = "--stumbles-when=30&!31|31&!30";
+    let finished = search(&["--fail-when", "the f.*e"], &["--fails-when=12", stumbles]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+    let finished = search(&["--fail-when", "no such words"], &["--fails-when=12"]).expect_status(3);
+    finished.expect_message(&["--fail-when"]);
+}
+
+#[test]
+fn a_crash_is_a_failure() {
+    let finished = search(&[], &["--fails-when=12", "--failing=crash"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+    let reasons: Vec<_> = finished.events_of("trial").iter().map(|trial| trial["reason"].to_string()).collect();
+    assert!(reasons.iter().any(|reason| reason.contains("signal")), "{reasons:?}");
+}

@@ -1,0 +1,65 @@
+//! The real thing: what Go's own tool searches, ours searches too. Skipped where there is no Go.
+#![cfg(unix)]
+
+use std::{
+    env,
+    ffi::OsString,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use bisect_tests::harness::{Fixture, fixtures_target_dir, line_of, run};
+
+/// The Go command: what `BISECT_TEST_GO` says, else the one in the path.
+fn go() -> Option<PathBuf> {
+    let named = env::var_os("BISECT_TEST_GO").map(PathBuf::from);
+    let in_path = || env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join("go")).find(|go| go.is_file());
+    let found = named.or_else(in_path);
+    if found.is_none() {
+        assert!(env::var_os("CI").is_none(), "CI must have a Go toolchain: name one with BISECT_TEST_GO");
+        eprintln!("\n*** SKIPPED: no Go toolchain in PATH, and none named by BISECT_TEST_GO ***\n");
+    }
+    found
+}
+
+/// `go test` under the driver.
+fn search(fixture: &Fixture, go: &Path, variable: &str) -> Command {
+    let mut command = fixture.driver(["exec", "--json", variable]);
+    let path = env::var_os("PATH").unwrap_or_default();
+    let dirs = go.parent().map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+    command.env("PATH", env::join_paths(dirs).unwrap_or(OsString::new()));
+    command.env("GOCACHE", fixtures_target_dir().join("go-cache"));
+    command.envs([("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOFLAGS", "-vet=off"), ("GO111MODULE", "on")]);
+    command.args(["go", "test"]);
+    command
+}
+
+#[test]
+fn the_loop_that_relies_on_one_variable_for_all_iterations_is_found() {
+    let Some(go) = go() else { return };
+    let fixture = Fixture::new("go-loopvar");
+    let finished = run(&mut search(&fixture, &go, "GOCOMPILEDEBUG=loopvarhash=PATTERN")).expect_status(0);
+    let culprits = finished.culprits();
+    assert_eq!(culprits.len(), 1, "{finished}");
+    let line = line_of(fixture.dir(), "menu.go", "// the culprit");
+    assert!(culprits[0][0].starts_with(&format!("./menu.go:{line}:9: loop variable label")), "{culprits:?}");
+    let change = &finished.events_of("found")[0]["changes"][0];
+    assert_eq!((&change["file"], &change["line"], &change["column"]), (&"./menu.go".into(), &line.into(), &9.into()));
+}
+
+#[test]
+fn the_stack_on_which_a_setting_of_the_standard_library_matters_is_found() {
+    let Some(go) = go() else { return };
+    let fixture = Fixture::new("go-setting");
+    let finished = run(&mut search(&fixture, &go, "GODEBUG=zipinsecurepath=0#PATTERN")).expect_status(0);
+    let found = finished.events_of("found");
+    assert_eq!(found.len(), 1, "{finished}");
+    assert_eq!(found[0]["changes"].as_array().map(Vec::len), Some(1), "{finished}");
+    let change = &found[0]["changes"][0];
+    assert_eq!(change["kind"], "stack");
+    let frames = change["frames"].as_array().unwrap();
+    let culprit = frames.iter().find(|frame| frame["function"] == "example.com/setting.Restore");
+    let culprit = culprit.unwrap_or_else(|| panic!("no such frame: {finished}"));
+    assert!(culprit["file"].as_str().unwrap().ends_with("backup.go"), "{culprit}");
+    assert_eq!(culprit["line"], line_of(fixture.dir(), "backup.go", "// the culprit"));
+}
