@@ -98,6 +98,7 @@ impl Args {
 
 fn attribute(input: ParseStream) -> syn::Result<TokenStream> {
     let start = input.fork();
+    start.parse::<Option<Token![::]>>()?;
     let word = start.call(Ident::parse_any).map_err(|error| Error::new(error.span(), "expected an attribute"))?;
     if word == "cfg" {
         let text = "`cfg` would take the record of its own decision away: use `bisect_build!`";

@@ -4,7 +4,8 @@
 //! parameter gets a fresh name and the body's branch matches it against the pattern. From the first such parameter on
 //! all are treated so, each in a `match` of its own: then bindings and what the patterns leave over are dropped in the
 //! order of the plain function, and temporaries of the body's last expression may borrow from them; from the bindings
-//! of a `let` they could not before edition 2024.
+//! of a `let` they could not before edition 2024. The price, compiled out too, is at most a move of an argument that
+//! comes in memory.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
@@ -32,7 +33,7 @@ impl Params {
             };
             refuse_cfg(attrs, errors);
             // `located_at` keeps the hygiene, by which the name is found.
-            params.arguments.push(Ident::new(&name.to_string(), name.span().located_at(at)));
+            params.arguments.push(respanned(name.clone(), name.span().located_at(at)));
         }
         params
     }
@@ -63,8 +64,8 @@ impl Params {
         let here = Span::mixed_site();
         let bound = self.matched.iter().rev().fold(body, |body, (fresh, pat)| match pat {
             Pat::Ident(plain) if is_plain(plain) => quote_spanned!(here=> match #fresh { #pat => #body }),
-            // The argument first moves as a whole to where what the pattern leaves over is to be dropped; `mut`, because
-            // the pattern may have a `ref mut`.
+            // The argument first moves as a whole to where what the pattern leaves over is to be dropped; `mut` for the
+            // sake of a `ref mut` in the pattern.
             _ => quote_spanned!(here=> match #fresh { mut #fresh => match #fresh { #pat => #body } }),
         });
         quote_spanned!(here=> { #bound })
@@ -79,9 +80,15 @@ fn is_plain(pat: &syn::PatIdent) -> bool {
 /// A name that the user's code cannot see. rustdoc and type errors do, so it is the user's own where there is one.
 fn fresh_name(pat: &Pat, index: usize) -> Ident {
     match pat {
-        Pat::Ident(pat) => Ident::new(&pat.ident.to_string(), Span::mixed_site()),
+        Pat::Ident(pat) => respanned(pat.ident.clone(), Span::mixed_site()),
         _ => format_ident!("arg{index}", span = Span::mixed_site()),
     }
+}
+
+/// The same identifier elsewhere; `Ident::new` would not take a raw one.
+fn respanned(mut ident: Ident, span: Span) -> Ident {
+    ident.set_span(span);
+    ident
 }
 
 fn refuse_cfg(attrs: &[Attribute], errors: &mut Errors) {

@@ -26,7 +26,7 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
         Ok(function) => function,
         Err(error) => return errors.and(Err(error)),
     };
-    refuse_unsupported(&function.sig, &args, key, &mut errors);
+    refuse_unsupported(&function.sig, &args, &mut errors);
     if args.off.is_none() && args.are_right {
         refuse_other_than_bool(&function.sig, &mut errors);
     }
@@ -101,7 +101,7 @@ fn last_name(off: &ExprPath) -> Span {
     off.path.segments.last().map_or_else(Span::call_site, |segment| segment.ident.span())
 }
 
-fn refuse_unsupported(sig: &Signature, args: &Args, key: Key, errors: &mut Errors) {
+fn refuse_unsupported(sig: &Signature, args: &Args, errors: &mut Errors) {
     if let Some(token) = sig.constness {
         let text = "a `const fn` cannot ask while the program runs: use `bisect_build!` in its body";
         errors.push(Error::new(token.span, text));
@@ -110,7 +110,7 @@ fn refuse_unsupported(sig: &Signature, args: &Args, key: Key, errors: &mut Error
         let text = "variadic arguments cannot be passed on, and a gate has no use for them";
         errors.push(Error::new_spanned(variadic.dots, text));
     }
-    let Some((Key::Caller, by)) = args.by.filter(|_| key == Key::Caller) else { return };
+    let Some((Key::Caller, by)) = args.by else { return };
     if sig.asyncness.is_some() {
         errors.push(Error::new(by, "an `async fn` does not know its caller: use \"stack\" or \"site\""));
     }

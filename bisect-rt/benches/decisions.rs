@@ -49,7 +49,6 @@ fn again(variables: &[(&str, &str)], filter: Option<&str>) {
 
 static BARE: AtomicU8 = AtomicU8::new(0);
 
-#[inline(always)]
 fn decisions(bencher: Bencher, decide: impl Fn() -> u64 + Sync) {
     bencher.counter(N).bench(|| (0..N).map(|_| black_box(decide())).sum::<u64>());
 }

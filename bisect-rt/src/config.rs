@@ -109,10 +109,9 @@ fn is_name_char(c: char) -> bool {
 }
 
 fn pattern(text: &str, start: usize) -> Result<Setting, Malformed> {
-    let pattern: Pattern = text.parse().map_err(|error: ParseError| Malformed {
-        offset: start + error.offset,
-        problem: Problem::Pattern(error),
-    })?;
+    let pattern: Pattern = text
+        .parse()
+        .map_err(|error: ParseError| Malformed { offset: start + error.offset, problem: Problem::Pattern(error) })?;
     Ok(Matcher::new(&pattern).map_or(Setting::Default, Setting::Search))
 }
 

@@ -37,11 +37,9 @@ pub(crate) fn remember(key: u64, decision: bool) {
     SEEN.insert(key, if decision { ON } else { OFF });
 }
 
-/// Decides on a change, having reported it if it is to be. `None`: it is at its default, for now.
-#[cold]
-pub(crate) fn first(toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<bool> {
+/// Decides on a change, having reported it if it is to be. `None`: it is at its default.
+pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<bool> {
     let Setting::Search(matcher) = config::setting(toggle.name) else { return None };
-    let _nesting = Nesting::enter()?;
     if matcher.should_report(id) {
         report::once(id, matcher.verbose().then_some(text));
     }
@@ -57,26 +55,30 @@ thread_local! {
     static NESTING: Cell<u8> = const { Cell::new(0) };
 }
 
-/// A decision that a thread is in.
-struct Nesting;
+/// A first decision that this thread is in.
+pub(crate) struct Nesting {
+    /// How many it is in.
+    level: u8,
+}
 
 impl Nesting {
-    fn enter() -> Option<Self> {
-        let nesting = NESTING.get();
-        (nesting < MAX_NESTING).then(|| {
-            NESTING.set(nesting + 1);
-            Self
+    /// Begins one; `None`, if there are too many: then the change stays at its default.
+    pub(crate) fn enter() -> Option<Self> {
+        let level = NESTING.get();
+        (level < MAX_NESTING).then(|| {
+            NESTING.set(level + 1);
+            Self { level }
         })
+    }
+
+    /// Whether this thread decides while it decides: it may be in the middle of reading debug information.
+    pub(crate) fn is_inner(&self) -> bool {
+        self.level > 0
     }
 }
 
 impl Drop for Nesting {
     fn drop(&mut self) {
-        NESTING.set(NESTING.get() - 1);
+        NESTING.set(self.level);
     }
-}
-
-/// Whether this thread decides while it decides: it may be in the middle of reading debug information.
-pub(crate) fn is_nested() -> bool {
-    NESTING.get() > 1
 }

@@ -62,7 +62,9 @@ macro_rules! __decide {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __decide {
-    (name: $name:expr, key: $key:ident, depth: $depth:expr, value: (), default: $default:expr $(,)?) => { $default };
+    (name: $name:expr, key: $key:ident, depth: $depth:expr, value: (), default: $default:expr $(,)?) => {
+        $default
+    };
     (name: $name:expr, key: $key:ident, depth: $depth:expr, value: ($value:expr), default: $default:expr $(,)?) => {{
         if false {
             $crate::__private0::check_value($value);

@@ -1,5 +1,7 @@
 //! The one question of a toggle that nobody bisects, which it asks by one relaxed load and one branch.
 
+#![allow(clippy::inline_always, reason = "what a point costs is to be the same in every build")]
+
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Whether somebody bisects in this process: set before `main`, or never.

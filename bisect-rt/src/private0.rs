@@ -15,3 +15,19 @@ pub use crate::{
 #[cfg(bisect_off)]
 #[inline(always)]
 pub fn check_value<T: core::hash::Hash + ?Sized>(_: &T) {}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_name_carries_the_patch_version() {
+        let name = concat!("bisect_rt::__private", env!("CARGO_PKG_VERSION_PATCH"), "::tests");
+        assert_eq!(module_path!(), name);
+    }
+
+    #[test]
+    fn the_section_carries_the_version() {
+        let section = concat!("bisect_rt_", env!("CARGO_PKG_VERSION")).replace('.', "_");
+        let uses = include_str!("macros.rs").matches(&section).count();
+        assert_eq!(uses, 2, "of ELF and Mach-O");
+    }
+}

@@ -3,6 +3,8 @@
 //! The memory of decisions goes by raw return addresses, which cost nothing to compare. The ID of a stack is made of
 //! addresses relative to their modules, so that it is the same from run to run.
 
+#![allow(clippy::inline_always, reason = "which frame is the first one must not depend on the optimizer")]
+
 use std::{
     mem::MaybeUninit,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
@@ -10,7 +12,11 @@ use std::{
 
 use bisect_core::{ChangeId, Field, IdHasher};
 
-use crate::{decision, toggle::{Key, Toggle}};
+use self::modules::Frame;
+use crate::{
+    decision::{self, Nesting},
+    toggle::{Key, Toggle},
+};
 
 #[cfg(all(
     bisect_frame_pointers,
@@ -95,21 +101,24 @@ fn capture_addresses(capture: &mut Capture, depth: usize) {
     unwinder::capture(capture, depth, std::hint::black_box(&raw const marker).addr());
 }
 
+/// Neither this nor what it calls allocates, unless the report is for people: it may be in a signal handler, or in the
+/// child of a `fork`.
 #[cold]
 #[inline(never)]
 fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, capture: &Capture, key: u64) -> Option<bool> {
-    let mut frames = Vec::with_capacity(MAX_DEPTH);
-    modules::locate(capture.addresses(), &mut frames);
-    let id = id(toggle, value, &frames);
-    let decision = decision::first(toggle, id, |text| {
+    let nesting = Nesting::enter()?;
+    let mut frames = [Frame::NOWHERE; MAX_DEPTH];
+    let frames = modules::locate(capture.addresses(), &mut frames);
+    let id = id(toggle, value, frames);
+    let decision = decision::first(&nesting, toggle, id, |text| {
         toggle.describe(&toggle.place, text);
-        symbolize::describe(&toggle.place, &frames, text);
+        symbolize::describe(&nesting, &toggle.place, frames, text);
     })?;
     decision::remember(key, decision);
     Some(decision)
 }
 
-fn id(toggle: &Toggle, value: Option<u64>, frames: &[modules::Frame]) -> ChangeId {
+fn id(toggle: &Toggle, value: Option<u64>, frames: &[Frame]) -> ChangeId {
     let mut hasher = IdHasher::new();
     hasher.field(Field::Str(toggle.name));
     if let Some(value) = value {

@@ -31,10 +31,11 @@ fn configure() {
         exit(i32::from(printed.is_err()));
     }
     let Some(value) = env::var_os(PATTERN) else { return };
+    let shown = value.to_string_lossy();
     let config = match Config::parse(value.as_encoded_bytes()) {
         Ok(config) => config,
         Err(malformed) => refuse(format_args!(
-            "bisect-rt: {PATTERN}={value:?}: {malformed}; \
+            "bisect-rt: {PATTERN}={shown:?}: {malformed}; \
              set it to PATTERN or to name=PATTERN;other=PATTERN (on and off are patterns there too), or unset it"
         )),
     };
@@ -42,12 +43,12 @@ fn configure() {
         return;
     }
     stack::force_unwinder(is_set(UNWINDER));
-    if let Some(path) = env::var_os(report::VARIABLE) {
+    if let Some(path) = env::var_os(report::VARIABLE).filter(|path| !path.is_empty()) {
         open_reports(path);
     }
     if let Err(stale) = build_time::report(&config) {
         refuse(format_args!(
-            "bisect-rt: {PATTERN}={value:?}: {stale}; build the program again with the BISECT_BUILD_ variables of its packages"
+            "bisect-rt: {PATTERN}={shown:?}: {stale}; build the program again with the BISECT_BUILD_ variables of its packages"
         ));
     }
     config::set(config);
@@ -55,7 +56,7 @@ fn configure() {
 }
 
 fn open_reports(path: OsString) {
-    let shown = path.clone();
+    let shown = path.to_string_lossy().into_owned();
     if let Err(error) = report::open(path) {
         eprintln!("bisect-rt: {}={shown:?}: {error}; reports go to standard error", report::VARIABLE);
     }

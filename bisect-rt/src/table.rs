@@ -57,10 +57,7 @@ struct Found<'a> {
 
 impl Table {
     pub(crate) const fn new() -> Self {
-        Self {
-            first: [const { Bucket([const { AtomicU64::new(0) }; SLOTS]) }; FIRST_BUCKETS],
-            more: OnceBox::new(),
-        }
+        Self { first: [const { Bucket([const { AtomicU64::new(0) }; SLOTS]) }; FIRST_BUCKETS], more: OnceBox::new() }
     }
 
     /// The tag of a key.
@@ -156,7 +153,10 @@ impl Bucket {
 /// The bucket of a key, by its upper bits: those that a pattern selects share their lower ones.
 #[inline]
 fn bucket_of(buckets: &[Bucket], key: u64) -> &Bucket {
-    &buckets[(key >> (u64::BITS - buckets.len().trailing_zeros())) as usize]
+    let bits = buckets.len().trailing_zeros();
+    #[allow(clippy::cast_possible_truncation, reason = "as few bits as an index has")]
+    let index = (key >> (u64::BITS - bits)) as usize;
+    &buckets[index]
 }
 
 /// Waits until the slot has this value, but not forever.
@@ -180,6 +180,7 @@ fn becomes(slot: &AtomicU64, value: u64) -> bool {
 /// Empty buckets, without touching the memory of a large level.
 fn zeroed(buckets: usize) -> Box<[Bucket]> {
     let layout = Layout::array::<Bucket>(buckets).expect("a level is smaller than the address space");
+    #[allow(clippy::cast_ptr_alignment, reason = "the layout has the alignment")]
     // SAFETY: the layout is not empty, as there is at least one bucket.
     let start = unsafe { alloc_zeroed(layout) }.cast::<Bucket>();
     if start.is_null() {

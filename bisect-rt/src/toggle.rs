@@ -13,7 +13,7 @@ use bisect_core::{ChangeId, Field, IdHasher};
 
 use crate::{
     config::{self, Setting},
-    decision,
+    decision::{self, Nesting},
     report::Text,
     stack,
 };
@@ -155,7 +155,7 @@ impl Toggle {
         if let Known::Decision(decision) = self.known() {
             return decision;
         }
-        let decision = decision::first(self, self.id(&self.place, None), |text| self.describe(&self.place, text))?;
+        let decision = self.first_at(&self.place, None)?;
         // Only now, behind the report, may other threads act on it.
         self.state.store(if decision { ON } else { OFF }, Release);
         Some(decision)
@@ -198,10 +198,16 @@ impl Toggle {
     fn at(&'static self, place: Place, address: u64, value: Option<u64>) -> Option<bool> {
         let key = decision::key(&[self.address(), value.unwrap_or(0), address]);
         decision::seen(key).or_else(|| {
-            let decision = decision::first(self, self.id(&place, value), |text| self.describe(&place, text))?;
+            let decision = self.first_at(&place, value)?;
             decision::remember(key, decision);
             Some(decision)
         })
+    }
+
+    #[cold]
+    fn first_at(&'static self, place: &Place, value: Option<u64>) -> Option<bool> {
+        let nesting = Nesting::enter()?;
+        decision::first(&nesting, self, self.id(place, value), |text| self.describe(place, text))
     }
 
     /// What is known before asking who asks.

@@ -94,7 +94,10 @@ fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String 
     const ADVICE: &str = "is it flaky, or does one run leave something behind for the next? Try --count 5";
     match how {
         Inconsistency::Runs(trial) => {
-            format!("the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}", log(*trial))
+            format!(
+                "the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}",
+                log(*trial)
+            )
         }
         Inconsistency::Unexplained(trial) => format!(
             "the target is inconsistent: it failed, but reported no change that could explain it ({}); {ADVICE}",

@@ -12,7 +12,9 @@ use bisect_core::search::{Mode, Question};
 
 use crate::{
     cargo::toggles::{Table, Toggle},
+    describe::Frame,
     events::{Change, End, Event, Found, RunBegins, Sink, Start, TrialDone},
+    exit_code::Exit,
     source::{self, Own},
     target::Kind,
 };
@@ -93,11 +95,7 @@ impl Trace {
         };
         let changes = plural(trial.matches, "change");
         write!(err, "{style}{word}{style:#}  {DIM}{changes}, {}", seconds(trial.duration))?;
-        if trial.reason.is_empty() {
-            writeln!(err, "{DIM:#}")
-        } else {
-            writeln!(err, ", {}{DIM:#}", trial.reason)
-        }
+        if trial.reason.is_empty() { writeln!(err, "{DIM:#}") } else { writeln!(err, ", {}{DIM:#}", trial.reason) }
     }
 
     fn complete_line(&mut self, err: &mut impl Write) -> io::Result<()> {
@@ -131,6 +129,19 @@ impl Sink for Trace {
 fn end_line(err: &mut impl Write, end: &End) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
     writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.conclusion, seconds(end.duration))
+}
+
+/// What is said on standard error where there is no trace: why nothing was found.
+#[derive(Debug)]
+pub struct Conclusion;
+
+impl Sink for Conclusion {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        match event {
+            Event::End(end) if end.status != Exit::Found => end_line(&mut anstream::stderr().lock(), end),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The answer, on standard output.
@@ -179,14 +190,16 @@ impl Results {
         };
         writeln!(out, "{number}{what}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
         let own = Own::new(&self.root);
-        for frame in &change.frames {
-            let (mark, style) = if own.is_own(frame) { ("➜", BOLD) } else { (" ", DIM) };
-            write!(out, "  {mark} {style}{}{style:#}", frame.function)?;
-            if let (Some(file), Some(line)) = (&frame.file, frame.line) {
-                let column = frame.column.map(|column| format!(":{column}")).unwrap_or_default();
-                write!(out, "\n        {DIM}{}:{line}{column}{DIM:#}", own.shorten(file).display())?;
+        // The user's own frames stand out; of runs of others, what is in between is only counted.
+        for frames in change.frames.chunk_by(|a, b| own.is_own(a) == own.is_own(b)) {
+            match frames {
+                [first, .., last] if !own.is_own(first) && frames.len() > 2 => {
+                    show_frame(out, &own, first)?;
+                    writeln!(out, "    {DIM}… {}{DIM:#}", plural(frames.len() - 2, "frame"))?;
+                    show_frame(out, &own, last)?;
+                }
+                _ => frames.iter().try_for_each(|each| show_frame(out, &own, each))?,
             }
-            writeln!(out)?;
         }
         if change.file.is_none() && change.frames.is_empty() {
             for line in &change.text {
@@ -196,6 +209,14 @@ impl Results {
         let snippets = source::snippets(&own, change);
         if snippets.is_empty() { Ok(()) } else { writeln!(out, "\n{snippets}") }
     }
+}
+
+fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<()> {
+    let (mark, style) = if own.is_own(frame) { ("➜", BOLD) } else { (" ", DIM) };
+    writeln!(out, "  {mark} {style}{}{style:#}", frame.function)?;
+    let (Some(file), Some(line)) = (&frame.file, frame.line) else { return Ok(()) };
+    let column = frame.column.map(|column| format!(":{column}")).unwrap_or_default();
+    writeln!(out, "        {DIM}{}:{line}{column}{DIM:#}", own.shorten(file).display())
 }
 
 impl Sink for Results {

@@ -119,7 +119,7 @@ impl Target for Exec {
     }
 
     fn describe(&self) -> String {
-        self.line(|word| Cow::Borrowed(word))
+        self.line(Cow::Borrowed)
     }
 
     fn root(&self) -> &Path {

@@ -36,17 +36,6 @@ pub struct Lab<'a> {
     pub seed: u64,
 }
 
-/// Why a search could not go on.
-#[derive(Debug, thiserror::Error)]
-pub enum LabError {
-    /// The target cannot be run.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// An event could not be shown or kept.
-    #[error("cannot write the trace or the results: {0}")]
-    Sink(#[source] io::Error),
-}
-
 /// A trial that is being answered.
 #[derive(Default)]
 struct Progress {
@@ -59,8 +48,8 @@ impl Lab<'_> {
     /// Searches until the search is over, and says how it ended.
     ///
     /// # Errors
-    /// If the target cannot be run, or an event not be told. An interruption is an end, not an error.
-    pub fn search(&mut self, target: &mut dyn Target) -> Result<Exit, LabError> {
+    /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
+    pub fn search(&mut self, target: &mut dyn Target) -> io::Result<Exit> {
         let begun = Instant::now();
         let start = Start { axis: target.axis(), target: target.describe(), jobs: 1, seed: self.seed };
         self.tell(&Event::Start(&start))?;
@@ -75,12 +64,15 @@ impl Lab<'_> {
                 Step::Wait => unreachable!("runs are recorded as soon as they are made"),
                 Step::Done(verdict) => break conclude(&search, &verdict, self.out_dir),
                 Step::Run(trial) => {
-                    let run = match self.run(target, &search, &trial, &progress) {
+                    let run = match self.run(target, &search, &trial, &progress)? {
                         Ok(run) => run,
-                        Err(LabError::Run(RunError::Interrupted)) => {
-                            break (Exit::Interrupted, format!("interrupted; all logs are in {}", self.out_dir.display()));
+                        Err(RunError::Interrupted) => {
+                            break (
+                                Exit::Interrupted,
+                                format!("interrupted; all logs are in {}", self.out_dir.display()),
+                            );
                         }
-                        Err(error) => return Err(error),
+                        Err(error) => break (Exit::Unusable, format!("the target cannot be used: {error}")),
                     };
                     search.record(trial.id, Observation { outcome: run.outcome, reported: run.reports.ids() });
                     let over = search.verdict().is_some();
@@ -118,7 +110,7 @@ impl Lab<'_> {
         search: &Search,
         trial: &Trial,
         progress: &Progress,
-    ) -> Result<Run, LabError> {
+    ) -> io::Result<Result<Run, RunError>> {
         let pattern = trial.pattern();
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
         self.tell(&Event::Run(&RunBegins {
@@ -138,10 +130,10 @@ impl Lab<'_> {
             report_file: &report_file,
             interrupt: self.interrupt,
         };
-        Ok(target.run(&request)?)
+        Ok(target.run(&request))
     }
 
-    fn tell_trial(&mut self, progress: &mut Progress, trial: &Trial, run: &Run, over: bool) -> Result<(), LabError> {
+    fn tell_trial(&mut self, progress: &mut Progress, trial: &Trial, run: &Run, over: bool) -> io::Result<()> {
         progress.runs += 1;
         progress.duration += run.duration;
         progress.matches = progress.matches.max(run.reports.len());
@@ -159,12 +151,12 @@ impl Lab<'_> {
         self.tell(&Event::Trial(&TrialDone { n: trial.id.0 + 1, pattern, matches, outcome, reason, runs, duration }))
     }
 
-    fn tell_notes(&mut self, target: &mut dyn Target) -> Result<(), LabError> {
+    fn tell_notes(&mut self, target: &mut dyn Target) -> io::Result<()> {
         target.take_notes().iter().try_for_each(|note| self.tell(&Event::Note(note)))
     }
 
-    fn tell(&mut self, event: &Event<'_>) -> Result<(), LabError> {
-        self.sinks.iter_mut().try_for_each(|sink| sink.event(event)).map_err(LabError::Sink)
+    fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.sinks.iter_mut().try_for_each(|sink| sink.event(event))
     }
 }
 

@@ -13,6 +13,8 @@ mod describe;
 mod events;
 mod exec;
 mod exit_code;
+#[cfg(test)]
+mod fixture;
 mod interrupt;
 mod json;
 mod lab;
@@ -36,12 +38,12 @@ use std::{
 };
 
 use bisect_core::search;
-use console::{Results, Trace};
+use console::{Conclusion, Results, Trace};
 use events::Sink;
 use exit_code::Exit;
 use interrupt::Interrupt;
 use json::Json;
-use lab::{Lab, LabError};
+use lab::Lab;
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
 use program::{CargoError, Program, Subcommand};
 use record::Record;
@@ -63,8 +65,8 @@ enum Failure {
     RunDir(#[from] RunDirError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[from] ctrlc::Error),
-    #[error(transparent)]
-    Lab(#[from] LabError),
+    #[error("cannot write the trace or the results: {0}")]
+    Output(#[source] io::Error),
 }
 
 impl Failure {
@@ -73,7 +75,9 @@ impl Failure {
             Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) => Exit::Usage,
             Failure::Cargo(CargoError::Interrupted) => Exit::Interrupted,
             Failure::Cargo(error) if error.is_usage() => Exit::Usage,
-            Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Signals(_) | Failure::Lab(_) => Exit::Unusable,
+            Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Signals(_) | Failure::Output(_) => {
+                Exit::Unusable
+            }
         }
     }
 }
@@ -121,7 +125,7 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
     command.color.apply();
     let interrupt = Interrupt::install()?;
     let toggles = program::toggles(&command.cargo.cargo, &command.cargo.target, command.quiet, &interrupt)?;
-    console::list(&toggles, command.json).map_err(|error| Failure::Lab(LabError::Sink(error)))?;
+    console::list(&toggles, command.json).map_err(Failure::Output)?;
     Ok(Exit::Found)
 }
 
@@ -157,15 +161,13 @@ fn bisect(target: &mut dyn Target, args: &SearchArgs, show: &ShowArgs, interrupt
         interrupt,
         seed: RandomState::new().hash_one(0),
     };
-    Ok(lab.search(target)?)
+    lab.search(target).map_err(Failure::Output)
 }
 
 fn sinks<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Vec<Box<dyn Sink + 'a>> {
     // The record first: what is shown is already kept.
     let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(Record::new(run_dir))];
-    if !show.quiet {
-        sinks.push(Box::new(Trace::new(show.verbose, out_dir)));
-    }
+    sinks.push(if show.quiet { Box::new(Conclusion) } else { Box::new(Trace::new(show.verbose, out_dir)) });
     sinks.push(if show.json { Box::new(Json(io::stdout())) } else { Box::new(Results::new(root)) });
     sinks
 }

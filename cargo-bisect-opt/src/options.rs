@@ -304,7 +304,12 @@ mod tests {
         for command in Cli::command().get_subcommands() {
             for arg in command.get_arguments() {
                 let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                assert!(!help.is_empty() && !help.ends_with('.'), "{} {:?}: {help:?}", command.get_name(), arg.get_id());
+                assert!(
+                    !help.is_empty() && !help.ends_with('.'),
+                    "{} {:?}: {help:?}",
+                    command.get_name(),
+                    arg.get_id()
+                );
                 assert!(help.starts_with(char::is_uppercase), "{}: {help:?}", command.get_name());
             }
         }

@@ -129,10 +129,10 @@ fn a_timeout_ends_whatever_was_started() {
     // A machine may be too slow for a script to come so far in time.
     let tried = (8..20).find_map(|exponent| {
         let place = Place::new();
-        let timeout = Some(Duration::from_millis(1 << exponent));
-        let finished = place.run_with(place.sh(STUBBORN), |job| job.timeout = timeout).unwrap();
+        let timeout = Duration::from_millis(1 << exponent);
+        let finished = place.run_with(place.sh(STUBBORN), |job| job.timeout = Some(timeout)).unwrap();
         assert_eq!(finished.ending, Ending::TimedOut);
-        assert!(finished.duration >= timeout.unwrap());
+        assert!(finished.duration >= timeout);
         let pids = place.pids("pids");
         (pids.len() == 4).then_some(pids)
     });
@@ -161,7 +161,8 @@ fn who_is_asked_to_end_may_clean_up() {
 #[test]
 fn the_second_interrupt_does_not_ask() {
     let place = Place::new();
-    let script = "trap 'echo $$ >> pids; while :; do sleep 1000; done' TERM; echo $$ > pids; while :; do sleep 1000; done";
+    let script =
+        "trap 'echo $$ >> pids; while :; do sleep 1000; done' TERM; echo $$ > pids; while :; do sleep 1000; done";
     thread::scope(|scope| {
         scope.spawn(|| {
             // The first makes the script write its ID again.
@@ -342,13 +343,16 @@ fn a_missing_program() {
 #[test]
 fn a_program_that_must_not_be_executed() {
     let place = Place::new();
-    place.run("echo > file; mkdir dir");
+    place.run("echo > file; mkdir dir; echo true > script; chmod +x script");
     let (error, text) = refused(&place, "file");
     assert!(matches!(error, SpawnError::Permission { .. }));
     assert!(text.contains("Permission denied") && text.contains("chmod"), "{text}");
     let (error, text) = refused(&place, "dir");
     assert!(matches!(error, SpawnError::Permission { .. }));
     assert!(text.contains("is a directory"), "{text}");
+    let (error, text) = refused(&place, "script");
+    assert!(matches!(error, SpawnError::Other { .. }));
+    assert!(text.contains("Exec format error") && text.contains("#!"), "{text}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 //! Toggles that are decided at run time need one build, before the search. For those that are decided while compiling,
 //! and for `--rustflags`, each run begins with a build of what the selection changes.
 
+mod attempt;
 mod axis;
 mod failures;
 mod reproduce;
@@ -14,10 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bisect_core::{
-    Matcher, Pattern,
-    search::{Outcome, Reason},
-};
+use bisect_core::{Matcher, Pattern, search::Outcome};
 use regex::bytes::Regex;
 
 pub use crate::cargo::{CargoError, Subcommand};
@@ -32,8 +30,9 @@ use crate::{
     reports::Reports,
     target::{Kind, Request, Run, RunError, Target},
 };
+use attempt::{Attempt, Part};
 use axis::Axis;
-use failures::{Failure, Failures, Focus, Side};
+use failures::{Failure, Failures, Focus, Share, Side};
 
 /// What the user has asked for.
 #[derive(Clone, Debug)]
@@ -76,24 +75,6 @@ pub struct Program {
     scratch: tempfile::TempDir,
 }
 
-/// One run of everything that is to be run, before it is judged.
-#[derive(Debug)]
-struct Attempt {
-    parts: Vec<Part>,
-    reports: Reports,
-    duration: Duration,
-}
-
-/// What one executable did, or the build that did not make it.
-#[derive(Debug)]
-struct Part {
-    outcome: Outcome,
-    reason: String,
-    failures: Failures,
-    /// How many tests it said it would run.
-    tests: Option<usize>,
-}
-
 /// An attempt, and where its files are.
 #[derive(Debug)]
 struct Early {
@@ -130,35 +111,39 @@ impl Program {
     /// # Errors
     /// If that cannot be built, or has no such toggles.
     pub fn prepare(settings: Settings, interrupt: &Interrupt) -> Result<Self, CargoError> {
-        let text = settings.rustflags.as_deref().map(|text| axis::check_flags(text, &settings.toggles)).transpose()?;
+        let flags = settings.rustflags.as_deref().map(|text| axis::check_flags(text, &settings.toggles)).transpose()?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
-        let scratch = tempfile::tempdir()?;
-        let (mut artifacts, mut toggles, mut note) = (Artifacts::default(), BTreeSet::new(), None);
-        let axis = match text {
-            // Each run builds; building without any of the flags first would be one build too many.
-            Some(text) => Axis::Flags(text),
-            None => {
-                artifacts = first_build(&project, settings.quiet, scratch.path(), interrupt)?;
-                project.executables(&artifacts)?;
-                toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
-                let choice = toggles::choose(&toggles, &settings.toggles)?;
-                note = choice.note;
-                if choice.build_time { Axis::BuildTime(choice.names) } else { Axis::RunTime(choice.names) }
-            }
-        };
-        Ok(Self {
+        let mut program = Self {
             root: project.root(),
             settings,
             project,
-            artifacts,
-            toggles,
-            axis,
+            artifacts: Artifacts::default(),
+            toggles: BTreeSet::new(),
+            axis: Axis::RunTime(Vec::new()),
             focus: Focus::default(),
             early: None,
-            notes: note.into_iter().collect(),
+            notes: Vec::new(),
             rebuilds: (0, 0),
-            scratch,
-        })
+            scratch: tempfile::tempdir()?,
+        };
+        match flags {
+            // Each run builds; building without any of the flags first would be one build too many.
+            Some(text) => program.axis = Axis::Flags(text),
+            None => program.choose_toggles(interrupt)?,
+        }
+        Ok(program)
+    }
+
+    /// Builds, and chooses among the toggles that are in it.
+    fn choose_toggles(&mut self, interrupt: &Interrupt) -> Result<(), CargoError> {
+        let scratch = self.scratch.path();
+        self.artifacts = first_build(&self.project, self.settings.quiet, scratch, interrupt)?;
+        self.project.executables(&self.artifacts)?;
+        self.toggles = self.project.toggles(&self.artifacts, scratch, interrupt)?;
+        let choice = toggles::choose(&self.toggles, &self.settings.toggles)?;
+        self.notes.extend(choice.note);
+        self.axis = if choice.build_time { Axis::BuildTime(choice.names) } else { Axis::RunTime(choice.names) };
+        Ok(())
     }
 
     /// Runs everything that is to be run.
@@ -172,8 +157,7 @@ impl Program {
         if self.axis.builds() && !self.rebuild(request)? {
             reports.read_file(request.log)?;
             reports.read_file(request.report_file)?;
-            let reason = Reason::Build;
-            return Ok(Attempt { parts: vec![Part::unbuilt(reason)], reports, duration: Duration::ZERO });
+            return Ok(Attempt::unbuilt(reports));
         }
         if let Axis::Flags(_) = self.axis {
             // The compiler's messages, repeated by cargo where nothing had to be compiled.
@@ -182,8 +166,11 @@ impl Program {
         let started = Instant::now();
         let mut parts = Vec::new();
         for executable in self.project.executables(&self.artifacts).map_err(unusable)? {
-            let Some(tests) = self.focus.tests(&executable.key()) else { continue };
-            let finished = self.start(executable, tests, request, started)?;
+            let share = self.focus.share(&executable.key());
+            if share == Share::Nothing {
+                continue;
+            }
+            let finished = self.start(executable, share, request, started)?;
             let timed_out = finished.ending == Ending::TimedOut;
             parts.push(self.part(executable, &finished)?);
             if timed_out {
@@ -213,11 +200,11 @@ impl Program {
     fn start(
         &self,
         executable: &Executable,
-        tests: Option<&[String]>,
+        share: Share<'_>,
         request: &Request<'_>,
         started: Instant,
     ) -> Result<Finished, RunError> {
-        let arguments = self.arguments(tests);
+        let arguments = self.arguments(share);
         let mut command = self.project.launch(&self.artifacts, executable).command(&arguments);
         command.env("BISECT_REPORT", request.report_file);
         if let Some(value) = self.axis.run_with(request.pattern) {
@@ -238,10 +225,13 @@ impl Program {
         Ok(finished)
     }
 
-    /// The arguments that run these tests, or everything that the user's arguments select.
-    fn arguments(&self, tests: Option<&[String]>) -> Vec<OsString> {
+    /// The arguments of an executable that is run.
+    fn arguments(&self, share: Share<'_>) -> Vec<OsString> {
         let arguments = self.project.arguments();
-        tests.map_or_else(|| arguments.clone(), |tests| libtest::repeat(&arguments, tests))
+        match share {
+            Share::Nothing | Share::Everything => arguments,
+            Share::Tests(tests) => libtest::repeat(&arguments, tests),
+        }
     }
 
     fn part(&self, executable: &Executable, finished: &Finished) -> Result<Part, RunError> {
@@ -301,45 +291,6 @@ impl Program {
         fs_err::copy(&early.report_file, request.report_file)?;
         Ok(Some(early.attempt))
     }
-
-    fn judge(&self, attempt: Attempt) -> Run {
-        let Attempt { parts, reports, duration } = attempt;
-        let counts = |failure: &&Failure| self.focus.counts(failure);
-        let mut verdict = (Outcome::Pass, String::new());
-        for part in &parts {
-            let is_worse = match part.outcome {
-                Outcome::Pass => false,
-                Outcome::Fail => verdict.0 != Outcome::Fail && part.failures.iter().any(|failure| counts(&failure)),
-                Outcome::Unresolved(_) => verdict.0 == Outcome::Pass,
-            };
-            if is_worse {
-                verdict = (part.outcome, part.reason.clone());
-            }
-        }
-        let failed = parts.iter().flat_map(|part| &part.failures).filter(counts);
-        let failed_tests = failed.filter_map(|failure| failure.test.clone()).collect();
-        Run { outcome: verdict.0, reason: verdict.1, reports, failed_tests, duration }
-    }
-}
-
-impl Part {
-    /// In the place of executables that could not be built.
-    fn unbuilt(reason: Reason) -> Self {
-        let outcome = Outcome::Unresolved(reason);
-        Self { outcome, reason: "does not build".to_owned(), failures: Failures::new(), tests: None }
-    }
-}
-
-impl Attempt {
-    fn outcome(&self) -> Outcome {
-        let outcomes = || self.parts.iter().map(|part| part.outcome);
-        let not_passed = outcomes().find(|&outcome| outcome == Outcome::Fail);
-        not_passed.or_else(|| outcomes().find(|&outcome| outcome != Outcome::Pass)).unwrap_or(Outcome::Pass)
-    }
-
-    fn failures(&self) -> Failures {
-        self.parts.iter().flat_map(|part| part.failures.iter().cloned()).collect()
-    }
 }
 
 /// Which end of the search a pattern is.
@@ -366,15 +317,12 @@ fn unusable(error: CargoError) -> RunError {
 
 impl Target for Program {
     fn run(&mut self, request: &Request<'_>) -> Result<Run, RunError> {
-        let attempt = match self.take_early(request)? {
-            Some(attempt) => attempt,
-            None => {
-                let attempt = self.attempt(request)?;
-                self.learn(request, &attempt)?;
-                attempt
-            }
-        };
-        Ok(self.judge(attempt))
+        if let Some(attempt) = self.take_early(request)? {
+            return Ok(attempt.judge(&self.focus));
+        }
+        let attempt = self.attempt(request)?;
+        self.learn(request, &attempt)?;
+        Ok(attempt.judge(&self.focus))
     }
 
     fn describe(&self) -> String {

@@ -1,1 +1,296 @@
+use std::process::{Command, Output};
 
+use bisect_core::{
+    ChangeId, Suffix,
+    search::{Observation, Options, Reason, Search, Step},
+};
+
+use super::*;
+use crate::fixture::Fixture;
+
+fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&str]) -> Settings {
+    let (cargo, target) = line.split_once("--- ").unwrap_or((line, ""));
+    Settings {
+        subcommand,
+        cargo: fixture.words(cargo),
+        target: target.split_whitespace().map(Into::into).collect(),
+        toggles: toggles.iter().map(|&name| name.to_owned()).collect(),
+        rustflags: None,
+        timeout: None,
+        skip_code: 125,
+        fail_when: None,
+        quiet: true,
+    }
+}
+
+/// A target with a place for its files.
+struct Bench {
+    program: Program,
+    dir: tempfile::TempDir,
+    runs: usize,
+}
+
+impl Bench {
+    fn new(settings: Settings) -> Self {
+        let program = Program::prepare(settings, &Interrupt::default()).unwrap_or_else(|error| panic!("{error}"));
+        Self { program, dir: tempfile::tempdir().unwrap(), runs: 0 }
+    }
+
+    fn test(line: &str, toggles: &[&str]) -> Self {
+        Self::new(settings(Subcommand::Test, Fixture::toggles(), line, toggles))
+    }
+
+    fn try_run(&mut self, pattern: &Pattern) -> Result<Run, RunError> {
+        self.runs += 1;
+        let (log, report_file) = (self.dir.path().join("log"), self.dir.path().join("reports"));
+        let interrupt = Interrupt::default();
+        let request =
+            Request { pattern, number: self.runs, log: &log, report_file: &report_file, interrupt: &interrupt };
+        self.program.run(&request)
+    }
+
+    fn run(&mut self, pattern: &str) -> Run {
+        self.try_run(&pattern.parse().unwrap()).unwrap_or_else(|error| panic!("{pattern}: {error}"))
+    }
+
+    /// The outcome, the tests that failed, and how many changes were reported.
+    fn outcome(&mut self, pattern: &str) -> (Outcome, Vec<String>, usize) {
+        let run = self.run(pattern);
+        (run.outcome, run.failed_tests, run.reports.len())
+    }
+
+    fn log(&self) -> String {
+        fs_err::read_to_string(self.dir.path().join("log")).unwrap()
+    }
+
+    /// Searches as the driver does. The result is each culprit's size and the tests that it breaks.
+    fn search(&mut self) -> Vec<(usize, Vec<String>)> {
+        let mut search = Search::new(Options::default());
+        let mut tests = std::collections::HashMap::new();
+        while let Step::Run(trial) = search.step() {
+            let run = self.try_run(&trial.pattern()).unwrap();
+            search.record(trial.id, Observation { outcome: run.outcome, reported: run.reports.ids() });
+            tests.insert(trial.id, run.failed_tests);
+        }
+        search.found().iter().map(|set| (set.changes.len(), tests[&set.confirmed_by].clone())).collect()
+    }
+
+    fn shell(&self, pattern: &str) -> Output {
+        let line = self.program.reproduce(&pattern.parse().unwrap());
+        let mut command = Command::new("sh");
+        // A command line that works by itself, wherever it is pasted.
+        command.args(["-c", &line]).current_dir("/").env_remove("LD_LIBRARY_PATH");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG")) {
+            command.env_remove(name);
+        }
+        command.output().unwrap()
+    }
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn refused(settings: Settings) -> CargoError {
+    Program::prepare(settings, &Interrupt::default()).map(|program| program.describe()).unwrap_err()
+}
+
+#[test]
+fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
+    let mut bench = Bench::test("-p gates --lib", &["way"]);
+    let culprit = strings(&["tests::fails_if_way_is_on"]);
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, culprit.clone(), 1));
+    assert!(bench.log().contains("running 6 tests"), "{}", bench.log());
+    assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 1));
+    assert!(bench.log().contains("running 6 tests"), "the first two runs run everything: {}", bench.log());
+    let notes = bench.program.take_notes();
+    let both = "left out, because they fail both ways: tests::broken_anyway, tests::fails_if_both_calls_are_doubled";
+    assert_eq!(notes, [both]);
+
+    let id = bench.run("y").reports.ids()[0];
+    let run = bench.run(&format!("v{}", Pattern::new([Suffix::exactly(id)], [])));
+    assert_eq!((run.outcome, &run.failed_tests), (Outcome::Fail, &culprit));
+    assert_eq!(run.reports.text(id).len(), 1);
+    assert!(run.reports.text(id)[0].ends_with(" way"), "{:?}", run.reports.text(id));
+    assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
+    assert_eq!(bench.outcome("n").0, Outcome::Pass);
+    assert_eq!((bench.program.axis(), bench.program.kind("way")), ("toggles", Some(Kind::Site)));
+    assert_eq!(bench.program.kind("double"), Some(Kind::Stack));
+
+    assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.program.reproduce(&Pattern::all()));
+    assert_eq!(bench.shell("n").status.code(), Some(0));
+}
+
+#[test]
+fn what_fails_only_with_everything_disabled_is_found_among_what_fails_both_ways() {
+    let mut bench = Bench::test("-p gates --lib", &["shield"]);
+    assert_eq!(bench.outcome("y"), (Outcome::Pass, Vec::new(), 1));
+    assert_eq!(bench.outcome("n"), (Outcome::Fail, strings(&["tests::fails_if_shield_is_off"]), 1));
+}
+
+#[test]
+fn a_pair_of_call_stacks_is_found() {
+    let mut bench = Bench::test("-p gates fails_if_both", &["double"]);
+    assert_eq!(bench.search(), [(2, strings(&["tests::fails_if_both_calls_are_doubled"]))]);
+    assert!(bench.runs <= 12, "{} runs", bench.runs);
+}
+
+#[test]
+fn toggles_in_a_child_process_are_found() {
+    let mut bench = Bench::test("-p gates --test child", &["program"]);
+    assert_eq!(bench.search(), [(1, strings(&["a_child_fails"]))]);
+}
+
+#[test]
+fn a_filter_that_matches_no_test_is_an_error() {
+    let mut bench = Bench::test("-p gates --lib nonesuch", &[]);
+    let error = bench.try_run(&Pattern::all()).unwrap_err().to_string();
+    assert!(error.ends_with("nonesuch` runs no test: no name of a test matches what is asked for"), "{error}");
+}
+
+#[test]
+fn a_run_that_hangs_has_failed() {
+    let mut settings = settings(Subcommand::Test, Fixture::toggles(), "-p gates --lib --- --ignored", &["way"]);
+    settings.timeout = Some(Duration::from_millis(300));
+    let run = Bench::new(settings).run("y");
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "timeout"));
+}
+
+#[test]
+fn only_failures_that_match_count() {
+    let mut settings = settings(Subcommand::Test, Fixture::toggles(), "-p gates fails_if", &["double"]);
+    settings.fail_when = Some(Regex::new("another message").unwrap());
+    let run = Bench::new(settings).run("y");
+    assert_eq!(run.outcome, Outcome::Unresolved(Reason::Skip));
+    assert_eq!(run.reason, "another failure: exit status 101");
+}
+
+#[test]
+fn a_program_is_run_where_the_user_is() {
+    let fixture = Fixture::toggles();
+    let mut bench = Bench::new(settings(Subcommand::Run, fixture, "-p gates", &["program"]));
+    assert_eq!(bench.search(), [(1, Vec::new())]);
+    bench.run("n");
+    assert_eq!(bench.log(), format!("in {} with []\n", fixture.path().display()));
+    assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(1), Some(0)));
+
+    let mut bench = Bench::new(settings(Subcommand::Run, fixture, "-p gates a -x --- b", &["program"]));
+    assert_eq!(bench.run("n").outcome, Outcome::Fail);
+    assert!(bench.log().ends_with("with [\"a\", \"-x\", \"--\", \"b\"]\n"), "{}", bench.log());
+}
+
+#[test]
+fn toggles_are_listed_and_unknown_ones_refused() {
+    let fixture = Fixture::toggles();
+    let names = |line: &str| {
+        let toggles = toggles(&fixture.words(line), &[], true, &Interrupt::default()).unwrap();
+        toggles.into_iter().map(|toggle| toggle.name).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names("-p gates"), "double program shield way");
+    assert_eq!(names("-p top"), "fast fast fast safe");
+
+    let error = refused(settings(Subcommand::Test, fixture, "-p gates", &["weg"]));
+    assert_eq!(error.to_string(), "no toggle is called `weg`\nhelp: there is `double`, `program`, `shield`, `way`");
+    assert!(error.is_usage());
+}
+
+#[test]
+fn build_time_changes_are_searched_by_building() {
+    let mut bench = Bench::test("-p top", &[]);
+    // `fast` and `safe`; with `safe` off another test fails, so one of them is left out.
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, strings(&["tests::fails_if_the_second_is_fast"]), 4));
+    assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 4));
+    assert_eq!(bench.program.kind("fast"), Some(Kind::Build));
+
+    // Only what is decided otherwise is compiled again: `top`, as a library and as a test.
+    let safe = bench.program.toggles.iter().find(|toggle| toggle.name == "safe").unwrap();
+    let safe = safe.build.as_ref().unwrap().id;
+    bench.run("y");
+    let before = bench.program.rebuilds;
+    let without_safe = Pattern::new([Suffix::ALL], [Suffix::exactly(safe)]).to_string();
+    assert_eq!(bench.outcome(&without_safe).2, 3);
+    assert_eq!(bench.program.rebuilds, (before.0 + 1, before.1 + 2));
+
+    let found: Vec<_> = bench.search();
+    assert_eq!(found, [(1, strings(&["tests::fails_if_the_second_is_fast"]))]);
+    assert!(bench.program.summary().unwrap().contains(" builds for these runs started rustc "));
+}
+
+#[test]
+fn the_line_that_reproduces_a_build_time_change_builds_it() {
+    let mut bench = Bench::test("-p top", &["fast"]);
+    bench.run("y");
+    bench.run("n");
+    let line = bench.program.reproduce(&"n".parse().unwrap());
+    assert!(line.contains(" env 'BISECT_BUILD_low_1.2.3-rc.1=off' cargo test "), "{line}");
+    assert!(line.ends_with(" -- --exact tests::fails_if_the_second_is_fast"), "{line}");
+    assert_eq!(bench.shell("n").status.code(), Some(0));
+    assert_eq!(bench.shell("y").status.code(), Some(101));
+}
+
+const MANIFEST: &str = "package = { name = 'p', version = '0.1.0', edition = '2024' }\n[workspace]\n";
+
+#[test]
+fn flags_for_the_compiler_are_searched_through_its_messages() {
+    // Two changes, reported by the compiler in its warnings. With both, the test fails.
+    let library = "
+#[cfg(any(one = \"y\", one = \"n\", one = \"01\", one = \"x0000000000000001\"))]
+#[deprecated(note = \"[bisect-match 0x1]\")]
+pub fn one() {}
+#[cfg(any(one = \"y\", one = \"01\", one = \"x0000000000000001\"))]
+#[test]
+fn breaks() { one(); panic!() }
+#[cfg(one = \"n\")]
+pub fn reports() { one() }
+#[test]
+fn works() {}
+#[cfg(one = \"x1\")]
+compile_error!(\"cannot be built so\");
+";
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", library)]);
+    let mut settings = settings(Subcommand::Test, &fixture, "", &[]);
+    settings.rustflags = Some("--cfg one=\"PATTERN\"".to_owned());
+    let mut bench = Bench::new(settings);
+    let breaks = strings(&["breaks"]);
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, breaks.clone(), 1));
+    assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 1));
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, breaks, 1), "cargo repeats the messages of what is up to date");
+    assert_eq!(bench.run("y").reports.ids(), [ChangeId(1)]);
+    let run = bench.run("x1");
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Unresolved(Reason::Build), "does not build"));
+    assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
+    assert_eq!(bench.program.axis(), "rustflags");
+    let line = bench.program.reproduce(&Pattern::all());
+    assert!(line.contains("env 'RUSTFLAGS=--cfg one=\"y\"' cargo test "), "{line}");
+}
+
+#[test]
+fn what_does_not_build_is_told_in_cargos_words() {
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", "fn f() { nonsense }")]);
+    let error = refused(settings(Subcommand::Test, &fixture, "", &[]));
+    assert!(matches!(error, CargoError::Build { .. }));
+    let text = error.to_string();
+    assert!(text.starts_with("`cargo test --no-run --offline` failed with exit status 101\n"), "{text}");
+    assert!(text.contains("cannot find value `nonsense`"), "{text}");
+}
+
+#[test]
+fn a_program_without_the_runtime_is_not_started_to_list_toggles() {
+    let started = "fn main() { std::fs::write(\"started\", \"\").unwrap(); println!(\"x\\tsite\\ta.rs:1:1\\ton\"); }";
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/main.rs", started)]);
+    let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
+    assert!(matches!(error, CargoError::Toggles(toggles::ChoiceError::NoToggles)), "{error}");
+    assert!(!error.is_usage());
+    assert!(!fixture.path().join("started").exists());
+}
+
+#[test]
+fn a_project_without_tests_and_documentation_tests_are_refused() {
+    let manifest = format!("{MANIFEST}[lib]\ntest = false\n");
+    let fixture = Fixture::new(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
+    let error = refused(settings(Subcommand::Test, &fixture, "", &[])).to_string();
+    assert!(error.ends_with("has nothing to run: no target has tests"), "{error}");
+    assert!(refused(settings(Subcommand::Test, &fixture, "--doc", &[])).is_usage());
+    let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
+    assert_eq!(error.to_string(), "a bin target must be available for `cargo run`");
+}

@@ -55,12 +55,6 @@ impl Reports {
         result
     }
 
-    /// Adds what one line reports. It counts every marker on the line: where two processes write to one terminal, line
-    /// breaks get lost.
-    pub fn add_line(&mut self, line: &[u8]) {
-        self.scan(line);
-    }
-
     /// The changes, each once, in the order of their first reports.
     #[must_use]
     pub fn ids(&self) -> Vec<ChangeId> {
@@ -73,12 +67,6 @@ impl Reports {
         self.ids.len()
     }
 
-    /// Whether nothing was reported.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
-    }
-
     /// The distinct lines that reported a change, in order, with the marker cut out; without those on which there is
     /// nothing else.
     #[must_use]
@@ -86,7 +74,8 @@ impl Reports {
         self.texts.get(&id).map_or(&[], Vec::as_slice)
     }
 
-    /// Adds what whole lines report.
+    /// Adds what whole lines report. Every marker on a line counts: where two processes write to one terminal, line breaks get
+    /// lost.
     fn scan(&mut self, lines: &[u8]) {
         for start in memmem::find_iter(lines, PREFIX) {
             let window = &lines[start..lines.len().min(start + LONGEST)];

@@ -30,7 +30,7 @@ fn each_change_once_in_order_with_its_lines() {
         "  g at src/b.rs:3:4 [bisect-match 0x2]\r\n",
         "[bisect-match 0x1] after",
     ] {
-        reports.add_line(line.as_bytes());
+        reports.scan(line.as_bytes());
     }
     assert_eq!(ids(&reports), [2, 1]);
     assert_eq!(reports.len(), 2);
@@ -43,7 +43,7 @@ fn each_change_once_in_order_with_its_lines() {
 #[test]
 fn text_is_kept_only_if_wanted() {
     let mut reports = Reports::new(false);
-    reports.add_line(b"a [bisect-match 0x2]");
+    reports.scan(b"a [bisect-match 0x2]");
     assert_eq!(ids(&reports), [2]);
     assert_eq!(reports.text(ChangeId(2)), [""; 0]);
 }
@@ -53,7 +53,7 @@ fn the_text_is_that_of_the_protocol() {
     for line in ["a [bisect-match 0xa] b", "a[bisect-match 0xa] b", "  [bisect-match 0xa]  b", "[bisect-match 101]x"] {
         let (id, before, after) = marker::cut(line.as_bytes()).unwrap();
         let mut reports = Reports::new(true);
-        reports.add_line(line.as_bytes());
+        reports.scan(line.as_bytes());
         let text = String::from_utf8([before, after].concat()).unwrap();
         assert_eq!(reports.text(id), [text], "{line}");
     }
@@ -104,7 +104,7 @@ fn a_line_without_end_is_scanned_in_bounded_memory() {
 fn the_lines_of_one_change_are_bounded() {
     let mut reports = Reports::new(true);
     for i in 0..10 * LINES {
-        reports.add_line(format!("{i} [bisect-match 0x1]").as_bytes());
+        reports.scan(format!("{i} [bisect-match 0x1]").as_bytes());
     }
     assert_eq!(reports.text(ChangeId(1)).len(), LINES);
     assert_eq!(reports.text(ChangeId(1))[0], "0");
@@ -115,7 +115,7 @@ fn files_and_streams_add_up() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(b"[bisect-match 0x1]\nunfinished [bisect-match 0x2]\nand [bisect-mat").unwrap();
     let mut reports = Reports::new(false);
-    reports.add_line(b"[bisect-match 0x3]");
+    reports.scan(b"[bisect-match 0x3]");
     reports.read_file(file.path()).unwrap();
     assert_eq!(ids(&reports), [3, 1, 2]);
     let missing = file.path().with_extension("missing");

@@ -110,12 +110,6 @@ impl RunDir {
         Ok(Self { path, trials, _lock: lock })
     }
 
-    /// The directory, as an absolute path.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     /// The log of a run.
     #[must_use]
     pub fn log(&self, run: usize) -> PathBuf {

@@ -7,11 +7,7 @@ use std::{
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::{
-    describe::Frame,
-    events::Change,
-    target::Kind,
-};
+use crate::{describe::Frame, events::Change, target::Kind};
 
 /// At most so many places are shown of one call stack.
 const MAX_SNIPPETS: usize = 3;

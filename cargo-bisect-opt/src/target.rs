@@ -102,9 +102,6 @@ pub enum RunError {
     /// The run's files could not be written or read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The target does not build with the default selection, so it cannot be searched.
-    #[error("{0}")]
-    Build(String),
     /// It runs, but not as a target does; the words say what to do.
     #[error("{0}")]
     Unusable(String),

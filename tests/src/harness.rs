@@ -20,7 +20,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// No search of these tests takes nearly as long: whatever does is stuck.
-const STUCK: Duration = Duration::from_secs(600);
+const STUCK: Duration = Duration::from_secs(1200);
 
 /// A copy of a fixture that this value has for itself.
 #[derive(Debug)]
@@ -268,7 +268,7 @@ fn read(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
 /// If it never is.
 #[track_caller]
 pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
-    for _ in 0..60_000 {
+    for _ in 0..120_000 {
         if so() {
             return;
         }

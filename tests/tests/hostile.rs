@@ -51,10 +51,10 @@ fn a_command_line_that_is_not_understood_is_wrong() {
 fn a_missing_executable_is_named() {
     let scratch = Scratch::new();
     let finished = run(&mut scratch.driver(["exec", "--json", "A=PATTERN", "./no-such-program", "x"])).expect_status(3);
-    finished.expect_message(&["./no-such-program", "not found"]);
+    finished.expect_message(&["cannot start `./no-such-program`", "check the path"]);
     expect_nothing_found(&finished);
     let finished = run(&mut scratch.driver(["exec", "A=PATTERN", "no-such-program-anywhere"])).expect_status(3);
-    finished.expect_message(&["no-such-program-anywhere", "not found"]);
+    finished.expect_message(&["cannot start `no-such-program-anywhere`", "PATH"]);
 }
 
 #[test]

@@ -96,12 +96,12 @@ impl Candidate {
             read(&file, u64::from(header.e_shoff) + offset as u64)
         };
         let names = section(header.e_shstrndx)?;
-        let named = |section: &Section| {
+        let is_ours = |section: &Section| {
             let mut name = [0; NAME.len()];
             let offset = names.offset as u64 + u64::from(section.name);
             file.read_exact_at(&mut name, offset).is_ok() && name == NAME
         };
-        let section = (0..header.e_shnum).filter_map(section).find(named)?;
+        let section = (0..header.e_shnum).filter_map(section).find(is_ours)?;
         let start = self.base.wrapping_add(section.address as u64);
         let range = start..start.checked_add(section.size as u64)?;
         let is_loaded = |segment: &Range<u64>| segment.start <= range.start && range.end <= segment.end;

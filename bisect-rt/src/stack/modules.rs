@@ -21,7 +21,7 @@ mod system;
 mod system {
     //! Elsewhere there are no stacks either.
 
-    pub(super) fn locate(_: &[u64], _: &mut Vec<super::Frame>) {}
+    pub(super) fn locate(_: &[u64], _: &mut [super::Frame]) {}
 
     pub(super) fn file_name(_: u64) -> Option<String> {
         None
@@ -29,7 +29,7 @@ mod system {
 }
 
 /// A return address as part of an ID.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
     /// The address in this process.
     pub(super) address: u64,
@@ -39,13 +39,24 @@ pub(super) struct Frame {
     pub(super) offset: u64,
 }
 
+impl Frame {
+    /// In no module.
+    pub(super) const NOWHERE: Self = Self { address: 0, module: NO_MODULE, offset: 0 };
+}
+
 /// The identity of the main executable, whatever it is called.
 const MAIN: u64 = 0;
 
-/// Appends a frame for each address up to the first that lies in no module: that is no return address, or is in code
-/// that was made at run time and has no lasting name.
-pub(super) fn locate(addresses: &[u64], frames: &mut Vec<Frame>) {
+/// The identity of no module; that of a library is a hash, and never this in practice.
+const NO_MODULE: u64 = u64::MAX;
+
+/// Fills in a frame for each address, and returns those up to the first that lies in no module: that is no return
+/// address, or is in code that was made at run time and has no lasting name.
+pub(super) fn locate<'a>(addresses: &[u64], frames: &'a mut [Frame]) -> &'a [Frame] {
+    let frames = &mut frames[..addresses.len()];
     system::locate(addresses, frames);
+    let located = frames.iter().position(|frame| frame.module == NO_MODULE).unwrap_or(frames.len());
+    &frames[..located]
 }
 
 /// The file name of the module of an address.
@@ -77,10 +88,10 @@ mod tests {
     #[test]
     #[cfg(any(unix, windows))]
     fn code_is_located_and_data_is_not() {
-        let code = locate as fn(&[u64], &mut Vec<Frame>) as usize as u64;
+        let code = identity as fn(&[u8]) -> u64 as usize as u64;
         let data = Box::new(0_u8);
-        let mut frames = Vec::new();
-        locate(&[code, code + 1, &raw const *data as u64, code], &mut frames);
+        let mut frames = [Frame::NOWHERE; 8];
+        let frames = locate(&[code, code + 1, &raw const *data as u64, code], &mut frames);
         assert_eq!(frames.len(), 2, "up to the heap: {frames:x?}");
         assert_eq!(frames[1].offset, frames[0].offset + 1);
         assert_eq!(frames[0].module, frames[1].module);

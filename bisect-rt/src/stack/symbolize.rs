@@ -3,7 +3,7 @@
 use std::{ffi::c_void, path::Path};
 
 use super::{modules, modules::Frame, trim};
-use crate::{decision, report::Text, toggle::Place};
+use crate::{decision::Nesting, report::Text, toggle::Place};
 
 /// A function on a stack; a frame has several where calls were inlined.
 #[derive(Debug)]
@@ -18,10 +18,13 @@ pub(super) struct Function {
 /// Debug information names files by their full path. The toggle's own file is in the first frame and known as the
 /// compiler was given it: what comes before that in the full path is the folder in which the compiler ran, and is cut
 /// off from the other files too.
-pub(super) fn describe(toggle: &Place, frames: &[Frame], text: &mut Text) {
+pub(super) fn describe(nesting: &Nesting, toggle: &Place, frames: &[Frame], text: &mut Text) {
     // Debug information is read into a cache that a nested call would find half-changed.
-    let functions: Vec<Function> =
-        if decision::is_nested() { frames.iter().map(unknown).collect() } else { frames.iter().flat_map(resolve).collect() };
+    let functions: Vec<Function> = if nesting.is_inner() {
+        frames.iter().map(unknown).collect()
+    } else {
+        frames.iter().flat_map(resolve).collect()
+    };
     let functions = trim::trim(&functions);
     let folder = functions.iter().find_map(|function| folder(function.place.as_deref()?, toggle.file));
     for Function { name, place } in functions {
@@ -40,7 +43,8 @@ fn resolve(frame: &Frame) -> Vec<Function> {
     backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address), |symbol| {
         // `#` leaves the hash away.
         let Some(name) = symbol.name().map(|name| format!("{name:#}")) else { return };
-        functions.push(Function { name, place: symbol.filename().map(|file| place(file, symbol.lineno(), symbol.colno())) });
+        functions
+            .push(Function { name, place: symbol.filename().map(|file| place(file, symbol.lineno(), symbol.colno())) });
     });
     if functions.is_empty() {
         functions.push(unknown(frame));
@@ -83,7 +87,10 @@ mod tests {
         let folder = folder("/home/me/app/src/lib.rs:3:1", "src/lib.rs");
         assert_eq!(folder, Some("/home/me/app/"));
         assert_eq!(relative("/home/me/app/src/board.rs:31:5", folder), "src/board.rs:31:5");
-        assert_eq!(relative("/rustc/0/library/core/src/ops.rs:250:5", folder), "/rustc/0/library/core/src/ops.rs:250:5");
+        assert_eq!(
+            relative("/rustc/0/library/core/src/ops.rs:250:5", folder),
+            "/rustc/0/library/core/src/ops.rs:250:5"
+        );
     }
 
     #[test]

@@ -46,7 +46,9 @@ fn is_runtime(Function { name, place }: &Function) -> bool {
         "test::",
     ];
     let name = shim(name);
-    EXACT.contains(&name) || (name == "main" && place.is_none()) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    EXACT.contains(&name)
+        || (name == "main" && place.is_none())
+        || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Of `<T as Trait>::method`, where `T` may be anybody's, the trait and the method.
@@ -62,8 +64,7 @@ mod tests {
     use super::*;
 
     fn trimmed(names: &[&str]) -> Vec<String> {
-        let functions: Vec<_> =
-            names.iter().map(|&name| Function { name: name.into(), place: None }).collect();
+        let functions: Vec<_> = names.iter().map(|&name| Function { name: name.into(), place: None }).collect();
         trim(&functions).iter().map(|function| function.name.clone()).collect()
     }
 
@@ -78,10 +79,10 @@ mod tests {
             "main",
         ];
         assert_eq!(trimmed(&stack), ["newsort::sort", "newsort::main"]);
-        assert_eq!(trimmed(&["newsort::sort", "newsort::main", "main", "__libc_start_call_main"]), [
-            "newsort::sort",
-            "newsort::main"
-        ]);
+        assert_eq!(
+            trimmed(&["newsort::sort", "newsort::main", "main", "__libc_start_call_main"]),
+            ["newsort::sort", "newsort::main"]
+        );
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn capture(capture: &mut Capture, depth: usize, marker: usize) {
 /// systems can be run by any number of threads.
 #[cfg(not(windows))]
 fn trace(each: impl FnMut(&backtrace::Frame) -> bool) {
-    // SAFETY: `_Unwind_Backtrace` has no state but its caller's stack.
+    // SAFETY: `_Unwind_Backtrace`, which this is, may be called by any thread at any time.
     unsafe { backtrace::trace_unsynchronized(each) }
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn temporary() -> &'static Path {
 }
 
 /// A copy of the fixture that finds this crate, with the dependencies' versions of this workspace.
-fn copy() -> &'static Path {
+pub(crate) fn copy() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(|| {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));

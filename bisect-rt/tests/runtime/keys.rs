@@ -30,7 +30,7 @@ fn callers_make_changes() {
     let run = probe(Flavour::Plain, &["called", "called"]).pattern("vy").run();
     let texts = texts(&run.reports);
     let lines: Vec<_> = texts.iter().map(|(_, text)| text.as_str()).collect();
-    assert_eq!(lines, ["probe/src/main.rs:30:31 called", "probe/src/main.rs:31:31 called"]);
+    assert_eq!(lines, ["probe/src/main.rs:28:31 called", "probe/src/main.rs:29:31 called"]);
     assert_eq!(all_different(texts.iter().map(|(id, _)| id)).len(), 2);
     let fast = probe(Flavour::FramePointers, &["called"]).pattern("vy").run();
     assert_eq!(fast.reports, run.reports, "in another build");

@@ -78,13 +78,16 @@ fn the_list_of_toggles() {
     assert_eq!(build[..4], ["built", "build", "probe/src/toggles.rs:25:25", "on"]);
     assert!(build[4].starts_with("0x") && build[4].len() == 18, "{build:?}");
     assert_eq!(build[5..], ["probe@1.2.3", "on"]);
-    assert_eq!(lines[1..], [
-        ["called", "caller", "probe/src/toggles.rs:21:5", "on"],
-        ["gate", "site", "probe/src/toggles.rs:9:1", "body"],
-        ["keyed", "site", "probe/src/toggles.rs:16:5", "on"],
-        ["site", "site", "probe/src/toggles.rs:6:5", "on"],
-        ["stack", "stack", "probe/src/stacks.rs:9:5", "on"],
-    ]);
+    assert_eq!(
+        lines[1..],
+        [
+            ["called", "caller", "probe/src/toggles.rs:21:5", "on"],
+            ["gate", "site", "probe/src/toggles.rs:9:1", "body"],
+            ["keyed", "site", "probe/src/toggles.rs:16:5", "on"],
+            ["site", "site", "probe/src/toggles.rs:6:5", "on"],
+            ["stack", "stack", "probe/src/stacks.rs:9:5", "on"],
+        ]
+    );
     assert_eq!(run.stderr, "");
 }
 

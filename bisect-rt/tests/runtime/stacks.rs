@@ -59,22 +59,31 @@ fn a_stack_for_people() {
     for capture in CAPTURES {
         let run = stacks(capture, "vy");
         let texts = texts(&run.reports);
-        let first: Vec<_> = texts.iter().take_while(|(id, _)| *id == texts[0].0).map(|(_, text)| text.as_str()).collect();
-        assert_eq!(first, [
-            "probe/src/stacks.rs:9:5 stack",
-            "  probe::stacks::toggled at probe/src/stacks.rs:9:5",
-            "  probe::stacks::left at probe/src/stacks.rs:14:15",
-            "  probe::stacks::all at probe/src/stacks.rs:34:26",
-            "  probe::run at probe/src/main.rs:36:21",
-            "  probe::main at probe/src/main.rs:20:9",
-        ], "{capture:?}");
+        let first: Vec<_> =
+            texts.iter().take_while(|(id, _)| *id == texts[0].0).map(|(_, text)| text.as_str()).collect();
+        assert_eq!(
+            first,
+            [
+                "probe/src/stacks.rs:9:5 stack",
+                "  probe::stacks::toggled at probe/src/stacks.rs:9:5",
+                "  probe::stacks::left at probe/src/stacks.rs:14:15",
+                "  probe::stacks::all at probe/src/stacks.rs:34:26",
+                "  probe::run at probe/src/main.rs:35:21",
+                "  probe::main at probe/src/main.rs:18:9",
+            ],
+            "{capture:?}"
+        );
         let (id, _) = texts.last().unwrap();
         let last: Vec<_> = texts.iter().filter(|(other, _)| other == id).map(|(_, text)| text.as_str()).collect();
-        assert_eq!(last, [
-            "probe/src/stacks.rs:9:5 stack",
-            "  probe::stacks::toggled at probe/src/stacks.rs:9:5",
-            "  probe::stacks::left at probe/src/stacks.rs:14:15",
-        ], "of a thread, {capture:?}");
+        assert_eq!(
+            last,
+            [
+                "probe/src/stacks.rs:9:5 stack",
+                "  probe::stacks::toggled at probe/src/stacks.rs:9:5",
+                "  probe::stacks::left at probe/src/stacks.rs:14:15",
+            ],
+            "of a thread, {capture:?}"
+        );
     }
 }
 
@@ -94,19 +103,21 @@ fn toggles_in_a_dynamic_library() {
     let host = Flavour::Dynamic.program("host", "host");
     let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let output = std::process::Command::new(rustc).args(["--print", "target-libdir"]).output().unwrap();
-    let libraries = [
-        std::path::PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()),
-        host.parent().unwrap().into(),
-    ];
+    let libraries =
+        [std::path::PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()), host.parent().unwrap().into()];
     let libraries = std::env::join_paths(libraries).unwrap().into_string().unwrap();
     let host = || Program::new(&host).env("LD_LIBRARY_PATH", &libraries);
 
     let run = host().env("BISECT_TOGGLES", "1").run();
-    assert_eq!(run.decisions(), [
-        "inside\tstack\tplugin/src/lib.rs:8:5\ton",
-        "site-inside\tsite\tplugin/src/lib.rs:12:5\ton",
-        "site-outside\tsite\thost/src/main.rs:22:34\ton",
-    ], "of all modules");
+    assert_eq!(
+        run.decisions(),
+        [
+            "inside\tstack\tplugin/src/lib.rs:8:5\ton",
+            "site-inside\tsite\tplugin/src/lib.rs:12:5\ton",
+            "site-outside\tsite\thost/src/main.rs:22:34\ton",
+        ],
+        "of all modules"
+    );
 
     let first = host().pattern("y").run();
     assert_eq!(all_different(ids(&first.reports)).len(), 4);
@@ -116,12 +127,15 @@ fn toggles_in_a_dynamic_library() {
     let run = host().pattern("vy").run();
     let texts = texts(&run.reports);
     let lines: Vec<_> = texts.iter().take(4).map(|(_, text)| text.as_str()).collect();
-    assert_eq!(lines, [
-        "plugin/src/lib.rs:8:5 inside",
-        "  plugin::inside at plugin/src/lib.rs:8:5",
-        "  host::one at host/src/main.rs:10:15",
-        "  host::main at host/src/main.rs:19:25",
-    ]);
+    assert_eq!(
+        lines,
+        [
+            "plugin/src/lib.rs:8:5 inside",
+            "  plugin::inside at plugin/src/lib.rs:8:5",
+            "  host::one at host/src/main.rs:10:15",
+            "  host::main at host/src/main.rs:19:25",
+        ]
+    );
     let run = host().pattern("inside=off").run();
     assert_eq!(run.decisions(), ["one: false", "two: false", "site inside: true", "site outside: true"]);
 }

@@ -48,6 +48,7 @@ pub(crate) const CASES: &[Case] = &[
     either("async unsafe", || block_on(unsafe { async_unsafe(3) }).to_string(), "4", "2"),
     either("recursive", || countdown(3), "3210", "3."),
     either("from a macro", || format!("{} {}", from_macro(2), from_macro_mut(2, 3)), "5 6", "20 23"),
+    either("raw identifiers", || raw(1, 2, (3, 4)), "new 1 3 3 4", "old 1 2 (3, 4)"),
     either("inner attributes", || inner_attributes().to_string(), "1", "2"),
 ];
 
@@ -353,6 +354,16 @@ fn sum(a: u8, b: u8) -> u8 {
 }
 
 toggled!("t", from_macro, from_macro_mut, a, tenfold, a + 1);
+
+fn r#match(a: u8, b: u8, c: Pair) -> String {
+    format!("old {a} {b} {c:?}")
+}
+
+#[bisect_toggle("t", off = r#match)]
+fn raw(r#type: u8, mut r#in: u8, (r#fn, last): Pair) -> String {
+    r#in += 1;
+    format!("new {type} {in} {fn} {last}")
+}
 
 fn two() -> u8 {
     2

@@ -1,5 +1,5 @@
-//! What the expansions of the macros do while the program runs: with nobody bisecting, and with the toggles forced on and
-//! off. The patterns are read before `main`, so all cases run in child processes of this executable.
+//! What the expansions of the macros do while the program runs: with nobody bisecting, and with the toggles forced on
+//! and off. The patterns are read before `main`, so all cases run in child processes of this executable.
 
 // The functions here are chosen for the shapes of their signatures.
 #![allow(

@@ -31,6 +31,8 @@ pub struct Arguments {
     /// For cargo, in order. Taken out: what the driver says itself (`--target-dir`, `--message-format`, `--no-run`),
     /// `-C`, and everything that is no option.
     pub options: Vec<OsString>,
+    /// All of them as the user wrote them, without `-C`, which only some cargos take, and none here.
+    pub typed: Vec<OsString>,
     /// Words that are no options: `TESTNAME`, or what `cargo run` hands to the program.
     pub words: Vec<OsString>,
     /// `-C`: cargo and the driver work as if started there.
@@ -106,8 +108,10 @@ impl Arguments {
                 if subcommand == Subcommand::Run {
                     // All that follows is the program's, options too.
                     arguments.words.extend(words.cloned());
+                    arguments.typed.extend(arguments.words.iter().cloned());
                     break;
                 }
+                arguments.typed.push(word.clone());
                 continue;
             };
             let (value, next) = match (attached, value_of(&name)) {
@@ -119,9 +123,12 @@ impl Arguments {
                     None => (None, None),
                 },
             };
+            let option = [word].into_iter().chain(next).cloned();
+            if name != "-C" {
+                arguments.typed.extend(option.clone());
+            }
             if !arguments.note(&name, value) {
-                arguments.options.push(word.clone());
-                arguments.options.extend(next.cloned());
+                arguments.options.extend(option);
             }
         }
         arguments
@@ -225,6 +232,7 @@ mod tests {
         ] {
             let arguments = test(line);
             assert_eq!((arguments.options, arguments.words), (words(options), words(found)), "{line}");
+            assert_eq!(arguments.typed, words(line));
         }
     }
 
@@ -232,6 +240,7 @@ mod tests {
     fn what_the_driver_needs_is_noted() {
         let line = "--config a=1 -C here --manifest-path m --target t --target-dir d -p x --package y --bin b --example e --doc --config=b=2";
         let arguments = test(line);
+        assert_eq!(arguments.typed, words(&line.replace("-C here ", "")));
         assert_eq!(arguments.directory, Some("here".into()));
         assert_eq!(arguments.manifest_path, Some("m".into()));
         assert_eq!(arguments.target_dir, Some("d".into()));
@@ -244,6 +253,7 @@ mod tests {
     #[test]
     fn everything_from_the_first_word_on_is_the_programs() {
         let arguments = Arguments::parse(Subcommand::Run, &words("--bin x -q file -v --release"));
+        assert_eq!(arguments.typed, words("--bin x -q file -v --release"));
         assert_eq!((arguments.options, arguments.words), (words("--bin x -q"), words("file -v --release")));
     }
 

@@ -86,7 +86,7 @@ impl Build<'_> {
         Ok(Artifacts::parse(&finished.output))
     }
 
-    fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.config.cargo);
         command.args(self.argv()).current_dir(&self.config.directory);
         super::scrub(&mut command);
@@ -215,7 +215,7 @@ mod tests {
             r#"{"reason":"of-the-future"}"#.to_owned(),
         ];
         let artifacts = Artifacts::parse(lines.join("\n").as_bytes());
-        let names: Vec<_> = artifacts.executables.iter().map(|executable| executable.to_string()).collect();
+        let names: Vec<_> = artifacts.executables.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["unittests src/lib.rs (n-lib)", "src/bin.rs (n-bin)", "src/test.rs (n-test)"]);
         assert_eq!(artifacts.rustc_invocations, 2);
         assert_eq!(artifacts.scripts[0].env, [("A".to_owned(), "b".to_owned())]);

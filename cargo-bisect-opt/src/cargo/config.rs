@@ -7,13 +7,15 @@ use std::{
     process::Command,
 };
 
-use cargo_config2::{PathAndArgs, ResolveOptions, TargetTriple};
+use cargo_config2::{Flags, PathAndArgs, ResolveOptions, TargetTriple};
 
 use super::{Arguments, CargoError};
 
 /// Variables with flags, from the first that counts; both hide all flags of the configuration.
 const ENCODED: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTFLAGS: &str = "RUSTFLAGS";
+/// The variable for `build.rustflags`, to which cargo appends it; the library would put it in their place.
+const BUILD_FLAGS: &str = "CARGO_BUILD_RUSTFLAGS";
 
 /// Flags of ours: the runtime follows frame pointers where the whole program has them.
 const OUR_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
@@ -59,39 +61,20 @@ impl Config {
     pub fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
         let mut directory = std::env::current_dir()?;
         directory.extend(&arguments.directory);
-        let options = ResolveOptions::default().env(environment.iter().cloned());
+        let variables = environment.iter().filter(|(name, _)| name != BUILD_FLAGS).cloned();
+        let options = ResolveOptions::default().env(variables);
         let base = cargo_config2::Config::load_with_options(&directory, options)?;
-        let host = base.host_triple()?.to_owned();
-        let given: Vec<_> = arguments
-            .config
-            .iter()
-            .map(|given| GivenConfig::load(given, &directory, &base))
-            .collect::<Result<_, _>>()?;
-
-        let mut targets: Vec<_> =
-            arguments.targets.iter().map(|target| target.to_string_lossy().into_owned()).collect();
-        // The last that says something hides the others.
-        for config in given.iter().rev().map(|given| &given.config).chain([&base]) {
-            if targets.is_empty() {
-                targets = config.build_target_for_cli(&targets)?;
-            }
-        }
-        let is_cross = !targets.is_empty();
-        for target in targets.iter_mut().filter(|target| *target == "host-tuple") {
-            target.clone_from(&host);
-        }
-        let mut triples: Vec<TargetTriple> = base.build_target_for_config(&targets)?;
-        triples.dedup();
-        let [triple] = triples.as_slice() else {
-            return Err(CargoError::Usage(format!(
-                "cannot run what is built for several targets ({})",
-                targets.join(", ")
-            )));
-        };
+        let given = arguments.config.iter().map(|given| GivenConfig::load(given, &directory, &base));
+        let given = given.collect::<Result<Vec<_>, _>>()?;
+        let (triple, is_cross) = target(arguments, &given, &base)?;
+        let triple = &triple;
 
         let mut merged = Layer::of(&base, triple)?;
         for given in &given {
             merged.add(given.layer(triple)?);
+        }
+        if let Some((_, flags)) = environment.iter().find(|(name, _)| name == BUILD_FLAGS) {
+            merged.build_flags.extend(Flags::from_space_separated(&flags.to_string_lossy()).flags);
         }
         let from_environment = environment.iter().any(|(name, _)| name == ENCODED || name == RUSTFLAGS);
         let rustflags = if from_environment {
@@ -109,9 +92,10 @@ impl Config {
             runner: merged.runner.unwrap_or_default(),
             rustflags,
             env: merged.env,
-            has_build_dir: [&base]
-                .into_iter()
-                .chain(given.iter().map(|given| &given.config))
+            has_build_dir: given
+                .iter()
+                .map(|given| &given.config)
+                .chain([&base])
                 .any(|config| config.build.build_dir.is_some()),
             rustc: base.rustc().clone(),
         })
@@ -146,7 +130,35 @@ impl Config {
     }
 }
 
-fn flags(flags: Option<cargo_config2::Flags>) -> Vec<String> {
+/// The target that is built for, and whether it was asked for.
+fn target(
+    arguments: &Arguments,
+    given: &[GivenConfig],
+    base: &cargo_config2::Config,
+) -> Result<(TargetTriple, bool), CargoError> {
+    let mut targets: Vec<_> = arguments.targets.iter().map(|target| target.to_string_lossy().into_owned()).collect();
+    // The last that says something hides the others.
+    for config in given.iter().rev().map(|given| &given.config).chain([base]) {
+        if targets.is_empty() {
+            targets = config.build_target_for_cli(&targets)?;
+        }
+    }
+    let is_cross = !targets.is_empty();
+    for target in targets.iter_mut().filter(|target| *target == "host-tuple") {
+        base.host_triple()?.clone_into(target);
+    }
+    let mut triples = base.build_target_for_config(&targets)?;
+    triples.dedup();
+    match triples.pop() {
+        Some(triple) if triples.is_empty() => Ok((triple, is_cross)),
+        _ => {
+            let targets = targets.join(", ");
+            Err(CargoError::Usage(format!("cannot run what is built for several targets ({targets})")))
+        }
+    }
+}
+
+fn flags(flags: Option<Flags>) -> Vec<String> {
     flags.map(|flags| flags.flags).unwrap_or_default()
 }
 
@@ -162,7 +174,8 @@ impl Layer {
         Ok(Self { target_flags, build_flags, runner, env })
     }
 
-    /// Adds what `higher` says: lists are joined, all else is replaced.
+    /// Adds what `higher` says. Flags are joined; where cargo would replace them, since both are written as one text,
+    /// the higher come last and win.
     fn add(&mut self, higher: Self) {
         self.target_flags.extend(higher.target_flags);
         self.build_flags.extend(higher.build_flags);
@@ -206,7 +219,7 @@ impl GivenConfig {
 
     fn layer(&self, triple: &TargetTriple) -> Result<Layer, CargoError> {
         let mut layer = Layer::of(&self.config, triple)?;
-        let paths = layer.runner.iter_mut().flat_map(|runner| runner.first_mut());
+        let paths = layer.runner.iter_mut().filter_map(|runner| runner.first_mut());
         for path in paths.chain(layer.env.values_mut().map(|(value, _)| value)) {
             if let Ok(relative) = Path::new(path).strip_prefix(self.place.path()) {
                 *path = self.base.join(relative).into_os_string();

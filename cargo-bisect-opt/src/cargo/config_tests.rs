@@ -76,7 +76,7 @@ fn runners_and_variables_are_found() {
          [env]\nPLAIN = 'a'\nFORCED = {{ value = 'b', force = true }}\nHERE = {{ value = 'data', relative = true }}"
     ));
     let config = case.load(&["--target", TARGET], &[]).unwrap();
-    assert_eq!(config.runner, [case.dir.path().join("run.sh").into_os_string(), "-x".into()]);
+    assert_eq!(config.runner, [case.dir.path().join("./run.sh").into_os_string(), "-x".into()]);
     assert_eq!(config.env["PLAIN"], ("a".into(), false));
     assert_eq!(config.env["FORCED"], ("b".into(), true));
     assert_eq!(config.env["HERE"].0, case.dir.path().join("data"));
@@ -84,7 +84,7 @@ fn runners_and_variables_are_found() {
     let runner = format!("target.{TARGET}.runner='./other.sh'");
     let env = "env.PLAIN={value='c', relative=true}";
     let config = case.load(&["--target", TARGET, "--config", &runner, "--config", env], &[]).unwrap();
-    assert_eq!(config.runner, [case.dir.path().join("other.sh")]);
+    assert_eq!(config.runner, [case.dir.path().join("./other.sh")]);
     assert_eq!(config.env["PLAIN"].0, case.dir.path().join("c"));
 
     let environment = [("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", "wine -q")];

@@ -244,9 +244,10 @@ fn of_package(package: &Package) -> [(String, OsString); 14] {
     .map(|(name, value)| (format!("CARGO_PKG_{name}"), value.into()))
 }
 
-/// As manifests write it; `cargo metadata` fills in what they left out.
+/// As manifests write it, mostly: without the patch version, which the reader of the metadata adds where it is missing.
 fn rust_version(version: &cargo_metadata::semver::Version) -> String {
-    version.to_string()
+    let text = version.to_string();
+    text.strip_suffix(".0").map_or(text.clone(), str::to_owned)
 }
 
 impl Launch {
@@ -284,3 +285,7 @@ impl Launch {
             .collect())
     }
 }
+
+#[cfg(test)]
+#[path = "executable_tests.rs"]
+mod tests;

@@ -38,7 +38,6 @@ pub struct Project {
     libdir: Option<PathBuf>,
     /// The words behind `--`.
     target_words: Vec<OsString>,
-    cargo_words: Vec<OsString>,
 }
 
 /// What one build has beyond the user's arguments.
@@ -84,7 +83,6 @@ impl Project {
             workspace,
             program,
             target_words: target_words.to_vec(),
-            cargo_words: cargo_words.to_vec(),
         })
     }
 
@@ -104,7 +102,11 @@ impl Project {
         scratch: &Path,
         interrupt: &Interrupt,
     ) -> Result<Artifacts, CargoError> {
-        let build = Build {
+        self.prepare_build(with, output).run(scratch, interrupt)
+    }
+
+    fn prepare_build<'a>(&'a self, with: &'a With, output: Output<'a>) -> Build<'a> {
+        Build {
             config: &self.config,
             arguments: &self.arguments,
             subcommand: self.subcommand,
@@ -113,8 +115,7 @@ impl Project {
             flags: &with.flags,
             variables: &with.variables,
             output,
-        };
-        build.run(scratch, interrupt)
+        }
     }
 
     /// The executables that cargo would run, in its order.
@@ -216,7 +217,7 @@ impl Project {
     /// The words with which a user would have cargo build and run, with these arguments behind `--`.
     pub fn command_words(&self, target_words: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
-        words.extend(self.cargo_words.iter().cloned());
+        words.extend(self.arguments.typed.iter().cloned());
         if !target_words.is_empty() {
             words.push("--".into());
             words.extend(target_words.iter().cloned());
@@ -227,5 +228,18 @@ impl Project {
     /// The user's flags for the compiler.
     pub fn flags(&self) -> &[String] {
         &self.config.rustflags
+    }
+}
+
+#[cfg(test)]
+impl Project {
+    /// Cargo as it is run for a build.
+    pub fn cargo_for_tests(&self, with: &With) -> std::process::Command {
+        self.prepare_build(with, Output::Shown).command()
+    }
+
+    /// Where it builds.
+    pub fn target_dir(&self) -> &Path {
+        &self.target_dir
     }
 }

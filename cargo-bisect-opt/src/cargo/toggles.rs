@@ -90,6 +90,7 @@ impl Serialize for Key {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn id<S: Serializer>(id: &ChangeId, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(id)
 }
@@ -172,7 +173,7 @@ pub enum ChoiceError {
     )]
     NoToggles,
     /// No such name.
-    #[error("no toggle is called `{name}`{}\nhelp: there is {}", meant(.nearest), quoted(.all))]
+    #[error("no toggle is called `{name}`{}\nhelp: there is {}", meant(.nearest.as_deref()), quoted(.all))]
     Unknown {
         /// What the user asked for.
         name: String,
@@ -202,8 +203,8 @@ impl ChoiceError {
     }
 }
 
-fn meant(nearest: &Option<String>) -> String {
-    nearest.as_ref().map_or(String::new(), |name| format!(", did you mean `{name}`?"))
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
 }
 
 fn quoted(names: &[String]) -> String {

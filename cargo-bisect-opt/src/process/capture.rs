@@ -25,12 +25,7 @@ pub(super) struct Capture<'a> {
 
 impl<'a> Capture<'a> {
     /// A capture that writes to `log` and keeps about `keep` bytes.
-    pub(super) fn new(
-        log: &Path,
-        append: bool,
-        keep: usize,
-        reports: Option<&'a mut Reports>,
-    ) -> io::Result<Self> {
+    pub(super) fn new(log: &Path, append: bool, keep: usize, reports: Option<&'a mut Reports>) -> io::Result<Self> {
         let mut options = fs_err::OpenOptions::new();
         options.create(true).write(true).append(append).truncate(!append);
         Ok(Self {

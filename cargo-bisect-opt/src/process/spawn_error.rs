@@ -68,7 +68,10 @@ impl SpawnError {
                 let next = next_if_denied(&program);
                 Self::Permission { program, source, next }
             }
-            kind => Self::Other { program, source, next: next_if_other(kind).into() },
+            _ => {
+                let next = next_if_other(&source).into();
+                Self::Other { program, source, next }
+            }
         }
     }
 }
@@ -95,10 +98,17 @@ fn next_if_denied(program: &Path) -> &'static str {
     }
 }
 
-fn next_if_other(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::ExecutableFileBusy => "it is still being written: wait for the build, or whatever else has it open, to end",
+fn next_if_other(error: &io::Error) -> &'static str {
+    /// `ENOEXEC`, for which the standard library has no kind; the same number on every Unix.
+    const NO_EXECUTABLE: Option<i32> = Some(8);
+    match error.kind() {
+        ErrorKind::ExecutableFileBusy => {
+            "it is still being written: wait for the build, or whatever else has it open, to end"
+        }
         ErrorKind::ArgumentListTooLong => "pass fewer arguments, or pass them in a file",
+        _ if cfg!(unix) && error.raw_os_error() == NO_EXECUTABLE => {
+            "it was built for another system, or is a script that does not begin with `#!` and its interpreter"
+        }
         _ => "run it by hand to see whether it works without us",
     }
 }

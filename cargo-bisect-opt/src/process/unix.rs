@@ -29,7 +29,7 @@ use rustix::{
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
-use self::family::{Family, Member, Scope};
+use self::family::{Family, LOOK_AGAIN, Member, Scope};
 use super::{Capture, Ending, GRACE, KILLED};
 use crate::interrupt::Interrupt;
 
@@ -157,7 +157,9 @@ impl<'a, 'b> Follower<'a, 'b> {
             }
             // The leader is not reaped, so this group is still its group. That there is nobody left in it is no error.
             let _ = kill_process_group(self.family.leader(), signal);
-            members.iter().for_each(|member| member.signal(signal));
+            for member in &members {
+                member.signal(signal);
+            }
             while !(self.exited && members.iter().all(Member::is_gone)) {
                 let impatient = signal == Signal::TERM && self.interrupt.impatient();
                 if impatient || deadline <= Instant::now() {
@@ -190,7 +192,7 @@ impl<'a, 'b> Follower<'a, 'b> {
     /// Waits until something has happened, at most until `deadline`, and takes note of it.
     fn wait(&mut self, deadline: Option<Instant>, members: &mut [Member]) -> io::Result<()> {
         let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let timeout = timeout.into_iter().chain(members.iter().filter_map(Member::look_again_after)).min();
+        let timeout = timeout.into_iter().chain(LOOK_AGAIN.filter(|_| !members.is_empty())).min();
         // More seconds than fit are as good as no timeout.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
 

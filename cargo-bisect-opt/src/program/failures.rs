@@ -26,6 +26,17 @@ pub enum Side {
     None,
 }
 
+/// How much of an executable is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share<'a> {
+    /// It is not started.
+    Nothing,
+    /// All that the user's arguments select.
+    Everything,
+    /// These tests.
+    Tests(&'a [String]),
+}
+
 /// What the search is about.
 #[derive(Debug, Default)]
 pub struct Focus {
@@ -51,10 +62,10 @@ impl Focus {
         self.decided.is_none() && self.side(side).is_none()
     }
 
-    fn side(&self, side: Side) -> &Option<Failures> {
+    fn side(&self, side: Side) -> Option<&Failures> {
         match side {
-            Side::All => &self.all,
-            Side::None => &self.none,
+            Side::All => self.all.as_ref(),
+            Side::None => self.none.as_ref(),
         }
     }
 
@@ -70,11 +81,15 @@ impl Focus {
         notes
     }
 
-    /// Whether an executable is to be run, and if so, which of its tests: `None`, all of them.
-    pub fn tests(&self, executable: &str) -> Option<Option<&[String]>> {
+    /// What of an executable is to be run.
+    pub fn share(&self, executable: &str) -> Share<'_> {
         match &self.decided {
-            Some(decided) if !decided.repeat.is_empty() => decided.repeat.get(executable).map(Option::as_deref),
-            _ => Some(None),
+            Some(decided) if !decided.repeat.is_empty() => match decided.repeat.get(executable) {
+                None => Share::Nothing,
+                Some(None) => Share::Everything,
+                Some(Some(tests)) => Share::Tests(tests),
+            },
+            _ => Share::Everything,
         }
     }
 
@@ -161,11 +176,10 @@ mod tests {
     /// What is run, as `exe:a,b` or `exe`; and what counts of `all` and `none`.
     fn outcome(all: &str, none: &str) -> (String, String, String) {
         let (focus, _) = focus(all, none);
-        let run = ["x", "y"].into_iter().filter_map(|executable| {
-            Some(match focus.tests(executable)? {
-                None => executable.to_owned(),
-                Some(tests) => format!("{executable}:{}", tests.join(",")),
-            })
+        let run = ["x", "y"].into_iter().filter_map(|executable| match focus.share(executable) {
+            Share::Nothing => None,
+            Share::Everything => Some(executable.to_owned()),
+            Share::Tests(tests) => Some(format!("{executable}:{}", tests.join(","))),
         });
         let counting = |list| {
             let text = |failure: &Failure| match &failure.test {
@@ -230,7 +244,8 @@ mod tests {
     #[test]
     fn too_many_names_for_a_command_line_are_not_named() {
         let many = |count: usize| (0..count).map(|i| format!("x:{i:010}")).collect::<Vec<_>>().join(" ");
-        assert_eq!(focus(&many(ARGUMENTS / 11), "").0.tests("x").unwrap().unwrap().len(), ARGUMENTS / 11);
-        assert_eq!(focus(&many(ARGUMENTS / 11 + 1), "").0.tests("x"), Some(None));
+        let (most, _) = focus(&many(ARGUMENTS / 11), "");
+        assert!(matches!(most.share("x"), Share::Tests(tests) if tests.len() == ARGUMENTS / 11));
+        assert_eq!(focus(&many(ARGUMENTS / 11 + 1), "").0.share("x"), Share::Everything);
     }
 }

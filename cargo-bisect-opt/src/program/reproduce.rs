@@ -2,7 +2,7 @@
 
 use bisect_core::Pattern;
 
-use super::{Axis, Program};
+use super::{Axis, Program, Share};
 use crate::{
     cargo::{Executable, libtest},
     shell,
@@ -41,7 +41,10 @@ impl Program {
     }
 
     fn start_line(&self, executable: &Executable, pattern: &Pattern) -> Option<String> {
-        let tests = self.focus.tests(&executable.key())?;
+        let share = self.focus.share(&executable.key());
+        if share == Share::Nothing {
+            return None;
+        }
         let launch = self.project.launch(&self.artifacts, executable);
         // What cannot be read now can hardly be started; the line is right as far as it goes.
         let mut variables = launch.needed_variables(&self.artifacts.libraries).unwrap_or_default();
@@ -49,7 +52,7 @@ impl Program {
         variables.push(("BISECT_PATTERN", value.as_ref()));
         let variables = variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
         let mut words = launch.words().to_vec();
-        words.extend(self.arguments(tests));
+        words.extend(self.arguments(share));
         let directory = shell::quote(&launch.directory);
         Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
     }
@@ -57,9 +60,10 @@ impl Program {
     /// Has cargo build and run the same, with these variables.
     fn cargo_line(&self, variables: Vec<String>) -> String {
         let executables = self.project.executables(&self.artifacts).unwrap_or_default();
-        let tests: Vec<_> = executables.iter().filter_map(|executable| self.focus.tests(&executable.key())).collect();
+        let shares = executables.iter().map(|executable| self.focus.share(&executable.key()));
+        let shares: Vec<_> = shares.filter(|&share| share != Share::Nothing).collect();
         let mut target_words = self.settings.target.clone();
-        if let [Some(tests)] = tests.as_slice() {
+        if let [Share::Tests(tests)] = shares.as_slice() {
             target_words = libtest::repeat(&target_words, tests);
         }
         let line = shell::line(self.project.command_words(&target_words));

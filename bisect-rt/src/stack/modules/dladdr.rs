@@ -8,13 +8,13 @@ use std::{
 
 use super::{Frame, MAIN, identity};
 
-pub(super) fn locate(addresses: &[u64], frames: &mut Vec<Frame>) {
+pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
     let main = module_of(start_of_main()).map(|module| module.base);
-    frames.extend(addresses.iter().map_while(|&address| {
-        let module = module_of(address)?;
+    for (frame, &address) in frames.iter_mut().zip(addresses) {
+        let Some(module) = module_of(address) else { return };
         let id = if Some(module.base) == main { MAIN } else { identity(module.path.to_bytes()) };
-        Some(Frame { address, module: id, offset: address.wrapping_sub(module.base) })
-    }));
+        *frame = Frame { address, module: id, offset: address.wrapping_sub(module.base) };
+    }
 }
 
 pub(super) fn file_name(address: u64) -> Option<String> {

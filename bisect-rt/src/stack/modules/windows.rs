@@ -18,18 +18,19 @@ unsafe extern "system" {
 const FROM_ADDRESS: u32 = 4;
 const UNCHANGED_REFCOUNT: u32 = 2;
 
-pub(super) fn locate(addresses: &[u64], frames: &mut Vec<Frame>) {
+pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
     let main = handle(0, ptr::null());
-    frames.extend(addresses.iter().map_while(|&address| {
-        let module = module_of(address)?;
+    for (frame, &address) in frames.iter_mut().zip(addresses) {
+        let Some(module) = module_of(address) else { return };
         let id = if Some(module) == main {
             MAIN
         } else {
-            identity(path(module)?.file_name()?.as_encoded_bytes())
+            let path = path(module).unwrap_or_default();
+            identity(path.as_os_str().as_encoded_bytes())
         };
         // The handle of a module is its base address.
-        Some(Frame { address, module: id, offset: address.wrapping_sub(module.addr() as u64) })
-    }));
+        *frame = Frame { address, module: id, offset: address.wrapping_sub(module.addr() as u64) };
+    }
 }
 
 pub(super) fn file_name(address: u64) -> Option<String> {

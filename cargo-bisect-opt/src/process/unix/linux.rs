@@ -29,15 +29,21 @@ use rustix::{
 
 use super::leaders::{self, raw};
 
-/// Tells whose descendant an orphan is.
+/// The variable that tells whose descendant an orphan is.
 const MARK: &str = "BISECT_OPT_RUN";
+
+/// The marking variable of one family, with its value. All have it in their environment, unless they have cleared that.
+#[derive(Debug)]
+pub(super) struct Mark(String);
+
+/// How often to see who is gone; descriptors tell.
+pub(super) const LOOK_AGAIN: Option<Duration> = None;
 
 /// A process, the leader of its group, and what it has started.
 #[derive(Debug)]
 pub(super) struct Family {
     leader: Pid,
-    /// Unless they have cleared it, all have this in their environment.
-    mark: String,
+    mark: Mark,
 }
 
 /// Which of a family.
@@ -50,14 +56,16 @@ pub(super) enum Scope {
 }
 
 /// Makes orphans come to us, and marks what `command` will start.
-pub(super) fn prepare(command: &mut Command) -> String {
+pub(super) fn prepare(command: &mut Command) -> Mark {
     static ONCE: Once = Once::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    // Where this is forbidden, orphans are out of reach.
-    ONCE.call_once(|| drop(set_child_subreaper(Some(getpid()))));
+    ONCE.call_once(|| {
+        // Where this is forbidden, orphans are out of reach.
+        let _ = set_child_subreaper(Some(getpid()));
+    });
     let value = format!("{}.{}", raw(getpid()), COUNT.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &value);
-    format!("{MARK}={value}")
+    Mark(format!("{MARK}={value}"))
 }
 
 /// A descriptor that can be read from when the process has exited.
@@ -77,7 +85,7 @@ pub(super) fn reap_orphans() {
 }
 
 impl Family {
-    pub(super) fn new(leader: Pid, mark: String) -> Self {
+    pub(super) fn new(leader: Pid, mark: Mark) -> Self {
         Self { leader, mark }
     }
 
@@ -109,7 +117,8 @@ impl Family {
         let leaders = leaders::lock().clone();
         let is_orphan = |process: &Process| process.parent == we && !leaders.contains(&process.id);
         let is_root = |process: &&Process| process.group == leader || is_orphan(process) && self.has_mark(process.id);
-        let mut ours: BTreeSet<_> = processes.iter().filter(is_root).map(|process| process.id).chain([leader]).collect();
+        let mut ours: BTreeSet<_> =
+            processes.iter().filter(is_root).map(|process| process.id).chain([leader]).collect();
         loop {
             let is_child = |process: &&Process| ours.contains(&process.parent) && !ours.contains(&process.id);
             let children: Vec<_> = processes.iter().filter(is_child).map(|process| process.id).collect();
@@ -122,7 +131,7 @@ impl Family {
 
     fn has_mark(&self, process: i32) -> bool {
         let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|variable| variable == self.mark.as_bytes())
+        environment.split(|&byte| byte == 0).any(|variable| variable == self.mark.0.as_bytes())
     }
 
     fn open(&self, process: &Process) -> Option<Member> {
@@ -170,11 +179,6 @@ impl Member {
     /// Can be read from when it has exited; `None` if it has.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.gone).then(|| self.fd.as_fd())
-    }
-
-    /// The descriptor tells.
-    pub(super) fn look_again_after(&self) -> Option<Duration> {
-        None
     }
 }
 
@@ -244,12 +248,12 @@ impl Process {
     }
 
     /// Reads the one line of `/proc/PID/stat`, whose second field is a name with anything in it, in parentheses.
-    fn parse(stat: &[u8]) -> Option<Self> {
-        let name = memchr::memchr(b'(', stat)?;
-        let end_of_name = memchr::memrchr(b')', stat)?;
-        let id = std::str::from_utf8(&stat[..name]).ok()?.trim().parse().ok()?;
+    fn parse(line: &[u8]) -> Option<Self> {
+        let name = memchr::memchr(b'(', line)?;
+        let end_of_name = memchr::memrchr(b')', line)?;
+        let id = std::str::from_utf8(&line[..name]).ok()?.trim().parse().ok()?;
         // From the third field on: state, parent, group, …; the start is the 22nd.
-        let mut fields = std::str::from_utf8(&stat[end_of_name + 1..]).ok()?.split_ascii_whitespace().skip(1);
+        let mut fields = std::str::from_utf8(&line[end_of_name + 1..]).ok()?.split_ascii_whitespace().skip(1);
         let parent = fields.next()?.parse().ok()?;
         let group = fields.next()?.parse().ok()?;
         let start = fields.nth(16)?.parse().ok()?;

@@ -1,6 +1,7 @@
 //! What a process has started, where only its process group tells.
 //!
-//! What leaves the group is out of reach here, and so is what runs on in other groups.
+//! What leaves the group is out of reach here.
+#![expect(clippy::unused_self, reason = "the same interface as on Linux")]
 
 use std::{
     io,
@@ -11,8 +12,8 @@ use std::{
 
 use rustix::process::{Pid, Signal, test_kill_process_group};
 
-/// How often to see whether a group is empty; nothing tells.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+/// How often to see who is gone; nothing tells.
+pub(super) const LOOK_AGAIN: Option<Duration> = Some(Duration::from_millis(5));
 
 /// A process, the leader of its group, and what it has started.
 #[derive(Debug)]
@@ -29,8 +30,14 @@ pub(super) enum Scope {
     Descendants,
 }
 
+/// Nothing tells a descendant.
+#[derive(Debug)]
+pub(super) struct Mark;
+
 /// Nothing is needed here.
-pub(super) fn prepare(_: &mut Command) {}
+pub(super) fn prepare(_: &mut Command) -> Mark {
+    Mark
+}
 
 /// There are no process descriptors here.
 pub(super) fn watch_exit(_: Pid) -> io::Result<OwnedFd> {
@@ -41,7 +48,7 @@ pub(super) fn watch_exit(_: Pid) -> io::Result<OwnedFd> {
 pub(super) fn reap_orphans() {}
 
 impl Family {
-    pub(super) fn new(leader: Pid, (): ()) -> Self {
+    pub(super) fn new(leader: Pid, Mark: Mark) -> Self {
         Self { leader }
     }
 
@@ -77,9 +84,5 @@ impl Member {
 
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         None
-    }
-
-    pub(super) fn look_again_after(&self) -> Option<Duration> {
-        Some(LOOK_AGAIN)
     }
 }

@@ -1,0 +1,78 @@
+//! Small cargo projects for tests.
+
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+/// A project in a directory of its own.
+#[derive(Debug)]
+pub struct Fixture {
+    path: PathBuf,
+    /// Deletes it, unless it is kept for the next time.
+    _dir: Option<tempfile::TempDir>,
+}
+
+impl Fixture {
+    /// A project of these files.
+    pub fn new(files: &[(&str, &str)]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let fixture = Self { path: dir.path().canonicalize().unwrap(), _dir: Some(dir) };
+        for (name, text) in files {
+            fixture.write(name, text);
+        }
+        fixture
+    }
+
+    /// The project in `fixture_toggles`, which depends on the runtime. It is kept, so that the runtime is built once.
+    pub fn toggles() -> &'static Self {
+        static FIXTURE: OnceLock<Fixture> = OnceLock::new();
+        FIXTURE.get_or_init(|| {
+            // `…/debug/deps/cargo_bisect_opt-…`
+            let executable = std::env::current_exe().unwrap();
+            let path = executable.ancestors().nth(3).unwrap().join("driver-fixture");
+            let ours = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+            let fixture = Self { path, _dir: None };
+            let manifest = include_str!("fixture_toggles/Cargo.toml.in");
+            fixture.write("Cargo.toml", &manifest.replace("RUNTIME", ours.join("bisect-rt").to_str().unwrap()));
+            // The versions that are there: tests do without a network.
+            fixture.write("Cargo.lock", &fs_err::read_to_string(ours.join("Cargo.lock")).unwrap());
+            for (name, text) in [
+                ("gates/Cargo.toml", include_str!("fixture_toggles/gates/Cargo.toml.in")),
+                ("gates/src/lib.rs", include_str!("fixture_toggles/gates/src/lib.rs")),
+                ("gates/src/main.rs", include_str!("fixture_toggles/gates/src/main.rs")),
+                ("gates/tests/child.rs", include_str!("fixture_toggles/gates/tests/child.rs")),
+                ("low/Cargo.toml", include_str!("fixture_toggles/low/Cargo.toml.in")),
+                ("low/src/lib.rs", include_str!("fixture_toggles/low/src/lib.rs")),
+                ("top/Cargo.toml", include_str!("fixture_toggles/top/Cargo.toml.in")),
+                ("top/src/lib.rs", include_str!("fixture_toggles/top/src/lib.rs")),
+            ] {
+                fixture.write(name, text);
+            }
+            fixture
+        })
+    }
+
+    /// Its directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes one of its files; one that is there already stays as it is, so that cargo takes it for old.
+    pub fn write(&self, name: &str, text: &str) {
+        let path = self.path.join(name);
+        if fs_err::read_to_string(&path).is_ok_and(|old| old == text || name == "Cargo.lock") {
+            return;
+        }
+        fs_err::create_dir_all(path.parent().unwrap()).unwrap();
+        fs_err::write(path, text).unwrap();
+    }
+
+    /// A command line for cargo in it.
+    pub fn words(&self, line: &str) -> Vec<OsString> {
+        let target = self.path.join("target");
+        let words = ["-C".into(), self.path.clone().into(), "--offline".into(), "--target-dir".into(), target.into()];
+        words.into_iter().chain(line.split_whitespace().map(Into::into)).collect()
+    }
+}

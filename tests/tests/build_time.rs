@@ -1,0 +1,37 @@
+//! Build-time changes: found across ten crates, of which few are compiled again for each trial.
+#![cfg(unix)]
+
+use std::{fs, os::unix::fs::PermissionsExt};
+
+use bisect_tests::harness::{Fixture, Scratch, line_of, run};
+
+#[test]
+fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
+    let fixture = Fixture::new("tenfold");
+    let scratch = Scratch::new();
+    // Notes every start of rustc for a crate of the workspace. (A plain `sh` may drop variables with a dot in their names.)
+    fixture.write(
+        "rustc.sh",
+        "#!/usr/bin/env bash\ncase \"$*\" in *'--crate-name ___'*) ;; *--crate-name*) echo >> \"$NOTES\";; esac\nexec \"$@\"\n",
+    );
+    let wrapper = fixture.dir().join("rustc.sh");
+    fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = fixture.driver(["run", "--json", "-p", "app"]);
+    command.env("RUSTC_WORKSPACE_WRAPPER", &wrapper).env("NOTES", scratch.dir().join("notes"));
+    let finished = run(&mut command).expect_status(0);
+
+    let found = finished.events_of("found");
+    assert_eq!(found.len(), 1, "{finished}");
+    let change = &found[0]["changes"][0];
+    assert_eq!(found[0]["changes"].as_array().map(Vec::len), Some(1), "{finished}");
+    assert_eq!((&change["kind"], &change["name"]), (&"build".into(), &"doubles".into()));
+    assert!(change["file"].as_str().unwrap().ends_with("part6/src/lib.rs"), "{change}");
+    assert_eq!(change["line"], line_of(fixture.dir(), "part6/src/lib.rs", "// the culprit"));
+
+    let trials = finished.events_of("trial").len();
+    let compiled = scratch.read("notes").lines().count();
+    finished.expect_message(&["started rustc"]);
+    println!("{compiled} starts of rustc in {trials} trials over ten crates and 36 changes");
+    assert!(compiled >= 20, "with every change, and with none: {compiled}");
+    assert!(compiled <= 10 * trials / 2, "{compiled} starts of rustc in {trials} trials");
+}

@@ -1,0 +1,90 @@
+//! The driver starts executables as cargo does, with the user's settings, and leaves the user's target directory alone.
+#![cfg(unix)]
+
+use bisect_tests::harness::{Finished, Fixture, Scratch, line_of, run};
+use serde_json::Value;
+
+/// The lines of the only change of each culprit.
+fn lines(finished: &Finished) -> Vec<Value> {
+    finished.events_of("found").iter().map(|found| found["changes"][0]["line"].clone()).collect()
+}
+
+#[test]
+fn flags_runner_and_variables_are_what_cargo_would_use() {
+    let fixture = Fixture::new("settings");
+    let scratch = Scratch::new();
+    let mut command = fixture.driver(["test", "--json"]);
+    // Anything else that is missing makes the test fail both ways.
+    let finished = run(command.env("NOTE_RUNS_IN", scratch.dir().join("runner"))).expect_status(0);
+    assert_eq!(lines(&finished), [line_of(fixture.dir(), "src/lib.rs", "// the culprit")]);
+    let runs = finished.events_of("end")[0]["runs"].as_u64().unwrap();
+    assert!(scratch.read("runner").lines().count() as u64 >= runs, "the runner starts every run");
+}
+
+#[test]
+fn a_program_runs_in_the_users_folder() {
+    let fixture = Fixture::new("settings");
+    let scratch = Scratch::new();
+    // Cargo looks for configuration from there too, so the fixture's does not count.
+    let mut command = scratch.driver(["run", "--json", "--manifest-path"]);
+    command.arg(fixture.dir().join("Cargo.toml"));
+    let finished = run(command.args(["--", "strict"])).expect_status(0);
+    assert_eq!(finished.events_of("found").len(), 1, "{finished}");
+    let log = scratch.read("bisect.out/runs/0002.log");
+    let here = scratch.dir().canonicalize().unwrap();
+    assert!(log.lines().any(|line| line == here.to_str().unwrap()), "{} is not in {log}", here.display());
+}
+
+#[test]
+fn the_users_target_directory_stays_as_it_is() {
+    let fixture = Fixture::new("settings");
+    let fresh = || {
+        let mut command = fixture.cargo(["test", "--no-run", "--message-format=json"]);
+        let messages = run(&mut command).expect_status(0).stdout;
+        let artifacts: Vec<Value> = messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        artifacts.iter().filter(|message| message["fresh"] == false).count()
+    };
+    fresh();
+    assert_eq!(fresh(), 0);
+    let _ = run(&mut fixture.driver(["test", "--json"])).expect_status(0);
+    assert_eq!(fresh(), 0, "artifacts that had to be built again");
+}
+
+#[test]
+fn a_toggle_in_a_dylib_is_found_by_its_stack() {
+    let fixture = Fixture::new("dylib");
+    let finished = run(&mut fixture.driver(["test", "--json", "-p", "dylib-app"])).expect_status(0);
+    let change = &finished.events_of("found")[0]["changes"][0];
+    assert_eq!(change["kind"], "stack");
+    let line = line_of(fixture.dir(), "app/src/lib.rs", "// the culprit");
+    let frames = change["frames"].as_array().unwrap();
+    let frame = frames.iter().find(|frame| frame["function"].as_str().unwrap().ends_with("particular"));
+    assert_eq!(frame.unwrap_or_else(|| panic!("{change:#}"))["line"], line);
+}
+
+#[test]
+fn a_target_that_does_not_build_is_shown_with_the_compilers_words() {
+    let fixture = Fixture::new("broken");
+    for command in ["test", "toggles"] {
+        let finished = run(&mut fixture.driver([command])).expect_status(3);
+        assert_eq!(finished.stdout, "", "{command}");
+        finished.expect_message(&["mismatched types", "src/lib.rs:4", "error"]);
+    }
+}
+
+#[test]
+fn what_cargo_refuses_is_shown_in_cargos_words() {
+    let fixture = Fixture::new("stacks");
+    let finished = run(&mut fixture.driver(["test", "-p", "no-such-package"]));
+    assert!(matches!(finished.status, Some(2 | 3)), "{finished}");
+    finished.expect_message(&["no-such-package"]);
+}
+
+#[test]
+fn a_variable_of_an_outer_bisection_does_not_reach_the_target() {
+    let fixture = Fixture::new("stacks");
+    let mut command = fixture.driver(["run", "--json", "-p", "app"]);
+    command.envs([("BISECT_PATTERN", "+0-1x"), ("BISECT_TOGGLES", "1"), ("BISECT_REPORT", "/no/such/file")]);
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(finished.events_of("found").len(), 1, "{finished}");
+}
