@@ -88,3 +88,23 @@ impl CargoError {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_search_asks_is_not_handed_to_another() {
+        for (variable, ours) in [
+            ("BISECT_PATTERN", true),
+            ("BISECT_REPORT", true),
+            ("BISECT_TOGGLES", true),
+            ("BISECT_BUILD_deep_1.0.0", true),
+            ("BISECT_UNWINDER", false),
+            ("BISECT_PATTERNS", false),
+            ("CARGO_PKG_NAME", false),
+        ] {
+            assert_eq!(is_ours(variable.as_ref()), ours, "{variable}");
+        }
+    }
+}

@@ -8,7 +8,7 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use bisect_core::search::{Mode, Question};
+use bisect_core::search::Question;
 
 use crate::{
     cargo::toggles::{Table, Toggle},
@@ -158,10 +158,7 @@ impl Results {
 
     fn found(&self, out: &mut impl Write, found: &Found) -> io::Result<()> {
         let these = if found.changes.len() == 1 { "this change" } else { "these changes together" };
-        let does = match found.mode {
-            Mode::Enable => "enabling",
-            Mode::Disable => "disabling",
-        };
+        let does = if found.mode == "enable" { "enabling" } else { "disabling" };
         writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {does} {these} makes the target fail{BOLD:#}", found.set)?;
         for (i, change) in found.changes.iter().enumerate() {
             writeln!(out)?;

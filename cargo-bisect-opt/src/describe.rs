@@ -103,8 +103,8 @@ mod tests {
         Description::parse(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
     }
 
-    fn at(file: &str, line: u32, column: Option<u32>) -> Option<Place> {
-        Some(Place { file: file.into(), line, column })
+    fn at(file: &str, line: u32, column: Option<u32>) -> Place {
+        Place { file: file.into(), line, column }
     }
 
     fn frame(function: &str, file: &str, line: u32, column: Option<u32>) -> Frame {
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_site() {
         let site = parse(&["src/lib.rs:12:5 newsort"]);
-        assert_eq!((site.place, site.name.as_deref()), (at("src/lib.rs", 12, Some(5)), Some("newsort")));
+        assert_eq!((site.place, site.name.as_deref()), (Some(at("src/lib.rs", 12, Some(5))), Some("newsort")));
         assert!(site.frames.is_empty());
     }
 
@@ -126,7 +126,7 @@ mod tests {
             "  main at C:\\x\\main.rs:3:5",
             "  0x1234 in libfoo.so",
         ]);
-        assert_eq!(stack.place, at("src/lib.rs", 12, Some(1)));
+        assert_eq!(stack.place, Some(at("src/lib.rs", 12, Some(1))));
         assert_eq!(
             stack.frames,
             [
@@ -144,8 +144,11 @@ mod tests {
             stack.frames,
             [frame("time.newTimer", "/go/src/time/sleep.go", 94, None), frame("main.main", "/x/main.go", 8, None)]
         );
-        assert_eq!(parse(&["./x_test.go:7:6: loop variable i now per-iteration"]).place, at("./x_test.go", 7, Some(6)));
-        assert_eq!(parse(&["DebugHashMatch x.go:9"]).place, at("x.go", 9, None));
+        assert_eq!(
+            parse(&["./x_test.go:7:6: loop variable i now per-iteration"]).place,
+            Some(at("./x_test.go", 7, Some(6)))
+        );
+        assert_eq!(parse(&["DebugHashMatch x.go:9"]).place, Some(at("x.go", 9, None)));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use bisect_core::search::{Mode, Question};
+use bisect_core::search::Question;
 use serde::{Serialize, Serializer};
 
 use crate::{describe::Frame, exit_code::Exit, target::Kind};
@@ -91,9 +91,8 @@ pub struct TrialDone {
 pub struct Found {
     /// Number of the set, from 1.
     pub set: usize,
-    /// Whether enabling or disabling the changes breaks the target.
-    #[serde(serialize_with = "mode")]
-    pub mode: Mode,
+    /// `enable` or `disable`: which of them breaks the target.
+    pub mode: &'static str,
     /// Always true: what is not confirmed is not found.
     pub confirmed: bool,
     /// The changes.
@@ -129,7 +128,6 @@ pub struct Change {
 #[derive(Debug, Serialize)]
 pub struct End {
     /// The exit status.
-    #[serde(serialize_with = "exit_code")]
     pub status: Exit,
     /// Culprits found.
     pub sets: usize,
@@ -147,15 +145,4 @@ pub struct End {
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(duration.as_millis().try_into().unwrap_or(u64::MAX))
-}
-
-fn mode<S: Serializer>(mode: &Mode, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(match mode {
-        Mode::Enable => "enable",
-        Mode::Disable => "disable",
-    })
-}
-
-fn exit_code<S: Serializer>(exit: &Exit, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u8(exit.code())
 }

@@ -15,6 +15,7 @@ use crate::{
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
     reports::Reports,
+    shell::quote,
     target::{Request, Run, RunError, Target},
 };
 
@@ -136,9 +137,9 @@ impl Exec {
     /// The command as a line for a shell, with `fill` applied where the pattern may stand.
     fn line<'a>(&'a self, fill: impl Fn(&'a str) -> Cow<'a, str>) -> String {
         let mut words: Vec<_> =
-            self.variables.iter().map(|(name, value)| format!("{name}={}", quote(&fill(value)))).collect();
+            self.variables.iter().map(|(name, value)| format!("{name}={}", quote(&*fill(value)))).collect();
         words.push(quote(&self.program));
-        words.extend(self.arguments.iter().map(|argument| quote(&fill(argument))));
+        words.extend(self.arguments.iter().map(|argument| quote(&*fill(argument))));
         words.join(" ")
     }
 }
@@ -164,11 +165,6 @@ impl Filling {
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-fn quote(word: &str) -> String {
-    // Only a NUL cannot be quoted, and no argument has one.
-    shlex::try_quote(word).map_or_else(|_| word.into(), Cow::into_owned)
 }
 
 #[cfg(all(test, unix))]

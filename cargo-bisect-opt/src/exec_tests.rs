@@ -26,7 +26,6 @@ fn run_as(words: &[&str], pattern: &str, change: impl FnOnce(&mut Settings)) -> 
     change(&mut settings);
     let request = Request {
         pattern: &pattern.parse().unwrap(),
-        number: 1,
         log: &path("log"),
         report_file: &path("report"),
         interrupt: &Interrupt::default(),
@@ -127,7 +126,6 @@ fn an_interrupt_is_no_outcome() {
     let dir = tempfile::tempdir().unwrap();
     let request = Request {
         pattern: &Pattern::all(),
-        number: 1,
         log: &dir.path().join("log"),
         report_file: &dir.path().join("report"),
         interrupt: &interrupt,

@@ -2,6 +2,8 @@
 
 use std::process::{ExitCode, Termination};
 
+use serde::{Serialize, Serializer};
+
 /// How `cargo bisect-opt` ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -27,6 +29,12 @@ impl Exit {
     /// The status as a number.
     pub fn code(self) -> u8 {
         self as u8
+    }
+}
+
+impl Serialize for Exit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(self.code())
     }
 }
 

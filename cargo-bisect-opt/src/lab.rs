@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bisect_core::search::{Culprit, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId};
+use bisect_core::search::{Culprit, Mode, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId};
 
 use crate::{
     conclude::conclude,
@@ -123,13 +123,7 @@ impl Lab<'_> {
         }))?;
         let log = self.run_dir.log(search.runs());
         let report_file = self.run_dir.report_file(search.runs());
-        let request = Request {
-            pattern: &pattern,
-            number: search.runs(),
-            log: &log,
-            report_file: &report_file,
-            interrupt: self.interrupt,
-        };
+        let request = Request { pattern: &pattern, log: &log, report_file: &report_file, interrupt: self.interrupt };
         Ok(target.run(&request))
     }
 
@@ -182,7 +176,10 @@ fn found(
     };
     Found {
         set: number,
-        mode: culprit.mode,
+        mode: match culprit.mode {
+            Mode::Enable => "enable",
+            Mode::Disable => "disable",
+        },
         confirmed: true,
         changes: culprit.changes.iter().map(change).collect(),
         tests: tests.clone(),

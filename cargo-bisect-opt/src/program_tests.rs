@@ -1,4 +1,7 @@
-use std::process::{Command, Output};
+use std::{
+    process::{Command, Output},
+    sync::atomic::{AtomicBool, Ordering},
+};
 
 use bisect_core::{
     ChangeId, Suffix,
@@ -44,8 +47,7 @@ impl Bench {
         self.runs += 1;
         let (log, report_file) = (self.dir.path().join("log"), self.dir.path().join("reports"));
         let interrupt = Interrupt::default();
-        let request =
-            Request { pattern, number: self.runs, log: &log, report_file: &report_file, interrupt: &interrupt };
+        let request = Request { pattern, log: &log, report_file: &report_file, interrupt: &interrupt };
         self.program.run(&request)
     }
 
@@ -139,6 +141,10 @@ fn a_pair_of_call_stacks_is_found() {
 fn toggles_in_a_child_process_are_found() {
     let mut bench = Bench::test("-p gates --test child", &["program"]);
     assert_eq!(bench.search(), [(1, strings(&["a_child_fails"]))]);
+    // The test asks for one of cargo's variables, and only that one is needed.
+    let line = bench.program.reproduce(&Pattern::all());
+    assert!(line.contains(" CARGO_BIN_EXE_gates=") && !line.contains("CARGO_PKG_"), "{line}");
+    assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(101), Some(0)));
 }
 
 #[test]
@@ -154,6 +160,33 @@ fn a_run_that_hangs_has_failed() {
     settings.timeout = Some(Duration::from_millis(300));
     let run = Bench::new(settings).run("y");
     assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "timeout"));
+}
+
+#[test]
+fn an_interrupt_stops_builds_and_runs() {
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let wanted = settings(Subcommand::Test, Fixture::toggles(), "-p gates --lib --- --ignored", &["way"]);
+    assert!(matches!(Program::prepare(wanted.clone(), &interrupt), Err(CargoError::Interrupted)));
+
+    let mut bench = Bench::new(wanted);
+    // The test that hangs is interrupted as soon as it runs.
+    let interrupt = Interrupt::default();
+    let (log, report_file) = (bench.dir.path().join("log"), bench.dir.path().join("reports"));
+    let (pattern, over) = (Pattern::all(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let is_running = || fs_err::read_to_string(&log).is_ok_and(|text| text.contains("running 1 test"));
+            while !is_running() && !over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            interrupt.raise();
+        });
+        let request = Request { pattern: &pattern, log: &log, report_file: &report_file, interrupt: &interrupt };
+        let result = bench.program.run(&request);
+        over.store(true, Ordering::Relaxed);
+        assert!(matches!(result, Err(RunError::Interrupted)));
+    });
 }
 
 #[test]

@@ -65,8 +65,6 @@ pub enum Kind {
 pub struct Request<'a> {
     /// The changes to switch.
     pub pattern: &'a Pattern,
-    /// Number of the run in this search, from 1.
-    pub number: usize,
     /// Where everything that the run prints goes.
     pub log: &'a Path,
     /// Where its reports go (`BISECT_REPORT`), as an absolute path. The target creates this file.

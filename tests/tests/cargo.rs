@@ -1,7 +1,12 @@
 //! The driver starts executables as cargo does, with the user's settings, and leaves the user's target directory alone.
 #![cfg(unix)]
 
-use bisect_tests::harness::{Finished, Fixture, Scratch, line_of, run};
+use std::{env, fs, os::unix::fs::PermissionsExt, path::Path};
+
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Fixture, Scratch, cargo, driver, line_of, run, scrubbed},
+};
 use serde_json::Value;
 
 /// The lines of the only change of each culprit.
@@ -78,6 +83,28 @@ fn what_cargo_refuses_is_shown_in_cargos_words() {
     let finished = run(&mut fixture.driver(["test", "-p", "no-such-package"]));
     assert!(matches!(finished.status, Some(2 | 3)), "{finished}");
     finished.expect_message(&["no-such-package"]);
+}
+
+#[test]
+fn a_pattern_goes_to_another_compiler_in_flags() {
+    let fixture = Fixture::new("flags");
+    let compiler = fixture.dir().join("compiler.sh");
+    fs::set_permissions(&compiler, PermissionsExt::from_mode(0o755)).unwrap();
+    let mut command = fixture.driver(["test", "--json", "--rustflags", "--cfg changes=\"PATTERN\""]);
+    command.env("RUSTC_WORKSPACE_WRAPPER", compiler).env("FOREIGN", foreign::executable());
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:4: step 3", "mill.txt:8: step 7"]]);
+    assert_eq!(finished.events_of("found")[0]["tests"], serde_json::json!(["as_it_is_written"]));
+}
+
+#[test]
+fn it_is_a_subcommand_of_cargo() {
+    let scratch = Scratch::new();
+    let dirs = env::split_paths(&env::var_os("PATH").unwrap()).collect::<Vec<_>>();
+    let dirs = driver().parent().map(Path::to_owned).into_iter().chain(dirs);
+    let mut cargo = scrubbed(&cargo(), scratch.dir());
+    let finished = run(cargo.env("PATH", env::join_paths(dirs).unwrap()).args(["bisect-opt", "--version"]));
+    assert!(finished.expect_status(0).stdout.contains(env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

@@ -68,32 +68,36 @@ fn stack() -> Range<usize> {
 
 #[cold]
 fn first_of_thread() -> Range<usize> {
-    let (start, end) = bounds().unwrap_or((usize::MAX, usize::MAX));
+    let (start, end) = bounds();
     STACK.set((start, end));
     start..end
 }
 
+/// A stack that no frame lies on.
 #[cfg(not(target_vendor = "apple"))]
-fn bounds() -> Option<(usize, usize)> {
+const UNKNOWN: (usize, usize) = (usize::MAX, usize::MAX);
+
+#[cfg(not(target_vendor = "apple"))]
+fn bounds() -> (usize, usize) {
     let mut attributes = std::mem::MaybeUninit::uninit();
     // SAFETY: the first call initializes the attributes or fails; the others are given what it initialized.
     unsafe {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
-            return None;
+            return UNKNOWN;
         }
         let (mut start, mut size) = (std::ptr::null_mut(), 0);
         let error = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut start, &raw mut size);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        (error == 0).then(|| (start.addr(), start.addr() + size))
+        if error == 0 { (start.addr(), start.addr() + size) } else { UNKNOWN }
     }
 }
 
 #[cfg(target_vendor = "apple")]
-fn bounds() -> Option<(usize, usize)> {
+fn bounds() -> (usize, usize) {
     // SAFETY: both take any thread that is alive, as this one is.
     let (end, size) = unsafe {
         let thread = libc::pthread_self();
         (libc::pthread_get_stackaddr_np(thread).addr(), libc::pthread_get_stacksize_np(thread))
     };
-    Some((end - size, end))
+    (end - size, end)
 }

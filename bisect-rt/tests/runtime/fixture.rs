@@ -92,11 +92,14 @@ pub(crate) fn copy() -> &'static Path {
         let manifest = fs::read_to_string(here.join("tests/fixture/Cargo.toml")).expect("the fixture has a manifest");
         let here = here.to_str().expect("the path of this crate is UTF-8").replace('\\', "/");
         write_if_changed(&copy.join("Cargo.toml"), manifest.replace("../..", &here).as_bytes()).expect("written");
-        let lock = Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock");
-        // Once only: cargo leaves in it what the fixture needs.
-        if !copy.join("Cargo.lock").exists() {
-            fs::copy(lock, copy.join("Cargo.lock")).expect("the workspace has a lock file");
+        let lock = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock")).expect("a lock file");
+        // Cargo leaves in its own one only what the fixture needs; the other tells whether that is up to date.
+        let seen = copy.join("Cargo.lock.workspace");
+        if fs::read(&seen).is_ok_and(|seen| seen == lock) {
+            return copy;
         }
+        fs::write(copy.join("Cargo.lock"), &lock).expect("written");
+        fs::write(seen, &lock).expect("written");
         copy
     })
 }

@@ -108,7 +108,10 @@ fn raised_privileges() {
 
     let folder = tempfile::tempdir_in(crate::fixture::temporary()).unwrap();
     let path = folder.path().join("probe");
-    fs::copy(Flavour::Plain.probe(), &path).unwrap();
+    // By another process: a file that this one had open for writing might still be open in a child of another test's
+    // thread, and could not be executed.
+    let copied = std::process::Command::new("cp").arg(Flavour::Plain.probe()).arg(&path).status();
+    assert!(copied.unwrap().success());
     // Run by root, it has the rights of nobody; that they are less makes no difference to the kernel.
     let chowned = std::os::unix::fs::chown(&path, Some(65534), None);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();

@@ -123,10 +123,13 @@ impl Config {
         if cargo.components().count() > 1 {
             return cargo.to_owned();
         }
+        let mut name = self.cargo.clone();
+        if cargo.extension().is_none_or(|extension| extension != std::env::consts::EXE_EXTENSION) {
+            name.push(std::env::consts::EXE_SUFFIX);
+        }
         let path = std::env::var_os("PATH").unwrap_or_default();
-        let candidates =
-            std::env::split_paths(&path).map(|dir| dir.join(cargo).with_extension(std::env::consts::EXE_EXTENSION));
-        candidates.into_iter().find(|path| path.is_file()).unwrap_or_else(|| cargo.to_owned())
+        let found = std::env::split_paths(&path).map(|dir| dir.join(&name)).find(|path| path.is_file());
+        found.unwrap_or_else(|| cargo.to_owned())
     }
 }
 

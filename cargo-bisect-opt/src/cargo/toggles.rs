@@ -27,13 +27,21 @@ pub struct Toggle {
     /// What its changes are.
     #[serde(rename = "kind")]
     pub key: Key,
-    /// `file:line:column`
-    pub place: String,
+    /// Where it is.
+    pub place: Place,
     /// What it does when nobody searches.
     pub default: String,
     /// What is known only of those that are decided while compiling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub build: Option<BuildTime>,
+}
+
+/// A place in the source, as the runtime names it; ordered as one reads.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    file: String,
+    line: u32,
+    column: u32,
 }
 
 /// A [`Kind`] in the order and the words of the list.
@@ -59,6 +67,27 @@ pub struct BuildTime {
     pub package: String,
     /// Whether it is compiled in.
     pub compiled_in: bool,
+}
+
+impl Place {
+    fn parse(text: &str) -> Option<Self> {
+        let (rest, column) = text.rsplit_once(':')?;
+        let (file, line) = rest.rsplit_once(':')?;
+        Some(Self { file: file.to_owned(), line: line.parse().ok()?, column: column.parse().ok()? })
+    }
+}
+
+impl fmt::Display for Place {
+    /// `file:line:column`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl Serialize for Place {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl Key {
@@ -105,7 +134,7 @@ fn line(line: &str) -> Option<Toggle> {
     let name = columns.next().filter(|name| !name.is_empty())?;
     let key = columns.next()?;
     let key = Key::ALL.into_iter().find(|known| known.name() == key)?;
-    let place = columns.next().filter(|place| place.contains(':'))?;
+    let place = Place::parse(columns.next()?)?;
     let default = columns.next().filter(|default| ["on", "body"].contains(default))?;
     let build = if key == Key::Build {
         let id = u64::from_str_radix(columns.next()?.strip_prefix("0x")?, 16).ok()?;
@@ -119,7 +148,7 @@ fn line(line: &str) -> Option<Toggle> {
     } else {
         None
     };
-    let toggle = Toggle { name: name.to_owned(), key, place: place.to_owned(), default: default.to_owned(), build };
+    let toggle = Toggle { name: name.to_owned(), key, place, default: default.to_owned(), build };
     columns.next().is_none().then_some(toggle)
 }
 
@@ -230,10 +259,7 @@ pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, C
             Choice { names: build, build_time: true, note: None }
         } else {
             let note = (!build.is_empty()).then(|| {
-                format!(
-                    "{} stay as they are: they are decided while compiling, search them with --toggle",
-                    quoted(&build)
-                )
+                format!("not searched, because decided while compiling (name them with --toggle): {}", quoted(&build))
             });
             Choice { names: Vec::new(), build_time: false, note }
         });
@@ -295,7 +321,7 @@ impl fmt::Display for Table<'_> {
         let header = ["NAME", "KIND", "PLACE", "DEFAULT"].map(str::to_owned);
         let mut rows = vec![header];
         rows.extend(self.0.iter().map(|toggle| {
-            [toggle.name.clone(), toggle.key.name().to_owned(), toggle.place.clone(), toggle.default.clone()]
+            [toggle.name.clone(), toggle.key.name().to_owned(), toggle.place.to_string(), toggle.default.clone()]
         }));
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths = [0, 1, 2].map(width);

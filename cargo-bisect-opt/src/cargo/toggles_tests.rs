@@ -24,7 +24,7 @@ fn a_list_is_read() {
     let fast = BuildTime { id: ChangeId(0xaaaa), package: "deep@1.2.0".into(), compiled_in: false };
     assert_eq!(toggles.len(), 3);
     assert_eq!((toggles[0].name.as_str(), toggles[0].key, &toggles[0].build), ("fast", Key::Build, &Some(fast)));
-    assert_eq!((toggles[1].place.as_str(), toggles[1].default.as_str()), ("src/lib.rs:12:1", "on"));
+    assert_eq!((toggles[1].place.to_string(), toggles[1].default.as_str()), ("src/lib.rs:12:1".to_owned(), "on"));
     assert_eq!((toggles[2].key.kind(), toggles[2].default.as_str()), (Kind::Caller, "body"));
 }
 
@@ -37,6 +37,8 @@ fn what_else_is_printed_is_no_toggle() {
         "a\tplace\ta.rs:1:1\ton",
         "\tsite\ta.rs:1:1\ton",
         "a\tsite\ta.rs\ton",
+        "a\tsite\ta.rs:1\ton",
+        "a\tsite\ta.rs:1:x\ton",
         "a\tsite\ta.rs:1:1\ton\tmore",
         "a\tbuild\ta.rs:1:1\ton",
         "a\tbuild\ta.rs:1:1\ton\tx1\tp@1\ton",
@@ -61,7 +63,7 @@ fn a_program_has_toggles_by_itself_or_through_a_library() {
 #[test]
 fn those_decided_at_run_time_come_first() {
     let both = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
-    let note = "`b` stay as they are: they are decided while compiling, search them with --toggle";
+    let note = "not searched, because decided while compiling (name them with --toggle): `b`";
     let expected = Choice { names: Vec::new(), build_time: false, note: Some(note.into()) };
     assert_eq!(choose(&both, &[]), Ok(expected));
     let build = list(&[("b", "build"), ("a", "build")]);
@@ -123,6 +125,13 @@ fn the_table() {
     "
     ]
     .assert_eq(&Table(&parse(LIST.as_bytes())).to_string());
+}
+
+#[test]
+fn places_are_in_the_order_of_the_file() {
+    let list = b"a\tsite\ta.rs:10:1\ton\na\tsite\ta.rs:9:2\ton\na\tsite\ta.rs:9:11\ton\na\tsite\tC:\\b.rs:1:1\ton\n";
+    let places: Vec<_> = parse(list).iter().map(|toggle| toggle.place.to_string()).collect();
+    assert_eq!(places, ["C:\\b.rs:1:1", "a.rs:9:2", "a.rs:9:11", "a.rs:10:1"]);
 }
 
 #[test]

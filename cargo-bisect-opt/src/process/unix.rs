@@ -252,6 +252,8 @@ fn watch_exit_by_thread(leader: Pid) -> io::Result<OwnedFd> {
 
 #[cfg(test)]
 mod tests {
+    use std::{io::PipeWriter, process::Stdio};
+
     use super::*;
 
     #[test]
@@ -264,5 +266,46 @@ mod tests {
         child.kill().unwrap();
         assert_eq!(exit.read(&mut [0]).unwrap(), 0);
         assert!(!leaders::reap(child).unwrap().success());
+    }
+
+    /// Follows a process whose output goes elsewhere.
+    fn follow(mut command: Command, test: impl FnOnce(&mut Follower<'_, '_>, &Interrupt, &mut PipeWriter)) -> Vec<u8> {
+        let (interrupt, log) = (Interrupt::default(), tempfile::NamedTempFile::new().unwrap());
+        let mut capture = Capture::new(log.path(), false, READ, None).unwrap();
+        let (reader, mut writer) = io::pipe().unwrap();
+        command.stdin(Stdio::null());
+        let tree = Tree::spawn(command).unwrap();
+        let mut follower = Follower::new(&tree.family, reader, &interrupt, &mut capture).unwrap();
+        test(&mut follower, &interrupt, &mut writer);
+        drop(follower);
+        leaders::reap(tree.child).unwrap();
+        capture.finish().unwrap()
+    }
+
+    #[test]
+    fn the_rest_is_what_is_in_the_pipe_now() {
+        let output = follow(Command::new("true"), |follower, _, writer| {
+            assert_eq!(follower.until_it_ends(None).unwrap(), None);
+            // Someone else can still write to it, so it does not end.
+            writer.write_all(b"what is left").unwrap();
+            follower.take_rest().unwrap();
+        });
+        assert_eq!(output, b"what is left");
+    }
+
+    #[test]
+    fn who_is_impatient_does_not_ask_first() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let mut command = Command::new("sh");
+        command.args(["-c", "trap 'echo asked; exit' TERM; echo .; while :; do :; done"]).stdout(writer);
+        follow(command, |follower, interrupt, _| {
+            reader.read_exact(&mut [0; 2]).unwrap();
+            interrupt.raise();
+            interrupt.raise();
+            follower.end(Scope::Descendants).unwrap();
+        });
+        let mut rest = String::new();
+        reader.read_to_string(&mut rest).unwrap();
+        assert_eq!(rest, "");
     }
 }

@@ -3,8 +3,4 @@
 use bisect_rt::bisect_build;
 
 /// Three changes.
-pub const FAST: [bool; 3] = [
-    bisect_build!("fast"),
-    bisect_build!("fast"),
-    bisect_build!("fast"),
-];
+pub const FAST: [bool; 3] = [bisect_build!("fast"), bisect_build!("fast"), bisect_build!("fast")];

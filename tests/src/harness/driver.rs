@@ -1,0 +1,87 @@
+//! The driver's executable, and commands that know nothing of the `cargo test` that runs these tests.
+
+use std::{
+    env,
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+    sync::OnceLock,
+};
+
+/// The root of the workspace.
+#[must_use]
+pub fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a member")
+}
+
+/// A command that knows nothing of the `cargo test` that runs these tests, nor of a bisection that may be going on.
+#[must_use]
+pub fn scrubbed(program: &Path, dir: &Path) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(dir);
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let ours = text.starts_with("BISECT_") && text != "BISECT_TEST_GO";
+        let cargos = text.starts_with("CARGO") && text != "CARGO_HOME" || text.starts_with("RUSTFLAGS");
+        let others = ["LD_LIBRARY_PATH", "OUT_DIR", "RUSTDOCFLAGS", "RUST_BACKTRACE", "RUSTC_WRAPPER", "NO_COLOR"];
+        if ours || cargos || others.contains(&&*text) {
+            command.env_remove(&name);
+        }
+    }
+    command.env("CARGO_TARGET_DIR", fixtures_dir().join("target")).env("CARGO_NET_OFFLINE", "true");
+    command
+}
+
+/// The cargo that runs these tests.
+#[must_use]
+pub fn cargo() -> PathBuf {
+    env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
+}
+
+/// The target directory that all fixtures are built into.
+#[must_use]
+pub fn fixtures_target_dir() -> PathBuf {
+    fixtures_dir().join("target")
+}
+
+pub(super) fn driver_in<S: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = S>) -> Command {
+    let mut command = scrubbed(driver(), dir);
+    // What cargo passes to a subcommand.
+    command.env("CARGO", cargo()).arg("bisect-opt").args(args);
+    command
+}
+
+/// The driver's executable, as cargo built it.
+///
+/// # Panics
+/// If it does not build.
+pub fn driver() -> &'static Path {
+    static DRIVER: OnceLock<PathBuf> = OnceLock::new();
+    DRIVER.get_or_init(|| {
+        let mut command = Command::new(cargo());
+        command.current_dir(root()).args(["build", "--package=cargo-bisect-opt", "--message-format=json"]);
+        command.arg("--target-dir").arg(target_dir()).stderr(Stdio::inherit());
+        let output = command.output().expect("cargo can be started");
+        assert!(output.status.success(), "the driver does not build");
+        cargo_metadata::Message::parse_stream(&output.stdout[..])
+            .find_map(|message| match message.expect("cargo's messages can be read") {
+                cargo_metadata::Message::CompilerArtifact(artifact) if artifact.target.name == "cargo-bisect-opt" => {
+                    artifact.executable
+                }
+                _ => None,
+            })
+            .expect("the package has an executable")
+            .into()
+    })
+}
+
+/// The target directory of the workspace: the one that this executable is in.
+fn target_dir() -> PathBuf {
+    let exe = env::current_exe().expect("an executable knows its place");
+    let marked = exe.ancestors().find(|dir| dir.join("CACHEDIR.TAG").exists());
+    marked.expect("cargo marks its target directory").to_owned()
+}
+
+pub(super) fn fixtures_dir() -> PathBuf {
+    target_dir().join("fixtures")
+}

@@ -1,0 +1,167 @@
+//! Processes, and what they come to.
+
+use std::{
+    io::Read,
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+/// No search of these tests takes nearly as long: whatever does is stuck.
+const STUCK: Duration = Duration::from_secs(1200);
+
+/// What a process came to.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Its exit status; none if a signal ended it.
+    pub status: Option<i32>,
+    /// Its standard output.
+    pub stdout: String,
+    /// Its standard error.
+    pub stderr: String,
+}
+
+impl Finished {
+    /// The objects that `--json` writes, one a line.
+    ///
+    /// # Panics
+    /// If standard output holds anything else.
+    #[must_use]
+    pub fn events(&self) -> Vec<Value> {
+        let parse = |line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error} in {line}\n{self}"));
+        self.stdout.lines().map(parse).collect()
+    }
+
+    /// The events of one kind.
+    #[must_use]
+    pub fn events_of(&self, kind: &str) -> Vec<Value> {
+        self.events().into_iter().filter(|event| event["event"] == kind).collect()
+    }
+
+    /// The texts of each culprit, in the order in which they were found: of each change, the first line.
+    ///
+    /// # Panics
+    /// If an event is not as documented.
+    #[must_use]
+    pub fn culprits(&self) -> Vec<Vec<String>> {
+        let first_line = |change: &Value| change["text"][0].as_str().unwrap_or_default().to_owned();
+        let set = |found: &Value| {
+            let mut changes: Vec<_> = found["changes"].as_array().expect("changes").iter().map(first_line).collect();
+            changes.sort();
+            changes
+        };
+        self.events_of("found").iter().map(set).collect()
+    }
+
+    /// This, if the status is as expected.
+    ///
+    /// # Panics
+    /// With everything that was printed, if it is another.
+    #[must_use]
+    #[track_caller]
+    pub fn expect_status(self, status: i32) -> Self {
+        assert_eq!(self.status, Some(status), "{self}");
+        self
+    }
+
+    /// Checks that the facts that a user needs are on standard error.
+    ///
+    /// # Panics
+    /// If one is missing.
+    #[track_caller]
+    pub fn expect_message(&self, facts: &[&str]) {
+        for fact in facts {
+            assert!(self.stderr.contains(fact), "{fact:?} is not on standard error\n{self}");
+        }
+    }
+}
+
+impl std::fmt::Display for Finished {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { status, stdout, stderr } = self;
+        write!(f, "status {status:?}\n--- standard output\n{stdout}\n--- standard error\n{stderr}\n---")
+    }
+}
+
+/// Runs a command to its end.
+///
+/// # Panics
+/// If it cannot be started, or is stuck.
+#[must_use]
+#[track_caller]
+pub fn run(command: &mut Command) -> Finished {
+    Running::start(command).finish()
+}
+
+/// A process that has been started.
+#[derive(Debug)]
+pub struct Running {
+    child: Child,
+    output: [mpsc::Receiver<Vec<u8>>; 2],
+}
+
+impl Running {
+    /// Starts a command, with no standard input.
+    ///
+    /// # Panics
+    /// If it cannot be started.
+    #[must_use]
+    #[track_caller]
+    pub fn start(command: &mut Command) -> Self {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+        let output = [read(child.stdout.take().expect("piped")), read(child.stderr.take().expect("piped"))];
+        Self { child, output }
+    }
+
+    /// Its process ID.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// If it is stuck; then it is killed.
+    #[must_use]
+    #[track_caller]
+    pub fn finish(mut self) -> Finished {
+        let texts = self.output.each_ref().map(|output| output.recv_timeout(STUCK));
+        let [Ok(stdout), Ok(stderr)] = texts else {
+            let _ = self.child.kill();
+            panic!("stuck: {:?} of its output was left open", texts.map(|text| text.is_err()));
+        };
+        let status = self.child.wait().expect("our child can be waited for");
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Finished { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+fn read(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        let _ = sender.send(bytes);
+    });
+    receiver
+}
+
+/// Waits until something is so.
+///
+/// # Panics
+/// If it never is.
+#[track_caller]
+pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
+    for _ in 0..120_000 {
+        if so() {
+            return;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    panic!("waited in vain: {what}");
+}

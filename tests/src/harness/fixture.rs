@@ -1,0 +1,158 @@
+//! Folders to search in: copies of fixtures, and empty ones.
+
+use std::{
+    ffi::OsStr,
+    fs::{self, File},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tempfile::TempDir;
+
+use super::driver::{cargo, driver_in, fixtures_dir, root, scrubbed};
+
+/// A copy of a fixture that this value has for itself.
+#[derive(Debug)]
+pub struct Fixture {
+    dir: PathBuf,
+    _lock: File,
+}
+
+impl Fixture {
+    /// A fresh copy of `tests/fixtures/<name>`. Waits while another test has it.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    #[must_use]
+    pub fn new(name: &str) -> Self {
+        let copies = fixtures_dir();
+        fs::create_dir_all(&copies).expect("the fixtures' folder can be made");
+        let lock = File::create(copies.join(format!("{name}.lock"))).expect("the lock file can be made");
+        lock.lock().expect("the fixture can be locked");
+        let (from, dir) = (root().join("tests/fixtures").join(name), copies.join(name));
+        synchronize(&from, &dir);
+        if from.join("Cargo.toml").exists() {
+            // Everything resolves to what the workspace uses, so nothing need be downloaded.
+            copy(&root().join("Cargo.lock"), &dir.join("Cargo.lock"));
+        }
+        Self { dir, _lock: lock }
+    }
+
+    /// Where the copy is.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Writes a file of the copy, and the folders it is in.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.dir.join(path);
+        fs::create_dir_all(path.parent().expect("a file is in a folder")).expect("the folder can be made");
+        fs::write(path, text).expect("the file can be written");
+    }
+
+    /// `cargo bisect-opt` with these arguments, in the copy.
+    pub fn driver<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        driver_in(&self.dir, args)
+    }
+
+    /// Cargo itself, in the copy.
+    pub fn cargo<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = scrubbed(&cargo(), &self.dir);
+        command.args(args);
+        command
+    }
+}
+
+/// An empty folder, gone with this value.
+#[derive(Debug)]
+pub struct Scratch(TempDir);
+
+impl Scratch {
+    /// A new one.
+    ///
+    /// # Panics
+    /// If it cannot be made.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(TempDir::new().expect("a folder for temporary files"))
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file in it.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn write(&self, name: &str, text: &str) {
+        fs::write(self.dir().join(name), text).expect("the file can be written");
+    }
+
+    /// The text of a file in it; empty if there is none.
+    #[must_use]
+    pub fn read(&self, name: &str) -> String {
+        fs::read(self.dir().join(name)).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// `cargo bisect-opt` with these arguments, in this folder.
+    pub fn driver<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        driver_in(self.dir(), args)
+    }
+}
+
+impl Default for Scratch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The number of the line, from 1, that ends in this text: how fixtures mark the place that a search must find.
+///
+/// # Panics
+/// If there is not exactly one.
+#[must_use]
+#[track_caller]
+pub fn line_of(dir: &Path, file: &str, mark: &str) -> usize {
+    let text = fs::read_to_string(dir.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+    let lines: Vec<_> = text.lines().enumerate().filter(|(_, line)| line.ends_with(mark)).collect();
+    let [(index, _)] = lines[..] else { panic!("{mark:?} marks {} lines of {file}", lines.len()) };
+    index + 1
+}
+
+/// Makes `to` what `from` is, without touching files that need not change.
+fn synchronize(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder can be made");
+    let names = |dir: &Path| -> Vec<_> {
+        let entries = fs::read_dir(dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display()));
+        entries.map(|entry| entry.expect("a folder can be read").file_name()).collect()
+    };
+    let wanted = names(from);
+    for name in names(to).iter().filter(|name| !wanted.contains(name)) {
+        let path = to.join(name);
+        let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+        removed.expect("what an earlier test left can be removed");
+    }
+    for name in wanted.iter().filter(|name| *name != "target" && *name != "Cargo.lock") {
+        let (from, to) = (from.join(name), to.join(name));
+        if from.is_dir() { synchronize(&from, &to) } else { copy(&from, &to) }
+    }
+}
+
+/// Copies a file; the paths in a manifest that lead out of a fixture are made absolute.
+fn copy(from: &Path, to: &Path) {
+    let mut bytes = fs::read(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+    if from.file_name() == Some("Cargo.toml".as_ref()) {
+        let text = String::from_utf8(bytes).expect("a manifest is UTF-8");
+        bytes = text.replace("\"../../../", &format!("\"{}/", root().display())).into_bytes();
+    }
+    if fs::read(to).ok().as_deref() != Some(&bytes) {
+        fs::write(to, bytes).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
+    }
+}
