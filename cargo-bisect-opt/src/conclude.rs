@@ -57,7 +57,9 @@ fn no_difference(outcome: Outcome, changes: usize) -> String {
              `cargo bisect-opt toggles` lists what there is"
         }
         (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
-        _ => "is this the test that fails for you, with the same features and profile?",
+        _ => {
+            "is this the test that fails for you, with the same features and profile? (documentation tests are not run)"
+        }
     };
     format!("nothing to find: {both}; {hint}")
 }

@@ -127,7 +127,7 @@ impl Target for Exec {
         &self.settings.root
     }
 
-    fn reproduce(&self, pattern: &Pattern) -> String {
+    fn reproduce(&self, pattern: &Pattern, _tests: &[String]) -> String {
         let filling = Filling::new(pattern);
         self.line(|word| Cow::Owned(filling.fill(word)))
     }

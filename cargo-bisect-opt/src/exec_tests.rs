@@ -142,7 +142,7 @@ fn what_is_shown_can_be_pasted() {
     assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
 
     let dir = tempfile::tempdir().unwrap();
-    let line = exec.reproduce(&"v!01".parse().unwrap());
+    let line = exec.reproduce(&"v!01".parse().unwrap(), &[]);
     let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();

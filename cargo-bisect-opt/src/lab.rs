@@ -183,6 +183,6 @@ fn found(
         confirmed: true,
         changes: culprit.changes.iter().map(change).collect(),
         tests: tests.clone(),
-        reproduce: target.reproduce(&search.trial(culprit.confirmed_by).pattern()),
+        reproduce: target.reproduce(&search.trial(culprit.confirmed_by).pattern(), tests),
     }
 }

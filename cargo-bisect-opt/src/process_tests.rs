@@ -238,7 +238,9 @@ fn no_zombies() {
     let pids = place.pids("pids");
     assert_eq!(pids.len(), 16);
     // Of those that left the group, the last may not have exited yet.
-    pids.iter().for_each(|&pid| until_exited(pid));
+    for &pid in &pids {
+        until_exited(pid);
+    }
     place.run(":");
     assert!(!pids.iter().any(|&pid| exists(pid)));
 }

@@ -350,8 +350,8 @@ impl Target for Program {
         self.axis.builds().then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
     }
 
-    fn reproduce(&self, pattern: &Pattern) -> String {
-        self.reproduce_line(pattern)
+    fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String {
+        self.reproduce_line(pattern, tests)
     }
 }
 

@@ -78,7 +78,7 @@ impl Bench {
     }
 
     fn shell(&self, pattern: &str) -> Output {
-        let line = self.program.reproduce(&pattern.parse().unwrap());
+        let line = self.program.reproduce(&pattern.parse().unwrap(), &[]);
         let mut command = Command::new("sh");
         // A command line that works by itself, wherever it is pasted.
         command.args(["-c", &line]).current_dir("/").env_remove("LD_LIBRARY_PATH");
@@ -119,7 +119,7 @@ fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
     assert_eq!((bench.program.axis(), bench.program.kind("way")), ("toggles", Some(Kind::Site)));
     assert_eq!(bench.program.kind("double"), Some(Kind::Stack));
 
-    assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.program.reproduce(&Pattern::all()));
+    assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.program.reproduce(&Pattern::all(), &[]));
     assert_eq!(bench.shell("n").status.code(), Some(0));
 }
 
@@ -142,7 +142,7 @@ fn toggles_in_a_child_process_are_found() {
     let mut bench = Bench::test("-p gates --test child", &["program"]);
     assert_eq!(bench.search(), [(1, strings(&["a_child_fails"]))]);
     // The test asks for one of cargo's variables, and only that one is needed.
-    let line = bench.program.reproduce(&Pattern::all());
+    let line = bench.program.reproduce(&Pattern::all(), &[]);
     assert!(line.contains(" CARGO_BIN_EXE_gates=") && !line.contains("CARGO_PKG_"), "{line}");
     assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(101), Some(0)));
 }
@@ -254,7 +254,7 @@ fn the_line_that_reproduces_a_build_time_change_builds_it() {
     let mut bench = Bench::test("-p top", &["fast"]);
     bench.run("y");
     bench.run("n");
-    let line = bench.program.reproduce(&"n".parse().unwrap());
+    let line = bench.program.reproduce(&"n".parse().unwrap(), &[]);
     assert!(line.contains(" env 'BISECT_BUILD_low_1.2.3-rc.1=off' cargo test "), "{line}");
     assert!(line.ends_with(" -- --exact tests::fails_if_the_second_is_fast"), "{line}");
     assert_eq!(bench.shell("n").status.code(), Some(0));
@@ -293,7 +293,7 @@ compile_error!(\"cannot be built so\");
     assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Unresolved(Reason::Build), "does not build"));
     assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
     assert_eq!(bench.program.axis(), "rustflags");
-    let line = bench.program.reproduce(&Pattern::all());
+    let line = bench.program.reproduce(&Pattern::all(), &[]);
     assert!(line.contains("env 'RUSTFLAGS=--cfg one=\"y\"' cargo test "), "{line}");
 }
 

@@ -42,8 +42,9 @@ pub trait Target {
         None
     }
 
-    /// A command line that a user can paste into a shell to run the target once more with this pattern.
-    fn reproduce(&self, pattern: &Pattern) -> String;
+    /// A command line that a user can paste into a shell to run the target once more with this pattern; of its tests, where
+    /// it has any, only these, unless none are named.
+    fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String;
 }
 
 /// Kinds of changes, as the JSON names them.

@@ -20,6 +20,11 @@ const BUILD_FLAGS: &str = "CARGO_BUILD_RUSTFLAGS";
 /// Flags of ours: the runtime follows frame pointers where the whole program has them.
 const OUR_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
 
+/// Without debug information there are no lines in the answer. Variables go over what a manifest says, but they are for this
+/// build only, and change nothing in the code.
+const RELEASE_PROFILE: [(&str, &str); 2] =
+    [("CARGO_PROFILE_RELEASE_DEBUG", "limited"), ("CARGO_PROFILE_RELEASE_STRIP", "none")];
+
 /// What cargo would do here, by the environment, the configuration files and the arguments.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -101,11 +106,12 @@ impl Config {
         })
     }
 
-    /// The user's flags, ours, and `more`, for [`ENCODED`].
+    /// The user's flags, ours, and `more`, for [`ENCODED`]; and debug information, unless the environment says otherwise.
     pub fn set_flags(&self, command: &mut Command, more: &[String]) {
         let flags: Vec<_> =
             self.rustflags.iter().map(String::as_str).chain(OUR_FLAGS).chain(more.iter().map(String::as_str)).collect();
         command.env(ENCODED, flags.join("\x1f")).env_remove(RUSTFLAGS);
+        command.envs(RELEASE_PROFILE.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()));
     }
 
     /// Where the standard library is, for programs that link to it dynamically. `None` if rustc does not say.

@@ -66,7 +66,13 @@ fn our_flags_come_behind_the_users() {
     config.set_flags(&mut command, &["-Zpass=x y".into()]);
     let variables: Vec<_> = command.get_envs().collect();
     let flags = "--cfg\x1fuser\x1f-Cforce-frame-pointers=yes\x1f--cfg\x1fbisect_frame_pointers\x1f-Zpass=x y";
-    assert_eq!(variables, [("CARGO_ENCODED_RUSTFLAGS".as_ref(), Some(flags.as_ref())), ("RUSTFLAGS".as_ref(), None)]);
+    let expected = [
+        ("CARGO_ENCODED_RUSTFLAGS".as_ref(), Some(flags.as_ref())),
+        ("CARGO_PROFILE_RELEASE_DEBUG".as_ref(), Some("limited".as_ref())),
+        ("CARGO_PROFILE_RELEASE_STRIP".as_ref(), Some("none".as_ref())),
+        ("RUSTFLAGS".as_ref(), None),
+    ];
+    assert_eq!(variables, expected);
 }
 
 #[test]

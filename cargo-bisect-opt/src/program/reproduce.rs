@@ -9,14 +9,15 @@ use crate::{
 };
 
 impl Program {
-    pub(super) fn reproduce_line(&self, pattern: &Pattern) -> String {
+    /// A line that runs what fails with this pattern: these tests, or all that are repeated if it is not known which.
+    pub(super) fn reproduce_line(&self, pattern: &Pattern, tests: &[String]) -> String {
         match &self.axis {
             // The IDs of call stacks hold for this very executable, so it must not be built again.
-            Axis::RunTime(_) => self.start_lines(pattern),
+            Axis::RunTime(_) => self.start_lines(pattern, tests),
             Axis::BuildTime(_) => {
                 let with = self.axis.build_with(&self.toggles, pattern, "".as_ref());
                 let variables = with.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
-                self.cargo_line(variables.collect())
+                self.cargo_line(variables.collect(), tests)
             }
             Axis::Flags(_) => {
                 let flags: Vec<_> = [self.project.flags(), &self.axis.flags(pattern)].concat();
@@ -25,26 +26,25 @@ impl Program {
                 } else {
                     format!("RUSTFLAGS={}", flags.join(" "))
                 };
-                self.cargo_line(vec![variable])
+                self.cargo_line(vec![variable], tests)
             }
         }
     }
 
     /// Starts each executable that is repeated.
-    fn start_lines(&self, pattern: &Pattern) -> String {
+    fn start_lines(&self, pattern: &Pattern, tests: &[String]) -> String {
         let executables = self.project.executables(&self.artifacts).unwrap_or_default();
-        let lines: Vec<_> = executables.iter().filter_map(|executable| self.start_line(executable, pattern)).collect();
+        let line = |executable: &&Executable| self.start_line(executable, pattern, tests);
+        let lines: Vec<_> = executables.iter().filter_map(line).collect();
         match lines.as_slice() {
             [line] => line.clone(),
             lines => lines.iter().map(|line| format!("({line})")).collect::<Vec<_>>().join("; "),
         }
     }
 
-    fn start_line(&self, executable: &Executable, pattern: &Pattern) -> Option<String> {
-        let share = self.focus.share(&executable.key());
-        if share == Share::Nothing {
-            return None;
-        }
+    fn start_line(&self, executable: &Executable, pattern: &Pattern, tests: &[String]) -> Option<String> {
+        let failing = self.failing(executable, tests)?;
+        let arguments = self.arguments(if failing.is_empty() { Share::Everything } else { Share::Tests(&failing) });
         let launch = self.project.launch(&self.artifacts, executable);
         // What cannot be read now can hardly be started; the line is right as far as it goes.
         let mut variables = launch.needed_variables(&self.artifacts.libraries).unwrap_or_default();
@@ -52,18 +52,32 @@ impl Program {
         variables.push(("BISECT_PATTERN", value.as_ref()));
         let variables = variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
         let mut words = launch.words().to_vec();
-        words.extend(self.arguments(share));
+        words.extend(arguments);
         let directory = shell::quote(&launch.directory);
         Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
     }
 
+    /// The tests of an executable that fail; empty: all that it runs; `None`: it need not be started.
+    fn failing(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
+        match self.focus.share(&executable.key()) {
+            Share::Nothing => None,
+            Share::Everything => Some(Vec::new()),
+            Share::Tests(repeated) => {
+                let fails = |test: &&String| tests.is_empty() || tests.contains(test);
+                let failing: Vec<_> = repeated.iter().filter(fails).cloned().collect();
+                (!failing.is_empty()).then_some(failing)
+            }
+        }
+    }
+
     /// Has cargo build and run the same, with these variables.
-    fn cargo_line(&self, variables: Vec<String>) -> String {
+    fn cargo_line(&self, variables: Vec<String>, tests: &[String]) -> String {
         let executables = self.project.executables(&self.artifacts).unwrap_or_default();
-        let shares = executables.iter().map(|executable| self.focus.share(&executable.key()));
-        let shares: Vec<_> = shares.filter(|&share| share != Share::Nothing).collect();
+        let failing: Vec<_> = executables.iter().filter_map(|executable| self.failing(executable, tests)).collect();
         let mut target_words = self.settings.target.clone();
-        if let [Share::Tests(tests)] = shares.as_slice() {
+        if let [tests] = failing.as_slice()
+            && !tests.is_empty()
+        {
             target_words = libtest::repeat(&target_words, tests);
         }
         let line = shell::line(self.project.command_words(&target_words));
