@@ -198,7 +198,8 @@ impl Results {
                 _ => frames.iter().try_for_each(|each| show_frame(out, &own, each))?,
             }
         }
-        if change.file.is_none() && change.frames.is_empty() {
+        // What a target that is not ours says may be more than a place.
+        if change.name.is_empty() && change.frames.is_empty() {
             for line in &change.text {
                 writeln!(out, "    {line}")?;
             }

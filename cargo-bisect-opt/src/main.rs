@@ -1,7 +1,7 @@
 //! `cargo bisect-opt`: names the call stack, line or build-time choice that makes a test or a program fail.
 //!
 //! The rooms: [`options`] reads the command line. A [`target`] is what is run again and again, by [`process`]: any command
-//! ([`mod@exec`]). The [`lab`] runs it as the search of `bisect-core` asks, and says what happens as [`events`], which
+//! ([`mod@exec`]), or what [`mod@cargo`] builds ([`mod@program`]). The [`lab`] runs it as the search of `bisect-core` asks, and says what happens as [`events`], which
 //! [`console`], [`json`] and [`record`] tell. [`conclude`] says what it all means.
 
 #![allow(unreachable_pub, reason = "a binary has no outside: `pub` says what other modules may use")]

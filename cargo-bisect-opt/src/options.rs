@@ -77,7 +77,7 @@ pub struct ExecCommand {
     #[command(flatten)]
     pub show: ShowArgs,
     /// Variables to set, the command, and its arguments
-    #[arg(value_name = "WORDS", required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(value_name = "WORDS", required = true, trailing_var_arg = true)]
     pub words: Vec<OsString>,
 }
 
@@ -286,6 +286,7 @@ mod tests {
         for line in [
             "cargo-bisect-opt",
             "cargo-bisect-opt exec",
+            "cargo-bisect-opt exec --nonsense A=PATTERN true",
             "cargo-bisect-opt nonsense",
             "cargo-bisect-opt test --timeout soon",
             "cargo-bisect-opt test --count 0",

@@ -25,7 +25,17 @@ pub struct Reports {
     keep_text: bool,
     /// In the order of their first reports.
     ids: Vec<ChangeId>,
-    texts: HashMap<ChangeId, Vec<String>>,
+    texts: HashMap<ChangeId, Text>,
+}
+
+/// What was said about one change. Other processes may say the same again: a report begins with a line that is not
+/// indented, and is left out with all that follows it if it is known. (Frames are indented: a recursive stack has the
+/// same one many times.)
+#[derive(Clone, Debug, Default)]
+struct Text {
+    lines: Vec<String>,
+    /// The lines that come now are known.
+    is_repeated: bool,
 }
 
 impl Reports {
@@ -67,11 +77,11 @@ impl Reports {
         self.ids.len()
     }
 
-    /// The distinct lines that reported a change, in order, with the marker cut out; without those on which there is
-    /// nothing else.
+    /// The lines that reported a change, in order, with the marker cut out: those of each distinct report once, without those
+    /// on which there is nothing else.
     #[must_use]
     pub fn text(&self, id: ChangeId) -> &[String] {
-        self.texts.get(&id).map_or(&[], Vec::as_slice)
+        self.texts.get(&id).map_or(&[], |text| text.lines.as_slice())
     }
 
     /// Adds what whole lines report. Every marker on a line counts: where two processes write to one terminal, line breaks get
@@ -81,37 +91,41 @@ impl Reports {
             let window = &lines[start..lines.len().min(start + LONGEST)];
             // A later marker in the window has its own turn.
             let Some((id, range)) = marker::find(window).filter(|(_, range)| range.start == 0) else { continue };
-            let texts = self.texts.entry(id).or_insert_with(|| {
+            let text = self.texts.entry(id).or_insert_with(|| {
                 self.ids.push(id);
-                Vec::new()
+                Text::default()
             });
-            if self.keep_text && texts.len() < LINES {
-                add_text(texts, lines, start, start + range.end);
+            if self.keep_text && text.lines.len() < LINES {
+                text.add(lines, start, start + range.end);
             }
         }
     }
 }
 
-/// Adds the line around the marker at `lines[start..end]` without the marker.
-fn add_text(texts: &mut Vec<String>, lines: &[u8], start: usize, end: usize) {
-    let before = &lines[start.saturating_sub(CONTEXT)..start];
-    let before = memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
-    let after = &lines[end..lines.len().min(end + CONTEXT)];
-    let after = memchr(b'\n', after).map_or(after, |at| &after[..at]);
-    // As `marker::cut` has it: a space beside the marker goes with it.
-    let (before, after) = match (before.strip_suffix(b" "), after.strip_prefix(b" ")) {
-        (Some(before), _) => (before, after),
-        (None, Some(after)) => (before, after),
-        (None, None) => (before, after),
-    };
-    let after = after.strip_suffix(b"\r").unwrap_or(after);
-    if before.is_empty() && after.is_empty() {
-        return;
-    }
-    let text = String::from_utf8_lossy(&[before, after].concat()).into_owned();
-    if !texts.contains(&text) {
-        texts.reserve_exact(1);
-        texts.push(text);
+impl Text {
+    /// Adds the line around the marker at `lines[start..end]` without the marker.
+    fn add(&mut self, lines: &[u8], start: usize, end: usize) {
+        let before = &lines[start.saturating_sub(CONTEXT)..start];
+        let before = memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
+        let after = &lines[end..lines.len().min(end + CONTEXT)];
+        let after = memchr(b'\n', after).map_or(after, |at| &after[..at]);
+        // As `marker::cut` has it: a space beside the marker goes with it.
+        let (before, after) = match (before.strip_suffix(b" "), after.strip_prefix(b" ")) {
+            (Some(before), _) => (before, after),
+            (None, Some(after)) => (before, after),
+            (None, None) => (before, after),
+        };
+        let after = after.strip_suffix(b"\r").unwrap_or(after);
+        if before.is_empty() && after.is_empty() {
+            return;
+        }
+        let line = String::from_utf8_lossy(&[before, after].concat()).into_owned();
+        if !line.starts_with(' ') {
+            self.is_repeated = self.lines.contains(&line);
+        }
+        if !self.is_repeated {
+            self.lines.push(line);
+        }
     }
 }
 

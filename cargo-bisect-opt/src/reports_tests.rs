@@ -25,16 +25,21 @@ fn each_change_once_in_order_with_its_lines() {
         "src/a.rs:1:1 sort [bisect-match 0x2]",
         "  f at src/a.rs:3:4 [bisect-match 0x2]",
         "[bisect-match 0x1]",
-        "src/a.rs:1:1 sort [bisect-match 0x2]",
         "[bisect-match 0xg] [bisect-match",
         "  g at src/b.rs:3:4 [bisect-match 0x2]\r\n",
+        "[bisect-match 0x1] after",
+        // It calls itself.
+        "  f at src/a.rs:3:4 [bisect-match 0x2]",
+        // Another process says the same.
+        "src/a.rs:1:1 sort [bisect-match 0x2]",
+        "  f at src/a.rs:3:4 [bisect-match 0x2]",
         "[bisect-match 0x1] after",
     ] {
         reports.scan(line.as_bytes());
     }
     assert_eq!(ids(&reports), [2, 1]);
     assert_eq!(reports.len(), 2);
-    let frames = ["src/a.rs:1:1 sort", "  f at src/a.rs:3:4", "  g at src/b.rs:3:4"];
+    let frames = ["src/a.rs:1:1 sort", "  f at src/a.rs:3:4", "  g at src/b.rs:3:4", "  f at src/a.rs:3:4"];
     assert_eq!(reports.text(ChangeId(2)), frames);
     assert_eq!(reports.text(ChangeId(1)), ["after"]);
     assert_eq!(reports.text(ChangeId(3)), [""; 0]);

@@ -286,25 +286,9 @@ pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, C
 
 /// The name most like `name`, if it could be a slip: at most a third of its characters differ.
 fn nearest(name: &str, all: &BTreeSet<String>) -> Option<String> {
-    let distances = all.iter().map(|other| (distance(name, other), other));
+    let distances = all.iter().map(|other| (strsim::levenshtein(name, other), other));
     let (distance, other) = distances.min()?;
     (distance <= name.chars().count().div_ceil(3)).then(|| other.clone())
-}
-
-/// Insertions, removals and replacements that make `b` of `a`.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<_> = b.chars().collect();
-    let mut row: Vec<_> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// The toggles as a table for people.

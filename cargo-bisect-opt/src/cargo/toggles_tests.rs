@@ -108,13 +108,6 @@ fn an_unknown_name_is_told_with_those_that_exist() {
 }
 
 #[test]
-fn distances() {
-    for (a, b, expected) in [("", "", 0), ("abc", "", 3), ("", "ab", 2), ("kitten", "sitting", 3), ("ab", "ba", 2)] {
-        assert_eq!(distance(a, b), expected, "{a} {b}");
-    }
-}
-
-#[test]
 fn the_table() {
     expect![
         "
