@@ -3,7 +3,8 @@
 //! All axes are one question: given changes in an order, *what is the smallest prefix that fails?* Its last change is
 //! needed. Force it on: if the forced changes alone fail, they are a culprit; else search the shorter prefixes again,
 //! with the forced ones added. A set of *m* changes among *N* costs about *m* · (log2 *N* + 1) trials. Of a monotone
-//! target (more changes never mend a failure) every set found is minimal: without any one of its changes it passes.
+//! target (more changes never mend a failure) every set found is minimal: without any one of its changes it passes, or
+//! does not tell.
 //! Then the set is excluded, and as long as the rest still fails the search goes on.
 //!
 //! [`Search`] does no I/O. It says which trials it wants and is told what their runs showed, in any order:

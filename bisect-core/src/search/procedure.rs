@@ -31,6 +31,8 @@ pub(super) struct Procedure {
     /// What else to avoid in turn.
     branches: Vec<Vec<ChangeId>>,
     too_large: usize,
+    /// A trial for the present set told nothing, so the set may come to hold changes that it does not need.
+    doubtful: bool,
     incomplete: Option<Incomplete>,
 }
 
@@ -60,6 +62,11 @@ enum State {
     Exactly {
         forced: Vec<ChangeId>,
         rest: Bracket,
+    },
+    /// This set fails; does it without the change at this index?
+    Thin {
+        culprit: Culprit,
+        index: usize,
     },
     /// This set fails; does the target pass without it, and everything else switched?
     Rest {
@@ -97,6 +104,7 @@ impl Procedure {
             avoided: Vec::new(),
             branches: Vec::new(),
             too_large: 0,
+            doubtful: false,
             incomplete: None,
         }
     }
@@ -131,6 +139,7 @@ impl Procedure {
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),
             },
             State::Exactly { forced, .. } => (Question::Exactly, select(Prefix::NONE, forced)),
+            State::Thin { culprit, index } => (Question::Exactly, select(Prefix::NONE, &without(culprit, *index))),
             State::Rest { culprit } => {
                 let mut selection = select(Prefix::All, &[]);
                 selection.excluded.extend(&culprit.changes);
@@ -147,11 +156,13 @@ impl Procedure {
     /// Takes the answer to [`question`](Self::question).
     pub(super) fn answer(&mut self, answer: &Answer<'_>) {
         let state = core::mem::replace(&mut self.state, State::All);
+        self.doubtful |= matches!(answer.outcome, Outcome::Unresolved(_));
         self.state = match state {
             State::All => Self::after_all(answer),
             State::None { all, reported } => self.after_none(all, reported, answer),
             State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, answer),
             State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
+            State::Thin { culprit, index } => self.after_thin(culprit, index, answer),
             State::Rest { culprit } => self.after_rest(culprit, answer),
             State::Without { culprit, then } => self.after_without(culprit, then, answer),
             State::Branch => match answer.outcome {
@@ -237,10 +248,10 @@ impl Procedure {
                     return State::Exactly { forced, rest };
                 }
                 let culprit = Culprit { changes: forced, mode: self.mode, confirmed_by: answer.trial };
-                if self.options.max_sets.is_some_and(|max| self.found.len() + 1 >= max.get()) {
-                    return State::Without { culprit, then: Then::Stop };
+                if self.doubtful && culprit.changes.len() > 1 {
+                    return State::Thin { culprit, index: 0 };
                 }
-                State::Rest { culprit }
+                self.confirm(culprit)
             }
             // Nothing else can be needed, so this is the set that failed a moment ago.
             Outcome::Pass if rest.candidates().is_empty() => {
@@ -257,6 +268,28 @@ impl Procedure {
                 self.narrow(forced, rest, answer.trial)
             }
         }
+    }
+
+    fn after_thin(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            // What is left is tried like any other set, and thinned further.
+            Outcome::Fail => {
+                let rest = Bracket::new(self.options.order, Prefix::NONE, Vec::new());
+                self.after_exactly(without(&culprit, index), rest, answer)
+            }
+            Outcome::Pass | Outcome::Unresolved(_) if index + 1 < culprit.changes.len() => {
+                State::Thin { culprit, index: index + 1 }
+            }
+            Outcome::Pass | Outcome::Unresolved(_) => self.confirm(culprit),
+        }
+    }
+
+    /// What is still to be asked about a set that fails alone.
+    fn confirm(&self, culprit: Culprit) -> State {
+        if self.options.max_sets.is_some_and(|max| self.found.len() + 1 >= max.get()) {
+            return State::Without { culprit, then: Then::Stop };
+        }
+        State::Rest { culprit }
     }
 
     /// A set with these changes, and more, is too large to be searched for. Any other minimal set lacks at least one of
@@ -303,6 +336,7 @@ impl Procedure {
     /// Starts a new set: everything but the excluded changes failed, and these were reported.
     fn narrow_all(&mut self, failed: TrialId, reported: Vec<ChangeId>) -> State {
         let bracket = Bracket::new(self.options.order, Prefix::All, reported);
+        self.doubtful = false;
         self.narrow(Vec::new(), bracket, failed)
     }
 
@@ -326,6 +360,12 @@ impl Procedure {
         let found = self.found.iter().flat_map(|culprit| &culprit.changes);
         found.chain(&self.avoided).copied().collect()
     }
+}
+
+/// The changes of a set but for the one at an index.
+fn without(culprit: &Culprit, index: usize) -> Vec<ChangeId> {
+    let others = culprit.changes.iter().enumerate().filter(|&(i, _)| i != index);
+    others.map(|(_, &change)| change).collect()
 }
 
 fn unusable(why: Unusable) -> State {
