@@ -15,7 +15,7 @@ use crate::{
     args::{each_argument, name, name_is_missing, no_name, path_of_runtime, runtime, until_comma},
     errors::Errors,
     item::Item,
-    variable::{Decisions, Place},
+    variable::{self, Decisions, Place},
 };
 
 /// Expands the attribute that stands at `place`.
@@ -87,11 +87,13 @@ impl Args {
 
     /// Items that tell the registry what was decided, and make cargo watch the variable.
     fn registration(&self, place: &Place, enabled: bool) -> TokenStream {
-        let (runtime, name) = (runtime(self.crate_path.as_ref()), &self.name);
+        let (runtime, variable, name) = (runtime(self.crate_path.as_ref()), variable::name(), &self.name);
         let file = &place.file;
         let [line, column] = [place.line, place.column].map(Literal::usize_unsuffixed);
         quote_spanned!(Span::mixed_site()=>
-            #runtime::__build_attr! { name: #name, file: #file, line: #line, column: #column, enabled: #enabled }
+            #runtime::__build_attr! {
+                variable: #variable, name: #name, file: #file, line: #line, column: #column, enabled: #enabled
+            }
         )
     }
 }

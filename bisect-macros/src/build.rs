@@ -6,6 +6,7 @@ use quote::quote_spanned;
 use crate::{
     args::{Args, Grammar, Opt},
     errors::Errors,
+    variable,
 };
 
 const GRAMMAR: Grammar = Grammar { usage: "`bisect_build!`", options: &[Opt::Crate] };
@@ -15,6 +16,6 @@ pub(crate) fn expand(args: TokenStream) -> syn::Result<TokenStream> {
     let args = Args::parse(args, &GRAMMAR, &mut errors);
     errors.finish()?;
 
-    let (runtime, name) = (args.runtime(), &args.name);
-    Ok(quote_spanned!(Span::mixed_site()=> #runtime::__build!(name: #name)))
+    let (runtime, name, variable) = (args.runtime(), &args.name, variable::name());
+    Ok(quote_spanned!(Span::mixed_site()=> #runtime::__build!(variable: #variable, name: #name)))
 }

@@ -26,18 +26,22 @@ pub(crate) enum Malformed {
     NotUnicode,
 }
 
+/// The name of the variable for the package that is being compiled.
+pub(crate) fn name() -> String {
+    // Set by cargo. Where it does not build, nobody can ask for anything, and the runtime says what is missing.
+    let [package, version] = ["CARGO_PKG_NAME", "CARGO_PKG_VERSION"].map(|name| env::var(name).unwrap_or_default());
+    // A shell between cargo and the compiler passes on variables only if their names are such as it could write.
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    format!("BISECT_BUILD_{package}_{version}").chars().map(plain).collect()
+}
+
 impl Decisions {
     /// The decisions for the package that is being compiled; `Err` is a message for the user.
     pub(crate) fn of_this_package() -> Result<Self, String> {
-        let all_on = Self { usually: true, exceptions: Vec::new() };
-        // Set by cargo. Where it does not build, nobody can ask for anything, and the runtime says what is missing.
-        let (Ok(name), Ok(version)) = (env::var("CARGO_PKG_NAME"), env::var("CARGO_PKG_VERSION")) else {
-            return Ok(all_on);
-        };
-        let variable = format!("BISECT_BUILD_{name}_{version}");
+        let variable = name();
         let decisions = match env::var(&variable) {
             Ok(text) => Self::parse(&text),
-            Err(env::VarError::NotPresent) => Ok(all_on),
+            Err(env::VarError::NotPresent) => Ok(Self { usually: true, exceptions: Vec::new() }),
             Err(env::VarError::NotUnicode(_)) => Err(Malformed::NotUnicode),
         };
         decisions.map_err(|error| format!("{variable}: {error}"))

@@ -78,9 +78,9 @@ macro_rules! __decide {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build {
-    (name: $name:expr $(,)?) => {{
+    (variable: $variable:literal, name: $name:expr $(,)?) => {{
         const ENABLED: $crate::__private0::core::primitive::bool =
-            $crate::__private0::is_enabled($crate::__build_variable!(), $name, $crate::__place!());
+            $crate::__private0::is_enabled($crate::__private0::core::option_env!($variable), $name, $crate::__place!());
         static TOGGLE: $crate::__private0::Toggle = $crate::__private0::Toggle::new(
             $name,
             $crate::__place!(),
@@ -97,7 +97,7 @@ macro_rules! __build {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build {
-    (name: $name:expr $(,)?) => {
+    (variable: $variable:literal, name: $name:expr $(,)?) => {
         true
     };
 }
@@ -107,10 +107,13 @@ macro_rules! __build {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __build_attr {
-    (name: $name:expr, file: $file:expr, line: $line:expr, column: $column:expr, enabled: $enabled:expr $(,)?) => {
+    (
+        variable: $variable:literal,
+        name: $name:expr, file: $file:expr, line: $line:expr, column: $column:expr, enabled: $enabled:expr $(,)?
+    ) => {
         const _: () = {
             const _: $crate::__private0::core::option::Option<&$crate::__private0::core::primitive::str> =
-                $crate::__build_variable!();
+                $crate::__private0::core::option_env!($variable);
             static TOGGLE: $crate::__private0::Toggle = $crate::__private0::Toggle::new(
                 $name,
                 $crate::__private0::Place::new($file, $line, $column),
@@ -141,21 +144,6 @@ macro_rules! __place {
             $crate::__private0::core::line!(),
             $crate::__private0::core::column!(),
         )
-    };
-}
-
-/// What the variable of the user's package says, if it is set; cargo rebuilds the package when that changes.
-#[cfg(not(bisect_off))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build_variable {
-    () => {
-        $crate::__private0::core::option_env!($crate::__private0::core::concat!(
-            "BISECT_BUILD_",
-            $crate::__private0::core::env!("CARGO_PKG_NAME"),
-            "_",
-            $crate::__private0::core::env!("CARGO_PKG_VERSION"),
-        ))
     };
 }
 

@@ -89,7 +89,7 @@ fn nor_have_they_when_all_is_compiled_out() {
 }
 
 /// The variable of the fixture's package `build-time`.
-const VARIABLE: &str = "BISECT_BUILD_build-time_1.2.3-rc.1";
+const VARIABLE: &str = "BISECT_BUILD_build_time_1_2_3_rc_1";
 
 /// All its changes, in the order of their names.
 const CHANGES: [&str; 7] = ["build", "function", "in-trait", "layout", "macro", "method", "wide"];

@@ -99,7 +99,7 @@ mod tests {
             ("BISECT_PATTERN", true),
             ("BISECT_REPORT", true),
             ("BISECT_TOGGLES", true),
-            ("BISECT_BUILD_deep_1.0.0", true),
+            ("BISECT_BUILD_deep_1_0_0", true),
             ("BISECT_UNWINDER", false),
             ("BISECT_PATTERNS", false),
             ("CARGO_PKG_NAME", false),

@@ -255,7 +255,7 @@ fn the_line_that_reproduces_a_build_time_change_builds_it() {
     bench.run("y");
     bench.run("n");
     let line = bench.program.reproduce(&"n".parse().unwrap(), &[]);
-    assert!(line.contains(" env 'BISECT_BUILD_low_1.2.3-rc.1=off' cargo test "), "{line}");
+    assert!(line.contains(" BISECT_BUILD_low_1_2_3_rc_1=off cargo test "), "{line}");
     assert!(line.ends_with(" -- --exact tests::fails_if_the_second_is_fast"), "{line}");
     assert_eq!(bench.shell("n").status.code(), Some(0));
     assert_eq!(bench.shell("y").status.code(), Some(101));
@@ -294,7 +294,7 @@ compile_error!(\"cannot be built so\");
     assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
     assert_eq!(bench.program.axis(), "rustflags");
     let line = bench.program.reproduce(&Pattern::all(), &[]);
-    assert!(line.contains("env 'RUSTFLAGS=--cfg one=\"y\"' cargo test "), "{line}");
+    assert!(line.contains("RUSTFLAGS='--cfg one=\"y\"' cargo test "), "{line}");
 }
 
 #[test]

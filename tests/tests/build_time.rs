@@ -9,10 +9,10 @@ use bisect_tests::harness::{Fixture, Scratch, line_of, run};
 fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     let fixture = Fixture::new("tenfold");
     let scratch = Scratch::new();
-    // Notes every start of rustc for a crate of the workspace. (A plain `sh` may drop variables with a dot in their names.)
+    // Notes every start of rustc for a crate of the workspace. (A plain `sh`, which passes on only such variables as it could write.)
     fixture.write(
         "rustc.sh",
-        "#!/usr/bin/env bash\ncase \"$*\" in *'--crate-name ___'*) ;; *--crate-name*) echo >> \"$NOTES\";; esac\nexec \"$@\"\n",
+        "#!/bin/sh\ncase \"$*\" in *'--crate-name ___'*) ;; *--crate-name*) echo >> \"$NOTES\";; esac\nexec \"$@\"\n",
     );
     let wrapper = fixture.dir().join("rustc.sh");
     fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::fixture::{Flavour, Program, ids, temporary, texts};
 
-const VARIABLE: &str = "BISECT_BUILD_built_1.2.3";
+const VARIABLE: &str = "BISECT_BUILD_built_1_2_3";
 
 /// Builds the program with a value of its package's variable, and counts what was compiled for it.
 fn build(value: Option<&str>) -> (PathBuf, usize) {

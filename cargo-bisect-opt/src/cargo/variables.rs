@@ -23,10 +23,15 @@ pub fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -
         let Some(build) = &toggle.build else { continue };
         let follows = names.contains(&toggle.name);
         let on = !follows || matcher.as_ref().is_none_or(|matcher| matcher.should_enable(build.id));
-        let variable = format!("{PREFIX}{}", build.package.replacen('@', "_", 1));
-        packages.entry(variable).or_default().insert(format!("{}={}", toggle.name, toggle.place), on);
+        packages.entry(name(&build.package)).or_default().insert(format!("{}={}", toggle.name, toggle.place), on);
     }
     packages.into_iter().filter_map(|(variable, changes)| Some((variable, value(&changes)?))).collect()
+}
+
+/// The name of the variable for a package, `name@version`: such as every shell passes on.
+fn name(package: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    PREFIX.chars().chain(package.chars().map(plain)).collect()
 }
 
 /// The shorter of the two ways to say it; `None` if all are on.
@@ -64,8 +69,8 @@ mod tests {
         values(&toggles(), &names, &pattern.parse().unwrap()).into_iter().collect()
     }
 
-    const DEEP: &str = "BISECT_BUILD_deep_1.2.0";
-    const TOP: &str = "BISECT_BUILD_my-top_0.1.0-rc.1";
+    const DEEP: &str = "BISECT_BUILD_deep_1_2_0";
+    const TOP: &str = "BISECT_BUILD_my_top_0_1_0_rc_1";
 
     #[test]
     fn each_package_gets_what_the_pattern_selects() {

@@ -85,8 +85,7 @@ impl Program {
         if variables.is_empty() {
             return format!("cd {directory} && {line}");
         }
-        // Names of packages have characters that a shell does not take in names of variables, but `env` does.
-        format!("cd {directory} && env {} {line}", shell::line(variables))
+        format!("cd {directory} && {} {line}", assignments(variables.into_iter()))
     }
 }
 
