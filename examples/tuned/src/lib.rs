@@ -1,5 +1,7 @@
 //! Records what a sensor says and keeps it in blocks, so that a part of it can be read without the rest.
 
+#![allow(clippy::inline_always, reason = "what is inlined is among what was tuned")]
+
 use bisect_rt::{bisect_attr, bisect_build};
 
 /// Samples in a block.

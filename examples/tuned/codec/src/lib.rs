@@ -2,6 +2,8 @@
 //!
 //! The constants were tuned for long recordings. What they were before is still here, chosen when the crate is built.
 
+#![allow(clippy::inline_always, reason = "what is inlined is among what was tuned")]
+
 use bisect_rt::{bisect_attr, bisect_build};
 
 /// The longest run that is coded as one, counted in a byte.
