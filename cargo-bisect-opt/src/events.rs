@@ -45,7 +45,7 @@ pub struct Start {
     pub target: String,
     /// Runs at once.
     pub jobs: usize,
-    /// Seed of everything random.
+    /// Seed of the search's random choices. It makes none: the same answers lead to the same search.
     pub seed: u64,
 }
 

@@ -32,8 +32,6 @@ pub struct Lab<'a> {
     pub sinks: Vec<Box<dyn Sink + 'a>>,
     /// Set when the user wants to stop.
     pub interrupt: &'a Interrupt,
-    /// Seed of everything random.
-    pub seed: u64,
 }
 
 /// A trial that is being answered.
@@ -51,7 +49,7 @@ impl Lab<'_> {
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
     pub fn search(&mut self, target: &mut dyn Target) -> io::Result<Exit> {
         let begun = Instant::now();
-        let start = Start { axis: target.axis(), target: target.describe(), jobs: 1, seed: self.seed };
+        let start = Start { axis: target.axis(), target: target.describe(), jobs: 1, seed: 0 };
         self.tell(&Event::Start(&start))?;
         let mut search = Search::new(self.options.clone());
         // What the runs that may confirm a culprit said about it.

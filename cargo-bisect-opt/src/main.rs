@@ -32,7 +32,6 @@ mod target;
 use std::{
     env,
     ffi::OsString,
-    hash::{BuildHasher, RandomState},
     io,
     path::Path,
 };
@@ -159,7 +158,6 @@ fn bisect(target: &mut dyn Target, args: &SearchArgs, show: &ShowArgs, interrupt
         out_dir: &args.out,
         sinks: sinks(&run_dir, &args.out, &root, show),
         interrupt,
-        seed: RandomState::new().hash_one(0),
     };
     lab.search(target).map_err(Failure::Output)
 }
