@@ -29,12 +29,7 @@ mod shell;
 mod source;
 mod target;
 
-use std::{
-    env,
-    ffi::OsString,
-    io,
-    path::Path,
-};
+use std::{env, ffi::OsString, io, path::Path};
 
 use bisect_core::search;
 use console::{Conclusion, Results, Trace};
