@@ -86,8 +86,8 @@ fn main() -> Exit {
         }
     };
     let result = match cli.command {
-        Command::Test(command) => program(Subcommand::Test, command),
-        Command::Run(command) => program(Subcommand::Run, command),
+        Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests),
+        Command::Run(command) => program(Subcommand::Run, command, false),
         Command::Exec(command) => exec(command),
         Command::Toggles(command) => toggles(&command),
     };
@@ -97,14 +97,15 @@ fn main() -> Exit {
     })
 }
 
-fn program(subcommand: Subcommand, command: CargoCommand) -> Result<Exit, Failure> {
+fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool) -> Result<Exit, Failure> {
     command.show.color.apply();
     let interrupt = Interrupt::install()?;
     let settings = program::Settings {
         subcommand,
-        cargo: command.cargo.cargo,
-        target: command.cargo.target,
+        cargo: command.words.cargo,
+        target: command.words.target,
         toggles: command.toggles,
+        all_tests,
         rustflags: command.rustflags,
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
@@ -118,7 +119,7 @@ fn program(subcommand: Subcommand, command: CargoCommand) -> Result<Exit, Failur
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
     command.color.apply();
     let interrupt = Interrupt::install()?;
-    let toggles = program::toggles(&command.cargo.cargo, &command.cargo.target, command.quiet, &interrupt)?;
+    let toggles = program::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
     console::list(&toggles, command.json).map_err(Failure::Output)?;
     Ok(Exit::Found)
 }

@@ -30,7 +30,7 @@ Exit status:
 pub enum Command {
     /// Search for what makes tests fail: `cargo test` is built once, then its executables run again and again
     #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
-    Test(CargoCommand),
+    Test(TestCommand),
     /// Search for what makes a program fail: `cargo run` is built once, then its executable runs again and again
     #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
     Run(CargoCommand),
@@ -42,7 +42,17 @@ pub enum Command {
     Toggles(TogglesCommand),
 }
 
-/// `test` and `run`.
+/// `test`.
+#[derive(Debug, Args)]
+pub struct TestCommand {
+    /// Run all tests in every run, not only those whose outcome depends on the changes
+    #[arg(long)]
+    pub all_tests: bool,
+    #[command(flatten)]
+    pub cargo: CargoCommand,
+}
+
+/// What `test` and `run` have in common.
 #[derive(Debug, Args)]
 pub struct CargoCommand {
     /// Search this toggle only; may be given several times [default: all toggles decided at run time]
@@ -57,7 +67,7 @@ pub struct CargoCommand {
     pub show: ShowArgs,
     /// Everything that is cargo's.
     #[arg(skip)]
-    pub cargo: CargoWords,
+    pub words: CargoWords,
 }
 
 /// The words of a command line that are not ours.
@@ -95,7 +105,7 @@ pub struct TogglesCommand {
     pub color: Color,
     /// Everything that is cargo's.
     #[arg(skip)]
-    pub cargo: CargoWords,
+    pub words: CargoWords,
 }
 
 /// How to search.
@@ -185,8 +195,9 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
     };
     let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(ours)?)?;
     match &mut cli.command {
-        Command::Test(args) | Command::Run(args) => args.cargo = cargo,
-        Command::Toggles(args) => args.cargo = cargo,
+        Command::Test(args) => args.cargo.words = cargo,
+        Command::Run(args) => args.words = cargo,
+        Command::Toggles(args) => args.words = cargo,
         Command::Exec(_) => {}
     }
     Ok(cli)
@@ -256,8 +267,9 @@ mod tests {
             "cargo-bisect-opt test -p newsort --features story sort --timeout=5s -v --toggle=a -- --skip x -q",
         ] {
             let Command::Test(args) = cli(line).command else { panic!("{line}") };
-            assert_eq!(args.cargo.cargo, words("-p newsort --features story sort"));
-            assert_eq!(args.cargo.target, words("--skip x -q"));
+            let args = args.cargo;
+            assert_eq!(args.words.cargo, words("-p newsort --features story sort"));
+            assert_eq!(args.words.target, words("--skip x -q"));
             assert_eq!(args.toggles, ["a"]);
             assert_eq!(args.search.timeout, Some(Duration::from_secs(5)));
             assert!(args.show.verbose && !args.show.quiet);
@@ -270,7 +282,7 @@ mod tests {
             panic!("run")
         };
         assert_eq!(args.rustflags.as_deref(), Some("-Zmy-pass=PATTERN"));
-        assert_eq!(args.cargo.cargo, words("--bin x"));
+        assert_eq!(args.words.cargo, words("--bin x"));
     }
 
     #[test]

@@ -45,6 +45,8 @@ pub struct Settings {
     pub target: Vec<OsString>,
     /// The toggles to search; empty: all that are decided at run time, else all that are decided while compiling.
     pub toggles: Vec<String>,
+    /// Repeat everything in every run, not only the tests whose outcome depends on the changes.
+    pub all_tests: bool,
     /// Flags for the compiler with PATTERN in them; then no toggle is searched.
     pub rustflags: Option<String>,
     /// A run that takes longer has failed; building does not count.
@@ -115,12 +117,12 @@ impl Program {
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
         let mut program = Self {
             root: project.root(),
+            focus: Focus::new(settings.all_tests),
             settings,
             project,
             artifacts: Artifacts::default(),
             toggles: BTreeSet::new(),
             axis: Axis::RunTime(Vec::new()),
-            focus: Focus::default(),
             early: None,
             notes: Vec::new(),
             rebuilds: (0, 0),

@@ -18,6 +18,7 @@ fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&s
         cargo: fixture.words(cargo),
         target: target.split_whitespace().map(Into::into).collect(),
         toggles: toggles.iter().map(|&name| name.to_owned()).collect(),
+        all_tests: false,
         rustflags: None,
         timeout: None,
         skip_code: 125,

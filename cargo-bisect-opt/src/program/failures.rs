@@ -40,6 +40,8 @@ pub enum Share<'a> {
 /// What the search is about.
 #[derive(Debug, Default)]
 pub struct Focus {
+    /// Nothing is left out of later runs.
+    repeat_all: bool,
     all: Option<Failures>,
     none: Option<Failures>,
     decided: Option<Decided>,
@@ -57,6 +59,11 @@ struct Decided {
 const ARGUMENTS: usize = 24 << 10;
 
 impl Focus {
+    /// Nothing is known yet. Where `repeat_all` is set, all tests are run again all the same.
+    pub fn new(repeat_all: bool) -> Self {
+        Self { repeat_all, ..Self::default() }
+    }
+
     /// Whether a run of this side can teach something.
     pub fn wants(&self, side: Side) -> bool {
         self.decided.is_none() && self.side(side).is_none()
@@ -84,7 +91,7 @@ impl Focus {
     /// What of an executable is to be run.
     pub fn share(&self, executable: &str) -> Share<'_> {
         match &self.decided {
-            Some(decided) if !decided.repeat.is_empty() => match decided.repeat.get(executable) {
+            Some(decided) if !self.repeat_all && !decided.repeat.is_empty() => match decided.repeat.get(executable) {
                 None => Share::Nothing,
                 Some(None) => Share::Everything,
                 Some(Some(tests)) => Share::Tests(tests),
@@ -162,6 +169,16 @@ mod tests {
             Failure { executable: executable.to_owned(), test }
         };
         list.split_whitespace().map(failure).collect()
+    }
+
+    #[test]
+    fn all_tests_are_repeated_if_asked_for() {
+        let mut focus = Focus::new(true);
+        focus.learn(Side::All, failures("a:x a:broken"));
+        focus.learn(Side::None, failures("a:broken"));
+        assert_eq!((focus.share("a"), focus.share("b")), (Share::Everything, Share::Everything));
+        let counting: Vec<_> = failures("a:x a:broken").into_iter().filter(|failure| focus.counts(failure)).collect();
+        assert_eq!(counting, failures("a:x").into_iter().collect::<Vec<_>>(), "what was broken anyway does not count");
     }
 
     fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {
