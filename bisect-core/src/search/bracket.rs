@@ -1,6 +1,6 @@
 //! The inner search: which is the last change of the smallest failing prefix?
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
 use super::{
     order::{Order, simplest_cut},
@@ -28,7 +28,7 @@ pub(super) struct Bracket {
     observed: bool,
     /// The changes that the failing run of a longer prefix reported, forced ones left out, in order: only these can
     /// have mattered.
-    failing: Vec<ChangeId>,
+    failing: Arc<[ChangeId]>,
     /// Cuts between the two that told nothing.
     unresolved: Vec<u64>,
     steps: u32,
@@ -51,7 +51,7 @@ impl Bracket {
         failing.retain(|&id| high.contains(order.rank(id)));
         failing.sort_by_key(|&id| order.rank(id));
         failing.dedup();
-        Self { order, low: 0, high, observed: true, failing, unresolved: Vec::new(), steps: 0 }
+        Self { order, low: 0, high, observed: true, failing: failing.into(), unresolved: Vec::new(), steps: 0 }
     }
 
     /// The changes that may be the one searched for.
@@ -99,10 +99,15 @@ impl Bracket {
         }
     }
 
+    /// What a run of a shorter prefix would report if it were like the one that failed.
+    pub(super) fn reported_below(&self, cut: u64) -> impl Iterator<Item = ChangeId> {
+        self.failing.iter().copied().take_while(move |&id| self.order.rank(id) < cut)
+    }
+
     /// What is left to search once `needed` is forced: the failing prefix without it.
     pub(super) fn below(&self, needed: ChangeId) -> Self {
         let cut = self.order.rank(needed);
-        Self { observed: false, ..Self::new(self.order, Prefix::Below(cut), self.failing.clone()) }
+        Self { observed: false, ..Self::new(self.order, Prefix::Below(cut), self.failing.to_vec()) }
     }
 
     /// The cut between candidates to ask for next; none if all that are left were unresolved.

@@ -40,13 +40,14 @@ mod bracket;
 mod order;
 mod procedure;
 mod selection;
+mod speculation;
 mod trial;
 mod verdict;
 
 use alloc::{collections::BTreeSet, vec::Vec};
 use core::num::NonZeroUsize;
 
-use procedure::{Answer, Procedure};
+use procedure::{Answer, Asked, Procedure};
 
 use crate::ChangeId;
 
@@ -60,6 +61,9 @@ pub use verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict};
 pub struct Options {
     /// How changes are ordered.
     pub order: Order,
+    /// Trials that may be in flight at once. What is found does not depend on it, of a target that answers the same
+    /// question always the same.
+    pub in_flight: NonZeroUsize,
     /// Runs that each trial takes, all of which must agree.
     pub runs_per_trial: NonZeroUsize,
     /// Stop after so many culprits.
@@ -71,10 +75,11 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Hashes, one run a trial, no limits.
+    /// Hashes, one trial after the other, one run each, no limits.
     fn default() -> Self {
         Self {
             order: Order::Hash,
+            in_flight: NonZeroUsize::MIN,
             runs_per_trial: NonZeroUsize::MIN,
             max_sets: None,
             max_set_size: None,
@@ -100,8 +105,10 @@ pub enum Step {
 pub struct Search {
     options: Options,
     procedure: Procedure,
-    /// The trials so far; the last one is the one whose answer is waited for.
+    /// The trials so far, in the order in which they were first wanted.
     trials: Vec<Progress>,
+    /// Those whose answers are wanted, the one that the procedure waits for first; worked out again after each answer.
+    wanted: Option<Vec<usize>>,
     runs: usize,
     /// Every change ever reported.
     seen: BTreeSet<ChangeId>,
@@ -112,10 +119,35 @@ pub struct Search {
 /// A trial, and what is known of it.
 #[derive(Clone, Debug)]
 struct Progress {
+    asked: Asked,
     trial: Trial,
+    /// Runs that were started and not cancelled.
     started: usize,
     observations: Vec<Observation>,
-    answered: bool,
+    /// The procedure has been told; what was observed is kept no longer, for there may be a million reports a run.
+    is_used: bool,
+}
+
+impl Progress {
+    fn in_flight(&self) -> usize {
+        self.started - self.observations.len()
+    }
+
+    /// The outcome and all that was reported, if this is all that was to be observed.
+    fn answer(&self, runs: NonZeroUsize) -> Option<(Outcome, Vec<ChangeId>)> {
+        if self.is_used || self.observations.len() < runs.get() || !self.agrees() {
+            return None;
+        }
+        let mut reported: Vec<_> =
+            self.observations.iter().flat_map(|observation| &observation.reported).copied().collect();
+        reported.sort_unstable();
+        reported.dedup();
+        Some((self.observations[0].outcome, reported))
+    }
+
+    fn agrees(&self) -> bool {
+        self.observations.windows(2).all(|pair| pair[0].outcome == pair[1].outcome)
+    }
 }
 
 impl Search {
@@ -126,6 +158,7 @@ impl Search {
             procedure: Procedure::new(options.clone()),
             options,
             trials: Vec::new(),
+            wanted: None,
             runs: 0,
             seen: BTreeSet::new(),
             stopped: None,
@@ -135,65 +168,97 @@ impl Search {
     /// What to do next. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
         if let Some(verdict) = self.verdict() {
-            return Step::Done(verdict.clone());
+            return Step::Done(verdict);
         }
-        let current = self.current();
-        let progress = &mut self.trials[current];
-        if progress.started >= self.options.runs_per_trial.get() {
-            return Step::Wait;
-        }
+        let wanted = self.wanted();
+        let runs = self.options.runs_per_trial.get();
+        let Some(&next) = wanted.iter().find(|&&trial| self.trials[trial].started < runs) else { return Step::Wait };
         if self.options.max_runs.is_some_and(|max| self.runs >= max) {
+            // What the search waits for may still come.
+            if self.trials[wanted[0]].in_flight() > 0 {
+                return Step::Wait;
+            }
             let verdict = Verdict::Incomplete(Incomplete::MaxRuns);
             self.stopped = Some(verdict.clone());
             return Step::Done(verdict);
         }
-        progress.started += 1;
+        self.trials[next].started += 1;
         self.runs += 1;
-        Step::Run(progress.trial.clone())
+        Step::Run(self.trials[next].trial.clone())
     }
 
     /// Takes what one run of a trial showed. Runs may be recorded in any order; one that no longer matters is ignored.
     ///
     /// # Panics
-    /// If this search never wanted such a trial.
+    /// If no run of such a trial is in flight.
     pub fn record(&mut self, id: TrialId, mut observation: Observation) {
         let progress = &mut self.trials[id.0];
-        if progress.answered || self.stopped.is_some() {
-            return;
+        assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
+        if progress.is_used {
+            observation.reported.clear();
         }
         observation.reported.sort_unstable();
         observation.reported.dedup();
-        let unasked = |change: &ChangeId| !progress.trial.selection.contains(*change);
-        let changes: Vec<_> = observation.reported.iter().copied().filter(unasked).take(8).collect();
-        if !changes.is_empty() {
-            // Not one change that it could have left out is missing.
-            let ignores_pattern = self.seen.iter().all(|change| observation.reported.binary_search(change).is_ok());
-            self.stopped = Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
-            return;
-        }
-        self.seen.extend(&observation.reported);
         progress.observations.push(observation);
-        if progress.observations.iter().any(|other| other.outcome != progress.observations[0].outcome) {
-            self.stopped = Some(Verdict::Inconsistent(Inconsistency::Runs(id)));
-            return;
+        self.wanted = None;
+        self.advance();
+    }
+
+    /// Takes back the start of one run of a trial, which was ended before it showed anything. It still counts as a run.
+    ///
+    /// # Panics
+    /// If no run of such a trial is in flight.
+    pub fn cancel(&mut self, id: TrialId) {
+        let progress = &mut self.trials[id.0];
+        assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
+        progress.started -= 1;
+    }
+
+    /// The trials with runs in flight that do not matter any more: their place is better used for others.
+    #[must_use]
+    pub fn obsolete(&mut self) -> Vec<TrialId> {
+        let wanted = if self.verdict().is_some() { Vec::new() } else { self.wanted() };
+        let in_flight = (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0);
+        in_flight.filter(|trial| !wanted.contains(trial)).map(TrialId).collect()
+    }
+
+    /// Tells the procedure all answers that it waits for and that are known.
+    fn advance(&mut self) {
+        let runs = self.options.runs_per_trial;
+        while self.stopped.is_none() {
+            let Ok(asked) = self.procedure.question() else { return };
+            let Some((trial, _)) = self.find(&asked) else { return };
+            self.stopped = self.distrust(TrialId(trial));
+            let Some((outcome, reported)) = self.trials[trial].answer(runs).filter(|_| self.stopped.is_none()) else {
+                return;
+            };
+            self.seen.extend(&reported);
+            let progress = &mut self.trials[trial];
+            progress.is_used = true;
+            progress.observations.iter_mut().for_each(|observation| observation.reported = Vec::new());
+            self.procedure.answer(&Answer { trial: TrialId(trial), outcome, reported: &reported });
         }
-        if progress.observations.len() < self.options.runs_per_trial.get() {
-            return;
+    }
+
+    /// Why what was observed in a trial cannot be believed.
+    fn distrust(&self, id: TrialId) -> Option<Verdict> {
+        let Progress { trial, observations, .. } = &self.trials[id.0];
+        for observation in observations {
+            let unasked = |change: &ChangeId| !trial.selection.contains(*change);
+            let changes: Vec<_> = observation.reported.iter().copied().filter(unasked).take(8).collect();
+            if !changes.is_empty() {
+                // Not one change that it could have left out is missing.
+                let ignores_pattern = self.seen.iter().all(|change| observation.reported.binary_search(change).is_ok());
+                return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
+            }
         }
-        progress.answered = true;
-        // Kept no longer: there may be a million reports a run.
-        let observations = core::mem::take(&mut progress.observations);
-        let outcome = observations[0].outcome;
-        let mut reported: Vec<_> = observations.into_iter().flat_map(|observation| observation.reported).collect();
-        reported.sort_unstable();
-        reported.dedup();
-        self.procedure.answer(&Answer { trial: id, outcome, reported: &reported });
+        (!self.trials[id.0].agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
 
     /// How the search ended, if it has.
     #[must_use]
-    pub fn verdict(&self) -> Option<&Verdict> {
-        self.stopped.as_ref().or_else(|| self.procedure.question().err())
+    pub fn verdict(&self) -> Option<Verdict> {
+        self.stopped.as_ref().or(self.procedure.question().err()).cloned()
     }
 
     /// The confirmed culprits so far.
@@ -243,13 +308,34 @@ impl Search {
         Some(candidates.next_power_of_two().ilog2() as usize + 2)
     }
 
-    /// The trial whose answer the procedure waits for.
-    fn current(&mut self) -> usize {
-        if self.trials.last().is_none_or(|progress| progress.answered) {
-            let (question, selection) = self.procedure.question().expect("a search that is over wants no trial");
-            let trial = Trial { id: TrialId(self.trials.len()), question, selection };
-            self.trials.push(Progress { trial, started: 0, observations: Vec::new(), answered: false });
+    /// The trials whose answers are wanted, the one that the procedure waits for first.
+    fn wanted(&mut self) -> Vec<usize> {
+        if let Some(wanted) = &self.wanted {
+            return wanted.clone();
         }
-        self.trials.len() - 1
+        let early_answer = |asked: &Asked| {
+            let (trial, progress) = self.find(asked)?;
+            let (outcome, reported) = progress.answer(self.options.runs_per_trial)?;
+            Some((TrialId(trial), outcome, reported))
+        };
+        let asked = speculation::wanted(&self.procedure, self.options.in_flight.get(), early_answer);
+        let index = |asked: Asked| match self.find(&asked) {
+            Some((trial, _)) => trial,
+            None => self.add(asked),
+        };
+        let wanted: Vec<_> = asked.into_iter().map(index).collect();
+        self.wanted = Some(wanted.clone());
+        wanted
+    }
+
+    fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {
+        self.trials.iter().enumerate().find(|(_, progress)| !progress.is_used && progress.asked == *asked)
+    }
+
+    fn add(&mut self, asked: Asked) -> usize {
+        let id = TrialId(self.trials.len());
+        let trial = Trial { id, question: asked.question, selection: asked.selection.clone() };
+        self.trials.push(Progress { asked, trial, started: 0, observations: Vec::new(), is_used: false });
+        id.0
     }
 }

@@ -3,7 +3,9 @@
 //! The state is small and cheap to clone, so that whoever wants to know what would be asked next, whichever way a trial
 //! ends, can try both ways.
 
-use alloc::vec::Vec;
+mod forecast;
+
+use alloc::{sync::Arc, vec::Vec};
 
 use super::{
     Options,
@@ -24,19 +26,30 @@ pub(super) struct Procedure {
     state: State,
     mode: Mode,
     /// Reported in the calibration.
-    known: Vec<ChangeId>,
+    known: Arc<[ChangeId]>,
     found: Vec<Culprit>,
     /// Left out for the time being, so that sets which share changes with one that is too large are found.
     avoided: Vec<ChangeId>,
     /// What else to avoid in turn.
     branches: Vec<Vec<ChangeId>>,
     too_large: usize,
+    /// Sets that were given up, or avoided in turn.
+    stages: usize,
     /// A trial for the present set told nothing, so the set may come to hold changes that it does not need.
     doubtful: bool,
     incomplete: Option<Incomplete>,
 }
 
-/// What the answer to a trial is compared with.
+/// A question, as the procedure asks it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) question: Question,
+    pub(super) selection: Selection,
+    /// Sets that were named before: what is asked again after another set is another question.
+    stage: usize,
+}
+
+/// The answer to it.
 #[derive(Clone, Debug)]
 pub(super) struct Answer<'a> {
     pub(super) trial: TrialId,
@@ -51,7 +64,7 @@ enum State {
     /// Run with none; this came of running with every change.
     None {
         all: Outcome,
-        reported: Vec<ChangeId>,
+        reported: Arc<[ChangeId]>,
     },
     /// Find one more change that the failure needs beside the forced ones.
     Narrow {
@@ -99,11 +112,12 @@ impl Procedure {
             options,
             state: State::All,
             mode: Mode::Enable,
-            known: Vec::new(),
+            known: Arc::new([]),
             found: Vec::new(),
             avoided: Vec::new(),
             branches: Vec::new(),
             too_large: 0,
+            stages: 0,
             doubtful: false,
             incomplete: None,
         }
@@ -122,7 +136,7 @@ impl Procedure {
     }
 
     /// The question whose answer is needed, or how the search ended.
-    pub(super) fn question(&self) -> Result<(Question, Selection), &Verdict> {
+    pub(super) fn question(&self) -> Result<Asked, &Verdict> {
         let inverted = self.mode == Mode::Disable;
         let select = |prefix, forced: &[ChangeId]| Selection {
             order: self.options.order,
@@ -131,7 +145,7 @@ impl Procedure {
             excluded: self.excluded(),
             inverted,
         };
-        Ok(match &self.state {
+        let (question, selection) = match &self.state {
             State::All => (Question::All, Selection::all(self.options.order)),
             State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
@@ -150,7 +164,8 @@ impl Procedure {
                 (Question::Without, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
             }
             State::Done(verdict) => return Err(verdict),
-        })
+        };
+        Ok(Asked { question, selection, stage: self.found.len() + self.stages })
     }
 
     /// Takes the answer to [`question`](Self::question).
@@ -159,7 +174,7 @@ impl Procedure {
         self.doubtful |= matches!(answer.outcome, Outcome::Unresolved(_));
         self.state = match state {
             State::All => Self::after_all(answer),
-            State::None { all, reported } => self.after_none(all, reported, answer),
+            State::None { all, reported } => self.after_none(all, &reported, answer),
             State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, answer),
             State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
             State::Thin { culprit, index } => self.after_thin(culprit, index, answer),
@@ -180,16 +195,16 @@ impl Procedure {
     fn after_all(answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::All, reason)),
-            all => State::None { all, reported: answer.reported.to_vec() },
+            all => State::None { all, reported: answer.reported.into() },
         }
     }
 
-    fn after_none(&mut self, all: Outcome, reported: Vec<ChangeId>, answer: &Answer<'_>) -> State {
+    fn after_none(&mut self, all: Outcome, reported: &[ChangeId], answer: &Answer<'_>) -> State {
         let failing = match (all, answer.outcome) {
             (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::None, reason)),
             (Outcome::Fail, Outcome::Pass) => {
                 self.mode = Mode::Enable;
-                reported.clone()
+                reported.to_vec()
             }
             (Outcome::Pass, Outcome::Fail) => {
                 self.mode = Mode::Disable;
@@ -197,10 +212,10 @@ impl Procedure {
             }
             (same, _) => return State::Done(Verdict::NoDifference(same)),
         };
-        self.known = reported;
-        self.known.extend(answer.reported);
-        self.known.sort_unstable();
-        self.known.dedup();
+        let mut known = [reported, answer.reported].concat();
+        known.sort_unstable();
+        known.dedup();
+        self.known = known.into();
         if self.known.is_empty() {
             return unusable(Unusable::NoReports);
         }
@@ -315,6 +330,7 @@ impl Procedure {
             return State::Done(self.incomplete.map_or(Verdict::Complete, Verdict::Incomplete));
         }
         self.avoided = self.branches.remove(0);
+        self.stages += 1;
         State::Branch
     }
 

@@ -3,4 +3,5 @@
 mod brute_force;
 mod golden;
 mod hostile;
+mod in_flight;
 mod simulator;
