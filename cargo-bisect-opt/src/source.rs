@@ -85,6 +85,22 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
     spots
 }
 
+/// Bytes of the expression that begins a text, as far as can be told without a parser: up to the bracket that closes its first
+/// one, or else to the end of the line.
+fn extent(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth <= 1 => return if depth == 1 { at + 1 } else { at },
+            ')' | ']' | '}' => depth -= 1,
+            ';' if depth == 0 => return at,
+            _ => {}
+        }
+    }
+    text.trim_end().len()
+}
+
 fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
@@ -93,10 +109,10 @@ fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
     let shown = lines[first..lines.len().min(index + CONTEXT + 1)].join("\n");
     let before: usize = lines[first..index].iter().map(|line| line.len() + 1).sum();
     // Columns count characters from 1.
-    let column = usize::try_from(spot.column.unwrap_or(1)).ok()?.checked_sub(1)?;
+    let column = usize::try_from(spot.column.unwrap_or(1)).ok()?.saturating_sub(1);
     let start = line.char_indices().nth(column).map_or(0, |(at, _)| at);
     let start = if spot.column.is_none() { line.len() - line.trim_start().len() } else { start };
-    let end = line.trim_end().len().max(start);
+    let end = start + extent(&line[start..]);
     let path = own.shorten(spot.file).display().to_string();
     let snippet = Snippet::source(shown)
         .line_start(first + 1)
@@ -104,4 +120,40 @@ fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
         .fold(false)
         .annotation(AnnotationKind::Primary.span(before + start..before + end).label(spot.label));
     Some(Renderer::styled().render(&[Group::with_level(Level::NOTE).element(snippet)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_underlined() {
+        for (line, underlined) in [
+            ("sort(&mut rows);", "sort(&mut rows)"),
+            ("ranked(rows) {", "ranked(rows)"),
+            ("stats::finalists(all, 16).iter().enumerate() {", "stats::finalists(all, 16)"),
+            ("bisect_build!(\"tuned\") { 256 } else { 255 };", "bisect_build!(\"tuned\")"),
+            ("rounding!());", "rounding!()"),
+            ("#[bisect_toggle(\"x\", off = (a))]", "#[bisect_toggle(\"x\", off = (a))]"),
+            ("f(a, [b(c)", "f(a, [b(c)"),
+            ("x)", "x"),
+            ("x ", "x"),
+            ("a + b; c", "a + b"),
+            ("", ""),
+        ] {
+            assert_eq!(&line[..extent(line)], underlined, "{line}");
+        }
+    }
+
+    #[test]
+    fn places_that_are_not_there_are_not_shown() {
+        let own = Own::new(Path::new("."));
+        let spot = |line, column| Spot { file: "src/x.rs", line, column, label: "here" };
+        for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
+            assert!(render(&own, &spot(line, column), "one\ntwo\n").is_none(), "{line}");
+        }
+        for column in [None, Some(0), Some(1), Some(4), Some(99)] {
+            assert!(render(&own, &spot(2, column), "one\n  två(x)\n").unwrap().contains("två"), "{column:?}");
+        }
+    }
 }

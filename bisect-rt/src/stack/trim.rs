@@ -11,6 +11,17 @@ pub(super) fn trim(functions: &[Function]) -> &[Function] {
     while end > start && is_runtime(&functions[end - 1]) {
         end -= 1;
     }
+    // `#[test]` puts a closure around the test, which nobody wrote.
+    let around_test = |outer: &Function| {
+        marker.is_some()
+            && outer
+                .name
+                .strip_suffix("::{{closure}}")
+                .is_some_and(|test| end >= start + 2 && functions[end - 2].name == test)
+    };
+    if end > start && around_test(&functions[end - 1]) {
+        end -= 1;
+    }
     if start < end { &functions[start..end] } else { functions }
 }
 
@@ -96,7 +107,10 @@ mod tests {
             "test::__rust_begin_short_backtrace",
             "test::run_test_in_process::{{closure}}",
         ];
-        assert_eq!(trimmed(&stack), stack[..3]);
+        assert_eq!(trimmed(&stack), stack[..2]);
+        // One that the program made itself.
+        assert_eq!(trimmed(&["a::b", "a::main::{{closure}}", "a::main"]), ["a::b", "a::main::{{closure}}", "a::main"]);
+        assert_eq!(trimmed(&["a::b", "a::b::{{closure}}"]), ["a::b", "a::b::{{closure}}"]);
     }
 
     #[test]

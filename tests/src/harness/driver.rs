@@ -78,8 +78,11 @@ pub fn driver() -> &'static Path {
 /// The target directory of the workspace: the one that this executable is in.
 fn target_dir() -> PathBuf {
     let exe = env::current_exe().expect("an executable knows its place");
-    let marked = exe.ancestors().find(|dir| dir.join("CACHEDIR.TAG").exists());
-    marked.expect("cargo marks its target directory").to_owned()
+    // `<target>/<profile>/deps/<test>`; with a triple between the first two if one is asked for.
+    let profile = exe.ancestors().nth(2).expect("a test is in the target directory");
+    let parent = profile.parent().expect("a profile is in the target directory");
+    let is_triple = parent.file_name().is_some_and(|name| name.to_string_lossy().matches('-').count() >= 2);
+    if is_triple { parent.parent().unwrap_or(parent) } else { parent }.to_owned()
 }
 
 pub(super) fn fixtures_dir() -> PathBuf {
