@@ -276,10 +276,10 @@ impl Search {
         &self.trials[id.0].trial
     }
 
-    /// Trials wanted so far.
+    /// Trials begun so far.
     #[must_use]
     pub fn trials(&self) -> usize {
-        self.trials.len()
+        self.trials.iter().filter(|progress| progress.started > 0).count()
     }
 
     /// Runs started so far.

@@ -24,7 +24,11 @@ impl Workspace {
         command.cargo_path(&config.cargo).current_dir(&config.directory).no_deps().other_options(options);
         let metadata = command.exec().map_err(|error| {
             CargoError::Workspace(match error {
-                cargo_metadata::Error::CargoMetadata { stderr } => stderr.trim_end().to_owned(),
+                // Cargo's own words; that it is an error will be said.
+                cargo_metadata::Error::CargoMetadata { stderr } => {
+                    let words = stderr.trim_end();
+                    words.strip_prefix("error: ").unwrap_or(words).to_owned()
+                }
                 error => format!("cannot run `cargo metadata`: {error}"),
             })
         })?;
