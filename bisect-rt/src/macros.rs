@@ -167,20 +167,7 @@ macro_rules! __build_package {
 macro_rules! __register {
     ($toggle:ident) => {
         #[used]
-        #[cfg_attr(
-            any(
-                target_os = "linux",
-                target_os = "android",
-                target_os = "freebsd",
-                target_os = "netbsd",
-                target_os = "openbsd",
-                target_os = "dragonfly",
-                target_os = "illumos",
-                target_os = "solaris",
-                target_os = "fuchsia",
-            ),
-            unsafe(link_section = "bisect_rt_0_1_0")
-        )]
+        #[cfg_attr(all(unix, not(target_vendor = "apple")), unsafe(link_section = "bisect_rt_0_1_0"))]
         #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,bisect_rt_0_1_0"))]
         #[cfg_attr(windows, unsafe(link_section = ".bisect$b"))]
         static REGISTERED: &$crate::__private0::Toggle = &$toggle;

@@ -59,17 +59,7 @@ fn line(toggle: &Toggle) -> String {
 }
 
 /// ELF: the linker defines these for every section whose name is an identifier.
-#[cfg(any(
-    target_os = "linux",
-    target_os = "android",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_os = "dragonfly",
-    target_os = "illumos",
-    target_os = "solaris",
-    target_os = "fuchsia",
-))]
+#[cfg(all(unix, not(target_vendor = "apple")))]
 mod bounds {
     /// So that there is a section in a program without toggles.
     #[used]
@@ -112,19 +102,7 @@ mod bounds {
 }
 
 /// The section of the module that this crate is linked into.
-#[cfg(any(
-    target_os = "linux",
-    target_os = "android",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_os = "dragonfly",
-    target_os = "illumos",
-    target_os = "solaris",
-    target_os = "fuchsia",
-    target_vendor = "apple",
-    windows,
-))]
+#[cfg(any(unix, windows))]
 fn own_section() -> &'static [Entry] {
     let (start, stop) = (&raw const bounds::START, &raw const bounds::STOP);
     let start = start.cast::<Entry>();
@@ -134,19 +112,7 @@ fn own_section() -> &'static [Entry] {
 }
 
 /// Elsewhere there is no list.
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "android",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_os = "dragonfly",
-    target_os = "illumos",
-    target_os = "solaris",
-    target_os = "fuchsia",
-    target_vendor = "apple",
-    windows,
-)))]
+#[cfg(not(any(unix, windows)))]
 fn own_section() -> &'static [Entry] {
     &[]
 }

@@ -90,34 +90,14 @@ fn has_raised_privileges() -> bool {
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-#[cfg(any(
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_os = "dragonfly",
-    target_os = "illumos",
-    target_os = "solaris",
-))]
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 fn has_raised_privileges() -> bool {
-    unsafe extern "C" {
-        safe fn issetugid() -> std::ffi::c_int;
-    }
-    issetugid() != 0
+    // SAFETY: these have no preconditions. (Nothing has run yet that could have given rights back.)
+    unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
 }
 
 /// Elsewhere programs do not raise privileges by being started.
-#[cfg(not(any(
-    target_os = "linux",
-    target_os = "android",
-    target_vendor = "apple",
-    target_os = "freebsd",
-    target_os = "netbsd",
-    target_os = "openbsd",
-    target_os = "dragonfly",
-    target_os = "illumos",
-    target_os = "solaris",
-)))]
+#[cfg(not(unix))]
 fn has_raised_privileges() -> bool {
     false
 }
