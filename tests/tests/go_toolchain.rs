@@ -4,6 +4,7 @@
 use std::{
     env,
     ffi::OsString,
+    io::Write,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -17,7 +18,9 @@ fn go() -> Option<PathBuf> {
     let found = named.or_else(in_path);
     if found.is_none() {
         assert!(env::var_os("CI").is_none(), "CI must have a Go toolchain: name one with BISECT_TEST_GO");
-        eprintln!("\n*** SKIPPED: no Go toolchain in PATH, and none named by BISECT_TEST_GO ***\n");
+        // Not `eprintln!`: the harness would keep it to itself.
+        writeln!(std::io::stderr(), "*** SKIPPED: no Go toolchain in PATH, and none named by BISECT_TEST_GO ***")
+            .expect("standard error is there");
     }
     found
 }

@@ -1,5 +1,7 @@
 //! Inactive, active, compiled out; and what `BISECT_PATTERN` may say.
 
+use std::io::Write;
+
 use crate::fixture::{Flavour, Program, probe};
 
 const ALL: [&str; 5] = ["site", "gate", "keyed", "called", "stacks"];
@@ -117,7 +119,9 @@ fn raised_privileges() {
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
     let run = Program::new(&path).args(&["secure"]).run();
     if chowned.is_err() || run.stdout != "true\n" {
-        eprintln!("SKIPPED: no program with raised privileges can be made here ({chowned:?})");
+        // Not `eprintln!`: the harness would keep it to itself.
+        writeln!(std::io::stderr(), "SKIPPED: no program with raised privileges can be made here ({chowned:?})")
+            .expect("standard error is there");
         return;
     }
     let run = Program::new(&path).args(&["site"]).pattern("n").report_to_stderr().run();
