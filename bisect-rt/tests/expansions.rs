@@ -69,7 +69,7 @@ fn lint(rustflags: Option<&str>) {
     let has_clippy = output(Command::new(env!("CARGO")).args(["clippy", "--version"])).status.success();
     if !has_clippy {
         // Not `eprintln!`: the harness would keep it to itself.
-        writeln!(std::io::stderr(), "SKIPPED: clippy is not installed; only rustc's lints are checked")
+        writeln!(io::stderr(), "SKIPPED: clippy is not installed; only rustc's lints are checked")
             .expect("standard error is there");
     }
     let mut cargo = cargo(if has_clippy { "clippy" } else { "check" });
