@@ -1,3 +1,5 @@
+//! Small projects, really built and run: what is repeated, what counts, and what can be pasted into a shell.
+
 use std::{
     process::{Command, Output},
     sync::atomic::{AtomicBool, Ordering},

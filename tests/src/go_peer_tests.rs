@@ -1,3 +1,5 @@
+//! The peer on small formulas: what it finds, and what it gives up on.
+
 use super::*;
 
 /// A target over the IDs 0, 1, 2 …, with a pattern matcher for nothing but what the peer writes.

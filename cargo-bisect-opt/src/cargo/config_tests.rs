@@ -1,3 +1,5 @@
+//! Cargo's precedence: where flags, runners and variables come from, and what is added to them.
+
 use super::*;
 use crate::cargo::Subcommand;
 

@@ -1,3 +1,5 @@
+//! Executables started by us and by cargo itself: the same directory, variables and arguments.
+
 use std::{collections::BTreeMap, process::Command};
 
 use crate::{

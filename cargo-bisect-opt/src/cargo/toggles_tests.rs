@@ -1,3 +1,5 @@
+//! Lists of toggles: what is read from programs, what is chosen, what people and scripts are shown.
+
 use expect_test::expect;
 
 use super::*;
