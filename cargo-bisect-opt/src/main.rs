@@ -26,6 +26,8 @@ mod record;
 mod reports;
 mod run_dir;
 mod shell;
+#[cfg_attr(not(test), expect(dead_code, reason = "not an option yet"))]
+mod since;
 mod source;
 mod target;
 
