@@ -23,11 +23,16 @@ mod outcome;
 mod process;
 mod program;
 mod record;
+mod remove;
 mod reports;
 mod run_dir;
+#[cfg_attr(not(test), expect(dead_code, reason = "for parallel runs"))]
+mod scratch_dir;
 mod shell;
 #[cfg_attr(not(test), expect(dead_code, reason = "not an option yet"))]
 mod since;
+#[expect(dead_code, reason = "for parallel runs")]
+mod slots;
 mod source;
 mod target;
 
