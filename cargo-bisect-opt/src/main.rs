@@ -18,6 +18,8 @@ mod fixture;
 mod interrupt;
 mod json;
 mod lab;
+#[cfg_attr(not(test), expect(dead_code, reason = "not an option yet"))]
+mod launcher;
 mod options;
 mod outcome;
 mod process;
