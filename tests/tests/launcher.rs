@@ -99,8 +99,7 @@ fn a_run_that_could_not_be_made_there_is_no_failure() {
     scratch.write("elsewhere", text);
     let path = scratch.dir().join("elsewhere");
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("our own file");
-    let finished = exec(&scratch, &format!("'{}'", path.display()), &[], &["--fails-when=12"]);
-    assert_ne!(finished.status, Some(0), "{finished}");
+    let finished = exec(&scratch, &format!("'{}'", path.display()), &[], &["--fails-when=12"]).expect_status(3);
     assert!(finished.events_of("trial").iter().all(|trial| trial["outcome"] == "unresolved"), "{finished}");
     let log = scratch.read("bisect.out/runs/0001.log");
     assert!(log.contains("the directory /no/such/directory cannot be entered"), "{log}");
