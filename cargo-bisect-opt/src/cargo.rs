@@ -9,6 +9,8 @@ mod config;
 mod executable;
 pub mod libtest;
 mod project;
+#[cfg_attr(not(test), expect(dead_code, reason = "for parallel builds"))]
+mod seed;
 pub mod toggles;
 pub mod variables;
 mod workspace;
