@@ -118,9 +118,12 @@ fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), SeedE
             // What else there is (a socket, a pipe) belongs to a process that is gone.
         }
     }
-    // From the bottom up: what is put into a directory changes its time, and its permissions may be against it.
+    // From the bottom up: what is put into a directory changes its time, and its permissions may be against it. Other
+    // systems do not open a directory as a file.
+    #[cfg(unix)]
     for (_, to, metadata) in directories.iter().rev() {
-        finish_directory(to, metadata)?;
+        set_times(to, metadata)?;
+        fs_err::set_permissions(to, metadata.permissions())?;
     }
     Ok(())
 }
@@ -147,18 +150,6 @@ fn set_times(path: &Path, metadata: &Metadata) -> io::Result<()> {
     // To be the owner is enough on Unix, also of what must not be written.
     let file = fs_err::OpenOptions::new().read(true).write(cfg!(windows)).open(path)?;
     file.file().set_times(FileTimes::new().set_modified(metadata.modified()?))
-}
-
-#[cfg(unix)]
-fn finish_directory(path: &Path, metadata: &Metadata) -> io::Result<()> {
-    set_times(path, metadata)?;
-    fs_err::set_permissions(path, metadata.permissions())
-}
-
-/// Elsewhere, a directory is not opened as a file, and has no permissions that matter.
-#[cfg(not(unix))]
-fn finish_directory(_path: &Path, _metadata: &Metadata) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(unix)]

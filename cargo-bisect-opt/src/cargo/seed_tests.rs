@@ -4,7 +4,6 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     process::Command,
-    time::{Duration, SystemTime},
 };
 
 use super::*;
@@ -196,9 +195,12 @@ fn what_is_copied_and_what_is_left_out() {
 #[cfg(unix)]
 #[test]
 fn times_permissions_and_links_are_kept() {
-    use std::os::unix::{
-        fs::{PermissionsExt, symlink},
-        net::UnixListener,
+    use std::{
+        os::unix::{
+            fs::{PermissionsExt, symlink},
+            net::UnixListener,
+        },
+        time::{Duration, SystemTime},
     };
     let (_guard, from, to) = places();
     let (file, dir) = (from.join("debug/deps/x"), from.join("debug/deps"));

@@ -52,7 +52,7 @@ pub fn parse(text: &[u8]) -> Result<Vec<(PathBuf, Lines)>, DiffError> {
     let mut parser = Parser { rest: text.split(|&byte| byte == b'\n'), line: 0, files: Vec::new() };
     parser.parse().map_err(|what| DiffError { line: parser.line, what })?;
     let files = parser.files.into_iter().filter(|file| file.lines != Lines::Ranges(Vec::new()));
-    Ok(files.filter_map(|file| Some((to_path(file.path?), file.lines))).collect())
+    Ok(files.filter_map(|file| Some((to_path(&file.path?), file.lines))).collect())
 }
 
 struct Parser<I> {
@@ -223,16 +223,12 @@ fn unquote(name: &[u8]) -> Result<Vec<u8>, &'static str> {
 }
 
 /// A name in git's words as a path.
-#[cfg(unix)]
-pub fn to_path(name: Vec<u8>) -> PathBuf {
-    use std::os::unix::ffi::OsStringExt;
-    std::ffi::OsString::from_vec(name).into()
-}
-
-/// A name in git's words as a path.
-#[cfg(not(unix))]
-pub fn to_path(name: Vec<u8>) -> PathBuf {
-    String::from_utf8_lossy(&name).into_owned().into()
+pub fn to_path(name: &[u8]) -> PathBuf {
+    #[cfg(unix)]
+    let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name);
+    #[cfg(not(unix))]
+    let name = &*String::from_utf8_lossy(name);
+    PathBuf::from(name)
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl Git {
         if answer.failure.is_some() {
             return Err(SinceError::NoWorkTree { directory: directory.to_owned(), words: answer.words });
         }
-        Ok(Self { top: diff::to_path(line(&answer.output).to_vec()) })
+        Ok(Self { top: diff::to_path(line(&answer.output)) })
     }
 
     /// The directory that the work tree begins with.
@@ -179,7 +179,7 @@ impl Git {
         let question = ["ls-files", "--others", "--exclude-standard", "-z"];
         let answer = ask(&self.top, &question)?.good(&question)?;
         let names = answer.output.split(|&byte| byte == 0).filter(|name| !name.is_empty());
-        Ok(names.map(|name| diff::to_path(name.to_vec())).collect())
+        Ok(names.map(diff::to_path).collect())
     }
 }
 
