@@ -44,14 +44,14 @@ mod speculation;
 mod trial;
 mod verdict;
 
-use alloc::{collections::BTreeSet, vec::Vec};
+use alloc::{collections::BTreeSet, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use procedure::{Answer, Asked, Procedure};
 
 use crate::ChangeId;
 
-pub use order::{Order, simplest_cut, suffixes_below};
+pub use order::{Order, simplest_cut, suffixes_below, suffixes_between};
 pub use selection::{Prefix, Selection};
 pub use trial::{Observation, Outcome, Question, Reason, Trial, TrialId};
 pub use verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict};
@@ -334,7 +334,7 @@ impl Search {
 
     fn add(&mut self, asked: Asked) -> usize {
         let id = TrialId(self.trials.len());
-        let trial = Trial { id, question: asked.question, selection: asked.selection.clone() };
+        let trial = Trial { id, question: asked.question, selection: asked.selection.clone(), tests: vec![0] };
         self.trials.push(Progress { asked, trial, started: 0, observations: Vec::new(), is_used: false });
         id.0
     }

@@ -141,6 +141,7 @@ impl Procedure {
         let select = |prefix, forced: &[ChangeId]| Selection {
             order: self.options.order,
             prefix,
+            gaps: Vec::new(),
             forced: forced.to_vec(),
             excluded: self.excluded(),
             inverted,
