@@ -74,6 +74,17 @@ impl Bracket {
         }
     }
 
+    /// Whether any cut between two candidates is as good a question as any other of its kind.
+    pub(super) fn is_open(&self) -> bool {
+        self.candidates().len() > 1 && self.unresolved.is_empty() && self.steps < PATIENCE
+    }
+
+    /// Whether `cut` separates some candidates from others.
+    pub(super) fn is_cut_by(&self, cut: u64) -> bool {
+        let candidates = self.candidates();
+        (1..candidates.len()).contains(&candidates.partition_point(|&id| self.order.rank(id) < cut))
+    }
+
     /// Whether `cut` is the whole prefix that is believed to fail.
     pub(super) fn is_high(&self, cut: u64) -> bool {
         self.high == Prefix::Below(cut)

@@ -41,20 +41,22 @@ mod order;
 mod procedure;
 mod selection;
 mod speculation;
+mod suite;
 mod trial;
 mod verdict;
 
-use alloc::{collections::BTreeSet, vec::Vec};
+use alloc::{collections::BTreeSet, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use procedure::{Answer, Asked, Procedure};
+use suite::Suite;
 
 use crate::ChangeId;
 
-pub use order::{Order, simplest_cut, suffixes_below};
+pub use order::{Order, simplest_cut, suffixes_below, suffixes_between};
 pub use selection::{Prefix, Selection};
 pub use trial::{Observation, Outcome, Question, Reason, Trial, TrialId};
-pub use verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict};
+pub use verdict::{Culprit, Incomplete, Inconsistency, Mode, Shared, Unusable, Verdict};
 
 /// How to search.
 #[derive(Clone, Debug)]
@@ -114,6 +116,10 @@ pub struct Search {
     seen: BTreeSet<ChangeId>,
     /// Ends the search whatever the procedure would go on to ask.
     stopped: Option<Verdict>,
+    /// The procedure as it was when both answers of the calibration were known.
+    calibrated: Option<Procedure>,
+    /// The search goes on for several tests.
+    suite: Option<Suite>,
 }
 
 /// A trial, and what is known of it.
@@ -162,11 +168,42 @@ impl Search {
             runs: 0,
             seen: BTreeSet::new(),
             stopped: None,
+            calibrated: None,
+            suite: None,
         }
+    }
+
+    /// Whether the search can be [split](Self::split): it was not yet, and it is known that the target passes with every
+    /// change and fails with none, or the other way round.
+    #[must_use]
+    pub fn can_split(&self) -> bool {
+        self.suite.is_none() && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
+    }
+
+    /// From here on the target is so many tests, numbered from 0, each with culprits of its own. What is known of the
+    /// target with every change and with none holds for each of them; what was learned since then is forgotten, and
+    /// trials in flight are obsolete.
+    ///
+    /// A run of a [trial](Trial::tests) then runs each of its tests in a process of its own, with the same pattern, and
+    /// [`record_each`](Self::record_each) takes what they showed. Of monotone tests each gets the sets that a search of
+    /// it alone would find. A test that cannot be searched does not keep the others from it.
+    ///
+    /// # Panics
+    /// If it [cannot be split](Self::can_split).
+    pub fn split(&mut self, tests: NonZeroUsize) {
+        assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
+        self.procedure = self.calibrated.take().expect("it is known");
+        self.stopped = None;
+        self.suite = Some(Suite::new(&self.procedure, tests, self.trials.len()));
     }
 
     /// What to do next. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
+        if let Some(suite) = &mut self.suite {
+            let step = suite.step(&self.options, self.runs);
+            self.runs += usize::from(matches!(step, Step::Run(_)));
+            return step;
+        }
         if let Some(verdict) = self.verdict() {
             return Step::Done(verdict);
         }
@@ -187,21 +224,40 @@ impl Search {
         Step::Run(self.trials[next].trial.clone())
     }
 
-    /// Takes what one run of a trial showed. Runs may be recorded in any order; one that no longer matters is ignored.
+    /// Takes what one run of a trial of one test showed. Runs may be recorded in any order; one that no longer matters is
+    /// ignored.
     ///
     /// # Panics
-    /// If no run of such a trial is in flight.
-    pub fn record(&mut self, id: TrialId, mut observation: Observation) {
+    /// If no run of such a trial is in flight, or if it has several tests.
+    pub fn record(&mut self, id: TrialId, observation: Observation) {
+        self.record_each(id, vec![observation]);
+    }
+
+    /// Takes what one run of a trial showed for each of [its tests](Trial::tests), in that order.
+    ///
+    /// # Panics
+    /// If no run of such a trial is in flight, or if there is not one observation for each of its tests.
+    pub fn record_each(&mut self, id: TrialId, mut observations: Vec<Observation>) {
+        if let (Some(suite), Some(_)) = (&mut self.suite, id.0.checked_sub(self.trials.len())) {
+            let selection = &suite.trial(id).selection;
+            let reported = observations.iter().flat_map(|observation| &observation.reported);
+            self.seen.extend(reported.filter(|&&id| selection.contains(id)));
+            return suite.record(id, observations, &self.options);
+        }
+        assert_eq!(observations.len(), 1, "a search that was not split is of one test");
+        let mut observation = observations.remove(0);
         let progress = &mut self.trials[id.0];
         assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
-        if progress.is_used {
+        if progress.is_used || self.suite.is_some() {
             observation.reported.clear();
         }
         observation.reported.sort_unstable();
         observation.reported.dedup();
         progress.observations.push(observation);
-        self.wanted = None;
-        self.advance();
+        if self.suite.is_none() {
+            self.wanted = None;
+            self.advance();
+        }
     }
 
     /// Takes back the start of one run of a trial, which was ended before it showed anything. It still counts as a run.
@@ -209,6 +265,9 @@ impl Search {
     /// # Panics
     /// If no run of such a trial is in flight.
     pub fn cancel(&mut self, id: TrialId) {
+        if let (Some(suite), Some(_)) = (&mut self.suite, id.0.checked_sub(self.trials.len())) {
+            return suite.cancel(id);
+        }
         let progress = &mut self.trials[id.0];
         assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
         progress.started -= 1;
@@ -217,9 +276,11 @@ impl Search {
     /// The trials with runs in flight that do not matter any more: their place is better used for others.
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {
-        let wanted = if self.verdict().is_some() { Vec::new() } else { self.wanted() };
+        let is_over = self.suite.is_some() || self.verdict().is_some();
+        let wanted = if is_over { Vec::new() } else { self.wanted() };
         let in_flight = (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0);
-        in_flight.filter(|trial| !wanted.contains(trial)).map(TrialId).collect()
+        let of_tests = self.suite.iter().flat_map(|suite| suite.obsolete(&self.options));
+        in_flight.filter(|trial| !wanted.contains(trial)).map(TrialId).chain(of_tests).collect()
     }
 
     /// Tells the procedure all answers that it waits for and that are known.
@@ -237,6 +298,9 @@ impl Search {
             progress.is_used = true;
             progress.observations.iter_mut().for_each(|observation| observation.reported = Vec::new());
             self.procedure.answer(&Answer { trial: TrialId(trial), outcome, reported: &reported });
+            if asked.question == Question::None {
+                self.calibrated = Some(self.procedure.clone());
+            }
         }
     }
 
@@ -255,16 +319,76 @@ impl Search {
         (!self.trials[id.0].agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
 
-    /// How the search ended, if it has.
+    /// How the search ended, if it has. One over several tests is complete if it is for each of them; else it ended like
+    /// the worst of them, unless it was stopped.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        self.stopped.as_ref().or(self.procedure.question().err()).cloned()
+        match &self.suite {
+            Some(suite) => suite.verdict(),
+            None => self.stopped.as_ref().or(self.procedure.question().err()).cloned(),
+        }
     }
 
-    /// The confirmed culprits so far.
+    /// How the search ended for one test, if it has.
+    ///
+    /// # Panics
+    /// If there is no such test.
+    #[must_use]
+    pub fn verdict_of(&self, test: usize) -> Option<&Verdict> {
+        match &self.suite {
+            Some(suite) => suite.test(test).1,
+            None => {
+                assert_eq!(test, 0, "a search that was not split is of one test");
+                self.stopped.as_ref().or(self.procedure.question().err())
+            }
+        }
+    }
+
+    /// The confirmed culprits so far. None after a [split](Self::split): there are [`culprits`](Self::culprits), and those
+    /// of [each test](Self::found_by).
     #[must_use]
     pub fn found(&self) -> &[Culprit] {
         self.procedure.found()
+    }
+
+    /// The confirmed culprits of one test so far.
+    ///
+    /// # Panics
+    /// If there is no such test.
+    #[must_use]
+    pub fn found_by(&self, test: usize) -> &[Culprit] {
+        match &self.suite {
+            Some(suite) => suite.test(test).0,
+            None => {
+                assert_eq!(test, 0, "a search that was not split is of one test");
+                self.found()
+            }
+        }
+    }
+
+    /// The confirmed culprits of all tests so far, in the order in which they were first found; one that was found for
+    /// several tests is one entry.
+    #[must_use]
+    pub fn culprits(&self) -> Vec<Shared<'_>> {
+        match &self.suite {
+            Some(suite) => suite.culprits(),
+            None => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
+        }
+    }
+
+    /// The tests that are searched for: 1 before a [split](Self::split).
+    #[must_use]
+    pub fn tests(&self) -> usize {
+        self.suite.as_ref().map_or(1, Suite::tests)
+    }
+
+    /// How many of them are still being searched.
+    #[must_use]
+    pub fn undecided(&self) -> usize {
+        match &self.suite {
+            Some(suite) => suite.undecided(),
+            None => usize::from(self.verdict().is_none()),
+        }
     }
 
     /// A trial of this search.
@@ -273,13 +397,17 @@ impl Search {
     /// If this search never wanted such a trial.
     #[must_use]
     pub fn trial(&self, id: TrialId) -> &Trial {
-        &self.trials[id.0].trial
+        match &self.suite {
+            Some(suite) if id.0 >= self.trials.len() => suite.trial(id),
+            _ => &self.trials[id.0].trial,
+        }
     }
 
     /// Trials begun so far.
     #[must_use]
     pub fn trials(&self) -> usize {
-        self.trials.iter().filter(|progress| progress.started > 0).count()
+        let of_tests = self.suite.as_ref().map_or(0, Suite::trials);
+        self.trials.iter().filter(|progress| progress.started > 0).count() + of_tests
     }
 
     /// Runs started so far.
@@ -303,6 +431,9 @@ impl Search {
     /// About how many trials are left, for the set that is being searched for to be found if one more change is needed.
     #[must_use]
     pub fn trials_left(&self) -> Option<usize> {
+        if let Some(suite) = &self.suite {
+            return Some(suite.trials_left());
+        }
         let candidates = self.procedure.candidates()?.len();
         // Halving; the set on its own; the rest.
         Some(candidates.next_power_of_two().ilog2() as usize + 2)
@@ -334,7 +465,7 @@ impl Search {
 
     fn add(&mut self, asked: Asked) -> usize {
         let id = TrialId(self.trials.len());
-        let trial = Trial { id, question: asked.question, selection: asked.selection.clone() };
+        let trial = Trial { id, question: asked.question, selection: asked.selection.clone(), tests: vec![0] };
         self.trials.push(Progress { asked, trial, started: 0, observations: Vec::new(), is_used: false });
         id.0
     }

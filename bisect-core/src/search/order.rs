@@ -52,11 +52,23 @@ pub const fn simplest_cut(below: u64, above: u64) -> u64 {
 
 /// The suffixes whose IDs have, bit-reversed, a rank below `cut`: one for each 1 bit of the cut, longest interval first.
 pub fn suffixes_below(cut: u64) -> impl Iterator<Item = Suffix> {
-    (0..64).filter_map(move |depth| {
-        let bit = 1 << (63 - depth);
-        // Ranks that share the cut's first `depth` bits and then have a 0 where it has a 1.
-        let first = cut & !(bit | (bit - 1));
-        (cut & bit != 0).then(|| Suffix::new(first.reverse_bits(), depth + 1))
+    suffixes_between(0, cut.into())
+}
+
+/// The suffixes whose IDs have, bit-reversed, a rank from `low` on and below `high`: the fewest, in the order of ranks.
+///
+/// # Panics
+/// If `high` is more than the number of ranks, 2^64.
+pub fn suffixes_between(low: u64, high: u128) -> impl Iterator<Item = Suffix> {
+    assert!(high <= 1 << 64, "ranks have 64 bits");
+    let mut next = u128::from(low);
+    core::iter::from_fn(move || {
+        let left = high.checked_sub(next)?.checked_ilog2()?;
+        // A suffix is an interval that begins at a multiple of its length.
+        let bits = left.min(next.trailing_zeros()).min(64);
+        let first = u64::try_from(next).expect("it is below the end, which is no more than 2^64");
+        next += 1 << bits;
+        Some(Suffix::new(first.reverse_bits(), 64 - bits))
     })
 }
 
@@ -107,6 +119,18 @@ mod tests {
             let neighbour = Order::Hash.at(cut.wrapping_add_signed(near));
             for id in [ChangeId(id), neighbour] {
                 prop_assert_eq!(matcher.should_report(id), Order::Hash.rank(id) < cut);
+            }
+        }
+
+        #[test]
+        fn intervals_are_unions_of_few_suffixes(low: u64, length in 1_u64.., shift in 0..64_u32, near in -2_i64..3, id: u64) {
+            let high = (u128::from(low) + u128::from(length >> shift)).min(1 << 64);
+            let suffixes: Vec<_> = suffixes_between(low, high).collect();
+            prop_assert!(suffixes.len() <= 126);
+            let within = |rank: u64| low <= rank && u128::from(rank) < high;
+            for rank in [id, low.wrapping_add_signed(near), (high as u64).wrapping_add_signed(near)] {
+                let matching = suffixes.iter().filter(|suffix| suffix.matches(Order::Hash.at(rank))).count();
+                prop_assert_eq!(matching, usize::from(within(rank)), "each rank once, and no other");
             }
         }
 

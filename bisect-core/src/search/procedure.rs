@@ -3,6 +3,7 @@
 //! The state is small and cheap to clone, so that whoever wants to know what would be asked next, whichever way a trial
 //! ends, can try both ways.
 
+mod assisted;
 mod forecast;
 
 use alloc::{sync::Arc, vec::Vec};
@@ -138,34 +139,44 @@ impl Procedure {
     /// The question whose answer is needed, or how the search ended.
     pub(super) fn question(&self) -> Result<Asked, &Verdict> {
         let inverted = self.mode == Mode::Disable;
-        let select = |prefix, forced: &[ChangeId]| Selection {
-            order: self.options.order,
-            prefix,
-            forced: forced.to_vec(),
-            excluded: self.excluded(),
-            inverted,
-        };
         let (question, selection) = match &self.state {
             State::All => (Question::All, Selection::all(self.options.order)),
             State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
-                Narrowing::Ask(cut) => (Question::Prefix, select(Prefix::Below(cut), forced)),
+                Narrowing::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),
             },
-            State::Exactly { forced, .. } => (Question::Exactly, select(Prefix::NONE, forced)),
-            State::Thin { culprit, index } => (Question::Exactly, select(Prefix::NONE, &without(culprit, *index))),
+            State::Exactly { forced, .. } => (Question::Exactly, self.select(Prefix::NONE, forced)),
+            State::Thin { culprit, index } => (Question::Exactly, self.select(Prefix::NONE, &without(culprit, *index))),
             State::Rest { culprit } => {
-                let mut selection = select(Prefix::All, &[]);
+                let mut selection = self.select(Prefix::All, &[]);
                 selection.excluded.extend(&culprit.changes);
                 (Question::Rest, selection)
             }
-            State::Branch => (Question::Rest, select(Prefix::All, &[])),
+            State::Branch => (Question::Rest, self.select(Prefix::All, &[])),
             State::Without { .. } => {
                 (Question::Without, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
             }
             State::Done(verdict) => return Err(verdict),
         };
-        Ok(Asked { question, selection, stage: self.found.len() + self.stages })
+        Ok(Asked { question, selection, stage: self.stage() })
+    }
+
+    /// Sets that were named so far.
+    fn stage(&self) -> usize {
+        self.found.len() + self.stages
+    }
+
+    /// A prefix and the forced changes, without the excluded ones, switched as the mode wants it.
+    fn select(&self, prefix: Prefix, forced: &[ChangeId]) -> Selection {
+        Selection {
+            order: self.options.order,
+            prefix,
+            gaps: Vec::new(),
+            forced: forced.to_vec(),
+            excluded: self.excluded(),
+            inverted: self.mode == Mode::Disable,
+        }
     }
 
     /// Takes the answer to [`question`](Self::question).
@@ -175,7 +186,10 @@ impl Procedure {
         self.state = match state {
             State::All => Self::after_all(answer),
             State::None { all, reported } => self.after_none(all, &reported, answer),
-            State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, answer),
+            State::Narrow { forced, bracket } => match bracket.narrowing() {
+                Narrowing::Ask(cut) => self.after_prefix(forced, bracket, cut, answer),
+                settled => unreachable!("only an open bracket asks: {settled:?}"),
+            },
             State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
             State::Thin { culprit, index } => self.after_thin(culprit, index, answer),
             State::Rest { culprit } => self.after_rest(culprit, answer),
@@ -222,8 +236,7 @@ impl Procedure {
         self.narrow_all(answer.trial, failing)
     }
 
-    fn after_prefix(&mut self, forced: Vec<ChangeId>, mut bracket: Bracket, answer: &Answer<'_>) -> State {
-        let Narrowing::Ask(cut) = bracket.narrowing() else { unreachable!("only an open bracket asks") };
+    fn after_prefix(&mut self, forced: Vec<ChangeId>, mut bracket: Bracket, cut: u64, answer: &Answer<'_>) -> State {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
             return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
         }
@@ -372,7 +385,8 @@ impl Procedure {
         }
     }
 
-    fn excluded(&self) -> Vec<ChangeId> {
+    /// What is left out of every selection: found already, or avoided.
+    pub(super) fn excluded(&self) -> Vec<ChangeId> {
         let found = self.found.iter().flat_map(|culprit| &culprit.changes);
         found.chain(&self.avoided).copied().collect()
     }

@@ -1,8 +1,9 @@
 //! Selections: which changes a trial switches, as the search thinks of them.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
-use super::order::{Order, suffixes_below};
+use super::order::{Order, suffixes_between};
 use crate::{ChangeId, Pattern, Suffix};
 
 /// A prefix of an order.
@@ -28,13 +29,15 @@ impl Prefix {
     }
 }
 
-/// A set of changes: a prefix of the order, and the forced ones, without the excluded ones.
+/// A set of changes: a prefix of the order with gaps, and the forced ones, without the excluded ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
     /// The order that the prefix is one of.
     pub order: Order,
     /// Where the set ends in that order.
     pub prefix: Prefix,
+    /// Intervals of ranks that are left out of the prefix: in order, apart from each other, none of them empty.
+    pub gaps: Vec<Range<u64>>,
     /// Changes that belong to the set wherever they rank.
     pub forced: Vec<ChangeId>,
     /// Changes that do not belong to it; they win over `forced`.
@@ -47,13 +50,33 @@ impl Selection {
     /// Every change, enabled.
     #[must_use]
     pub fn all(order: Order) -> Self {
-        Self { order, prefix: Prefix::All, forced: Vec::new(), excluded: Vec::new(), inverted: false }
+        Self { order, prefix: Prefix::All, gaps: Vec::new(), forced: Vec::new(), excluded: Vec::new(), inverted: false }
     }
 
     /// Whether the change is selected, and so may be reported.
     #[must_use]
     pub fn contains(&self, id: ChangeId) -> bool {
-        (self.prefix.contains(self.order.rank(id)) || self.forced.contains(&id)) && !self.excluded.contains(&id)
+        (self.has_rank(self.order.rank(id)) || self.forced.contains(&id)) && !self.excluded.contains(&id)
+    }
+
+    /// Whether a rank lies in the prefix and in no gap.
+    fn has_rank(&self, rank: u64) -> bool {
+        let ended = self.gaps.partition_point(|gap| gap.end <= rank);
+        self.prefix.contains(rank) && self.gaps.get(ended).is_none_or(|gap| rank < gap.start)
+    }
+
+    /// The intervals that the gaps leave of the prefix: their first ranks, and where they end.
+    pub(super) fn intervals(&self) -> impl Iterator<Item = (u64, u128)> {
+        let end = match self.prefix {
+            Prefix::Below(cut) => cut.into(),
+            Prefix::All => 1 << 64,
+        };
+        let starts = core::iter::once(0).chain(self.gaps.iter().map(|gap| gap.end));
+        let ends = self.gaps.iter().map(|gap| gap.start.into()).chain([end]);
+        starts
+            .zip(ends)
+            .map(move |(start, stop)| (start, end.min(stop)))
+            .filter(|&(start, stop)| u128::from(start) < stop)
     }
 
     /// The selection as text for the target, for changes that are named by hashes.
@@ -63,12 +86,9 @@ impl Selection {
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         assert_eq!(self.order, Order::Hash, "only hashes are selected by patterns");
-        let mut add: Vec<Suffix> = match self.prefix {
-            Prefix::Below(cut) => suffixes_below(cut).collect(),
-            Prefix::All => [Suffix::ALL].into(),
-        };
+        let mut add: Vec<Suffix> = self.intervals().flat_map(|(low, high)| suffixes_between(low, high)).collect();
         // Those that the prefix has already would only lengthen the pattern.
-        let beyond = |id: &&ChangeId| !self.prefix.contains(self.order.rank(**id));
+        let beyond = |id: &&ChangeId| !self.has_rank(self.order.rank(**id));
         add.extend(self.forced.iter().filter(beyond).map(|&id| Suffix::exactly(id)));
         assert!(!add.is_empty(), "a trial selects something");
         let within = |id: &&ChangeId| add.iter().any(|suffix| suffix.matches(**id));
@@ -81,7 +101,10 @@ impl Selection {
 mod tests {
     use alloc::string::ToString;
 
-    use proptest::{collection::vec, prelude::*};
+    use proptest::{
+        collection::{btree_set, vec},
+        prelude::*,
+    };
 
     use super::*;
     use crate::Matcher;
@@ -97,9 +120,12 @@ mod tests {
         fn selection()(cut in prop_oneof![Just(None), any::<u64>().prop_map(Some)],
                        forced in vec(any::<u64>().prop_map(ChangeId), 1..4),
                        excluded in vec(any::<u64>().prop_map(ChangeId), 0..4),
+                       ends in btree_set(prop_oneof![any::<u64>(), any::<u64>().prop_map(|end| end >> 60 << 60)], 0..9),
                        inverted: bool) -> Selection {
             let prefix = cut.map_or(Prefix::All, Prefix::Below);
-            Selection { order: Order::Hash, prefix, forced, excluded, inverted }
+            let ends: Vec<_> = ends.into_iter().collect();
+            let gaps = ends.chunks_exact(2).map(|ends| ends[0]..ends[1]).collect();
+            Selection { order: Order::Hash, prefix, gaps, forced, excluded, inverted }
         }
     }
 
@@ -110,7 +136,9 @@ mod tests {
             let pattern: Pattern = selection.pattern().to_string().parse().unwrap();
             let matcher = Matcher::new(&pattern).unwrap();
             let named = selection.forced.iter().chain(&selection.excluded).copied();
-            for id in ids.into_iter().map(ChangeId).chain(named) {
+            let ends = selection.gaps.iter().flat_map(|gap| [gap.start, gap.start.wrapping_sub(1), gap.end, gap.end - 1]);
+            let near = ends.map(|rank| selection.order.at(rank));
+            for id in ids.into_iter().map(ChangeId).chain(named).chain(near) {
                 prop_assert_eq!(matcher.should_report(id), selection.contains(id));
                 prop_assert_eq!(matcher.should_enable(id), selection.contains(id) != selection.inverted);
             }

@@ -18,6 +18,9 @@ pub struct Trial {
     pub question: Question,
     /// The changes to switch.
     pub selection: Selection,
+    /// The tests whose outcomes are wanted, in ascending order; `[0]` unless the search was
+    /// [split](super::Search::split).
+    pub tests: Vec<usize>,
 }
 
 impl Trial {

@@ -1,6 +1,6 @@
 //! How a search ends.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::trial::{Outcome, Question, Reason, TrialId};
 use crate::ChangeId;
@@ -14,6 +14,38 @@ pub struct Culprit {
     pub mode: Mode,
     /// The trial that failed with exactly this set.
     pub confirmed_by: TrialId,
+}
+
+/// A culprit, and all tests that it was found for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shared<'a> {
+    /// The culprit as it was first found.
+    pub culprit: &'a Culprit,
+    /// The tests that it breaks, in ascending order.
+    pub tests: Vec<usize>,
+    /// The trial that failed with exactly this set, for the test that it was first found for.
+    pub confirmed_by: TrialId,
+}
+
+impl<'a> Shared<'a> {
+    /// Groups what was found for each test; the order of a set's changes makes no difference.
+    pub(super) fn group(found: impl Iterator<Item = (usize, &'a Culprit)>) -> Vec<Self> {
+        let mut groups: BTreeMap<(Vec<ChangeId>, bool), usize> = BTreeMap::new();
+        let mut shared: Vec<Self> = Vec::new();
+        for (test, culprit) in found {
+            let mut changes = culprit.changes.clone();
+            changes.sort_unstable();
+            let group = *groups.entry((changes, culprit.mode == Mode::Enable)).or_insert_with(|| {
+                shared.push(Self { culprit, tests: Vec::new(), confirmed_by: culprit.confirmed_by });
+                shared.len() - 1
+            });
+            let tests = &mut shared[group].tests;
+            if let Err(at) = tests.binary_search(&test) {
+                tests.insert(at, test);
+            }
+        }
+        shared
+    }
 }
 
 /// What breaks the target.

@@ -5,3 +5,4 @@ mod golden;
 mod hostile;
 mod in_flight;
 mod simulator;
+mod suite;

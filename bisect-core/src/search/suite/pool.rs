@@ -1,0 +1,296 @@
+//! One selection that is a good question for as many tests as possible.
+//!
+//! Tests whose candidates overlap form a component, and each component is cut in two: the selection is a prefix of the
+//! order that leaves out the upper part of every component. Tests with different culprits soon have candidates far
+//! apart, and one run then halves them all.
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    vec::Vec,
+};
+
+use super::test::{Narrowing, Test};
+use crate::{
+    ChangeId,
+    search::{
+        order::{Order, simplest_cut},
+        selection::{Prefix, Selection},
+    },
+};
+
+/// At most so many gaps, so that a pattern fits into an environment variable (128 KiB on Linux).
+const MAX_GAPS: usize = 64;
+
+/// So many tests of a component propose a cut.
+const PROPOSALS: usize = 64;
+
+/// So many different sets of forced and excluded changes are tried together.
+const GROUPS: usize = 32;
+
+/// A test, as a pooled run sees it.
+pub(super) struct Member<'a> {
+    order: Order,
+    narrowing: Narrowing<'a>,
+    /// Candidates that are likelier than others: their positions, and by how much.
+    likely: Vec<(usize, u64)>,
+    /// Where runs in flight cut the candidates, with both ends.
+    marks: Vec<usize>,
+}
+
+impl<'a> Member<'a> {
+    /// A test that is searched by prefixes, with the runs in flight that it will learn from. Changes that broke other
+    /// tests are, all together, as likely as the rest, and a hint is as likely as everything else.
+    pub(super) fn new<'s>(
+        order: Order,
+        test: &'a Test,
+        culprits: &BTreeSet<ChangeId>,
+        in_flight: impl Iterator<Item = &'s Selection>,
+    ) -> Option<Self> {
+        let narrowing = test.narrowing()?;
+        let count = narrowing.candidates.len();
+        let position = |rank: u64| narrowing.candidates.partition_point(|&id| order.rank(id) < rank);
+        let find = |id: &ChangeId| {
+            let at = position(order.rank(*id));
+            (narrowing.candidates.get(at) == Some(id)).then_some(at)
+        };
+        let known: Vec<_> = culprits.iter().filter_map(find).collect();
+        let extra = if known.is_empty() { 0 } else { count / known.len() };
+        let mut likely: Vec<_> = known.into_iter().map(|at| (at, extra as u64)).collect();
+        likely.extend(narrowing.hint.iter().filter_map(find).map(|at| (at, 2 * count as u64)));
+        let mut marks: Vec<_> = in_flight.filter_map(|selection| test.learns_from(selection)).map(position).collect();
+        marks.extend([0, count]);
+        marks.sort_unstable();
+        marks.dedup();
+        Some(Self { order, narrowing, likely, marks })
+    }
+
+    pub(super) fn is_exact(&self) -> bool {
+        self.narrowing.is_exact
+    }
+
+    fn rank(&self, position: usize) -> u64 {
+        self.order.rank(self.narrowing.candidates[position])
+    }
+
+    fn first(&self) -> u64 {
+        self.rank(0)
+    }
+
+    fn last(&self) -> u64 {
+        self.rank(self.narrowing.candidates.len() - 1)
+    }
+
+    fn position(&self, rank: u64) -> usize {
+        self.narrowing.candidates.partition_point(|&id| self.order.rank(id) < rank)
+    }
+
+    /// The weight of so many candidates, from the first on.
+    fn weight(&self, position: usize) -> u64 {
+        let extra = self.likely.iter().filter(|&&(at, _)| at < position).map(|&(_, extra)| extra);
+        position as u64 + extra.sum::<u64>()
+    }
+
+    /// How much is learned from this cut, if the runs in flight are answered too: at most [`u32::MAX`] / 4.
+    ///
+    /// This is the probability that the cut tells two candidates apart which are drawn by their weights. It is at its
+    /// best in the middle, like entropy, and needs no logarithm.
+    fn information(&self, position: usize) -> u64 {
+        let above = self.marks.partition_point(|&mark| mark < position);
+        if above == 0 || self.marks.get(above).is_none_or(|&mark| mark == position) {
+            return 0;
+        }
+        let [low, cut, high] = [self.marks[above - 1], position, self.marks[above]].map(|at| self.weight(at));
+        let total = u128::from(self.weight(self.narrowing.candidates.len()));
+        let parts = u128::from(cut - low) * u128::from(high - cut);
+        u64::try_from(parts * u128::from(u32::MAX) / (total * total)).expect("it is a fraction of 32 bits")
+    }
+
+    /// The best cut for this test alone, among those that leave the named changes where they must be.
+    fn middle(&self, limits: &Limits) -> Option<u64> {
+        let widest = self.marks.windows(2).max_by_key(|cell| self.weight(cell[1]) - self.weight(cell[0]))?;
+        let middle = u64::midpoint(self.weight(widest[0]), self.weight(widest[1]));
+        // The first candidate beyond the middle may lie above the cut or below it.
+        let (mut low, mut high) = (widest[0], widest[1]);
+        while high - low > 1 {
+            let position = usize::midpoint(low, high);
+            if self.weight(position) <= middle { low = position } else { high = position }
+        }
+        let best = [low, high].into_iter().max_by_key(|&at| self.information(at))?;
+        let best = best.max(limits.from).min(limits.to);
+        (1..self.narrowing.candidates.len()).contains(&best).then(|| simplest_cut(self.rank(best - 1), self.rank(best)))
+    }
+
+    /// Which cuts leave the changes named in a selection where they must be; none if it does not suit this test.
+    fn limits(&self, named: &Named) -> Option<Limits> {
+        let Narrowing { candidates, forced, excluded, .. } = &self.narrowing;
+        if forced.iter().any(|id| named.excluded.contains(id)) || excluded.iter().any(|id| named.forced.contains(id)) {
+            return None;
+        }
+        let find =
+            |id: &ChangeId| candidates.binary_search_by_key(&self.order.rank(*id), |&id| self.order.rank(id)).ok();
+        // Those of other tests that are excluded win over those that are forced.
+        let forced = named.forced.iter().filter(|id| !named.excluded.contains(id)).filter_map(find);
+        let from = forced.max().map_or(0, |at| at + 1);
+        let to = named.excluded.iter().filter_map(find).min().unwrap_or(candidates.len());
+        (from <= to).then_some(Limits { from, to })
+    }
+}
+
+/// Between which positions a cut must be.
+struct Limits {
+    from: usize,
+    to: usize,
+}
+
+/// The changes that a selection names.
+#[derive(Default)]
+struct Named {
+    forced: BTreeSet<ChangeId>,
+    excluded: BTreeSet<ChangeId>,
+}
+
+impl Named {
+    fn of(members: &[&Member<'_>]) -> Self {
+        Self {
+            forced: members.iter().flat_map(|member| member.narrowing.forced).copied().collect(),
+            excluded: members.iter().flat_map(|member| &member.narrowing.excluded).copied().collect(),
+        }
+    }
+}
+
+/// Tests whose candidates overlap, and where to cut them.
+struct Component<'a, 'b> {
+    members: Vec<(&'b Member<'a>, Limits)>,
+    last: u64,
+    cut: u64,
+    information: u64,
+}
+
+impl<'a, 'b> Component<'a, 'b> {
+    /// The components of these tests, from the lowest ranks on.
+    fn all(members: &[&'b Member<'a>], named: &Named) -> Vec<Self> {
+        let mut suited: Vec<_> = members.iter().filter_map(|&member| Some((member, member.limits(named)?))).collect();
+        suited.sort_by_key(|(member, _)| member.first());
+        let mut components: Vec<Self> = Vec::new();
+        for (member, limits) in suited {
+            match components.last_mut() {
+                Some(component) if member.first() <= component.last => {
+                    component.last = component.last.max(member.last());
+                    component.members.push((member, limits));
+                }
+                _ => {
+                    let members = [(member, limits)].into();
+                    components.push(Self { members, last: member.last(), cut: 0, information: 0 });
+                }
+            }
+        }
+        components.iter_mut().for_each(Self::choose);
+        components
+    }
+
+    /// Chooses the cut that tells most, all tests together; of equally good ones the simplest.
+    fn choose(&mut self) {
+        let every = self.members.len().div_ceil(PROPOSALS);
+        let proposals = self.members.iter().step_by(every).filter_map(|(member, limits)| member.middle(limits));
+        let proposals: BTreeSet<u64> = proposals.collect();
+        let information = |cut: u64| {
+            let known = self.members.iter().map(|(member, limits)| {
+                let position = member.position(cut);
+                if (limits.from..=limits.to).contains(&position) { member.information(position) } else { 0 }
+            });
+            known.sum::<u64>()
+        };
+        let best = proposals.into_iter().map(|cut| (information(cut), cut.trailing_zeros(), cut)).max();
+        (self.information, _, self.cut) = best.unwrap_or_default();
+    }
+
+    fn first(&self) -> u64 {
+        self.members[0].0.first()
+    }
+}
+
+/// A selection, and how much all tests learn from it.
+struct Pooled {
+    selection: Selection,
+    information: u64,
+}
+
+impl Pooled {
+    /// With the upper parts of all components left out.
+    fn of(members: &[&Member<'_>], model: &Selection) -> Option<Self> {
+        let named = Named::of(members);
+        let components = Component::all(members, &named);
+        let mut useful: Vec<usize> = (0..components.len()).filter(|&i| components[i].information > 0).collect();
+        if useful.len() > MAX_GAPS {
+            useful.sort_by_key(|&i| core::cmp::Reverse(components[i].information));
+            useful.truncate(MAX_GAPS);
+            useful.sort_unstable();
+        }
+        let (&last, lower) = useful.split_last()?;
+        let gaps = lower.iter().map(|&i| {
+            let Component { cut, last, .. } = components[i];
+            cut..simplest_cut(last, components[i + 1].first())
+        });
+        Some(Self {
+            information: useful.iter().map(|&i| components[i].information).sum(),
+            selection: named.selection(components[last].cut, gaps.collect(), model),
+        })
+    }
+
+    /// A mere prefix.
+    fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Self> {
+        let named = Named::of(members);
+        let best = Component::all(members, &named).into_iter().max_by_key(|component| component.information)?;
+        let selection = named.selection(best.cut, Vec::new(), model);
+        (best.information > 0).then_some(Self { information: best.information, selection })
+    }
+}
+
+impl Named {
+    fn selection(self, cut: u64, gaps: Vec<core::ops::Range<u64>>, model: &Selection) -> Selection {
+        Selection {
+            prefix: Prefix::Below(cut),
+            gaps,
+            forced: self.forced.into_iter().collect(),
+            excluded: self.excluded.into_iter().collect(),
+            ..*model
+        }
+    }
+}
+
+/// The best selection for these tests; its order and mode are those of `model`.
+pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
+    let mut groups = groups(members);
+    groups.sort_by_key(|group| core::cmp::Reverse(group.len()));
+    // Tests whose forced and excluded changes get into each other's way wait for another run.
+    let mut together: Vec<&Member<'_>> = Vec::new();
+    let mut best: Option<Pooled> = None;
+    for group in groups.into_iter().take(GROUPS) {
+        let before = together.len();
+        together.extend(group);
+        match Pooled::of(&together, model) {
+            Some(pooled) if best.as_ref().is_none_or(|best| pooled.information > best.information) => {
+                best = Some(pooled);
+            }
+            _ => together.truncate(before),
+        }
+    }
+    Some(best?.selection)
+}
+
+/// The best prefix for tests that are searched by exact prefixes.
+pub(super) fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
+    let prefixes = groups(members).into_iter().filter_map(|group| Pooled::exact(&group, model));
+    prefixes.max_by_key(|prefix| prefix.information).map(|prefix| prefix.selection)
+}
+
+/// The tests by what they force and exclude.
+fn groups<'a, 'b>(members: &[&'b Member<'a>]) -> Vec<Vec<&'b Member<'a>>> {
+    let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
+    for &member in members {
+        let sorted = |ids: &[ChangeId]| ids.iter().copied().collect::<BTreeSet<_>>();
+        let key = (sorted(member.narrowing.forced), sorted(&member.narrowing.excluded));
+        groups.entry(key).or_default().push(member);
+    }
+    groups.into_values().collect()
+}

@@ -1,0 +1,93 @@
+//! A trial of several tests, and what its runs have shown so far.
+
+use alloc::{vec, vec::Vec};
+use core::num::NonZeroUsize;
+
+use crate::{
+    ChangeId,
+    search::trial::{Observation, Outcome, Trial},
+};
+
+/// A trial that was begun.
+#[derive(Clone, Debug)]
+pub(super) struct Runs {
+    pub(super) trial: Trial,
+    /// Runs that were started and not cancelled.
+    started: usize,
+    recorded: usize,
+    /// What they showed, for each of the trial's tests.
+    observations: Vec<Vec<Observation>>,
+    /// For which of the tests the answer is still of use.
+    is_open: Vec<bool>,
+}
+
+impl Runs {
+    pub(super) fn new(trial: Trial) -> Self {
+        let tests = trial.tests.len();
+        Self { trial, started: 0, recorded: 0, observations: vec![Vec::new(); tests], is_open: vec![true; tests] }
+    }
+
+    pub(super) fn started(&self) -> usize {
+        self.started
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.started - self.recorded
+    }
+
+    pub(super) fn start(&mut self) {
+        self.started += 1;
+    }
+
+    /// Takes back a start.
+    pub(super) fn cancel(&mut self) {
+        assert!(self.in_flight() > 0, "trial {} has no run in flight", self.trial.id.0);
+        self.started -= 1;
+    }
+
+    /// One run is over.
+    pub(super) fn record(&mut self, observations: Vec<Observation>) {
+        assert!(self.in_flight() > 0, "trial {} has no run in flight", self.trial.id.0);
+        assert_eq!(observations.len(), self.trial.tests.len(), "one observation for each of the trial's tests");
+        self.recorded += 1;
+        for (index, observation) in observations.into_iter().enumerate() {
+            if self.is_open[index] {
+                self.observations[index].push(observation);
+            }
+        }
+    }
+
+    /// The tests that still have use for the answer, and their places in the trial.
+    pub(super) fn open_tests(&self) -> impl Iterator<Item = (usize, usize)> {
+        let open = self.trial.tests.iter().copied().enumerate().zip(&self.is_open);
+        open.filter(|&(_, &is_open)| is_open).map(|((index, test), _)| (index, test))
+    }
+
+    pub(super) fn is_open_for(&self, test: usize) -> bool {
+        self.trial.tests.binary_search(&test).is_ok_and(|index| self.is_open[index])
+    }
+
+    /// Nothing more is to be told to this test, and nothing kept for it.
+    pub(super) fn close(&mut self, index: usize) {
+        self.is_open[index] = false;
+        self.observations[index] = Vec::new();
+    }
+
+    pub(super) fn is_complete(&self, runs: NonZeroUsize) -> bool {
+        self.recorded >= runs.get()
+    }
+
+    /// Whether the runs so far ended alike for the test at this place.
+    pub(super) fn agree(&self, index: usize) -> bool {
+        self.observations[index].windows(2).all(|pair| pair[0].outcome == pair[1].outcome)
+    }
+
+    /// The outcome for the test at this place, and all that it reported.
+    pub(super) fn answer(&self, index: usize) -> (Outcome, Vec<ChangeId>) {
+        let observations = &self.observations[index];
+        let mut reported: Vec<_> = observations.iter().flat_map(|seen| &seen.reported).copied().collect();
+        reported.sort_unstable();
+        reported.dedup();
+        (observations[0].outcome, reported)
+    }
+}

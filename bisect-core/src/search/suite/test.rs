@@ -1,0 +1,288 @@
+//! One test among several: an exact search, and a guess that goes before it.
+//!
+//! The [`Procedure`] is told nothing but what runs of its own questions showed, so what it finds is what a search for
+//! this test alone would find. A pooled run, which serves tests with other candidates too, is *not* such a question: it
+//! has changes on and off outside this test's candidates. It moves a copy of the bracket, the guess. Where the guess ends,
+//! one run of that change alone tells in most cases that it was right, and in the others exact prefixes are searched.
+
+use alloc::vec::Vec;
+
+use crate::{
+    ChangeId,
+    search::{
+        bracket::Bracket,
+        procedure::{Answer, Procedure},
+        selection::{Prefix, Selection},
+        trial::{Observation, Outcome, Question, TrialId},
+        verdict::{Culprit, Inconsistency, Unusable, Verdict},
+    },
+};
+
+/// The search for one test's culprits.
+#[derive(Clone, Debug)]
+pub(super) struct Test {
+    procedure: Procedure,
+    guess: Guess,
+    /// What the guess is about.
+    narrowing: Option<(usize, usize)>,
+    /// What a change alone showed that was tried before its turn.
+    alone: Option<Alone>,
+    /// Ends the search whatever the procedure would go on to ask.
+    stopped: Option<Verdict>,
+    /// The most changes that a run reported.
+    most_reported: usize,
+}
+
+/// What pooled runs say about the change that is being searched for.
+#[derive(Clone, Debug)]
+enum Guess {
+    /// No more than exact runs do.
+    Nothing,
+    /// It is one of these.
+    Among(Bracket),
+    /// It is this one, and it may well fail alone.
+    Alone(ChangeId),
+    /// They have had their say. Exact runs go on from here, and look at this change first.
+    Over(Option<ChangeId>),
+}
+
+#[derive(Clone, Debug)]
+struct Alone {
+    selection: Selection,
+    trial: TrialId,
+    outcome: Outcome,
+    reported: Vec<ChangeId>,
+}
+
+/// A change that is searched for by prefixes: any cut between the candidates is a good question.
+#[derive(Debug)]
+pub(super) struct Narrowing<'a> {
+    pub(super) candidates: &'a [ChangeId],
+    pub(super) forced: &'a [ChangeId],
+    pub(super) excluded: Vec<ChangeId>,
+    /// The one to look at first.
+    pub(super) hint: Option<ChangeId>,
+    /// Only its own prefixes will do.
+    pub(super) is_exact: bool,
+}
+
+impl Test {
+    pub(super) fn new(procedure: Procedure) -> Self {
+        let narrowing = procedure.narrowing_id();
+        Self { procedure, guess: Guess::Nothing, narrowing, alone: None, stopped: None, most_reported: 0 }
+    }
+
+    pub(super) fn found(&self) -> &[Culprit] {
+        self.procedure.found()
+    }
+
+    pub(super) fn verdict(&self) -> Option<&Verdict> {
+        self.stopped.as_ref().or(self.procedure.question().err())
+    }
+
+    /// Ends the search unless it has ended.
+    pub(super) fn stop(&mut self, verdict: Verdict) {
+        if self.verdict().is_none() {
+            self.stopped = Some(verdict);
+        }
+    }
+
+    /// The question that only a run with exactly its selection answers, if that is what this test waits for.
+    pub(super) fn asks(&self) -> Option<(Question, Selection)> {
+        if self.stopped.is_some() || self.open().is_some() {
+            return None;
+        }
+        if let (Guess::Alone(change), Some(_)) = (&self.guess, self.procedure.narrowing()) {
+            return Some((Question::Exactly, normal(self.procedure.alone(*change))));
+        }
+        let asked = self.procedure.question().ok()?;
+        Some((asked.question, normal(asked.selection)))
+    }
+
+    /// What it will ask after that, if that is whether a set fails alone, and it does.
+    pub(super) fn asks_next(&self) -> Option<(Question, Selection)> {
+        self.asks()?;
+        let asked = match self.guess {
+            Guess::Alone(change) if self.procedure.narrowing().is_some() => {
+                let mut after = self.procedure.clone();
+                after.fails_alone(change, TrialId(usize::MAX));
+                after.question().ok()?
+            }
+            _ => self.procedure.next_if_alone()?,
+        };
+        Some((asked.question, normal(asked.selection)))
+    }
+
+    /// What is searched for by prefixes, if that is what this test waits for.
+    pub(super) fn narrowing(&self) -> Option<Narrowing<'_>> {
+        let bracket = self.open()?;
+        let (forced, _) = self.procedure.narrowing()?;
+        let (hint, is_exact) = match self.guess {
+            Guess::Over(hint) => (hint, true),
+            _ => (None, false),
+        };
+        let excluded = self.procedure.excluded();
+        Some(Narrowing { candidates: bracket.candidates(), forced, excluded, hint, is_exact })
+    }
+
+    /// The cut that a selection makes between the candidates, if its answer would tell this test something.
+    pub(super) fn learns_from(&self, selection: &Selection) -> Option<u64> {
+        let narrowing = self.narrowing()?;
+        let cut = selection.cut_among(narrowing.candidates)?;
+        let fits = narrowing.forced.iter().all(|&id| selection.contains(id))
+            && !narrowing.excluded.iter().any(|&id| selection.contains(id));
+        (fits && (!narrowing.is_exact || self.is_its_own(selection))).then_some(cut)
+    }
+
+    /// How many candidates there are, where a set is being narrowed.
+    pub(super) fn candidates(&self) -> usize {
+        self.open().map_or(0, |bracket| bracket.candidates().len())
+    }
+
+    /// Takes the answer to a question, if it is one that this test still waits for; says whether it was.
+    pub(super) fn answer(&mut self, question: Question, selection: &Selection, answer: &Answer<'_>) -> bool {
+        if self.verdict().is_some() {
+            return false;
+        }
+        if let (Question::Prefix, Some(cut)) = (question, self.learns_from(selection)) {
+            self.after_cut(selection, cut, answer);
+        } else if self.asks().is_some_and(|asked| asked.0 == question && asked.1 == *selection) {
+            self.after_own(selection, answer);
+        } else {
+            return false;
+        }
+        self.settle();
+        true
+    }
+
+    /// Ends the search if what one run of a trial showed cannot be believed.
+    pub(super) fn distrust(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
+        let reported = &observation.reported;
+        let changes: Vec<_> = reported.iter().copied().filter(|&id| !selection.contains(id)).take(8).collect();
+        // It never reported more, so there is nothing that it leaves out.
+        let ignores_pattern = self.most_reported > 0 && reported.len() >= self.most_reported;
+        self.most_reported = self.most_reported.max(reported.len());
+        if !changes.is_empty() {
+            self.stop(Verdict::Unusable(Unusable::Unasked { trial, changes, ignores_pattern }));
+        }
+    }
+
+    /// Two runs of a trial ended differently.
+    pub(super) fn contradicts_itself(&mut self, trial: TrialId) {
+        self.stop(Verdict::Inconsistent(Inconsistency::Runs(trial)));
+    }
+
+    /// The bracket that runs of prefixes narrow.
+    fn open(&self) -> Option<&Bracket> {
+        let (_, exact) = self.procedure.narrowing().filter(|(_, bracket)| bracket.is_open())?;
+        match &self.guess {
+            _ if self.stopped.is_some() => None,
+            Guess::Alone(_) => None,
+            Guess::Among(bracket) => Some(bracket),
+            Guess::Nothing | Guess::Over(_) => Some(exact),
+        }
+    }
+
+    /// Whether a selection is a prefix as the procedure would ask for it, but for where it ends.
+    fn is_its_own(&self, selection: &Selection) -> bool {
+        let Some((forced, _)) = self.procedure.narrowing() else { return false };
+        let same = |a: &[ChangeId], b: &[ChangeId]| a.len() == b.len() && a.iter().all(|id| b.contains(id));
+        selection.gaps.is_empty()
+            && same(&selection.forced, forced)
+            && same(&selection.excluded, &self.procedure.excluded())
+    }
+
+    fn after_cut(&mut self, selection: &Selection, cut: u64, answer: &Answer<'_>) {
+        let is_exact = self.is_its_own(selection);
+        let Some((forced, bracket)) = self.procedure.narrowing() else { return };
+        let guess = match &mut self.guess {
+            Guess::Among(guess) => Some(guess),
+            Guess::Nothing if !is_exact => {
+                self.guess = Guess::Among(bracket.clone());
+                let Guess::Among(guess) = &mut self.guess else { unreachable!("it was just made one") };
+                Some(guess)
+            }
+            _ => None,
+        };
+        if let Some(guess) = guess {
+            guess.record(cut, answer.outcome, answer.reported, forced);
+            match guess.candidates() {
+                &[change] if self.procedure.may_guess() => self.guess = Guess::Alone(change),
+                &[change] => self.guess = Guess::Over(Some(change)),
+                _ if !guess.is_open() => self.guess = Guess::Over(None),
+                _ => {}
+            }
+        }
+        if is_exact && bracket.is_cut_by(cut) {
+            self.procedure.answer_cut(cut, answer);
+        }
+    }
+
+    fn after_own(&mut self, selection: &Selection, answer: &Answer<'_>) {
+        match self.guess {
+            Guess::Alone(change) if self.procedure.narrowing().is_some() => match answer.outcome {
+                Outcome::Fail if answer.reported.contains(&change) => {
+                    self.procedure.fails_alone(change, answer.trial);
+                }
+                // It fails without any change: no guess is any good.
+                Outcome::Fail => self.guess = Guess::Over(None),
+                outcome @ (Outcome::Pass | Outcome::Unresolved(_)) => {
+                    self.guess = Guess::Over(Some(change));
+                    let reported = answer.reported.to_vec();
+                    let selection = selection.clone();
+                    self.alone = Some(Alone { selection, trial: answer.trial, outcome, reported });
+                }
+            },
+            _ => self.procedure.answer(answer),
+        }
+    }
+
+    /// Forgets a guess whose narrowing is over, and asks nothing that has been answered.
+    fn settle(&mut self) {
+        if let Some(alone) = &self.alone
+            && self.procedure.narrowing().is_none()
+        {
+            let is_asked = |asked| normal(asked) == alone.selection;
+            if self.procedure.question().is_ok_and(|it| it.question == Question::Exactly && is_asked(it.selection)) {
+                let Alone { trial, outcome, ref reported, .. } = *alone;
+                self.procedure.answer(&Answer { trial, outcome, reported });
+            }
+            self.alone = None;
+        }
+        let narrowing = self.procedure.narrowing_id();
+        if narrowing.is_some() && narrowing != self.narrowing {
+            self.narrowing = narrowing;
+            self.guess = Guess::Nothing;
+        }
+    }
+}
+
+impl Selection {
+    /// Where this cuts candidates in two, those below selected and all others not; none if it does not.
+    fn cut_among(&self, candidates: &[ChangeId]) -> Option<u64> {
+        let rank = |id: ChangeId| self.order.rank(id);
+        let (first, last) = (rank(*candidates.first()?), rank(*candidates.last()?));
+        let mut intervals = self.intervals().skip_while(|&(_, end)| end <= u128::from(first));
+        let (start, end) = intervals.next()?;
+        let cut = u64::try_from(end).ok().filter(|&cut| start <= first && cut <= last)?;
+        if intervals.next().is_some_and(|(start, _)| start <= last) {
+            return None;
+        }
+        let is_candidate = |id| candidates.binary_search_by_key(&rank(id), |&id| rank(id)).is_ok();
+        let is_odd = |&id: &ChangeId| is_candidate(id) && self.contains(id) != (rank(id) < cut);
+        (!self.forced.iter().chain(&self.excluded).any(is_odd)).then_some(cut)
+    }
+}
+
+/// The same selection, however the changes were found.
+fn normal(mut selection: Selection) -> Selection {
+    selection.forced.sort_unstable();
+    selection.excluded.sort_unstable();
+    if selection.prefix == Prefix::NONE {
+        // Nothing to leave out of the changes named.
+        let forced = core::mem::take(&mut selection.forced);
+        selection.excluded.retain(|id| forced.contains(id));
+        selection.forced = forced;
+    }
+    selection
+}
