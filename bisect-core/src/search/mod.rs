@@ -38,6 +38,7 @@
 
 mod bracket;
 mod order;
+mod per_test;
 mod procedure;
 mod selection;
 mod speculation;
@@ -173,30 +174,6 @@ impl Search {
         }
     }
 
-    /// Whether the search can be [split](Self::split): it was not yet, and it is known that the target passes with every
-    /// change and fails with none, or the other way round.
-    #[must_use]
-    pub fn can_split(&self) -> bool {
-        self.suite.is_none() && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
-    }
-
-    /// From here on the target is so many tests, numbered from 0, each with culprits of its own. What is known of the
-    /// target with every change and with none holds for each of them; what was learned since then is forgotten, and
-    /// trials in flight are obsolete.
-    ///
-    /// A run of a [trial](Trial::tests) then runs each of its tests in a process of its own, with the same pattern, and
-    /// [`record_each`](Self::record_each) takes what they showed. Of monotone tests each gets the sets that a search of
-    /// it alone would find. A test that cannot be searched does not keep the others from it.
-    ///
-    /// # Panics
-    /// If it [cannot be split](Self::can_split).
-    pub fn split(&mut self, tests: NonZeroUsize) {
-        assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
-        self.procedure = self.calibrated.take().expect("it is known");
-        self.stopped = None;
-        self.suite = Some(Suite::new(&self.procedure, tests, self.trials.len()));
-    }
-
     /// What to do next. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
         if let Some(suite) = &mut self.suite {
@@ -329,66 +306,11 @@ impl Search {
         }
     }
 
-    /// How the search ended for one test, if it has.
-    ///
-    /// # Panics
-    /// If there is no such test.
-    #[must_use]
-    pub fn verdict_of(&self, test: usize) -> Option<&Verdict> {
-        match &self.suite {
-            Some(suite) => suite.test(test).1,
-            None => {
-                assert_eq!(test, 0, "a search that was not split is of one test");
-                self.stopped.as_ref().or(self.procedure.question().err())
-            }
-        }
-    }
-
     /// The confirmed culprits so far. None after a [split](Self::split): there are [`culprits`](Self::culprits), and those
     /// of [each test](Self::found_by).
     #[must_use]
     pub fn found(&self) -> &[Culprit] {
         self.procedure.found()
-    }
-
-    /// The confirmed culprits of one test so far.
-    ///
-    /// # Panics
-    /// If there is no such test.
-    #[must_use]
-    pub fn found_by(&self, test: usize) -> &[Culprit] {
-        match &self.suite {
-            Some(suite) => suite.test(test).0,
-            None => {
-                assert_eq!(test, 0, "a search that was not split is of one test");
-                self.found()
-            }
-        }
-    }
-
-    /// The confirmed culprits of all tests so far, in the order in which they were first found; one that was found for
-    /// several tests is one entry.
-    #[must_use]
-    pub fn culprits(&self) -> Vec<Shared<'_>> {
-        match &self.suite {
-            Some(suite) => suite.culprits(),
-            None => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
-        }
-    }
-
-    /// The tests that are searched for: 1 before a [split](Self::split).
-    #[must_use]
-    pub fn tests(&self) -> usize {
-        self.suite.as_ref().map_or(1, Suite::tests)
-    }
-
-    /// How many of them are still being searched.
-    #[must_use]
-    pub fn undecided(&self) -> usize {
-        match &self.suite {
-            Some(suite) => suite.undecided(),
-            None => usize::from(self.verdict().is_none()),
-        }
     }
 
     /// A trial of this search.

@@ -20,7 +20,7 @@ use super::{
     procedure::{Answer, Procedure},
     selection::Selection,
     trial::{Observation, Question, Trial, TrialId},
-    verdict::{Incomplete, Shared, Verdict},
+    verdict::{Culprit, Incomplete, Shared, Verdict},
 };
 use crate::ChangeId;
 
@@ -37,6 +37,8 @@ pub(super) struct Suite {
     culprits: BTreeSet<ChangeId>,
     /// The order and the mode of every selection.
     model: Selection,
+    /// The last trial that was begun was a pooled one.
+    is_pooling: bool,
     /// Ends the search whatever the tests would go on to ask.
     stopped: Option<Verdict>,
 }
@@ -46,6 +48,7 @@ struct Plan {
     question: Question,
     selection: Selection,
     tests: Vec<usize>,
+    is_pooled: bool,
 }
 
 impl Suite {
@@ -58,6 +61,7 @@ impl Suite {
             found: Vec::new(),
             culprits: BTreeSet::new(),
             model: procedure.everything(),
+            is_pooling: true,
             stopped: None,
         }
     }
@@ -93,7 +97,8 @@ impl Suite {
         Step::Run(self.runs[next].trial.clone())
     }
 
-    fn begin(&mut self, Plan { question, selection, tests }: Plan) -> usize {
+    fn begin(&mut self, Plan { question, selection, tests, is_pooled }: Plan) -> usize {
+        self.is_pooling = is_pooled;
         let id = TrialId(self.first + self.runs.len());
         self.runs.push(Runs::new(Trial { id, question, selection, tests }));
         id.0 - self.first
@@ -136,40 +141,16 @@ impl Suite {
     }
 
     fn is_useful_to(&self, test: usize, trial: &Trial) -> bool {
-        let Trial { question, selection, .. } = trial;
         let test = &self.tests[test];
-        let is_asked = |asked: Option<(Question, Selection)>| {
-            asked.is_some_and(|asked| asked.0 == *question && asked.1 == *selection)
-        };
-        if *question == Question::Prefix && test.learns_from(selection).is_some() {
-            return true;
-        }
-        is_asked(test.asks()) || is_asked(test.asks_next())
+        let is_next = |asked: (Question, Selection)| asked.0 == trial.question && asked.1 == trial.selection;
+        test.awaits(trial.question, &trial.selection) || test.asks_next().is_some_and(is_next)
     }
 
     /// Tells every test all that is known and that it waits for.
     fn advance(&mut self, runs_per_trial: NonZeroUsize) {
-        let mut is_settled = false;
-        while !is_settled {
-            is_settled = true;
-            for runs in self.runs.iter_mut().filter(|runs| runs.is_complete(runs_per_trial)) {
-                for (index, number) in runs.open_tests().collect::<Vec<_>>() {
-                    let test = &mut self.tests[number];
-                    let before = test.found().len();
-                    let (outcome, reported) = runs.answer(index);
-                    let answer = Answer { trial: runs.trial.id, outcome, reported: &reported };
-                    if test.answer(runs.trial.question, &runs.trial.selection, &answer) {
-                        is_settled = false;
-                        runs.close(index);
-                    }
-                    for (which, culprit) in test.found().iter().enumerate().skip(before) {
-                        self.found.push((number, which));
-                        self.culprits.extend(&culprit.changes);
-                    }
-                }
-            }
-        }
-        // What was asked early and turned out not to matter.
+        // An answer may be to a question that a test only comes to by another answer.
+        while self.tell(runs_per_trial) {}
+        // And some were asked early and turned out not to matter.
         for trial in 0..self.runs.len() {
             let runs = &self.runs[trial];
             if runs.is_complete(runs_per_trial) {
@@ -179,6 +160,28 @@ impl Suite {
                 }
             }
         }
+    }
+
+    /// Tells every test what it waits for now; says whether there was anything.
+    fn tell(&mut self, runs_per_trial: NonZeroUsize) -> bool {
+        let mut has_told = false;
+        for runs in self.runs.iter_mut().filter(|runs| runs.is_complete(runs_per_trial)) {
+            for (index, number) in runs.open_tests().collect::<Vec<_>>() {
+                let test = &mut self.tests[number];
+                if !test.awaits(runs.trial.question, &runs.trial.selection) {
+                    continue;
+                }
+                let found = test.found().len();
+                let (outcome, reported) = runs.take_answer(index);
+                test.answer(&runs.trial.selection, &Answer { trial: runs.trial.id, outcome, reported: &reported });
+                for (which, culprit) in test.found().iter().enumerate().skip(found) {
+                    self.found.push((number, which));
+                    self.culprits.extend(&culprit.changes);
+                }
+                has_told = true;
+            }
+        }
+        has_told
     }
 
     /// The trial that is worth a run beside those that are useful already.
@@ -194,27 +197,31 @@ impl Suite {
             most_asked(asked.filter(|(test, (question, selection))| !is_asked(*question, selection, *test)))
         };
         let prefixes = useful.iter().filter(|&&trial| self.runs[trial].trial.question == Question::Prefix).count();
-        let first = if prefixes == 0 { self.pooled(useful) } else { None };
-        first
+        // Pooled runs go on as long as there is one to make, and so does everything else: a test that is ahead waits for
+        // the others, so that they are in the same run again.
+        let pooled = |of: bool| if of { self.pooled(useful) } else { None };
+        let exact = |of: bool| if of { self.exact(useful) } else { None };
+        pooled(self.is_pooling && prefixes == 0)
             .or_else(|| own(&Test::asks))
-            .or_else(|| if prefixes == 0 { self.exact(useful) } else { None })
+            .or_else(|| exact(prefixes == 0))
+            .or_else(|| pooled(prefixes == 0))
             .or_else(|| own(&Test::asks_next))
-            .or_else(|| self.pooled(useful))
-            .or_else(|| self.exact(useful))
+            .or_else(|| pooled(true))
+            .or_else(|| exact(true))
     }
 
     /// The best prefix with gaps for the tests that take one.
     fn pooled(&self, useful: &[usize]) -> Option<Plan> {
         let members = self.members(useful);
         let members: Vec<_> = members.iter().filter(|member| !member.is_exact()).collect();
-        pool::pooled(&members, &self.model).map(|selection| self.prefix(selection))
+        pool::pooled(&members, &self.model).map(|selection| self.prefix(selection, true))
     }
 
     /// The best prefix for the tests that search exactly.
     fn exact(&self, useful: &[usize]) -> Option<Plan> {
         let members = self.members(useful);
         let members: Vec<_> = members.iter().filter(|member| member.is_exact()).collect();
-        pool::exact(&members, &self.model).map(|selection| self.prefix(selection))
+        pool::exact(&members, &self.model).map(|selection| self.prefix(selection, false))
     }
 
     fn members(&self, useful: &[usize]) -> Vec<Member<'_>> {
@@ -226,10 +233,10 @@ impl Suite {
         self.tests.iter().enumerate().filter_map(member).collect()
     }
 
-    fn prefix(&self, selection: Selection) -> Plan {
+    fn prefix(&self, selection: Selection, is_pooled: bool) -> Plan {
         let learns = |&test: &usize| self.tests[test].learns_from(&selection).is_some();
         let tests = (0..self.tests.len()).filter(learns).collect();
-        Plan { question: Question::Prefix, selection, tests }
+        Plan { question: Question::Prefix, selection, tests, is_pooled }
     }
 
     /// How the search ended, if it has: completely if every test's did, else as the worst of them.
@@ -239,11 +246,10 @@ impl Suite {
         }
         let verdicts = self.tests.iter().map(Test::verdict).collect::<Option<Vec<_>>>()?;
         let rank = |verdict: &&Verdict| match verdict {
-            Verdict::Complete => 0,
-            Verdict::NoDifference(_) => 1,
-            Verdict::Incomplete(_) => 2,
-            Verdict::Inconsistent(_) => 3,
-            Verdict::Unusable(_) => 4,
+            Verdict::Complete | Verdict::NoDifference(_) => 0,
+            Verdict::Incomplete(_) => 1,
+            Verdict::Inconsistent(_) => 2,
+            Verdict::Unusable(_) => 3,
         };
         // Of equally bad ones that of the first test.
         verdicts.into_iter().rev().max_by_key(rank).cloned()
@@ -253,8 +259,12 @@ impl Suite {
         self.tests.len()
     }
 
-    pub(super) fn test(&self, test: usize) -> (&[super::Culprit], Option<&Verdict>) {
-        (self.tests[test].found(), self.tests[test].verdict())
+    pub(super) fn verdict_of(&self, test: usize) -> Option<&Verdict> {
+        self.tests[test].verdict()
+    }
+
+    pub(super) fn found_by(&self, test: usize) -> &[Culprit] {
+        self.tests[test].found()
     }
 
     /// The culprits so far, those of several tests once.
@@ -293,7 +303,7 @@ fn most_asked(asked: impl Iterator<Item = (usize, (Question, Selection))>) -> Op
     for (test, (question, selection)) in asked {
         match plans.iter_mut().find(|plan| plan.question == question && plan.selection == selection) {
             Some(plan) => plan.tests.push(test),
-            None => plans.push(Plan { question, selection, tests: vec![test] }),
+            None => plans.push(Plan { question, selection, tests: vec![test], is_pooled: false }),
         }
     }
     // What is known to break a test is looked at first when another one is searched.

@@ -105,8 +105,8 @@ impl<'a> Member<'a> {
         u64::try_from(parts * u128::from(u32::MAX) / (total * total)).expect("it is a fraction of 32 bits")
     }
 
-    /// The best cut for this test alone, among those that leave the named changes where they must be.
-    fn middle(&self, limits: &Limits) -> Option<u64> {
+    /// The best cut for this test alone, up to a position.
+    fn middle(&self, limit: usize) -> Option<u64> {
         let widest = self.marks.windows(2).max_by_key(|cell| self.weight(cell[1]) - self.weight(cell[0]))?;
         let middle = u64::midpoint(self.weight(widest[0]), self.weight(widest[1]));
         // The first candidate beyond the middle may lie above the cut or below it.
@@ -116,30 +116,20 @@ impl<'a> Member<'a> {
             if self.weight(position) <= middle { low = position } else { high = position }
         }
         let best = [low, high].into_iter().max_by_key(|&at| self.information(at))?;
-        let best = best.max(limits.from).min(limits.to);
-        (1..self.narrowing.candidates.len()).contains(&best).then(|| simplest_cut(self.rank(best - 1), self.rank(best)))
+        let best = best.min(limit).min(self.narrowing.candidates.len() - 1);
+        (best > 0).then(|| simplest_cut(self.rank(best - 1), self.rank(best)))
     }
 
-    /// Which cuts leave the changes named in a selection where they must be; none if it does not suit this test.
-    fn limits(&self, named: &Named) -> Option<Limits> {
+    /// The highest position at which a cut misses no candidate; none if the selection does not suit this test at all.
+    fn limit(&self, named: &Named) -> Option<usize> {
         let Narrowing { candidates, forced, excluded, .. } = &self.narrowing;
         if forced.iter().any(|id| named.excluded.contains(id)) || excluded.iter().any(|id| named.forced.contains(id)) {
             return None;
         }
-        let find =
-            |id: &ChangeId| candidates.binary_search_by_key(&self.order.rank(*id), |&id| self.order.rank(id)).ok();
-        // Those of other tests that are excluded win over those that are forced.
-        let forced = named.forced.iter().filter(|id| !named.excluded.contains(id)).filter_map(find);
-        let from = forced.max().map_or(0, |at| at + 1);
-        let to = named.excluded.iter().filter_map(find).min().unwrap_or(candidates.len());
-        (from <= to).then_some(Limits { from, to })
+        let rank = |&id: &ChangeId| self.order.rank(id);
+        let find = |id: &ChangeId| candidates.binary_search_by_key(&rank(id), rank).ok();
+        Some(named.excluded.iter().filter_map(find).min().unwrap_or(candidates.len()))
     }
-}
-
-/// Between which positions a cut must be.
-struct Limits {
-    from: usize,
-    to: usize,
 }
 
 /// The changes that a selection names.
@@ -160,7 +150,7 @@ impl Named {
 
 /// Tests whose candidates overlap, and where to cut them.
 struct Component<'a, 'b> {
-    members: Vec<(&'b Member<'a>, Limits)>,
+    members: Vec<(&'b Member<'a>, usize)>,
     last: u64,
     cut: u64,
     information: u64,
@@ -169,17 +159,17 @@ struct Component<'a, 'b> {
 impl<'a, 'b> Component<'a, 'b> {
     /// The components of these tests, from the lowest ranks on.
     fn all(members: &[&'b Member<'a>], named: &Named) -> Vec<Self> {
-        let mut suited: Vec<_> = members.iter().filter_map(|&member| Some((member, member.limits(named)?))).collect();
+        let mut suited: Vec<_> = members.iter().filter_map(|&member| Some((member, member.limit(named)?))).collect();
         suited.sort_by_key(|(member, _)| member.first());
         let mut components: Vec<Self> = Vec::new();
-        for (member, limits) in suited {
+        for (member, limit) in suited {
             match components.last_mut() {
                 Some(component) if member.first() <= component.last => {
                     component.last = component.last.max(member.last());
-                    component.members.push((member, limits));
+                    component.members.push((member, limit));
                 }
                 _ => {
-                    let members = [(member, limits)].into();
+                    let members = [(member, limit)].into();
                     components.push(Self { members, last: member.last(), cut: 0, information: 0 });
                 }
             }
@@ -191,12 +181,12 @@ impl<'a, 'b> Component<'a, 'b> {
     /// Chooses the cut that tells most, all tests together; of equally good ones the simplest.
     fn choose(&mut self) {
         let every = self.members.len().div_ceil(PROPOSALS);
-        let proposals = self.members.iter().step_by(every).filter_map(|(member, limits)| member.middle(limits));
+        let proposals = self.members.iter().step_by(every).filter_map(|(member, limit)| member.middle(*limit));
         let proposals: BTreeSet<u64> = proposals.collect();
         let information = |cut: u64| {
-            let known = self.members.iter().map(|(member, limits)| {
+            let known = self.members.iter().map(|(member, limit)| {
                 let position = member.position(cut);
-                if (limits.from..=limits.to).contains(&position) { member.information(position) } else { 0 }
+                if position <= *limit { member.information(position) } else { 0 }
             });
             known.sum::<u64>()
         };

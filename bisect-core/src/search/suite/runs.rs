@@ -82,12 +82,19 @@ impl Runs {
         self.observations[index].windows(2).all(|pair| pair[0].outcome == pair[1].outcome)
     }
 
-    /// The outcome for the test at this place, and all that it reported.
-    pub(super) fn answer(&self, index: usize) -> (Outcome, Vec<ChangeId>) {
-        let observations = &self.observations[index];
-        let mut reported: Vec<_> = observations.iter().flat_map(|seen| &seen.reported).copied().collect();
+    /// The outcome for the test at this place, and all that it reported, once.
+    pub(super) fn take_answer(&mut self, index: usize) -> (Outcome, Vec<ChangeId>) {
+        let observations = core::mem::take(&mut self.observations[index]);
+        self.close(index);
+        let outcome = observations[0].outcome;
+        let each = observations.into_iter().map(|seen| seen.reported);
+        let all = each.reduce(|mut all, more| {
+            all.extend(more);
+            all
+        });
+        let mut reported = all.unwrap_or_default();
         reported.sort_unstable();
         reported.dedup();
-        (observations[0].outcome, reported)
+        (outcome, reported)
     }
 }

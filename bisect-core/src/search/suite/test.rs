@@ -139,20 +139,19 @@ impl Test {
         self.open().map_or(0, |bracket| bracket.candidates().len())
     }
 
-    /// Takes the answer to a question, if it is one that this test still waits for; says whether it was.
-    pub(super) fn answer(&mut self, question: Question, selection: &Selection, answer: &Answer<'_>) -> bool {
-        if self.verdict().is_some() {
-            return false;
-        }
-        if let (Question::Prefix, Some(cut)) = (question, self.learns_from(selection)) {
-            self.after_cut(selection, cut, answer);
-        } else if self.asks().is_some_and(|asked| asked.0 == question && asked.1 == *selection) {
-            self.after_own(selection, answer);
-        } else {
-            return false;
+    /// Whether the answer to a question is of use now.
+    pub(super) fn awaits(&self, question: Question, selection: &Selection) -> bool {
+        self.asks().is_some_and(|asked| asked.0 == question && asked.1 == *selection)
+            || question == Question::Prefix && self.learns_from(selection).is_some()
+    }
+
+    /// Takes the answer to a question that this test [awaits](Self::awaits).
+    pub(super) fn answer(&mut self, selection: &Selection, answer: &Answer<'_>) {
+        match self.learns_from(selection) {
+            Some(cut) => self.after_cut(selection, cut, answer),
+            None => self.after_own(selection, answer),
         }
         self.settle();
-        true
     }
 
     /// Ends the search if what one run of a trial showed cannot be believed.
@@ -206,9 +205,9 @@ impl Test {
         };
         if let Some(guess) = guess {
             guess.record(cut, answer.outcome, answer.reported, forced);
-            match guess.candidates() {
-                &[change] if self.procedure.may_guess() => self.guess = Guess::Alone(change),
-                &[change] => self.guess = Guess::Over(Some(change)),
+            match *guess.candidates() {
+                [change] if self.procedure.may_guess() => self.guess = Guess::Alone(change),
+                [change] => self.guess = Guess::Over(Some(change)),
                 _ if !guess.is_open() => self.guess = Guess::Over(None),
                 _ => {}
             }
@@ -259,6 +258,9 @@ impl Test {
 
 impl Selection {
     /// Where this cuts candidates in two, those below selected and all others not; none if it does not.
+    ///
+    /// Changes that other tests force may be selected all the same: they rarely matter to this one, and what comes of
+    /// that is a guess anyway. Those that they exclude may not be missing, for they break tests, and maybe this one.
     fn cut_among(&self, candidates: &[ChangeId]) -> Option<u64> {
         let rank = |id: ChangeId| self.order.rank(id);
         let (first, last) = (rank(*candidates.first()?), rank(*candidates.last()?));
@@ -268,9 +270,9 @@ impl Selection {
         if intervals.next().is_some_and(|(start, _)| start <= last) {
             return None;
         }
-        let is_candidate = |id| candidates.binary_search_by_key(&rank(id), |&id| rank(id)).is_ok();
-        let is_odd = |&id: &ChangeId| is_candidate(id) && self.contains(id) != (rank(id) < cut);
-        (!self.forced.iter().chain(&self.excluded).any(is_odd)).then_some(cut)
+        let is_missing =
+            |&id: &ChangeId| rank(id) < cut && candidates.binary_search_by_key(&rank(id), |&id| rank(id)).is_ok();
+        (!self.excluded.iter().any(is_missing)).then_some(cut)
     }
 }
 

@@ -1,0 +1,239 @@
+//! Many failing tests at once: the runs of one search of all beside a search of each, on simulated targets.
+//!
+//! Not a matter of time, so the figures are the same on every machine. Ends with status 1 if, for any seed, the runs are
+//! more than the row's bound allows, in percent of what the hardest test takes in a search of its own.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    num::NonZeroUsize,
+    process::ExitCode,
+};
+
+use bisect_core::{
+    ChangeId, Field, Matcher, Pattern,
+    search::{Observation, Options, Outcome, Search, Step, Trial, Verdict},
+};
+
+const ROWS: [Row; 8] = [
+    Row { name: "40 tests, 3 culprits", ..ROW },
+    Row { name: "of 10,000 changes", changes: 10_000, ..ROW },
+    Row { name: "each reaches 25 of them", reach: Some(25), bound: 200, ..ROW },
+    Row { name: "200 tests, 10 culprits", tests: 200, culprits: 10, bound: 250, ..ROW },
+    Row { name: "one is a pair", pairs: 1, bound: 200, ..ROW },
+    Row { name: "all are pairs", pairs: 3, bound: 250, ..ROW },
+    Row { name: "one test has two", with_two: 1, ..ROW },
+    Row { name: "half of them have two", with_two: 20, bound: 200, ..ROW },
+];
+
+/// 40 tests with 3 culprits, each of one change, among 1,000 that all tests reach.
+const ROW: Row =
+    Row { name: "", tests: 40, changes: 1000, culprits: 3, pairs: 0, with_two: 0, reach: None, bound: 150 };
+
+fn main() -> ExitCode {
+    // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
+    let seeds = if std::env::args().any(|arg| arg == "--bench") { 20 } else { 2 };
+    println!(
+        "runs, mean over {seeds} seeds; the last three columns: rounds of one search of all, so many runs at once"
+    );
+    println!(
+        "{:<24}{:>10}{:>10}{:>10}{:>9}{:>8}{:>8}{:>8}{:>8}",
+        "", "separate", "hardest", "together", "at most", "bound", "1", "4", "16"
+    );
+    let mut within = true;
+    for row in ROWS {
+        within &= row.measure(seeds);
+    }
+    if within {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("a search of all tests takes more runs than its bound allows");
+        ExitCode::FAILURE
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Row {
+    name: &'static str,
+    tests: usize,
+    changes: usize,
+    culprits: usize,
+    /// So many culprits are two changes.
+    pairs: usize,
+    /// So many tests have two culprits.
+    with_two: usize,
+    /// Changes that each test comes by.
+    reach: Option<usize>,
+    /// Of the runs, in percent of those of the hardest test.
+    bound: usize,
+}
+
+/// What one seed took.
+struct Taken {
+    separate: usize,
+    hardest: usize,
+    together: usize,
+    rounds: [usize; 3],
+}
+
+impl Row {
+    fn measure(self, seeds: u64) -> bool {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let taken: Vec<Taken> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads)
+                .map(|worker| {
+                    let seeds = (0..seeds).skip(worker).step_by(threads);
+                    scope.spawn(move || seeds.map(|seed| self.search(seed)).collect::<Vec<_>>())
+                })
+                .collect();
+            workers.into_iter().flat_map(|worker| worker.join().expect("no search panics")).collect()
+        });
+        let mean = |figure: &dyn Fn(&Taken) -> usize| {
+            let sum: usize = taken.iter().map(figure).sum();
+            f64::from(u32::try_from(sum).expect("few runs")) / f64::from(u32::try_from(taken.len()).expect("few seeds"))
+        };
+        let most = taken.iter().map(|taken| taken.together).max().unwrap_or(0);
+        let [one, four, sixteen] = [0, 1, 2].map(|i| mean(&|taken| taken.rounds[i]));
+        println!(
+            "{:<24}{:>10.1}{:>10.1}{:>10.1}{most:>9}{:>7}%{one:>8.1}{four:>8.1}{sixteen:>8.1}",
+            self.name,
+            mean(&|taken| taken.separate),
+            mean(&|taken| taken.hardest),
+            mean(&|taken| taken.together),
+            self.bound,
+        );
+        taken.iter().all(|taken| taken.together * 100 <= taken.hardest * self.bound)
+    }
+
+    fn search(self, seed: u64) -> Taken {
+        let target = self.target(seed);
+        // Tests that are alike search alike.
+        let mut known = BTreeMap::new();
+        let alone: Vec<usize> = target
+            .tests
+            .iter()
+            .map(|test| *known.entry(test).or_insert_with(|| target.alone(test).search(NonZeroUsize::MIN).0.runs()))
+            .collect();
+        let [one, four, sixteen] = [1, 4, 16].map(|n| target.search(NonZeroUsize::new(n).expect("it is not 0")));
+        Taken {
+            separate: alone.iter().sum(),
+            hardest: alone.into_iter().max().unwrap_or(0),
+            together: one.0.runs(),
+            rounds: [one.1, four.1, sixteen.1],
+        }
+    }
+
+    fn target(self, seed: u64) -> Target {
+        let culprits: Vec<BTreeSet<usize>> = (0..self.culprits)
+            .map(|i| if i < self.pairs { [i, self.culprits + i].into() } else { [i].into() })
+            .collect();
+        let test = |i: usize| {
+            let mut fails = vec![culprits[i % self.culprits].clone()];
+            if i < self.with_two {
+                fails.push(culprits[(i + 1 + i / self.culprits % 2) % self.culprits].clone());
+            }
+            // Its own changes, and what breaks it.
+            let draw = |n: u64| hash(&[seed, i as u64, n]).0 % self.changes as u64;
+            let reach = self.reach.map(|count| {
+                let drawn = (1..count as u64).map(|n| usize::try_from(draw(n)).expect("it is a change"));
+                drawn.chain(fails.iter().flatten().copied()).collect()
+            });
+            Test { fails, reach }
+        };
+        Target {
+            ids: (0..self.changes as u64).map(|i| hash(&[seed, i])).collect(),
+            tests: (0..self.tests).map(test).collect(),
+        }
+    }
+}
+
+fn hash(numbers: &[u64]) -> ChangeId {
+    ChangeId::of(&numbers.iter().map(|&n| Field::U64(n)).collect::<Vec<_>>())
+}
+
+struct Target {
+    ids: Vec<ChangeId>,
+    tests: Vec<Test>,
+}
+
+/// A test fails with all changes of one of its sets.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Test {
+    fails: Vec<BTreeSet<usize>>,
+    /// All changes if none are given.
+    reach: Option<BTreeSet<usize>>,
+}
+
+impl Target {
+    fn alone(&self, test: &Test) -> Self {
+        Self { ids: self.ids.clone(), tests: vec![test.clone()] }
+    }
+
+    /// A search of all tests, and the rounds that it takes if all runs take the same time.
+    fn search(&self, in_flight: NonZeroUsize) -> (Search, usize) {
+        let mut search = Search::new(Options { in_flight, ..Options::default() });
+        for round in 0.. {
+            let mut running = Vec::new();
+            let verdict = loop {
+                match search.step() {
+                    Step::Run(trial) => running.push(trial),
+                    Step::Wait => break None,
+                    Step::Done(verdict) => break Some(verdict),
+                }
+            };
+            if let Some(verdict) = verdict {
+                self.check(&search, &verdict);
+                return (search, round);
+            }
+            for trial in running {
+                self.run(&mut search, &trial);
+            }
+        }
+        unreachable!("every search ends")
+    }
+
+    /// Runs each of the trial's tests, or all together while the search is not yet over several.
+    fn run(&self, search: &mut Search, trial: &Trial) {
+        let pattern: Pattern = trial.pattern().to_string().parse().expect("it is written as it is read");
+        let matcher = Matcher::new(&pattern).expect("a search sends no empty pattern");
+        if search.tests() > 1 {
+            let observations = trial.tests.iter().map(|&test| self.observe(&self.tests[test], &matcher)).collect();
+            search.record_each(trial.id, observations);
+            return;
+        }
+        let each = self.tests.iter().map(|test| self.observe(test, &matcher));
+        let all = each.reduce(|mut all, test| {
+            all.reported.extend(test.reported);
+            Observation { outcome: if test.outcome == Outcome::Fail { Outcome::Fail } else { all.outcome }, ..all }
+        });
+        search.record(trial.id, all.expect("there are tests"));
+        if self.tests.len() > 1 && search.can_split() {
+            search.split(NonZeroUsize::new(self.tests.len()).expect("there are tests"));
+        }
+    }
+
+    fn observe(&self, Test { fails, reach }: &Test, matcher: &Matcher) -> Observation {
+        let on = |&i: &usize| matcher.should_enable(self.ids[i]);
+        let reported = |i: &usize| matcher.should_report(self.ids[*i]);
+        let ids = |positions: &mut dyn Iterator<Item = usize>| {
+            positions.filter(reported).map(|i| self.ids[i]).collect::<Vec<_>>()
+        };
+        Observation {
+            outcome: if fails.iter().any(|set| set.iter().all(on)) { Outcome::Fail } else { Outcome::Pass },
+            reported: match reach {
+                Some(reach) => ids(&mut reach.iter().copied()),
+                None => ids(&mut (0..self.ids.len())),
+            },
+        }
+    }
+
+    /// Every test has its sets, and no others.
+    fn check(&self, search: &Search, verdict: &Verdict) {
+        assert_eq!(*verdict, Verdict::Complete);
+        for (number, test) in self.tests.iter().enumerate() {
+            let set = |set: &BTreeSet<usize>| set.iter().map(|&i| self.ids[i]).collect::<BTreeSet<_>>();
+            let expected: BTreeSet<_> = test.fails.iter().map(set).collect();
+            let found = search.found_by(number).iter().map(|culprit| culprit.changes.iter().copied().collect());
+            assert_eq!(found.collect::<BTreeSet<BTreeSet<_>>>(), expected);
+        }
+    }
+}
