@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::order::{Order, suffixes_below};
+use super::{
+    order::{Order, suffixes_below},
+    ranked,
+};
 use crate::{ChangeId, Pattern, Suffix};
 
 /// A prefix of an order.
@@ -56,6 +59,20 @@ impl Selection {
         (self.prefix.contains(self.order.rank(id)) || self.forced.contains(&id)) && !self.excluded.contains(&id)
     }
 
+    /// How many of these changes are selected; they are in order, each once.
+    pub(super) fn count(&self, changes: &[ChangeId]) -> usize {
+        let (mut named, mut in_prefix) = (self.forced.clone(), changes.len());
+        if let Prefix::Below(cut) = self.prefix {
+            in_prefix = ranked::below(self.order, changes, cut);
+        }
+        // Of those that are named one by one, each says itself on which side it is.
+        named.extend(&self.excluded);
+        ranked::sort(self.order, &mut named);
+        named.retain(|&id| ranked::contains(self.order, changes, id));
+        let of_prefix = named.iter().filter(|&&id| self.prefix.contains(self.order.rank(id))).count();
+        in_prefix - of_prefix + named.iter().filter(|&&id| self.contains(id)).count()
+    }
+
     /// The selection as text for the target, for changes that are named by hashes.
     ///
     /// # Panics
@@ -104,6 +121,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn changes_are_counted(selection in selection(), ids: Vec<u64>, given: bool) {
+            let order = if given { Order::Given } else { Order::Hash };
+            let selection = Selection { order, ..selection };
+            let named = selection.forced.iter().chain(&selection.excluded).copied().step_by(2);
+            let mut changes: Vec<_> = ids.into_iter().map(ChangeId).chain(named).collect();
+            ranked::sort(order, &mut changes);
+            prop_assert_eq!(selection.count(&changes), changes.iter().filter(|&&id| selection.contains(id)).count());
+        }
+
         #[test]
         fn its_pattern_selects_the_same_changes(selection in selection(), ids: Vec<u64>) {
             // Through the text, as a target reads it.
