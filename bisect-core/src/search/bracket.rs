@@ -1,11 +1,14 @@
 //! The inner search: which is the last change of the smallest failing prefix?
 
 use alloc::{sync::Arc, vec::Vec};
+use core::ops::Range;
 
 use super::{
     order::{Order, simplest_cut},
+    ranked,
     selection::Prefix,
     trial::Outcome,
+    weights::Weights,
 };
 use crate::ChangeId;
 
@@ -26,9 +29,13 @@ pub(super) struct Bracket {
     high: Prefix,
     /// Whether a run has shown that, with the changes forced that now are.
     observed: bool,
-    /// The changes that the failing run of a longer prefix reported, forced ones left out, in order: only these can
-    /// have mattered.
+    /// The changes that the failing run of this prefix or a longer one reported, in order: only these can have
+    /// mattered.
     failing: Arc<[ChangeId]>,
+    /// How likely each of them is.
+    weights: Weights,
+    /// Changes that may be among them and are likelier, in order.
+    favoured: Arc<[ChangeId]>,
     /// Cuts between the two that told nothing.
     unresolved: Vec<u64>,
     steps: u32,
@@ -46,18 +53,28 @@ pub(super) enum Narrowing {
 }
 
 impl Bracket {
-    /// A run of `high` failed and reported `failing`; with none of them it does not fail.
-    pub(super) fn new(order: Order, high: Prefix, mut failing: Vec<ChangeId>) -> Self {
-        failing.retain(|&id| high.contains(order.rank(id)));
-        failing.sort_by_key(|&id| order.rank(id));
-        failing.dedup();
-        Self { order, low: 0, high, observed: true, failing: failing.into(), unresolved: Vec::new(), steps: 0 }
+    /// A run of `high` failed and reported `failing`, in order; with none of them it does not fail.
+    pub(super) fn new(order: Order, high: Prefix, failing: Arc<[ChangeId]>, favoured: Arc<[ChangeId]>) -> Self {
+        let end = end(order, high, &failing);
+        let weights = Weights::new(order, &failing[..end], &favoured);
+        Self { order, low: 0, high, observed: true, failing, weights, favoured, unresolved: Vec::new(), steps: 0 }
+    }
+
+    /// The same search, with these changes taken for likelier, in order.
+    pub(super) fn favouring(self, favoured: Arc<[ChangeId]>) -> Self {
+        let weights = Weights::new(self.order, &self.failing[..self.span().end], &favoured);
+        Self { weights, favoured, ..self }
     }
 
     /// The changes that may be the one searched for.
     pub(super) fn candidates(&self) -> &[ChangeId] {
-        let first = self.failing.partition_point(|&id| self.order.rank(id) < self.low);
-        &self.failing[first..]
+        &self.failing[self.span()]
+    }
+
+    /// Where they are among those of the failing run.
+    fn span(&self) -> Range<usize> {
+        let end = end(self.order, self.high, &self.failing);
+        ranked::below(self.order, &self.failing, self.low).min(end)..end
     }
 
     pub(super) fn narrowing(&self) -> Narrowing {
@@ -65,7 +82,7 @@ impl Bracket {
         let settled = match candidates {
             [] => Narrowing::Unexplained,
             [only] => Narrowing::Needed(*only),
-            [.., last] => self.cut(candidates).map_or(Narrowing::Needed(*last), Narrowing::Ask),
+            [.., last] => self.cut().map_or(Narrowing::Needed(*last), Narrowing::Ask),
         };
         match (settled, self.high) {
             // Every trial passed: has the target changed its mind? Where nothing was asked, the set will be tried alone.
@@ -90,19 +107,25 @@ impl Bracket {
         self.high == Prefix::Below(cut)
     }
 
-    /// Takes the answer to [`Narrowing::Ask`].
-    pub(super) fn record(&mut self, cut: u64, outcome: Outcome, reported: &[ChangeId], forced: &[ChangeId]) {
+    /// Whether [`Narrowing::Ask`] may yet ask for this cut.
+    pub(super) fn may_ask(&self, cut: u64) -> bool {
+        self.low < cut && (self.high.contains(cut) || self.is_high(cut))
+    }
+
+    /// Takes the answer to [`Narrowing::Ask`]; without reports, a failing run is taken to have reported what the one of
+    /// the longer prefix did.
+    pub(super) fn record(&mut self, cut: u64, outcome: Outcome, reported: Option<&Arc<[ChangeId]>>) {
         self.steps += 1;
         match outcome {
             Outcome::Pass => self.low = cut,
             Outcome::Fail => {
-                let failing = reported.iter().copied().filter(|id| !forced.contains(id)).collect();
-                *self = Self {
-                    low: self.low,
-                    unresolved: core::mem::take(&mut self.unresolved),
-                    steps: self.steps,
-                    ..Self::new(self.order, Prefix::Below(cut), failing)
-                };
+                self.high = Prefix::Below(cut);
+                self.observed = true;
+                if let Some(reported) = reported {
+                    // Forced changes may be among them: all of those rank above.
+                    self.failing = reported.clone();
+                    self.weights.find(self.order, reported, &self.favoured);
+                }
             }
             // It cannot be shown, then.
             Outcome::Unresolved(_) if self.is_high(cut) => self.observed = true,
@@ -110,41 +133,55 @@ impl Bracket {
         }
     }
 
-    /// What a run of a shorter prefix would report if it were like the one that failed.
-    pub(super) fn reported_below(&self, cut: u64) -> impl Iterator<Item = ChangeId> {
-        self.failing.iter().copied().take_while(move |&id| self.order.rank(id) < cut)
+    /// How likely a prefix is to fail, in 256ths.
+    pub(super) fn odds_of_failure(&self, cut: u64) -> u64 {
+        if self.is_high(cut) {
+            return 243;
+        }
+        let span = self.span();
+        let middle = ranked::below(self.order, &self.failing, cut).clamp(span.start, span.end);
+        // Weights are far from overflowing: their sum is less than the square of the number of changes.
+        (256 * self.weights.of(span.start..middle) / self.weights.of(span).max(1)).clamp(1, 255)
     }
 
     /// What is left to search once `needed` is forced: the failing prefix without it.
     pub(super) fn below(&self, needed: ChangeId) -> Self {
-        let cut = self.order.rank(needed);
-        Self { observed: false, ..Self::new(self.order, Prefix::Below(cut), self.failing.to_vec()) }
+        let high = Prefix::Below(self.order.rank(needed));
+        Self { observed: false, ..Self::new(self.order, high, self.failing.clone(), self.favoured.clone()) }
     }
 
     /// The cut between candidates to ask for next; none if all that are left were unresolved.
-    fn cut(&self, candidates: &[ChangeId]) -> Option<u64> {
-        let rank = |i: usize| self.order.rank(candidates[i]);
-        let last = candidates.len() - 1;
+    fn cut(&self) -> Option<u64> {
+        let span = self.span();
+        let rank = |i: usize| self.order.rank(self.failing[i]);
         if self.steps >= PATIENCE {
-            let (first, last) = (rank(0), rank(last));
+            let (first, last) = (rank(span.start), rank(span.end - 1));
             let middle = first + (last - first).div_ceil(2);
             return (!self.unresolved.contains(&middle)).then_some(middle);
         }
         if self.unresolved.is_empty() {
-            let middle = candidates.len() / 2;
-            return Some(simplest_cut(rank(middle - 1), rank(middle)));
+            let middle = self.weights.middle(span);
+            return Some(simplest_cut(rank(middle.start() - 1), rank(*middle.end())));
         }
         if self.unresolved.len() >= UNRESOLVED_LIMIT {
             return None;
         }
         // What keeps a trial from resolving is likely to keep its neighbours from it too: go as far away as possible,
         // counted in candidates, from the cuts that told nothing and from both ends.
-        let position = |cut: u64| candidates.partition_point(|&id| self.order.rank(id) < cut);
+        let position = |cut: u64| ranked::below(self.order, &self.failing, cut).clamp(span.start, span.end);
         let mut marks: Vec<usize> = self.unresolved.iter().map(|&cut| position(cut)).collect();
-        marks.extend([0, candidates.len()]);
+        marks.extend([span.start, span.end]);
         marks.sort_unstable();
         let widest = marks.windows(2).max_by_key(|gap| gap[1] - gap[0])?;
         let middle = usize::midpoint(widest[0], widest[1]);
         (middle > widest[0]).then(|| simplest_cut(rank(middle - 1), rank(middle)))
+    }
+}
+
+/// How many changes of a list a prefix has.
+fn end(order: Order, prefix: Prefix, changes: &[ChangeId]) -> usize {
+    match prefix {
+        Prefix::Below(cut) => ranked::below(order, changes, cut),
+        Prefix::All => changes.len(),
     }
 }

@@ -40,13 +40,15 @@ mod bracket;
 mod order;
 mod per_test;
 mod procedure;
+mod ranked;
 mod selection;
 mod speculation;
 mod suite;
 mod trial;
 mod verdict;
+mod weights;
 
-use alloc::{collections::BTreeSet, vec, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use procedure::{Answer, Asked, Procedure};
@@ -67,6 +69,9 @@ pub struct Options {
     /// Trials that may be in flight at once. What is found does not depend on it, of a target that answers the same
     /// question always the same.
     pub in_flight: NonZeroUsize,
+    /// Changes will be [favoured](Search::favour) as soon as they are known: no prefix is asked for before, as the
+    /// guesses at their cuts would be of no use.
+    pub favours: bool,
     /// Runs that each trial takes, all of which must agree.
     pub runs_per_trial: NonZeroUsize,
     /// Stop after so many culprits.
@@ -83,6 +88,7 @@ impl Default for Options {
         Self {
             order: Order::Hash,
             in_flight: NonZeroUsize::MIN,
+            favours: false,
             runs_per_trial: NonZeroUsize::MIN,
             max_sets: None,
             max_set_size: None,
@@ -113,8 +119,8 @@ pub struct Search {
     /// Those whose answers are wanted, the one that the procedure waits for first; worked out again after each answer.
     wanted: Option<Vec<usize>>,
     runs: usize,
-    /// Every change ever reported.
-    seen: BTreeSet<ChangeId>,
+    /// Every change ever reported, in order.
+    seen: Vec<ChangeId>,
     /// Ends the search whatever the procedure would go on to ask.
     stopped: Option<Verdict>,
     /// The procedure as it was when both answers of the calibration were known.
@@ -130,30 +136,32 @@ struct Progress {
     trial: Trial,
     /// Runs that were started and not cancelled.
     started: usize,
-    observations: Vec<Observation>,
-    /// The procedure has been told; what was observed is kept no longer, for there may be a million reports a run.
-    is_used: bool,
+    /// How those that are over ended.
+    outcomes: Vec<Outcome>,
+    /// What they reported, in order, each once.
+    reported: Arc<[ChangeId]>,
+    /// The procedure has been told, or will never ask; reports are kept no longer, for there may be a million a run.
+    is_over: bool,
 }
 
 impl Progress {
     fn in_flight(&self) -> usize {
-        self.started - self.observations.len()
+        self.started - self.outcomes.len()
     }
 
     /// The outcome and all that was reported, if this is all that was to be observed.
-    fn answer(&self, runs: NonZeroUsize) -> Option<(Outcome, Vec<ChangeId>)> {
-        if self.is_used || self.observations.len() < runs.get() || !self.agrees() {
-            return None;
-        }
-        let mut reported: Vec<_> =
-            self.observations.iter().flat_map(|observation| &observation.reported).copied().collect();
-        reported.sort_unstable();
-        reported.dedup();
-        Some((self.observations[0].outcome, reported))
+    fn answer(&self, runs: NonZeroUsize) -> Option<(Outcome, &Arc<[ChangeId]>)> {
+        let is_known = !self.is_over && self.outcomes.len() >= runs.get() && self.agrees();
+        is_known.then(|| (self.outcomes[0], &self.reported))
     }
 
     fn agrees(&self) -> bool {
-        self.observations.windows(2).all(|pair| pair[0].outcome == pair[1].outcome)
+        self.outcomes.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    fn put_away(&mut self) {
+        self.is_over = true;
+        self.reported = Arc::new([]);
     }
 }
 
@@ -167,7 +175,7 @@ impl Search {
             trials: Vec::new(),
             wanted: None,
             runs: 0,
-            seen: BTreeSet::new(),
+            seen: Vec::new(),
             stopped: None,
             calibrated: None,
             suite: None,
@@ -218,20 +226,20 @@ impl Search {
         if let (Some(suite), Some(_)) = (&mut self.suite, id.0.checked_sub(self.trials.len())) {
             let selection = &suite.trial(id).selection;
             let reported = observations.iter().flat_map(|observation| &observation.reported);
-            self.seen.extend(reported.filter(|&&id| selection.contains(id)));
+            let mut reported: Vec<_> = reported.copied().filter(|&id| selection.contains(id)).collect();
+            ranked::sort(self.options.order, &mut reported);
+            ranked::merge(self.options.order, &mut self.seen, &reported);
             return suite.record(id, observations, &self.options);
         }
         assert_eq!(observations.len(), 1, "a search that was not split is of one test");
         let mut observation = observations.remove(0);
         let progress = &mut self.trials[id.0];
         assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
-        if progress.is_used || self.suite.is_some() {
-            observation.reported.clear();
-        }
-        observation.reported.sort_unstable();
-        observation.reported.dedup();
-        progress.observations.push(observation);
-        if self.suite.is_none() {
+        progress.outcomes.push(observation.outcome);
+        if !progress.is_over && self.suite.is_none() {
+            ranked::sort(self.options.order, &mut observation.reported);
+            ranked::merge(self.options.order, &mut observation.reported, &progress.reported);
+            progress.reported = observation.reported.into();
             self.wanted = None;
             self.advance();
         }
@@ -248,6 +256,36 @@ impl Search {
         let progress = &mut self.trials[id.0];
         assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
         progress.started -= 1;
+    }
+
+    /// Lets so many trials be in flight at once from now on. Of runs in flight beyond that, those that are least likely
+    /// to matter become [obsolete](Self::obsolete).
+    pub fn set_in_flight(&mut self, in_flight: NonZeroUsize) {
+        self.options.in_flight = in_flight;
+        self.wanted = None;
+    }
+
+    /// Favours changes for which there is evidence: all of them together are now as likely to be what is searched for
+    /// as all the others together. Cuts then halve the likelihood instead of the number of changes. For each change to
+    /// be found among *n*, *k* of them favoured, that saves about log2(*n* / 4*k*) trials if it is one of those, and
+    /// costs about one at most if it is not. Changes that are never reported do not count; with none favoured, or all, each
+    /// is as likely as any other.
+    ///
+    /// What was favoured before is forgotten. It may be called at any time before a [split](Self::split); the best is right after the trial of
+    /// [everything](Question::All) is recorded, with [`Options::favours`] set.
+    ///
+    /// It says which prefixes are asked for, not which one is searched for: what is found of a monotone target is the
+    /// same. One that is not monotone, or leaves trials unresolved, can have several answers, and then other cuts may
+    /// lead to another one, as true as the first; how many trials are in flight still makes no difference to that, if
+    /// it is called as said above.
+    pub fn favour(&mut self, changes: impl IntoIterator<Item = ChangeId>) {
+        let mut changes: Vec<_> = changes.into_iter().collect();
+        ranked::sort(self.options.order, &mut changes);
+        if let Some(calibrated) = &mut self.calibrated {
+            calibrated.favour(changes.clone());
+        }
+        self.procedure.favour(changes);
+        self.wanted = None;
     }
 
     /// The trials with runs in flight that do not matter any more: their place is better used for others.
@@ -267,31 +305,32 @@ impl Search {
             let Ok(asked) = self.procedure.question() else { return };
             let Some((trial, _)) = self.find(&asked) else { return };
             self.stopped = self.distrust(TrialId(trial));
-            let Some((outcome, reported)) = self.trials[trial].answer(runs).filter(|_| self.stopped.is_none()) else {
-                return;
-            };
-            self.seen.extend(&reported);
             let progress = &mut self.trials[trial];
-            progress.is_used = true;
-            progress.observations.iter_mut().for_each(|observation| observation.reported = Vec::new());
-            self.procedure.answer(&Answer { trial: TrialId(trial), outcome, reported: &reported });
+            let (outcome, reported) = match progress.answer(runs) {
+                Some(answer) if self.stopped.is_none() => answer,
+                _ => return,
+            };
+            ranked::merge(self.options.order, &mut self.seen, reported);
+            self.procedure.answer(&Answer { trial: TrialId(trial), outcome, reported: Some(reported) });
             if asked.question == Question::None {
                 self.calibrated = Some(self.procedure.clone());
             }
+            progress.put_away();
+            let useless = |progress: &&mut Progress| !progress.is_over && !self.procedure.may_ask(&progress.asked);
+            self.trials.iter_mut().filter(useless).for_each(Progress::put_away);
         }
     }
 
     /// Why what was observed in a trial cannot be believed.
     fn distrust(&self, id: TrialId) -> Option<Verdict> {
-        let Progress { trial, observations, .. } = &self.trials[id.0];
-        for observation in observations {
-            let unasked = |change: &ChangeId| !trial.selection.contains(*change);
-            let changes: Vec<_> = observation.reported.iter().copied().filter(unasked).take(8).collect();
-            if !changes.is_empty() {
-                // Not one change that it could have left out is missing.
-                let ignores_pattern = self.seen.iter().all(|change| observation.reported.binary_search(change).is_ok());
-                return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
-            }
+        let Progress { trial, reported, .. } = &self.trials[id.0];
+        let unasked = |change: &ChangeId| !trial.selection.contains(*change);
+        let changes: Vec<_> = reported.iter().copied().filter(unasked).take(8).collect();
+        if !changes.is_empty() {
+            // Not one change that it could have left out is missing.
+            let ignores_pattern =
+                self.seen.iter().all(|&change| ranked::contains(self.options.order, reported, change));
+            return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
         }
         (!self.trials[id.0].agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
@@ -347,7 +386,7 @@ impl Search {
     /// How many of those a selection selects.
     #[must_use]
     pub fn selected(&self, selection: &Selection) -> usize {
-        self.seen.iter().filter(|&&id| selection.contains(id)).count()
+        selection.count(&self.seen)
     }
 
     /// About how many trials are left, for the set that is being searched for to be found if one more change is needed.
@@ -382,13 +421,20 @@ impl Search {
     }
 
     fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {
-        self.trials.iter().enumerate().find(|(_, progress)| !progress.is_used && progress.asked == *asked)
+        self.trials.iter().enumerate().find(|(_, progress)| !progress.is_over && progress.asked == *asked)
     }
 
     fn add(&mut self, asked: Asked) -> usize {
         let id = TrialId(self.trials.len());
         let trial = Trial { id, question: asked.question, selection: asked.selection.clone(), tests: vec![0] };
-        self.trials.push(Progress { asked, trial, started: 0, observations: Vec::new(), is_used: false });
+        self.trials.push(Progress {
+            asked,
+            trial,
+            started: 0,
+            outcomes: Vec::new(),
+            reported: Arc::new([]),
+            is_over: false,
+        });
         id.0
     }
 }

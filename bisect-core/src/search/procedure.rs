@@ -11,6 +11,7 @@ use alloc::{sync::Arc, vec::Vec};
 use super::{
     Options,
     bracket::{Bracket, Narrowing},
+    ranked,
     selection::{Prefix, Selection},
     trial::{Outcome, Question, TrialId},
     verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict},
@@ -26,8 +27,12 @@ pub(super) struct Procedure {
     options: Options,
     state: State,
     mode: Mode,
-    /// Reported in the calibration.
+    /// Reported in the calibration, in order.
     known: Arc<[ChangeId]>,
+    /// Whether `known` is only made up, to guess what will be asked.
+    is_made_up: bool,
+    /// Changes that are likelier than others, in order.
+    favoured: Arc<[ChangeId]>,
     found: Vec<Culprit>,
     /// Left out for the time being, so that sets which share changes with one that is too large are found.
     avoided: Vec<ChangeId>,
@@ -55,7 +60,8 @@ pub(super) struct Asked {
 pub(super) struct Answer<'a> {
     pub(super) trial: TrialId,
     pub(super) outcome: Outcome,
-    pub(super) reported: &'a [ChangeId],
+    /// In order; none of a trial that has not been made, which is taken to report what those before did.
+    pub(super) reported: Option<&'a Arc<[ChangeId]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -102,7 +108,7 @@ enum Then {
     /// As many sets as were asked for.
     Stop,
     /// Everything else failed too, in this trial: search what it reported.
-    Search(TrialId, Vec<ChangeId>),
+    Search(TrialId, Arc<[ChangeId]>),
     /// What else fails is not known.
     NextBranch,
 }
@@ -114,6 +120,8 @@ impl Procedure {
             state: State::All,
             mode: Mode::Enable,
             known: Arc::new([]),
+            is_made_up: false,
+            favoured: Arc::new([]),
             found: Vec::new(),
             avoided: Vec::new(),
             branches: Vec::new(),
@@ -126,6 +134,17 @@ impl Procedure {
 
     pub(super) fn found(&self) -> &[Culprit] {
         &self.found
+    }
+
+    /// Takes these changes, in order, for likelier than others from now on.
+    pub(super) fn favour(&mut self, favoured: Vec<ChangeId>) {
+        self.favoured = favoured.into();
+        match &mut self.state {
+            State::Narrow { bracket, .. } | State::Exactly { rest: bracket, .. } => {
+                *bracket = bracket.clone().favouring(self.favoured.clone());
+            }
+            _ => {}
+        }
     }
 
     /// The changes that may be the one searched for at the moment.
@@ -184,8 +203,8 @@ impl Procedure {
         let state = core::mem::replace(&mut self.state, State::All);
         self.doubtful |= matches!(answer.outcome, Outcome::Unresolved(_));
         self.state = match state {
-            State::All => Self::after_all(answer),
-            State::None { all, reported } => self.after_none(all, &reported, answer),
+            State::All => self.after_all(answer),
+            State::None { all, reported } => self.after_none(all, reported, answer),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
                 Narrowing::Ask(cut) => self.after_prefix(forced, bracket, cut, answer),
                 settled => unreachable!("only an open bracket asks: {settled:?}"),
@@ -195,7 +214,7 @@ impl Procedure {
             State::Rest { culprit } => self.after_rest(culprit, answer),
             State::Without { culprit, then } => self.after_without(culprit, then, answer),
             State::Branch => match answer.outcome {
-                Outcome::Fail => self.narrow_all(answer.trial, answer.reported.to_vec()),
+                Outcome::Fail => self.narrow_all(answer.trial, self.reported_of_rest(answer, &[])),
                 Outcome::Pass => self.next_branch(),
                 Outcome::Unresolved(reason) => {
                     self.incomplete = Some(Incomplete::Unresolved(reason));
@@ -206,30 +225,34 @@ impl Procedure {
         };
     }
 
-    fn after_all(answer: &Answer<'_>) -> State {
+    fn after_all(&mut self, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::All, reason)),
-            all => State::None { all, reported: answer.reported.into() },
+            all => {
+                self.is_made_up = answer.reported.is_none();
+                let reported = answer.reported.cloned().unwrap_or_else(|| self.made_up());
+                State::None { all, reported }
+            }
         }
     }
 
-    fn after_none(&mut self, all: Outcome, reported: &[ChangeId], answer: &Answer<'_>) -> State {
+    fn after_none(&mut self, all: Outcome, of_all: Arc<[ChangeId]>, answer: &Answer<'_>) -> State {
+        let of_none = answer.reported.unwrap_or(&of_all);
+        let mut known = of_all.to_vec();
+        ranked::merge(self.options.order, &mut known, of_none);
+        self.known = known.into();
         let failing = match (all, answer.outcome) {
             (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::None, reason)),
             (Outcome::Fail, Outcome::Pass) => {
                 self.mode = Mode::Enable;
-                reported.to_vec()
+                of_all
             }
             (Outcome::Pass, Outcome::Fail) => {
                 self.mode = Mode::Disable;
-                answer.reported.to_vec()
+                of_none.clone()
             }
             (same, _) => return State::Done(Verdict::NoDifference(same)),
         };
-        let mut known = [reported, answer.reported].concat();
-        known.sort_unstable();
-        known.dedup();
-        self.known = known.into();
         if self.known.is_empty() {
             return unusable(Unusable::NoReports);
         }
@@ -240,7 +263,7 @@ impl Procedure {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
             return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
         }
-        bracket.record(cut, answer.outcome, answer.reported, &forced);
+        bracket.record(cut, answer.outcome, answer.reported);
         self.narrow(forced, bracket, answer.trial)
     }
 
@@ -268,7 +291,7 @@ impl Procedure {
                 // A change that this run did not even ask about cannot be needed. Of an honest and monotone target
                 // all were asked about.
                 let before = forced.len();
-                forced.retain(|id| answer.reported.contains(id));
+                forced.retain(|id| answer.reported.is_none_or(|reported| reported.contains(id)));
                 if forced.is_empty() {
                     return inconsistent(Inconsistency::Unexplained(answer.trial));
                 }
@@ -302,7 +325,7 @@ impl Procedure {
         match answer.outcome {
             // What is left is tried like any other set, and thinned further.
             Outcome::Fail => {
-                let rest = Bracket::new(self.options.order, Prefix::NONE, Vec::new());
+                let rest = Bracket::new(self.options.order, Prefix::NONE, Arc::new([]), Arc::new([]));
                 self.after_exactly(without(&culprit, index), rest, answer)
             }
             Outcome::Pass | Outcome::Unresolved(_) if index + 1 < culprit.changes.len() => {
@@ -354,7 +377,10 @@ impl Procedure {
                 self.found.push(culprit);
                 self.next_branch()
             }
-            Outcome::Fail => State::Without { culprit, then: Then::Search(answer.trial, answer.reported.to_vec()) },
+            Outcome::Fail => {
+                let reported = self.reported_of_rest(answer, &culprit.changes);
+                State::Without { culprit, then: Then::Search(answer.trial, reported) }
+            }
             Outcome::Unresolved(reason) => {
                 self.incomplete = Some(Incomplete::Unresolved(reason));
                 State::Without { culprit, then: Then::NextBranch }
@@ -363,8 +389,8 @@ impl Procedure {
     }
 
     /// Starts a new set: everything but the excluded changes failed, and these were reported.
-    fn narrow_all(&mut self, failed: TrialId, reported: Vec<ChangeId>) -> State {
-        let bracket = Bracket::new(self.options.order, Prefix::All, reported);
+    fn narrow_all(&mut self, failed: TrialId, reported: Arc<[ChangeId]>) -> State {
+        let bracket = Bracket::new(self.options.order, Prefix::All, reported, self.favoured.clone());
         self.doubtful = false;
         self.narrow(Vec::new(), bracket, failed)
     }

@@ -3,7 +3,10 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::order::{Order, suffixes_between};
+use super::{
+    order::{Order, suffixes_between},
+    ranked,
+};
 use crate::{ChangeId, Pattern, Suffix};
 
 /// A prefix of an order.
@@ -79,6 +82,18 @@ impl Selection {
             .filter(|&(start, stop)| u128::from(start) < stop)
     }
 
+    /// How many of these changes are selected; they are in order, each once.
+    pub(super) fn count(&self, changes: &[ChangeId]) -> usize {
+        let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(self.order, changes, end));
+        let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.into())).sum();
+        // Of those that are named one by one, each says itself on which side it is.
+        let mut named = [self.forced.as_slice(), &self.excluded].concat();
+        ranked::sort(self.order, &mut named);
+        named.retain(|&id| ranked::contains(self.order, changes, id));
+        let of_prefix = named.iter().filter(|&&id| self.has_rank(self.order.rank(id))).count();
+        in_prefix - of_prefix + named.iter().filter(|&&id| self.contains(id)).count()
+    }
+
     /// The selection as text for the target, for changes that are named by hashes.
     ///
     /// # Panics
@@ -130,6 +145,16 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn changes_are_counted(selection in selection(), ids: Vec<u64>, given: bool) {
+            let order = if given { Order::Given } else { Order::Hash };
+            let selection = Selection { order, ..selection };
+            let named = selection.forced.iter().chain(&selection.excluded).copied().step_by(2);
+            let mut changes: Vec<_> = ids.into_iter().map(ChangeId).chain(named).collect();
+            ranked::sort(order, &mut changes);
+            prop_assert_eq!(selection.count(&changes), changes.iter().filter(|&&id| selection.contains(id)).count());
+        }
+
         #[test]
         fn its_pattern_selects_the_same_changes(selection in selection(), ids: Vec<u64>) {
             // Through the text, as a target reads it.

@@ -1,6 +1,7 @@
 //! The search engine on a simulated target: against brute force, against hostile targets, and whole searches as text.
 
 mod brute_force;
+mod favour;
 mod golden;
 mod hostile;
 mod in_flight;

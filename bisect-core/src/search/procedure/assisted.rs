@@ -62,9 +62,9 @@ impl Procedure {
 
     /// What is asked after the present question if it is whether a set fails alone, and it does.
     pub(in crate::search) fn next_if_alone(&self) -> Option<Asked> {
-        let State::Exactly { forced, .. } = &self.state else { return None };
+        let State::Exactly { .. } = &self.state else { return None };
         // No culprit is looked at before its trial is over, so it does not matter which one it is said to be.
-        let answer = Answer { trial: TrialId(usize::MAX), outcome: Outcome::Fail, reported: forced };
+        let answer = Answer { trial: TrialId(usize::MAX), outcome: Outcome::Fail, reported: None };
         self.after(&answer).question().ok()
     }
 }

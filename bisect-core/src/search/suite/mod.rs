@@ -173,7 +173,8 @@ impl Suite {
                 }
                 let found = test.found().len();
                 let (outcome, reported) = runs.take_answer(index);
-                test.answer(&runs.trial.selection, &Answer { trial: runs.trial.id, outcome, reported: &reported });
+                let answer = Answer { trial: runs.trial.id, outcome, reported: Some(&reported) };
+                test.answer(&runs.trial.selection, &answer);
                 for (which, culprit) in test.found().iter().enumerate().skip(found) {
                     self.found.push((number, which));
                     self.culprits.extend(&culprit.changes);

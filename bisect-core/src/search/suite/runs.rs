@@ -1,11 +1,14 @@
 //! A trial of several tests, and what its runs have shown so far.
 
-use alloc::{vec, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use crate::{
     ChangeId,
-    search::trial::{Observation, Outcome, Trial},
+    search::{
+        ranked,
+        trial::{Observation, Outcome, Trial},
+    },
 };
 
 /// A trial that was begun.
@@ -83,7 +86,7 @@ impl Runs {
     }
 
     /// The outcome for the test at this place, and all that it reported, once.
-    pub(super) fn take_answer(&mut self, index: usize) -> (Outcome, Vec<ChangeId>) {
+    pub(super) fn take_answer(&mut self, index: usize) -> (Outcome, Arc<[ChangeId]>) {
         let observations = core::mem::take(&mut self.observations[index]);
         self.close(index);
         let outcome = observations[0].outcome;
@@ -93,8 +96,7 @@ impl Runs {
             all
         });
         let mut reported = all.unwrap_or_default();
-        reported.sort_unstable();
-        reported.dedup();
-        (outcome, reported)
+        ranked::sort(self.trial.selection.order, &mut reported);
+        (outcome, reported.into())
     }
 }

@@ -5,7 +5,7 @@
 //! has changes on and off outside this test's candidates. It moves a copy of the bracket, the guess. Where the guess ends,
 //! one run of that change alone tells in most cases that it was right, and in the others exact prefixes are searched.
 
-use alloc::vec::Vec;
+use alloc::{sync::Arc, vec::Vec};
 
 use crate::{
     ChangeId,
@@ -51,7 +51,7 @@ struct Alone {
     selection: Selection,
     trial: TrialId,
     outcome: Outcome,
-    reported: Vec<ChangeId>,
+    reported: Option<Arc<[ChangeId]>>,
 }
 
 /// A change that is searched for by prefixes: any cut between the candidates is a good question.
@@ -193,7 +193,7 @@ impl Test {
 
     fn after_cut(&mut self, selection: &Selection, cut: u64, answer: &Answer<'_>) {
         let is_exact = self.is_its_own(selection);
-        let Some((forced, bracket)) = self.procedure.narrowing() else { return };
+        let Some((_, bracket)) = self.procedure.narrowing() else { return };
         let guess = match &mut self.guess {
             Guess::Among(guess) => Some(guess),
             Guess::Nothing if !is_exact => {
@@ -204,7 +204,7 @@ impl Test {
             _ => None,
         };
         if let Some(guess) = guess {
-            guess.record(cut, answer.outcome, answer.reported, forced);
+            guess.record(cut, answer.outcome, answer.reported);
             match *guess.candidates() {
                 [change] if self.procedure.may_guess() => self.guess = Guess::Alone(change),
                 [change] => self.guess = Guess::Over(Some(change)),
@@ -220,14 +220,14 @@ impl Test {
     fn after_own(&mut self, selection: &Selection, answer: &Answer<'_>) {
         match self.guess {
             Guess::Alone(change) if self.procedure.narrowing().is_some() => match answer.outcome {
-                Outcome::Fail if answer.reported.contains(&change) => {
+                Outcome::Fail if answer.reported.is_some_and(|reported| reported.contains(&change)) => {
                     self.procedure.fails_alone(change, answer.trial);
                 }
                 // It fails without any change: no guess is any good.
                 Outcome::Fail => self.guess = Guess::Over(None),
                 outcome @ (Outcome::Pass | Outcome::Unresolved(_)) => {
                     self.guess = Guess::Over(Some(change));
-                    let reported = answer.reported.to_vec();
+                    let reported = answer.reported.cloned();
                     let selection = selection.clone();
                     self.alone = Some(Alone { selection, trial: answer.trial, outcome, reported });
                 }
@@ -244,7 +244,7 @@ impl Test {
             let is_asked = |asked| normal(asked) == alone.selection;
             if self.procedure.question().is_ok_and(|it| it.question == Question::Exactly && is_asked(it.selection)) {
                 let Alone { trial, outcome, ref reported, .. } = *alone;
-                self.procedure.answer(&Answer { trial, outcome, reported });
+                self.procedure.answer(&Answer { trial, outcome, reported: reported.as_ref() });
             }
             self.alone = None;
         }

@@ -1,0 +1,114 @@
+//! Changes that are likelier than others: fewer trials if that is true, the same answer in any case.
+
+use std::{collections::BTreeSet, num::NonZeroUsize};
+
+use bisect_core::{
+    ChangeId, Field,
+    search::{Options, Order, Question, Search},
+};
+use proptest::{
+    collection::vec,
+    prelude::*,
+    sample::{Index, subsequence},
+};
+
+use crate::in_flight::{Ended, Target, target};
+
+/// Searches, and favours changes as soon as all are known.
+fn search(target: &Target, options: &Options, favoured: &[ChangeId], choices: &[usize]) -> Ended {
+    let in_flight = options.in_flight.get();
+    target.finish(Search::new(Options { favours: true, ..options.clone() }), choices, |search, recorded| {
+        if recorded.is_some_and(|id| search.trial(id).question == Question::All) {
+            search.favour(favoured.iter().copied());
+        }
+        in_flight
+    })
+}
+
+fn options(in_flight: usize) -> Options {
+    Options { in_flight: NonZeroUsize::new(in_flight).unwrap(), ..Options::default() }
+}
+
+prop_compose! {
+    fn target_and_favoured()(target in target())
+                            (favoured in subsequence(target.ids.clone(), 0..=target.ids.len()), target in Just(target))
+                            -> (Target, Vec<ChangeId>) {
+        (target, favoured)
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_answer_is_the_same(
+        (target, favoured) in target_and_favoured(), given: bool, choices in vec(any::<usize>(), 8),
+    ) {
+        let target = Target { unresolved: Vec::new(), ..target };
+        let order = if given { Order::Given } else { Order::Hash };
+        let without = target.finish(Search::new(Options { order, ..options(1) }), &choices, |_, _| 1);
+        for in_flight in [1, 2, 4, 16] {
+            let with = search(&target, &Options { order, ..options(in_flight) }, &favoured, &choices);
+            prop_assert!(with.is_like(&without), "{} in flight: {:?} instead of {:?}", in_flight, with, without);
+        }
+    }
+
+    #[test]
+    fn it_does_not_matter_when_they_are_favoured(
+        (target, favoured) in target_and_favoured(), when: Index, in_flight in 1..6_usize, choices in vec(any::<usize>(), 8),
+    ) {
+        let target = Target { unresolved: Vec::new(), ..target };
+        let without = target.search(in_flight, &choices);
+        let (mut recorded, when) = (0, when.index(without.runs));
+        let with = target.finish(Search::new(options(in_flight)), &choices, |search, _| {
+            if recorded == when {
+                search.favour(favoured.iter().copied());
+            }
+            recorded += 1;
+            in_flight
+        });
+        prop_assert!(with.is_like(&without), "{:?} instead of {:?}", with, without);
+    }
+
+    #[test]
+    fn even_of_a_target_with_several_answers_it_is_that_of_one_trial_after_the_other(
+        (target, favoured) in target_and_favoured(), choices in vec(any::<usize>(), 8),
+    ) {
+        let alone = search(&target, &options(1), &favoured, &choices);
+        for in_flight in [2, 4, 16] {
+            let together = search(&target, &options(in_flight), &favoured, &choices);
+            prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
+        }
+    }
+}
+
+/// The mean number of runs of searches for one or two of 1,000 changes, with so many of them favoured.
+fn mean(culprits: u32, favoured: u32, rightly: bool) -> f64 {
+    let [culprits, favoured] = [culprits, favoured].map(|number| number as usize);
+    let sum: u32 = (0..100_u64)
+        .map(|seed| {
+            let ids = (0..1000_u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+            let fails = vec![(0..culprits).collect::<BTreeSet<_>>()];
+            let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
+            let first = if rightly { 0 } else { culprits };
+            let ended = search(&target, &options(1), &target.ids[first..first + favoured], &[0]);
+            assert_eq!(ended.found.len(), 1);
+            u32::try_from(ended.runs).expect("few runs")
+        })
+        .sum();
+    f64::from(sum) / 100.0
+}
+
+#[test]
+fn evidence_saves_trials_if_it_is_right_and_costs_few_if_it_is_wrong() {
+    for culprits in [1, 2] {
+        let without = mean(culprits, 0, true);
+        for favoured in [2_u32, 10, 100] {
+            let (right, wrong) = (mean(culprits, favoured, true), mean(culprits, favoured, false));
+            println!("{culprits} of 1,000: {without} trials; {favoured} favoured, rightly: {right}, wrongly: {wrong}");
+            let (each, saved) = (f64::from(culprits), (1000.0 / f64::from(2 * favoured)).log2());
+            // Around a favoured change that stands alone it takes two cuts, where halving would do with one.
+            assert!(right <= without - each * (saved - 1.5) && wrong <= without + each);
+        }
+    }
+}
