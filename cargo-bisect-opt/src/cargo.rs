@@ -9,8 +9,8 @@ mod config;
 mod executable;
 pub mod libtest;
 mod project;
-#[cfg_attr(not(test), expect(dead_code, reason = "for parallel builds"))]
 mod seed;
+mod slot_dirs;
 pub mod toggles;
 pub mod variables;
 mod workspace;
@@ -22,6 +22,7 @@ pub use build::{Artifacts, Output};
 use config::Config;
 pub use executable::{Executable, Launch};
 pub use project::{Project, With};
+use slot_dirs::SlotDirs;
 use workspace::Workspace;
 
 use crate::process::SpawnError;

@@ -6,9 +6,53 @@ use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, 
 
 use crate::{console::plural, exit_code::Exit};
 
-/// The exit status and the closing words for a search that ended so. Logs are in `out_dir`.
-pub fn conclude(search: &Search, verdict: &Verdict, out_dir: &Path) -> (Exit, String) {
-    let found = search.found().len();
+/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them. Logs
+/// are in `out_dir`.
+pub fn conclude(search: &Search, verdict: &Verdict, tests: Option<&[String]>, out_dir: &Path) -> (Exit, String) {
+    match tests {
+        Some(tests) if *verdict != Verdict::Incomplete(Incomplete::MaxRuns) => of_tests(search, tests, out_dir),
+        _ => of_one(search, verdict, search.culprits().len(), out_dir),
+    }
+}
+
+/// How the searches for all tests ended: as badly as the worst of them.
+fn of_tests(search: &Search, tests: &[String], out_dir: &Path) -> (Exit, String) {
+    const SHOWN: usize = 3;
+    let mut status = Exit::Found;
+    let mut unexplained = Vec::new();
+    for (i, test) in tests.iter().enumerate() {
+        let Some(verdict) = search.verdict_of(i) else { continue };
+        if *verdict == Verdict::Complete {
+            continue;
+        }
+        let (exit, words) = of_one(search, verdict, search.found_by(i).len(), out_dir);
+        status = worse(status, exit);
+        unexplained.push(format!("\n  {test}: {words}"));
+    }
+    let culprits = plural(search.culprits().len(), "culprit");
+    let mut words = format!("found {culprits} for {}", plural(tests.len(), "test"));
+    if unexplained.is_empty() {
+        words += "; with everything else they pass";
+        return (status, words);
+    }
+    let left = unexplained.len().saturating_sub(SHOWN);
+    unexplained.truncate(SHOWN);
+    if left > 0 {
+        unexplained.push(format!("\n  and so on for {}", plural(left, "more test")));
+    }
+    words += ", but not all could be told:";
+    words.extend(unexplained);
+    (status, words)
+}
+
+fn worse(a: Exit, b: Exit) -> Exit {
+    const FROM_GOOD_TO_BAD: [Exit; 4] = [Exit::Found, Exit::Limit, Exit::Unusable, Exit::Inconsistent];
+    let rank = |exit| FROM_GOOD_TO_BAD.iter().position(|&other| other == exit);
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// What the end of one search with so many culprits means.
+fn of_one(search: &Search, verdict: &Verdict, found: usize, out_dir: &Path) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, out_dir.join("runs").display());
     match verdict {

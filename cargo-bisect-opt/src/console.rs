@@ -1,7 +1,7 @@
 //! What people see: the trace on standard error, results on standard output. No other module knows terminals.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeSet, HashMap},
     io::{self, Write},
     path::{Path, PathBuf},
     time::Duration,
@@ -26,37 +26,56 @@ const GOOD: Style = AnsiColor::Green.on_default().bold();
 pub const BAD: Style = AnsiColor::Red.on_default().bold();
 const ODD: Style = AnsiColor::Yellow.on_default().bold();
 
-/// The step-by-step account of a search, on standard error.
+/// The step-by-step account of a search, on standard error: a line a trial. With one run at a time a line appears when its
+/// run begins, else when its trial is answered.
 #[derive(Debug)]
 pub struct Trace {
     verbose: bool,
     out_dir: PathBuf,
-    /// A line was opened and is not complete.
-    open: bool,
+    /// The trial whose line was opened and is not complete.
+    open: Option<usize>,
+    /// How the lines of other trials that have begun begin.
+    begun: HashMap<usize, String>,
+    jobs: usize,
     runs: usize,
 }
 
 impl Trace {
     /// A trace; a verbose one shows patterns and logs, which are in `out_dir`.
     pub fn new(verbose: bool, out_dir: &Path) -> Self {
-        Self { verbose, out_dir: out_dir.to_owned(), open: false, runs: 0 }
+        Self { verbose, out_dir: out_dir.to_owned(), open: None, begun: HashMap::new(), jobs: 1, runs: 0 }
     }
 
-    fn start(&self, err: &mut impl Write, start: &Start) -> io::Result<()> {
-        writeln!(err, "{BOLD}bisecting{BOLD:#} {}", start.target)?;
+    fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
+        self.jobs = start.jobs;
+        let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
+        writeln!(err, "{BOLD}bisecting{BOLD:#} {}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
             writeln!(err, "{DIM}logs and results go to {}{DIM:#}", self.out_dir.display())?;
         }
         Ok(())
     }
 
-    /// Opens the line of a run. It is completed when the run's trial is answered.
     fn run(&mut self, err: &mut impl Write, run: &RunBegins<'_>) -> io::Result<()> {
         self.runs += 1;
-        let (nth, of) = run.run;
-        if nth > 1 {
+        let (nth, _) = run.run;
+        if self.jobs == 1 && nth > 1 && self.open == Some(run.n) {
             return write!(err, ".").and_then(|()| err.flush());
         }
+        if nth > 1 {
+            return Ok(());
+        }
+        let beginning = self.beginning(run);
+        if self.jobs > 1 || self.open.is_some() {
+            self.begun.insert(run.n, beginning);
+            return Ok(());
+        }
+        self.open = Some(run.n);
+        write!(err, "{beginning}").and_then(|()| err.flush())
+    }
+
+    /// The line of a trial, as far as it is known when its first run begins.
+    fn beginning(&self, run: &RunBegins<'_>) -> String {
         let what = match (run.question, run.selected) {
             (Question::All, _) => "with every change".to_owned(),
             (Question::None, _) => "with no change".to_owned(),
@@ -68,26 +87,28 @@ impl Trace {
             (Question::Rest, _) => "with everything else".to_owned(),
             (Question::Without, _) => "once more as at first".to_owned(),
         };
-        write!(err, "{:>4}  {what:<28}", run.n)?;
-        if let Some(left) = run.left {
-            let about = format!("about {left} left");
-            write!(err, "{DIM}{about:<16}{DIM:#}")?;
-        } else {
-            write!(err, "{:16}", "")?;
-        }
+        let left = match (run.tests, run.left) {
+            (Some((tests, all)), _) => format!("{tests} of {all} tests"),
+            (None, Some(left)) => format!("about {left} left"),
+            (None, None) => String::new(),
+        };
+        let mut details = String::new();
         if self.verbose {
             let log = self.out_dir.join("runs").join(format!("{:04}.log", self.runs));
-            write!(err, "\n      {DIM}{} → {}{DIM:#}\n      ", run.pattern, log.display())?;
+            details = format!("\n      {DIM}{} → {}{DIM:#}\n      ", run.pattern, log.display());
         }
-        if of > 1 {
-            write!(err, "{of}× ")?;
-        }
-        self.open = true;
-        err.flush()
+        let (_, times) = run.run;
+        let times = if times > 1 { format!("{times}× ") } else { String::new() };
+        format!("{:>4}  {what:<28}{DIM}{left:<18}{DIM:#}{details}{times}", run.n)
     }
 
     fn trial(&mut self, err: &mut impl Write, trial: &TrialDone) -> io::Result<()> {
-        self.open = false;
+        if self.open == Some(trial.n) {
+            self.open = None;
+        } else {
+            self.complete_line(err)?;
+            write!(err, "{}", self.begun.remove(&trial.n).unwrap_or_default())?;
+        }
         let (style, word) = match trial.outcome {
             "pass" => (GOOD, "pass"),
             "fail" => (BAD, "FAIL"),
@@ -99,7 +120,7 @@ impl Trace {
     }
 
     fn complete_line(&mut self, err: &mut impl Write) -> io::Result<()> {
-        if std::mem::take(&mut self.open) { writeln!(err) } else { Ok(()) }
+        if self.open.take().is_some() { writeln!(err) } else { Ok(()) }
     }
 }
 
@@ -144,6 +165,9 @@ impl Sink for Conclusion {
     }
 }
 
+/// So many tests that fail by a culprit are named.
+const TESTS: usize = 12;
+
 /// The answer, on standard output.
 #[derive(Debug)]
 pub struct Results {
@@ -164,8 +188,15 @@ impl Results {
             writeln!(out)?;
             self.change(out, change, (found.changes.len() > 1).then_some(i + 1))?;
         }
-        if !found.tests.is_empty() {
-            writeln!(out, "\n{BOLD}it fails:{BOLD:#} {}", found.tests.join(", "))?;
+        match found.tests.as_slice() {
+            [] => {}
+            [test] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {test}")?,
+            tests => {
+                let more = tests.len().saturating_sub(TESTS);
+                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+                let shown = tests[..tests.len().min(TESTS)].join(", ");
+                writeln!(out, "\n{BOLD}these {} fail:{BOLD:#} {shown}{more}", plural(tests.len(), "test"))?;
+            }
         }
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)
     }

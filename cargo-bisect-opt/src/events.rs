@@ -60,6 +60,8 @@ pub struct RunBegins<'a> {
     pub question: Question,
     /// Changes selected, as far as they are known, and changes known.
     pub selected: Option<(usize, usize)>,
+    /// Tests that are run, and tests that are searched for each on its own, if they are.
+    pub tests: Option<(usize, usize)>,
     /// The pattern, as the target gets it.
     pub pattern: &'a str,
     /// About how many trials are left for this culprit.

@@ -12,10 +12,12 @@ use bisect_core::{Matcher, Pattern};
 use regex::bytes::Regex;
 
 use crate::{
+    launcher::Launcher,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
     reports::Reports,
     shell::quote,
+    slots::fill_text,
     target::{Request, Run, RunError, Target},
 };
 
@@ -37,6 +39,8 @@ pub struct Settings {
     pub skip_code: i32,
     /// Only a failure with output that matches counts.
     pub fail_when: Option<Regex>,
+    /// What starts the command.
+    pub launcher: Option<Launcher>,
 }
 
 /// Why the words cannot be used as a target.
@@ -85,25 +89,32 @@ impl Exec {
         Ok(Self { variables, program, arguments, settings })
     }
 
-    fn command(&self, filling: &Filling, report_file: &Path) -> Command {
+    fn command(&self, request: &Request<'_>) -> Command {
+        let filling = Filling::new(request.pattern);
         let mut command = Command::new(&self.program);
-        command.current_dir(&self.settings.root).env("BISECT_REPORT", report_file);
+        command.current_dir(&self.settings.root).env("BISECT_REPORT", request.report_file);
         for (name, value) in &self.variables {
             command.env(name, filling.fill(value));
         }
+        request.set_apart(&mut command);
         command.args(self.arguments.iter().map(|argument| filling.fill(argument)));
-        command
+        match &self.settings.launcher {
+            Some(launcher) => launcher.wrap(&command, self.settings.skip_code),
+            None => command,
+        }
     }
 }
 
 impl Target for Exec {
-    fn run(&mut self, request: &Request<'_>) -> Result<Run, RunError> {
+    type Shown = Run;
+
+    fn run(&self, request: &Request<'_>) -> Result<Run, RunError> {
         // The runtime only appends to a file that exists.
         fs_err::File::create(request.report_file)?;
         let verbose = Matcher::new(request.pattern).is_some_and(|matcher| matcher.verbose());
         let mut reports = Reports::new(verbose);
         let finished = process::run(Job {
-            command: self.command(&Filling::new(request.pattern), request.report_file),
+            command: self.command(request),
             timeout: self.settings.timeout,
             log: request.log,
             append: false,
@@ -119,8 +130,12 @@ impl Target for Exec {
         Ok(Run { outcome, reason, reports, failed_tests: Vec::new(), duration: finished.duration })
     }
 
+    fn judge(&self, shown: Run) -> Result<Vec<Run>, Run> {
+        Ok(vec![shown])
+    }
+
     fn describe(&self) -> String {
-        self.line(Cow::Borrowed)
+        self.line(Cow::Borrowed, Cow::Borrowed)
     }
 
     fn root(&self) -> &Path {
@@ -129,17 +144,22 @@ impl Target for Exec {
 
     fn reproduce(&self, pattern: &Pattern, _tests: &[String]) -> String {
         let filling = Filling::new(pattern);
-        self.line(|word| Cow::Owned(filling.fill(word)))
+        // Alone, it is in the first slot.
+        self.line(|word| Cow::Owned(filling.fill(word)), |value| Cow::Owned(fill_text(&filling.fill(value), 0)))
     }
 }
 
 impl Exec {
-    /// The command as a line for a shell, with `fill` applied where the pattern may stand.
-    fn line<'a>(&'a self, fill: impl Fn(&'a str) -> Cow<'a, str>) -> String {
-        let mut words: Vec<_> =
-            self.variables.iter().map(|(name, value)| format!("{name}={}", quote(&*fill(value)))).collect();
+    /// The command as a line for a shell, with arguments and values of variables filled in.
+    fn line<'a>(
+        &'a self,
+        argument: impl Fn(&'a str) -> Cow<'a, str>,
+        value: impl Fn(&'a str) -> Cow<'a, str>,
+    ) -> String {
+        let assignment = |(name, text): &'a (String, String)| format!("{name}={}", quote(&*value(text)));
+        let mut words: Vec<_> = self.variables.iter().map(assignment).collect();
         words.push(quote(&self.program));
-        words.extend(self.arguments.iter().map(|argument| quote(&*fill(argument))));
+        words.extend(self.arguments.iter().map(|text| quote(&*argument(text))));
         words.join(" ")
     }
 }

@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use bisect_core::{ChangeId, search::Outcome};
 
 use super::*;
-use crate::{interrupt::Interrupt, process::SpawnError};
+use crate::{interrupt::Interrupt, process::SpawnError, scratch_dir::ScratchDir, slots::Slots};
 
 fn settings(words: &[&str]) -> Settings {
     Settings {
@@ -14,6 +14,7 @@ fn settings(words: &[&str]) -> Settings {
         timeout: None,
         skip_code: 125,
         fail_when: None,
+        launcher: None,
     }
 }
 
@@ -26,6 +27,11 @@ fn run_as(words: &[&str], pattern: &str, change: impl FnOnce(&mut Settings)) -> 
     change(&mut settings);
     let request = Request {
         pattern: &pattern.parse().unwrap(),
+        tests: None,
+        slot: 3,
+        slots: &Slots::inherited(),
+        scratch: &ScratchDir::new().unwrap(),
+        in_company: false,
         log: &path("log"),
         report_file: &path("report"),
         interrupt: &Interrupt::default(),
@@ -126,6 +132,11 @@ fn an_interrupt_is_no_outcome() {
     let dir = tempfile::tempdir().unwrap();
     let request = Request {
         pattern: &Pattern::all(),
+        tests: None,
+        slot: 0,
+        slots: &Slots::inherited(),
+        scratch: &ScratchDir::new().unwrap(),
+        in_company: false,
         log: &dir.path().join("log"),
         report_file: &dir.path().join("report"),
         interrupt: &interrupt,

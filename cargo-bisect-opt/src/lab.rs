@@ -1,29 +1,40 @@
-//! The loop: the search says which trials it wants, the target runs them, everyone who listens is told.
+//! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap, HashSet},
     io,
+    num::NonZeroUsize,
     path::Path,
+    thread,
     time::{Duration, Instant},
 };
 
-use bisect_core::search::{Culprit, Mode, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId};
+use bisect_core::{
+    ChangeId, Pattern,
+    search::{Culprit, Mode, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
+};
 
 use crate::{
     conclude::conclude,
+    crew::{Assignment, Crew, Next},
     describe::Description,
     events::{Change, End, Event, Found, RunBegins, Sink, Start, TrialDone},
     exit_code::Exit,
     interrupt::Interrupt,
-    reports::Reports,
     run_dir::RunDir,
-    target::{Kind, Request, Run, RunError, Target},
+    since::Since,
+    target::{Kind, Run, RunError, Target},
+    waiting::{Waiting, computed_by_children},
 };
 
 /// Everything that a search needs beside its target.
 pub struct Lab<'a> {
     /// How to search.
     pub options: Options,
+    /// Runs at once.
+    pub jobs: NonZeroUsize,
+    /// Changes that this touches are likelier.
+    pub since: Option<Since>,
     /// Where logs go.
     pub run_dir: &'a RunDir,
     /// Where they are, for people.
@@ -34,65 +45,28 @@ pub struct Lab<'a> {
     pub interrupt: &'a Interrupt,
 }
 
-/// A trial that is being answered.
-#[derive(Default)]
-struct Progress {
-    runs: usize,
-    duration: Duration,
-    matches: usize,
-}
-
 impl Lab<'_> {
     /// Searches until the search is over, and says how it ended.
     ///
     /// # Errors
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
-    pub fn search(&mut self, target: &mut dyn Target) -> io::Result<Exit> {
+    pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
         let begun = Instant::now();
-        let start = Start { axis: target.axis(), target: target.describe(), jobs: 1, seed: 0 };
+        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: 0 };
         self.tell(&Event::Start(&start))?;
-        let mut search = Search::new(self.options.clone());
-        // What the runs that may confirm a culprit said about it.
-        let mut accounts = HashMap::new();
-        let mut progress = Progress::default();
-        let mut told = 0;
-        let (status, conclusion) = loop {
-            self.tell_notes(target)?;
-            match search.step() {
-                Step::Wait => unreachable!("runs are recorded as soon as they are made"),
-                Step::Done(verdict) => break conclude(&search, &verdict, self.out_dir),
-                Step::Run(trial) => {
-                    let run = match self.run(target, &search, &trial, &progress)? {
-                        Ok(run) => run,
-                        Err(RunError::Interrupted) => {
-                            break (
-                                Exit::Interrupted,
-                                format!("interrupted; all logs are in {}", self.out_dir.display()),
-                            );
-                        }
-                        Err(error) => break (Exit::Unusable, format!("the target cannot be used: {error}")),
-                    };
-                    search.record(trial.id, Observation { outcome: run.outcome, reported: run.reports.ids() });
-                    let over = search.verdict().is_some();
-                    self.tell_trial(&mut progress, &trial, &run, over)?;
-                    if trial.question == Question::Exactly {
-                        accounts.insert(trial.id, (run.reports, run.failed_tests));
-                    }
-                    for (i, culprit) in search.found().iter().enumerate().skip(told) {
-                        let found = found(i + 1, culprit, &accounts, &search, target);
-                        self.tell(&Event::Found(&found))?;
-                        told += 1;
-                    }
-                }
-            }
-        };
-        self.tell_notes(target)?;
+        let interrupt = self.interrupt;
+        let (search, status, conclusion) = thread::scope(|scope| {
+            let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
+            let mut session = Session::new(self, target, crew);
+            let (status, conclusion) = session.go()?;
+            io::Result::Ok((session.search, status, conclusion))
+        })?;
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
         }
         let end = End {
             status,
-            sets: search.found().len(),
+            sets: search.culprits().len(),
             trials: search.trials(),
             runs: search.runs(),
             duration: begun.elapsed(),
@@ -102,85 +76,367 @@ impl Lab<'_> {
         Ok(status)
     }
 
-    fn run(
-        &mut self,
-        target: &mut dyn Target,
-        search: &Search,
-        trial: &Trial,
-        progress: &Progress,
-    ) -> io::Result<Result<Run, RunError>> {
-        let pattern = trial.pattern();
-        let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
-        self.tell(&Event::Run(&RunBegins {
-            n: trial.id.0 + 1,
-            run: (progress.runs + 1, self.options.runs_per_trial.get()),
-            question: trial.question,
-            selected,
-            pattern: &pattern.to_string(),
-            left: search.trials_left(),
-        }))?;
-        let log = self.run_dir.log(search.runs());
-        let report_file = self.run_dir.report_file(search.runs());
-        let request = Request { pattern: &pattern, log: &log, report_file: &report_file, interrupt: self.interrupt };
-        Ok(target.run(&request))
-    }
-
-    fn tell_trial(&mut self, progress: &mut Progress, trial: &Trial, run: &Run, over: bool) -> io::Result<()> {
-        progress.runs += 1;
-        progress.duration += run.duration;
-        progress.matches = progress.matches.max(run.reports.len());
-        if progress.runs < self.options.runs_per_trial.get() && !over {
-            return Ok(());
-        }
-        let Progress { runs, duration, matches } = std::mem::take(progress);
-        let outcome = match run.outcome {
-            Outcome::Pass => "pass",
-            Outcome::Fail => "fail",
-            Outcome::Unresolved(_) => "unresolved",
-        };
-        let pattern = trial.pattern().to_string();
-        let reason = run.reason.clone();
-        self.tell(&Event::Trial(&TrialDone { n: trial.id.0 + 1, pattern, matches, outcome, reason, runs, duration }))
-    }
-
-    fn tell_notes(&mut self, target: &mut dyn Target) -> io::Result<()> {
-        target.take_notes().iter().try_for_each(|note| self.tell(&Event::Note(note)))
-    }
-
     fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.sinks.iter_mut().try_for_each(|sink| sink.event(event))
     }
 }
 
-fn found(
-    number: usize,
-    culprit: &Culprit,
-    accounts: &HashMap<TrialId, (Reports, Vec<String>)>,
-    search: &Search,
-    target: &dyn Target,
-) -> Found {
-    let (reports, tests) = &accounts[&culprit.confirmed_by];
-    let change = |&id| {
-        let text = reports.text(id).to_vec();
-        let description = Description::parse(&text);
-        let name = description.name.unwrap_or_default();
-        let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
-        let (file, line, column) = match description.place {
-            Some(place) => (Some(place.file), Some(place.line), place.column),
-            None => (None, None, None),
-        };
-        let kind = target.kind(&name).unwrap_or(by_form);
-        Change { id: id.to_string(), kind, name, text, file, line, column, frames: description.frames }
-    };
-    Found {
-        set: number,
-        mode: match culprit.mode {
-            Mode::Enable => "enable",
-            Mode::Disable => "disable",
-        },
-        confirmed: true,
-        changes: culprit.changes.iter().map(change).collect(),
-        tests: tests.clone(),
-        reproduce: target.reproduce(&search.trial(culprit.confirmed_by).pattern(), tests),
+/// A search in progress.
+struct Session<'s, 'lab, 'scope, 'env, T: Target> {
+    lab: &'s mut Lab<'lab>,
+    target: &'env T,
+    search: Search,
+    crew: Crew<'scope, 'env, T>,
+    /// Runs that are over, but cannot be judged yet.
+    held: Vec<(Trial, T::Shown)>,
+    /// Runs with every change or with none that were recorded.
+    ends: usize,
+    /// Changes on lines that were touched.
+    touched: BTreeSet<ChangeId>,
+    /// Of trials that have been asked and not told yet.
+    progress: HashMap<TrialId, Progress>,
+    /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
+    accounts: HashMap<TrialId, Vec<Run>>,
+    /// Culprits that were told.
+    told: usize,
+    /// The names of the tests, once the search goes on for each of them.
+    tests: Option<Vec<String>>,
+    /// How long to wait for runs that end at the same time as another.
+    patience: Duration,
+    /// Whether more runs at once would help; of no interest where there are.
+    waiting: Option<Waiting>,
+}
+
+/// Of the time that a run takes, this part is waited for others that end with it.
+const PATIENCE: u32 = 16;
+
+/// A trial that is being answered.
+#[derive(Default)]
+struct Progress {
+    runs: usize,
+    duration: Duration,
+    matches: usize,
+}
+
+impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
+    fn new(lab: &'s mut Lab<'lab>, target: &'env T, crew: Crew<'scope, 'env, T>) -> Self {
+        Self {
+            search: Search::new(lab.options.clone()),
+            waiting: (lab.jobs.get() == 1).then(|| Waiting::new(computed_by_children())),
+            lab,
+            target,
+            crew,
+            held: Vec::new(),
+            ends: 0,
+            patience: Duration::ZERO,
+            touched: BTreeSet::new(),
+            progress: HashMap::new(),
+            accounts: HashMap::new(),
+            told: 0,
+            tests: None,
+        }
     }
+
+    fn go(&mut self) -> io::Result<(Exit, String)> {
+        let ended = self.until_it_ends()?;
+        self.crew.finish()?;
+        self.tell_found(true)?;
+        self.tell_notes()?;
+        Ok(match ended {
+            Ok(()) => {
+                let verdict = self.search.verdict().expect("the search has ended");
+                conclude(&self.search, &verdict, self.tests.as_deref(), self.lab.out_dir)
+            }
+            Err(RunError::Interrupted) => {
+                (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
+            }
+            Err(error) => (Exit::Unusable, format!("the target cannot be used: {error}")),
+        })
+    }
+
+    /// Goes on until the search has ended, or cannot go on.
+    fn until_it_ends(&mut self) -> io::Result<Result<(), RunError>> {
+        loop {
+            self.tell_notes()?;
+            // Perhaps before anyone listened.
+            if self.lab.interrupt.requested() {
+                return Ok(Err(RunError::Interrupted));
+            }
+            self.end_obsolete();
+            if self.search.verdict().is_some() {
+                return Ok(Ok(()));
+            }
+            self.start_runs()?;
+            if self.crew.is_idle() {
+                // It has just come to its end.
+                assert!(self.search.verdict().is_some(), "a search that goes on wants runs");
+                continue;
+            }
+            if let Err(error) = self.take_results()? {
+                return Ok(Err(error));
+            }
+            self.judge_held()?;
+            self.tell_found(false)?;
+        }
+    }
+
+    /// Waits for a run to end, and takes with it those that end at the same time: what to do next is better decided when
+    /// the answers of all of them are known.
+    fn take_results(&mut self) -> io::Result<Result<(), RunError>> {
+        let mut patience = None;
+        while let Some(next) = self.crew.next(patience)? {
+            match next {
+                Next::Gone => {}
+                Next::Interrupted => return Ok(Err(RunError::Interrupted)),
+                Next::Over(trial, result) => {
+                    let learned = result.and_then(|shown| {
+                        self.target.learn(trial.question, &shown)?;
+                        Ok(shown)
+                    });
+                    match learned {
+                        Ok(shown) => self.held.push((trial, shown)),
+                        Err(error) => return Ok(Err(error)),
+                    }
+                }
+            }
+            if self.crew.is_idle() {
+                break;
+            }
+            patience = Some(self.patience);
+        }
+        Ok(Ok(()))
+    }
+
+    /// Ends the runs that do not matter any more.
+    fn end_obsolete(&mut self) {
+        for id in self.search.obsolete() {
+            let held = self.held.len();
+            self.held.retain(|(trial, _)| trial.id != id);
+            let ended = self.crew.end(|trial| trial.id == id) + held - self.held.len();
+            (0..ended).for_each(|_| self.search.cancel(id));
+            self.progress.remove(&id);
+        }
+    }
+
+    fn start_runs(&mut self) -> io::Result<()> {
+        while self.crew.has_room() {
+            // Those that are held are in flight as far as the search knows.
+            self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
+            let Step::Run(trial) = self.search.step() else { return Ok(()) };
+            self.tell_run(&trial)?;
+            let (log, report_file) = {
+                let run = self.search.runs();
+                (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run))
+            };
+            let pattern = self.pattern(&trial);
+            self.crew.start(Assignment { trial, pattern, is_split: self.tests.is_some(), log, report_file });
+        }
+        Ok(())
+    }
+
+    /// Tells the search what came of the runs that can be judged by now, in the order of their trials.
+    fn judge_held(&mut self) -> io::Result<()> {
+        self.held.sort_by_key(|(trial, _)| trial.id);
+        let mut held = std::mem::take(&mut self.held).into_iter();
+        for (trial, shown) in held.by_ref() {
+            let is_end = is_end(trial.question);
+            // Before it is known what fails at the ends, and whether the search is about single tests, others can wait.
+            match if is_end || self.knows_ends() { self.target.judge(shown) } else { Err(shown) } {
+                Ok(runs) => self.record(&trial, runs)?,
+                Err(shown) => self.held.push((trial, shown)),
+            }
+            if is_end && self.knows_ends() && self.search.can_split() && self.split()? {
+                break;
+            }
+        }
+        // After a split: what was asked of the whole, and is obsolete.
+        self.held.extend(held);
+        Ok(())
+    }
+
+    /// Whether what happens with every change and with none was recorded.
+    fn knows_ends(&self) -> bool {
+        self.ends == 2 * self.lab.options.runs_per_trial.get()
+    }
+
+    /// Goes on for each test that fails, if that is how the target is searched.
+    fn split(&mut self) -> io::Result<bool> {
+        let Some(tests) = self.target.tests() else { return Ok(false) };
+        let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
+        if count.get() > 1 {
+            let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
+            self.lab.tell(&Event::Note(&note))?;
+        }
+        self.search.split(count);
+        self.tests = Some(tests);
+        Ok(true)
+    }
+
+    /// What the target gets to know of a trial. Where it matters which places changed, the first runs must say where
+    /// changes are.
+    fn pattern(&self, trial: &Trial) -> Pattern {
+        let pattern = trial.pattern();
+        let verbose = pattern.verbose || self.lab.since.is_some() && is_end(trial.question);
+        pattern.verbose(verbose)
+    }
+
+    /// Learns from a run at one of the ends which changes are likelier.
+    fn note_places(&mut self, runs: &[Run]) {
+        let Some(since) = &self.lab.since else { return };
+        for run in runs {
+            let places: Vec<_> =
+                run.reports.ids().iter().map(|&id| (id, Description::parse(run.reports.text(id)))).collect();
+            self.touched.extend(since.touched(places.iter().map(|(id, description)| (*id, description))));
+        }
+    }
+
+    /// Has the search prefer the changes that were touched.
+    fn favour_touched(&mut self) -> io::Result<()> {
+        let Some(since) = &self.lab.since else { return Ok(()) };
+        let (touched, commit) = (self.touched.len(), &since.commit()[..12]);
+        let note = if touched > 0 {
+            format!("of the changes, {touched} are on lines that changed since {commit}: these are tried first")
+        } else {
+            format!("no change is on a line that changed since {commit}")
+        };
+        self.search.favour(self.touched.iter().copied());
+        self.lab.tell(&Event::Note(&note))
+    }
+
+    fn record(&mut self, trial: &Trial, runs: Vec<Run>) -> io::Result<()> {
+        let observe = |run: &Run| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
+        self.search.record_each(trial.id, runs.iter().map(observe).collect());
+        self.tell_trial(trial, &runs)?;
+        if is_end(trial.question) {
+            self.ends += 1;
+            self.note_places(&runs);
+            if self.knows_ends() {
+                self.favour_touched()?;
+            }
+        }
+        if trial.question == Question::Exactly {
+            self.accounts.insert(trial.id, runs);
+        }
+        Ok(())
+    }
+
+    fn tell_run(&mut self, trial: &Trial) -> io::Result<()> {
+        let search = &self.search;
+        let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
+        let nth = self.progress.entry(trial.id).or_default().runs + 1;
+        self.lab.tell(&Event::Run(&RunBegins {
+            n: trial.id.0 + 1,
+            run: (nth, self.lab.options.runs_per_trial.get()),
+            question: trial.question,
+            selected,
+            tests: self.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
+            pattern: &self.pattern(trial).to_string(),
+            left: search.trials_left(),
+        }))
+    }
+
+    fn tell_trial(&mut self, trial: &Trial, runs: &[Run]) -> io::Result<()> {
+        let progress = self.progress.entry(trial.id).or_default();
+        progress.runs += 1;
+        // Single tests are run side by side.
+        self.patience = runs.iter().map(|run| run.duration).max().unwrap_or_default() / PATIENCE;
+        progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
+        progress.matches = progress.matches.max(distinct(runs));
+        if progress.runs < self.lab.options.runs_per_trial.get() && self.search.verdict().is_none() {
+            return Ok(());
+        }
+        let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
+        let (outcome, reason) = together(runs);
+        let pattern = self.pattern(trial).to_string();
+        let done = TrialDone { n: trial.id.0 + 1, pattern, matches, outcome, reason, runs: times, duration };
+        self.lab.tell(&Event::Trial(&done))?;
+        let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, computed_by_children()));
+        advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
+    }
+
+    /// Tells the culprits that were found. Of many tests, which of them a culprit breaks is known in the end only.
+    fn tell_found(&mut self, at_end: bool) -> io::Result<()> {
+        if self.tests.is_some() && !at_end {
+            return Ok(());
+        }
+        let culprits = self.search.culprits();
+        let found: Vec<_> = culprits
+            .iter()
+            .enumerate()
+            .skip(self.told)
+            .map(|(i, shared)| {
+                let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
+                self.found(i + 1, shared.culprit, self.tests.as_deref().map(names))
+            })
+            .collect();
+        self.told += found.len();
+        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))
+    }
+
+    fn tell_notes(&mut self) -> io::Result<()> {
+        self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
+    }
+
+    fn found(&self, number: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+        let runs = &self.accounts[&culprit.confirmed_by];
+        let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
+        let change = |&id: &ChangeId| {
+            // Where several tests say something about it, they say the same.
+            let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
+            describe(id, text, self.target)
+        };
+        Found {
+            set: number,
+            mode: match culprit.mode {
+                Mode::Enable => "enable",
+                Mode::Disable => "disable",
+            },
+            confirmed: true,
+            changes: culprit.changes.iter().map(change).collect(),
+            reproduce: self.target.reproduce(&self.search.trial(culprit.confirmed_by).pattern(), &tests),
+            tests,
+        }
+    }
+}
+
+/// Whether everything is switched, or nothing.
+fn is_end(question: Question) -> bool {
+    matches!(question, Question::All | Question::None)
+}
+
+/// How many changes the runs of a trial's tests reported together.
+fn distinct(runs: &[Run]) -> usize {
+    match runs {
+        [run] => run.reports.len(),
+        runs => runs.iter().flat_map(|run| run.reports.ids()).collect::<HashSet<_>>().len(),
+    }
+}
+
+/// The outcome of all tests of a trial, and words for it.
+fn together(runs: &[Run]) -> (&'static str, String) {
+    let with = |is: fn(Outcome) -> bool| runs.iter().filter(|run| is(run.outcome)).collect::<Vec<_>>();
+    let failed = with(|outcome| outcome == Outcome::Fail);
+    let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));
+    let (outcome, those) = match (failed.as_slice(), unresolved.as_slice()) {
+        ([], []) => return ("pass", String::new()),
+        ([], unresolved) => ("unresolved", unresolved),
+        (failed, _) => ("fail", failed),
+    };
+    let reason = match (runs, those) {
+        ([run], _) => run.reason.clone(),
+        (_, those) => format!("{} of {} tests", those.len(), runs.len()),
+    };
+    (outcome, reason)
+}
+
+fn describe<T: Target>(id: ChangeId, text: &[String], target: &T) -> Change {
+    let description = Description::parse(text);
+    let name = description.name.unwrap_or_default();
+    let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
+    let (file, line, column) = match description.place {
+        Some(place) => (Some(place.file), Some(place.line), place.column),
+        None => (None, None, None),
+    };
+    let kind = target.kind(&name).unwrap_or(by_form);
+    Change { id: id.to_string(), kind, name, text: text.to_vec(), file, line, column, frames: description.frames }
 }

@@ -9,6 +9,7 @@
 mod cargo;
 mod conclude;
 mod console;
+mod crew;
 mod describe;
 mod events;
 mod exec;
@@ -18,7 +19,6 @@ mod fixture;
 mod interrupt;
 mod json;
 mod lab;
-#[cfg_attr(not(test), expect(dead_code, reason = "not an option yet"))]
 mod launcher;
 mod options;
 mod outcome;
@@ -28,15 +28,13 @@ mod record;
 mod remove;
 mod reports;
 mod run_dir;
-#[cfg_attr(not(test), expect(dead_code, reason = "for parallel runs"))]
 mod scratch_dir;
 mod shell;
-#[cfg_attr(not(test), expect(dead_code, reason = "not an option yet"))]
 mod since;
-#[expect(dead_code, reason = "for parallel runs")]
 mod slots;
 mod source;
 mod target;
+mod waiting;
 
 use std::{env, ffi::OsString, io, path::Path};
 
@@ -48,9 +46,10 @@ use interrupt::Interrupt;
 use json::Json;
 use lab::Lab;
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
-use program::{CargoError, Program, Subcommand};
+use program::{CargoError, PerTest, Program, Subcommand};
 use record::Record;
 use run_dir::{RunDir, RunDirError};
+use since::{Since, SinceError};
 use target::Target;
 
 /// Why there is no search, or why it broke off.
@@ -66,6 +65,8 @@ enum Failure {
     Cargo(#[from] CargoError),
     #[error(transparent)]
     RunDir(#[from] RunDirError),
+    #[error(transparent)]
+    Since(#[from] SinceError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[from] ctrlc::Error),
     #[error("cannot write the trace or the results: {0}")]
@@ -75,7 +76,7 @@ enum Failure {
 impl Failure {
     fn exit(&self) -> Exit {
         match self {
-            Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) => Exit::Usage,
+            Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) | Failure::Since(_) => Exit::Usage,
             Failure::Cargo(CargoError::Interrupted) => Exit::Interrupted,
             Failure::Cargo(error) if error.is_usage() => Exit::Usage,
             Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Signals(_) | Failure::Output(_) => {
@@ -95,8 +96,8 @@ fn main() -> Exit {
         }
     };
     let result = match cli.command {
-        Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests),
-        Command::Run(command) => program(Subcommand::Run, command, false),
+        Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test),
+        Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Exec(command) => exec(command),
         Command::Toggles(command) => toggles(&command),
     };
@@ -106,7 +107,7 @@ fn main() -> Exit {
     })
 }
 
-fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool) -> Result<Exit, Failure> {
+fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_test: PerTest) -> Result<Exit, Failure> {
     command.show.color.apply();
     let interrupt = Interrupt::install()?;
     let settings = program::Settings {
@@ -115,14 +116,16 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool) -> Re
         target: command.words.target,
         toggles: command.toggles,
         all_tests,
+        per_test,
         rustflags: command.rustflags,
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
+        launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
-    let mut target = Program::prepare(settings, &interrupt)?;
-    bisect(&mut target, &command.search, &command.show, &interrupt)
+    let target = Program::prepare(settings, &interrupt)?;
+    bisect(&target, &command.search, &command.show, &interrupt)
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
@@ -142,23 +145,33 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
+        launcher: command.search.launcher.clone(),
     };
-    let mut target = exec::Exec::new(settings)?;
-    bisect(&mut target, &command.search, &command.show, &Interrupt::install()?)
+    let target = exec::Exec::new(settings)?;
+    bisect(&target, &command.search, &command.show, &Interrupt::install()?)
 }
 
 /// Searches `target` and tells about it.
-fn bisect(target: &mut dyn Target, args: &SearchArgs, show: &ShowArgs, interrupt: &Interrupt) -> Result<Exit, Failure> {
-    let run_dir = RunDir::create(&args.out)?;
+fn bisect<T: Target>(target: &T, args: &SearchArgs, show: &ShowArgs, interrupt: &Interrupt) -> Result<Exit, Failure> {
     let root = target.root().to_owned();
+    let since = args.since.as_ref().map(|revision| Since::load(&root, revision.as_deref())).transpose();
+    if interrupt.requested() {
+        // It was for git, too.
+        return Ok(Exit::Interrupted);
+    }
+    let since = since?;
+    let run_dir = RunDir::create(&args.out)?;
     let mut lab = Lab {
         options: search::Options {
             runs_per_trial: args.count,
             max_sets: args.max,
             max_set_size: args.max_set,
             max_runs: args.max_runs,
+            favours: since.is_some(),
             ..search::Options::default()
         },
+        jobs: args.jobs,
+        since,
         run_dir: &run_dir,
         out_dir: &args.out,
         sinks: sinks(&run_dir, &args.out, &root, show),

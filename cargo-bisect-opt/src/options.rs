@@ -5,6 +5,8 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
+use crate::{launcher::Launcher, program::PerTest};
+
 /// Names what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
 #[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
@@ -45,9 +47,21 @@ pub enum Command {
 /// `test`.
 #[derive(Debug, Args)]
 pub struct TestCommand {
-    /// Run all tests in every run, not only those whose outcome depends on the changes
+    /// Run all tests in every run, in one go, not only those whose outcome depends on the changes
     #[arg(long)]
     pub all_tests: bool,
+    /// Search for what makes each failing test fail, in one search [default: auto, that is if there are several]
+    #[arg(
+        long,
+        value_name = "WHEN",
+        default_value = "auto",
+        default_missing_value = "always",
+        hide_default_value = true,
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with = "all_tests"
+    )]
+    pub per_test: PerTest,
     #[command(flatten)]
     pub cargo: CargoCommand,
 }
@@ -111,6 +125,17 @@ pub struct TogglesCommand {
 /// How to search.
 #[derive(Debug, Args)]
 pub struct SearchArgs {
+    /// Make so many runs at once; 0: as many as there are processors. The slot of each, from 0, is in `BISECT_SLOT` and
+    /// replaces {slot} in the values of environment variables
+    #[arg(short, value_name = "N", default_value = "1", value_parser = jobs)]
+    pub jobs: NonZeroUsize,
+    /// Start each run by this command (`srun -n1`, `ssh host`, `sem --fg`)
+    #[arg(long, value_name = "CMD", value_parser = Launcher::parse)]
+    pub launcher: Option<Launcher>,
+    /// Try changes on lines that were changed since this revision first [REV: where this branch left the default branch]
+    #[arg(long, value_name = "REV", num_args = 0..=1)]
+    #[expect(clippy::option_option, reason = "not asked for, asked for without a revision, or with one")]
+    pub since: Option<Option<String>>,
     /// Run the target this many times for each trial; the runs must agree
     #[arg(long, value_name = "N", default_value = "1")]
     pub count: NonZeroUsize,
@@ -165,6 +190,12 @@ pub enum Color {
     Never,
 }
 
+/// A number of jobs.
+fn jobs(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
+    let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    Ok(NonZeroUsize::new(text.parse()?).unwrap_or_else(all))
+}
+
 /// A duration as `90s` or `2m 30s`; a number alone is seconds.
 fn duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse() {
@@ -206,41 +237,59 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
 /// Takes the options that `command` knows out of `words`; all others are cargo's, up to `--`.
 fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWords) {
     let (mut ours, mut cargo) = (Vec::new(), CargoWords::default());
-    let mut words = words.iter();
+    let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
         if word == "--" {
             cargo.target = words.cloned().collect();
             break;
         }
-        match takes_value(command, &word.to_string_lossy()) {
+        match value_follows(command, &word.to_string_lossy()) {
             None => cargo.cargo.push(word.clone()),
-            Some(false) => ours.push(word.clone()),
-            Some(true) => {
+            Some(Follows::No) => ours.push(word.clone()),
+            Some(Follows::Yes) => {
                 ours.push(word.clone());
                 ours.extend(words.next().cloned());
+            }
+            Some(Follows::Maybe) => {
+                ours.push(word.clone());
+                ours.extend(words.next_if(|next| !next.to_string_lossy().starts_with('-')).cloned());
             }
         }
     }
     (ours, cargo)
 }
 
-/// Whether `word` is an option of `command`, and if so, whether the next word is its value.
-fn takes_value(command: &clap::Command, word: &str) -> Option<bool> {
+/// Whether the word behind an option is its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    No,
+    Yes,
+    /// Unless it is an option.
+    Maybe,
+}
+
+/// If `word` is an option of `command`: whether the next word is its value.
+fn value_follows(command: &clap::Command, word: &str) -> Option<Follows> {
+    let follows = |arg: &clap::Arg| match arg.get_num_args() {
+        _ if !arg.get_action().takes_values() || arg.is_require_equals_set() => Follows::No,
+        Some(range) if range.min_values() == 0 => Follows::Maybe,
+        _ => Follows::Yes,
+    };
     if let Some(long) = word.strip_prefix("--") {
         let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
         if name == "help" {
-            return Some(false);
+            return Some(Follows::No);
         }
         let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name))?;
-        return Some(arg.get_action().takes_values() && value.is_none());
+        return Some(if value.is_some() { Follows::No } else { follows(arg) });
     }
     let mut letters = word.strip_prefix('-')?.chars();
     let letter = letters.next()?;
     if letter == 'h' {
-        return Some(false);
+        return Some(Follows::No);
     }
     let arg = command.get_arguments().find(|arg| arg.get_short() == Some(letter))?;
-    Some(arg.get_action().takes_values() && letters.next().is_none())
+    Some(if letters.next().is_some() { Follows::No } else { follows(arg) })
 }
 
 #[cfg(test)]
@@ -286,6 +335,32 @@ mod tests {
     }
 
     #[test]
+    fn a_value_that_may_be_left_out_is_no_option_and_no_word_of_cargos() {
+        for (line, since, per_test, cargo) in [
+            ("--since main -p x", Some(Some("main")), PerTest::Auto, "-p x"),
+            ("--since -p x", Some(None), PerTest::Auto, "-p x"),
+            ("--since=v1 sort", Some(Some("v1")), PerTest::Auto, "sort"),
+            ("--per-test sort", None, PerTest::Always, "sort"),
+            ("--per-test=never sort", None, PerTest::Never, "sort"),
+        ] {
+            let Command::Test(args) = cli(&format!("cargo-bisect-opt test {line}")).command else { panic!("{line}") };
+            assert_eq!(args.cargo.search.since, since.map(|rev| rev.map(str::to_owned)), "{line}");
+            assert_eq!((args.per_test, args.cargo.words.cargo), (per_test, words(cargo)), "{line}");
+        }
+    }
+
+    #[test]
+    fn the_number_of_jobs() {
+        for (line, jobs) in [("", 1), ("-j 4", 4), ("-j16", 16)] {
+            let Command::Test(args) = cli(&format!("cargo-bisect-opt test {line} --jobs 3")).command else { panic!() };
+            assert_eq!(args.cargo.search.jobs.get(), jobs, "{line}");
+            assert_eq!(args.cargo.words.cargo, words("--jobs 3"), "cargo's own");
+        }
+        let Command::Test(args) = cli("cargo-bisect-opt test -j0").command else { panic!() };
+        assert_eq!(args.cargo.search.jobs, std::thread::available_parallelism().unwrap());
+    }
+
+    #[test]
     fn the_words_of_exec_are_the_targets() {
         let line = "cargo-bisect-opt exec --max 2 A=PATTERN B=1 ./run -v --max 3 -- PATTERN";
         let Command::Exec(args) = cli(line).command else { panic!("exec") };
@@ -307,6 +382,12 @@ mod tests {
             "cargo-bisect-opt test -v -q",
             "cargo-bisect-opt test --toggle",
             "cargo-bisect-opt test --color blue",
+            "cargo-bisect-opt test -j x",
+            "cargo-bisect-opt test -j -1",
+            "cargo-bisect-opt test --per-test=often",
+            "cargo-bisect-opt test --per-test --all-tests",
+            "cargo-bisect-opt test --launcher=",
+            "cargo-bisect-opt test --launcher \"",
         ] {
             assert!(parse(words(line)).is_err(), "{line}");
         }

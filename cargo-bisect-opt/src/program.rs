@@ -7,15 +7,22 @@ mod attempt;
 mod axis;
 mod failures;
 mod reproduce;
+mod separate;
 
 use std::{
+    borrow::Cow,
     collections::BTreeSet,
     ffi::OsString,
     path::{Path, PathBuf},
+    process::Command,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::{Duration, Instant},
 };
 
-use bisect_core::{Matcher, Pattern, search::Outcome};
+use bisect_core::{
+    Matcher, Pattern,
+    search::{Outcome, Question},
+};
 use regex::bytes::Regex;
 
 pub use crate::cargo::{CargoError, Subcommand};
@@ -25,6 +32,7 @@ use crate::{
         toggles::{self, Toggle},
     },
     interrupt::Interrupt,
+    launcher::Launcher,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Finished, Job},
     reports::Reports,
@@ -47,6 +55,8 @@ pub struct Settings {
     pub toggles: Vec<String>,
     /// Repeat everything in every run, not only the tests whose outcome depends on the changes.
     pub all_tests: bool,
+    /// Whether the search goes on for each failing test.
+    pub per_test: PerTest,
     /// Flags for the compiler with PATTERN in them; then no toggle is searched.
     pub rustflags: Option<String>,
     /// A run that takes longer has failed; building does not count.
@@ -55,8 +65,21 @@ pub struct Settings {
     pub skip_code: i32,
     /// Only a failure with output that matches counts.
     pub fail_when: Option<Regex>,
+    /// What starts the executables.
+    pub launcher: Option<Launcher>,
     /// Keep quiet about the build, as long as it goes well.
     pub quiet: bool,
+}
+
+/// Whether the search goes on for each failing test on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PerTest {
+    /// If there are several.
+    Auto,
+    /// Also if there is one.
+    Always,
+    /// Their failures are one failure.
+    Never,
 }
 
 /// What cargo has built, ready to be run with patterns.
@@ -64,25 +87,30 @@ pub struct Settings {
 pub struct Program {
     settings: Settings,
     project: Project,
-    artifacts: Artifacts,
+    /// The first build.
+    artifacts: OnceLock<Artifacts>,
     toggles: BTreeSet<Toggle>,
     axis: Axis,
-    focus: Focus,
-    /// The run with everything disabled, where it was made before it was asked for.
-    early: Option<Early>,
+    learned: Mutex<Learned>,
+    root: PathBuf,
+}
+
+/// What the runs so far have taught.
+#[derive(Debug, Default)]
+struct Learned {
+    focus: Arc<Focus>,
     notes: Vec<String>,
     /// Builds that were made for runs, and how often they started rustc.
     rebuilds: (usize, usize),
-    root: PathBuf,
-    scratch: tempfile::TempDir,
 }
 
-/// An attempt, and where its files are.
+/// What a run showed, before it is known which failures count.
 #[derive(Debug)]
-struct Early {
-    attempt: Attempt,
-    log: PathBuf,
-    report_file: PathBuf,
+pub enum Shown {
+    /// Of everything.
+    Together(Attempt),
+    /// Of single tests.
+    Separate(Vec<Run>),
 }
 
 /// The toggles in what cargo builds for these arguments: what `cargo bisect-opt toggles` lists.
@@ -115,18 +143,15 @@ impl Program {
     pub fn prepare(settings: Settings, interrupt: &Interrupt) -> Result<Self, CargoError> {
         let flags = settings.rustflags.as_deref().map(|text| axis::check_flags(text, &settings.toggles)).transpose()?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
+        let focus = Arc::new(Focus::new(settings.all_tests));
         let mut program = Self {
             root: project.root(),
-            focus: Focus::new(settings.all_tests),
             settings,
             project,
-            artifacts: Artifacts::default(),
+            artifacts: OnceLock::new(),
             toggles: BTreeSet::new(),
             axis: Axis::RunTime(Vec::new()),
-            early: None,
-            notes: Vec::new(),
-            rebuilds: (0, 0),
-            scratch: tempfile::tempdir()?,
+            learned: Mutex::new(Learned { focus, ..Learned::default() }),
         };
         match flags {
             // Each run builds; building without any of the flags first would be one build too many.
@@ -138,41 +163,83 @@ impl Program {
 
     /// Builds, and chooses among the toggles that are in it.
     fn choose_toggles(&mut self, interrupt: &Interrupt) -> Result<(), CargoError> {
-        let scratch = self.scratch.path();
-        self.artifacts = first_build(&self.project, self.settings.quiet, scratch, interrupt)?;
-        self.project.executables(&self.artifacts)?;
-        self.toggles = self.project.toggles(&self.artifacts, scratch, interrupt)?;
+        let scratch = tempfile::tempdir()?;
+        let artifacts = first_build(&self.project, self.settings.quiet, scratch.path(), interrupt)?;
+        self.project.executables(&artifacts)?;
+        self.toggles = self.project.toggles(&artifacts, scratch.path(), interrupt)?;
+        self.artifacts = artifacts.into();
         let choice = toggles::choose(&self.toggles, &self.settings.toggles)?;
-        self.notes.extend(choice.note);
+        self.learned().notes.extend(choice.note);
         self.axis = if choice.build_time { Axis::BuildTime(choice.names) } else { Axis::RunTime(choice.names) };
         Ok(())
     }
 
-    /// Runs everything that is to be run.
-    fn attempt(&mut self, request: &Request<'_>) -> Result<Attempt, RunError> {
-        for file in [request.log, request.report_file] {
-            // The runtime only appends to a file that exists; logs are appended to as well.
-            fs_err::File::create(file)?;
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        // Nothing that is done under the lock stops halfway.
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn focus(&self) -> Arc<Focus> {
+        self.learned().focus.clone()
+    }
+
+    /// What was built first; nothing, before any run has built it.
+    fn first_artifacts(&self) -> &Artifacts {
+        static NONE: OnceLock<Artifacts> = OnceLock::new();
+        self.artifacts.get().unwrap_or_else(|| NONE.get_or_init(Artifacts::default))
+    }
+
+    /// What this run is of: what was built first, or what is built for it; `None` if that does not build, and the log says
+    /// why.
+    fn build(&self, request: &Request<'_>) -> Result<Option<Cow<'_, Artifacts>>, RunError> {
+        if !self.axis.builds() {
+            return Ok(Some(Cow::Borrowed(self.first_artifacts())));
         }
-        let verbose = Matcher::new(request.pattern).is_some_and(|matcher| matcher.verbose());
-        let mut reports = Reports::new(verbose);
-        if self.axis.builds() && !self.rebuild(request)? {
+        let with = self.axis.build_with(&self.toggles, request.pattern, request.report_file);
+        let output = Output::Log(request.log);
+        match self.project.build_in(request.slot, &with, output, request.scratch.path(), request.interrupt) {
+            Ok(artifacts) => {
+                let mut learned = self.learned();
+                learned.rebuilds.0 += 1;
+                learned.rebuilds.1 += artifacts.rustc_invocations;
+                drop(learned);
+                self.artifacts.get_or_init(|| artifacts.clone());
+                Ok(Some(Cow::Owned(artifacts)))
+            }
+            Err(CargoError::Build { .. }) => Ok(None),
+            Err(error) => Err(unusable(error)),
+        }
+    }
+
+    /// Runs everything that is to be run, in one go.
+    fn attempt(&self, request: &Request<'_>) -> Result<Attempt, RunError> {
+        let mut reports = new_reports(request.pattern);
+        let Some(artifacts) = self.build(request)? else {
             reports.read_file(request.log)?;
             reports.read_file(request.report_file)?;
             return Ok(Attempt::unbuilt(reports));
-        }
+        };
         if let Axis::Flags(_) = self.axis {
             // The compiler's messages, repeated by cargo where nothing had to be compiled.
             reports.read_file(request.log)?;
         }
+        let focus = self.focus();
         let started = Instant::now();
         let mut parts = Vec::new();
-        for executable in self.project.executables(&self.artifacts).map_err(unusable)? {
-            let share = self.focus.share(&executable.key());
+        for executable in self.project.executables(&artifacts).map_err(unusable)? {
+            let share = focus.share(&executable.key());
             if share == Share::Nothing {
                 continue;
             }
-            let finished = self.start(executable, share, request, started)?;
+            let start = Start {
+                artifacts: &artifacts,
+                executable,
+                share,
+                started,
+                report_file: request.report_file,
+                log: request.log,
+            };
+            let finished = self.start(&start, request, &mut reports)?;
             let timed_out = finished.ending == Ending::TimedOut;
             parts.push(self.part(executable, &finished)?);
             if timed_out {
@@ -184,47 +251,36 @@ impl Program {
         Ok(Attempt { parts, reports, duration })
     }
 
-    /// Builds with this selection. Whether that worked; if not, the log says why.
-    fn rebuild(&mut self, request: &Request<'_>) -> Result<bool, RunError> {
-        let with = self.axis.build_with(&self.toggles, request.pattern, request.report_file);
-        match self.project.build(&with, Output::Log(request.log), self.scratch.path(), request.interrupt) {
-            Ok(artifacts) => {
-                self.rebuilds.0 += 1;
-                self.rebuilds.1 += artifacts.rustc_invocations;
-                self.artifacts = artifacts;
-                Ok(true)
-            }
-            Err(CargoError::Build { .. }) => Ok(false),
-            Err(error) => Err(unusable(error)),
-        }
-    }
-
-    fn start(
-        &self,
-        executable: &Executable,
-        share: Share<'_>,
-        request: &Request<'_>,
-        started: Instant,
-    ) -> Result<Finished, RunError> {
-        let arguments = self.arguments(share);
-        let mut command = self.project.launch(&self.artifacts, executable).command(&arguments);
-        command.env("BISECT_REPORT", request.report_file);
-        if let Some(value) = self.axis.run_with(request.pattern) {
-            command.env("BISECT_PATTERN", value);
-        }
+    /// Runs an executable to its end.
+    fn start(&self, start: &Start<'_>, request: &Request<'_>, reports: &mut Reports) -> Result<Finished, RunError> {
         let finished = process::run(Job {
-            command,
-            timeout: self.settings.timeout.map(|timeout| timeout.saturating_sub(started.elapsed())),
-            log: request.log,
+            command: self.command(start, request),
+            timeout: self.settings.timeout.map(|timeout| timeout.saturating_sub(start.started.elapsed())),
+            log: start.log,
             append: true,
             interrupt: request.interrupt,
-            markers: None,
+            // Where the report file cannot be reached, reports come with the output.
+            markers: self.settings.launcher.is_some().then_some(reports),
             tail: SEARCHED,
         })?;
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
         }
         Ok(finished)
+    }
+
+    fn command(&self, start: &Start<'_>, request: &Request<'_>) -> Command {
+        let arguments = self.arguments(start.share);
+        let mut command = self.project.launch(start.artifacts, start.executable).command(&arguments);
+        request.set_apart(&mut command);
+        command.env("BISECT_REPORT", start.report_file);
+        if let Some(value) = self.axis.run_with(request.pattern) {
+            command.env("BISECT_PATTERN", value);
+        }
+        match &self.settings.launcher {
+            Some(launcher) => launcher.wrap(&command, self.settings.skip_code),
+            None => command,
+        }
     }
 
     /// The arguments of an executable that is run.
@@ -257,54 +313,42 @@ impl Program {
         Ok(Part { outcome, reason, failures, tests: libtest::started_tests(&finished.output) })
     }
 
-    /// Learns from a run of everything; where that failed with everything enabled, finds out at once what fails with
-    /// everything disabled: only what does not fail both ways counts.
-    fn learn(&mut self, request: &Request<'_>, attempt: &Attempt) -> Result<(), RunError> {
-        let Some(side) = side(request.pattern).filter(|&side| self.focus.wants(side)) else { return Ok(()) };
+    /// Learns from a run of everything what counts: what fails with every change and with none was broken anyway.
+    fn learn_from(&self, side: Side, attempt: &Attempt) -> Result<(), RunError> {
+        let mut learned = self.learned();
+        if !learned.focus.wants(side) {
+            return Ok(());
+        }
         if self.settings.subcommand == Subcommand::Test && attempt.parts.iter().all(|part| part.tests == Some(0)) {
             let command = self.project.command_line();
             return Err(RunError::Unusable(format!(
                 "`{command}` runs no test: no name of a test matches what is asked for"
             )));
         }
-        match attempt.outcome() {
-            Outcome::Unresolved(_) => return Ok(()),
-            Outcome::Pass | Outcome::Fail => self.notes.extend(self.focus.learn(side, attempt.failures())),
-        }
-        if side == Side::All && attempt.outcome() == Outcome::Fail && self.focus.wants(Side::None) {
-            let pattern = Pattern::all().inverted(true);
-            let (log, report_file) = (self.scratch.path().join("none.log"), self.scratch.path().join("none.reports"));
-            let attempt =
-                self.attempt(&Request { pattern: &pattern, log: &log, report_file: &report_file, ..*request })?;
-            self.notes.extend(match attempt.outcome() {
-                Outcome::Unresolved(_) => Vec::new(),
-                Outcome::Pass | Outcome::Fail => self.focus.learn(Side::None, attempt.failures()),
-            });
-            self.early = Some(Early { attempt, log, report_file });
-        }
+        let focus = Arc::make_mut(&mut learned.focus);
+        let notes = match attempt.outcome() {
+            Outcome::Unresolved(_) => focus.give_up(),
+            Outcome::Pass | Outcome::Fail => focus.learn(side, attempt.failures()),
+        };
+        learned.notes.extend(notes);
         Ok(())
-    }
-
-    /// The attempt that was made before it was asked for, if this is what is asked for.
-    fn take_early(&mut self, request: &Request<'_>) -> Result<Option<Attempt>, RunError> {
-        let asked = *request.pattern == Pattern::all().inverted(true);
-        let Some(early) = self.early.take_if(|_| asked) else { return Ok(None) };
-        fs_err::copy(&early.log, request.log)?;
-        fs_err::copy(&early.report_file, request.report_file)?;
-        Ok(Some(early.attempt))
     }
 }
 
-/// Which end of the search a pattern is.
-fn side(pattern: &Pattern) -> Option<Side> {
-    let all = Pattern::all().verbose(pattern.verbose);
-    if *pattern == all {
-        Some(Side::All)
-    } else if *pattern == all.inverted(true) {
-        Some(Side::None)
-    } else {
-        None
-    }
+/// One executable to run.
+struct Start<'a> {
+    artifacts: &'a Artifacts,
+    executable: &'a Executable,
+    share: Share<'a>,
+    /// When the run began.
+    started: Instant,
+    report_file: &'a Path,
+    log: &'a Path,
+}
+
+/// No reports yet; their text is kept where the target is asked for it.
+fn new_reports(pattern: &Pattern) -> Reports {
+    Reports::new(Matcher::new(pattern).is_some_and(|matcher| matcher.verbose()))
 }
 
 /// In the middle of a search, nobody can mend it.
@@ -318,13 +362,43 @@ fn unusable(error: CargoError) -> RunError {
 }
 
 impl Target for Program {
-    fn run(&mut self, request: &Request<'_>) -> Result<Run, RunError> {
-        if let Some(attempt) = self.take_early(request)? {
-            return Ok(attempt.judge(&self.focus));
+    type Shown = Shown;
+
+    fn run(&self, request: &Request<'_>) -> Result<Shown, RunError> {
+        for file in [request.log, request.report_file] {
+            // The runtime only appends to a file that exists; logs are appended to as well.
+            fs_err::File::create(file)?;
         }
-        let attempt = self.attempt(request)?;
-        self.learn(request, &attempt)?;
-        Ok(attempt.judge(&self.focus))
+        match request.tests {
+            None => self.attempt(request).map(Shown::Together),
+            Some(tests) => self.run_separately(tests, request).map(Shown::Separate),
+        }
+    }
+
+    fn learn(&self, question: Question, shown: &Shown) -> Result<(), RunError> {
+        match (question, shown) {
+            (Question::All, Shown::Together(attempt)) => self.learn_from(Side::All, attempt),
+            (Question::None, Shown::Together(attempt)) => self.learn_from(Side::None, attempt),
+            _ => Ok(()),
+        }
+    }
+
+    fn judge(&self, shown: Shown) -> Result<Vec<Run>, Shown> {
+        match shown {
+            Shown::Separate(runs) => Ok(runs),
+            Shown::Together(attempt) => {
+                let focus = self.focus();
+                if attempt.outcome() == Outcome::Fail && !focus.is_settled() {
+                    return Err(Shown::Together(attempt));
+                }
+                Ok(vec![attempt.judge(&focus)])
+            }
+        }
+    }
+
+    fn tests(&self) -> Option<Vec<String>> {
+        let searched = self.separate_tests()?;
+        Some(searched.iter().map(|failure| self.name(failure)).collect())
     }
 
     fn describe(&self) -> String {
@@ -343,12 +417,12 @@ impl Target for Program {
         self.toggles.iter().find(|known| known.name == toggle).map(|toggle| toggle.key.kind())
     }
 
-    fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+    fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.learned().notes)
     }
 
     fn summary(&self) -> Option<String> {
-        let (builds, invocations) = self.rebuilds;
+        let (builds, invocations) = self.learned().rebuilds;
         self.axis.builds().then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
     }
 

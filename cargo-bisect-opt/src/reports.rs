@@ -3,7 +3,11 @@
 //! Targets are read as bytes, since what they print need not be UTF-8, and as a stream, since they may print a lot:
 //! nothing is allocated for a line that has no marker or repeats what is known.
 
-use std::{collections::HashMap, io::Read, path::Path};
+use std::{
+    collections::{HashMap, HashSet},
+    io::Read,
+    path::Path,
+};
 
 use bisect_core::{ChangeId, marker};
 use memchr::{memchr, memmem, memrchr, memrchr2};
@@ -25,6 +29,8 @@ pub struct Reports {
     keep_text: bool,
     /// In the order of their first reports.
     ids: Vec<ChangeId>,
+    known: HashSet<ChangeId>,
+    /// If that is kept.
     texts: HashMap<ChangeId, Text>,
 }
 
@@ -67,8 +73,8 @@ impl Reports {
 
     /// The changes, each once, in the order of their first reports.
     #[must_use]
-    pub fn ids(&self) -> Vec<ChangeId> {
-        self.ids.clone()
+    pub fn ids(&self) -> &[ChangeId] {
+        &self.ids
     }
 
     /// How many changes were reported.
@@ -91,12 +97,14 @@ impl Reports {
             let window = &lines[start..lines.len().min(start + LONGEST)];
             // A later marker in the window has its own turn.
             let Some((id, range)) = marker::find(window).filter(|(_, range)| range.start == 0) else { continue };
-            let text = self.texts.entry(id).or_insert_with(|| {
+            if self.known.insert(id) {
                 self.ids.push(id);
-                Text::default()
-            });
-            if self.keep_text && text.lines.len() < LINES {
-                text.add(lines, start, start + range.end);
+            }
+            if self.keep_text {
+                let text = self.texts.entry(id).or_default();
+                if text.lines.len() < LINES {
+                    text.add(lines, start, start + range.end);
+                }
             }
         }
     }

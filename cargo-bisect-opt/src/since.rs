@@ -54,12 +54,8 @@ impl Since {
         &self.commit
     }
 
-    /// Whether nothing changed.
-    pub fn is_empty(&self) -> bool {
-        self.files.is_empty()
-    }
-
     /// Whether a line changed, from 1. `file` is absolute or relative to the root.
+    #[cfg(test)]
     pub fn touches(&self, file: &Path, line: u32) -> bool {
         self.lines(file).is_some_and(|lines| lines.contains(line))
     }

@@ -46,6 +46,11 @@ impl Slots {
     }
 }
 
+/// The text as it is in this slot.
+pub fn fill_text(text: &str, slot: usize) -> String {
+    text.replace(PLACEHOLDER, &slot.to_string())
+}
+
 /// The value for this slot. `None` if it is the same in all of them.
 #[cfg(unix)]
 fn fill(value: &OsStr, slot: usize) -> Option<OsString> {

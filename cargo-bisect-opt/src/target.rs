@@ -1,20 +1,48 @@
 //! What is run again and again: the interface between the search loop and the things that can be searched.
 
-use std::{path::Path, time::Duration};
+use std::{path::Path, process::Command, time::Duration};
 
-use bisect_core::{Pattern, search::Outcome};
+use bisect_core::{
+    Pattern,
+    search::{Outcome, Question},
+};
 use serde::Serialize;
 
-use crate::{interrupt::Interrupt, process::SpawnError, reports::Reports};
+use crate::{interrupt::Interrupt, process::SpawnError, reports::Reports, scratch_dir::ScratchDir, slots::Slots};
 
 /// Something that runs with a pattern and passes or fails.
-pub trait Target {
+///
+/// Several threads run it at once. What a run means may depend on what the first runs show (a test that fails whatever is
+/// enabled does not count), so running and judging are two steps; the second is made by one thread, in any order.
+pub trait Target: Sync {
+    /// What one run showed, before it is judged.
+    type Shown: Send + 'static;
+
     /// Runs once.
     ///
     /// # Errors
     /// Where this run, and so the whole search, cannot go on: see [`RunError`]. What concerns this selection only (it does
     /// not build with it) is an unresolved outcome, not an error.
-    fn run(&mut self, request: &Request<'_>) -> Result<Run, RunError>;
+    fn run(&self, request: &Request<'_>) -> Result<Self::Shown, RunError>;
+
+    /// Learns from a run with every change, or with none, what the others mean.
+    ///
+    /// # Errors
+    /// If the target cannot be searched.
+    fn learn(&self, _question: Question, _shown: &Self::Shown) -> Result<(), RunError> {
+        Ok(())
+    }
+
+    /// What a run means for each test that it was made for; for all together, unless single tests were asked for.
+    ///
+    /// # Errors
+    /// The run itself, as long as that depends on others.
+    fn judge(&self, shown: Self::Shown) -> Result<Vec<Run>, Self::Shown>;
+
+    /// The tests that fail, if the search is to go on for each of them, now that the first runs were made.
+    fn tests(&self) -> Option<Vec<String>> {
+        None
+    }
 
     /// What is run, on one line, for the trace and for `start` in the JSON.
     fn describe(&self) -> String;
@@ -33,7 +61,7 @@ pub trait Target {
     }
 
     /// What the user should be told, since this was last asked.
-    fn take_notes(&mut self) -> Vec<String> {
+    fn take_notes(&self) -> Vec<String> {
         Vec::new()
     }
 
@@ -66,6 +94,17 @@ pub enum Kind {
 pub struct Request<'a> {
     /// The changes to switch.
     pub pattern: &'a Pattern,
+    /// Of the target's [`tests`](Target::tests), those to run, each in a process of its own, by their numbers; `None`:
+    /// everything, in one go.
+    pub tests: Option<&'a [usize]>,
+    /// No other run with this number is going on.
+    pub slot: usize,
+    /// What depends on the slot.
+    pub slots: &'a Slots,
+    /// For files that nobody needs after the run.
+    pub scratch: &'a ScratchDir,
+    /// Whether others run at the same time.
+    pub in_company: bool,
     /// Where everything that the run prints goes.
     pub log: &'a Path,
     /// Where its reports go (`BISECT_REPORT`), as an absolute path. The target creates this file.
@@ -74,8 +113,18 @@ pub struct Request<'a> {
     pub interrupt: &'a Interrupt,
 }
 
+impl Request<'_> {
+    /// Gives a process of the run what it needs to keep out of the way of other runs.
+    pub fn set_apart(&self, command: &mut Command) {
+        self.slots.apply(command, self.slot);
+        if self.in_company {
+            command.envs(self.scratch.variables());
+        }
+    }
+}
+
 /// What a run showed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Run {
     /// Pass, fail or unresolved.
     pub outcome: Outcome,

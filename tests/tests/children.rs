@@ -77,7 +77,7 @@ fn an_interrupted_search_ends_everything_and_keeps_its_trials() {
         second.expect_message(&["bisect.out", "--out"]);
         assert_eq!(scratch.read("hanging").lines().count(), 1, "the second search did not run anything");
 
-        kill(signal, &search);
+        search.signal(signal);
         let finished = search.finish().expect_status(130);
         tree.expect_gone();
         finished.expect_message(&["interrupted"]);
@@ -104,14 +104,9 @@ fn trials_before_an_interruption_are_kept() {
     let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
     let search = Running::start(command.arg(foreign::executable()));
     wait_until("the target hangs", || !scratch.read("hanging").is_empty());
-    kill("INT", &search);
+    search.signal("INT");
     let finished = search.finish().expect_status(130);
     assert_eq!(finished.events_of("trial").len(), 4);
     let kept = scratch.read("bisect.out/trials.jsonl");
     assert_eq!(kept.lines().filter(|line| line.contains("\"pattern\"")).count(), 4, "{kept}");
-}
-
-fn kill(signal: &str, search: &Running) {
-    let status = Command::new("kill").arg(format!("-{signal}")).arg(search.id().to_string()).status();
-    assert!(status.expect("kill can be started").success());
 }

@@ -50,9 +50,10 @@ fn exec(scratch: &Scratch, launcher: &str, options: &[&str], program: &[&str]) -
 
 #[track_caller]
 fn expect_used(scratch: &Scratch, finished: &Finished) {
-    let runs = finished.events_of("end")[0]["runs"].as_u64().expect("the number of runs");
-    let launched = scratch.read("hosts").lines().count() as u64;
-    assert!(launched >= runs && runs > 3, "launched {launched} times\n{finished}");
+    // A run that turns out not to matter may be ended before it is launched.
+    let trials = finished.events_of("trial").len();
+    let launched = scratch.read("hosts").lines().count();
+    assert!(launched >= trials && trials > 3, "launched {launched} times\n{finished}");
 }
 
 #[track_caller]

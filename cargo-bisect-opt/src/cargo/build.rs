@@ -46,8 +46,10 @@ pub enum Output<'a> {
 }
 
 /// What a build made.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Artifacts {
+    /// Where they were built.
+    pub target_dir: PathBuf,
     /// Everything that can be started, also what is only there for others to start.
     pub executables: Vec<Executable>,
     /// What build scripts said.
@@ -83,7 +85,7 @@ impl Build<'_> {
             };
             return Err(CargoError::Build { command: self.describe(), status: process::describe(status), messages });
         }
-        Ok(Artifacts::parse(&finished.output))
+        Ok(Artifacts { target_dir: self.target_dir.to_owned(), ..Artifacts::parse(&finished.output) })
     }
 
     pub(super) fn command(&self) -> Command {

@@ -130,8 +130,6 @@ pub struct Launcher<'a> {
     pub workspace: &'a Workspace,
     /// What was built.
     pub artifacts: &'a Artifacts,
-    /// Where it was built.
-    pub target_dir: &'a Path,
     /// Where the standard library is.
     pub libdir: Option<&'a Path>,
 }
@@ -184,11 +182,11 @@ impl Launcher<'_> {
 
     /// The directory of the target and profile that a file was built for: `…/debug`, or `…/<target>/debug`.
     fn root(&self, path: &Path) -> PathBuf {
-        let Ok(relative) = path.strip_prefix(self.target_dir) else {
+        let Ok(relative) = path.strip_prefix(&self.artifacts.target_dir) else {
             return path.parent().unwrap_or(path).to_owned();
         };
         let levels = if self.config.is_cross { 2 } else { 1 };
-        self.target_dir.join(relative.components().take(levels).collect::<PathBuf>())
+        self.artifacts.target_dir.join(relative.components().take(levels).collect::<PathBuf>())
     }
 
     fn library_path(&self, root: &Path) -> OsString {

@@ -42,6 +42,22 @@ pub fn started_tests(output: &[u8]) -> Option<usize> {
     })
 }
 
+/// How many tests the harness runs at once, given these arguments.
+pub fn threads(arguments: &[OsString]) -> usize {
+    let mut words = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
+    let mut asked = None;
+    while let Some(word) = words.next() {
+        if let Some(count) = word.strip_prefix("--test-threads=") {
+            asked = count.parse().ok();
+        } else if word == "--test-threads" {
+            asked = words.next().and_then(|count| count.parse().ok());
+        }
+    }
+    let from_environment = || std::env::var("RUST_TEST_THREADS").ok()?.parse().ok();
+    let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
+    asked.or_else(from_environment).filter(|&count| count > 0).unwrap_or_else(of_machine)
+}
+
 /// Cuts out what `--color always` puts in: `ESC [ … letter` and `ESC ( letter`.
 fn without_colour(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());

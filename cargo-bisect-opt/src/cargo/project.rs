@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{
-    Arguments, Artifacts, Build, CargoError, Config, Executable, Launch, Output, Subcommand, Workspace,
+    Arguments, Artifacts, Build, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand, Workspace,
     executable::Launcher,
     toggles::{self, Libraries, Toggle},
 };
@@ -34,7 +34,7 @@ pub struct Project {
     workspace: Workspace,
     /// Says which program is built, if the user did not.
     program: Vec<OsString>,
-    target_dir: PathBuf,
+    slot_dirs: SlotDirs,
     libdir: Option<PathBuf>,
     /// The words behind `--`.
     target_words: Vec<OsString>,
@@ -76,7 +76,7 @@ impl Project {
         Ok(Self {
             subcommand,
             directory: config.directory.clone(),
-            target_dir: workspace.build_directory(&config, &arguments),
+            slot_dirs: SlotDirs::new(&workspace.build_directory(&config, &arguments)),
             libdir: config.target_libdir(),
             arguments,
             config,
@@ -102,16 +102,33 @@ impl Project {
         scratch: &Path,
         interrupt: &Interrupt,
     ) -> Result<Artifacts, CargoError> {
-        self.prepare_build(with, output).run(scratch, interrupt)
+        self.build_in(0, with, output, scratch, interrupt)
     }
 
-    fn prepare_build<'a>(&'a self, with: &'a With, output: Output<'a>) -> Build<'a> {
+    /// As [`build`](Self::build), beside builds in other slots. With other flags nothing that was built before is of use, so a
+    /// slot starts with a copy of that only where there are none.
+    ///
+    /// # Errors
+    /// See [`Build::run`]; or if there is no room for the slot.
+    pub fn build_in(
+        &self,
+        slot: usize,
+        with: &With,
+        output: Output<'_>,
+        scratch: &Path,
+        interrupt: &Interrupt,
+    ) -> Result<Artifacts, CargoError> {
+        let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
+        self.prepare_build(target_dir.path(), with, output).run(scratch, interrupt)
+    }
+
+    fn prepare_build<'a>(&'a self, target_dir: &'a Path, with: &'a With, output: Output<'a>) -> Build<'a> {
         Build {
             config: &self.config,
             arguments: &self.arguments,
             subcommand: self.subcommand,
             more_arguments: &self.program,
-            target_dir: &self.target_dir,
+            target_dir,
             flags: &with.flags,
             variables: &with.variables,
             output,
@@ -151,13 +168,8 @@ impl Project {
 
     /// How cargo would start an executable.
     pub fn launch(&self, artifacts: &Artifacts, executable: &Executable) -> Launch {
-        let launcher = Launcher {
-            config: &self.config,
-            workspace: &self.workspace,
-            artifacts,
-            target_dir: &self.target_dir,
-            libdir: self.libdir.as_deref(),
-        };
+        let launcher =
+            Launcher { config: &self.config, workspace: &self.workspace, artifacts, libdir: self.libdir.as_deref() };
         launcher.launch(executable, self.subcommand)
     }
 
@@ -235,11 +247,11 @@ impl Project {
 impl Project {
     /// Cargo as it is run for a build.
     pub fn cargo_for_tests(&self, with: &With) -> std::process::Command {
-        self.prepare_build(with, Output::Shown).command()
+        self.prepare_build(&self.target_dir(), with, Output::Shown).command()
     }
 
     /// Where it builds.
-    pub fn target_dir(&self) -> &Path {
-        &self.target_dir
+    pub fn target_dir(&self) -> PathBuf {
+        self.slot_dirs.get(0, false, &Interrupt::default()).unwrap().path().to_owned()
     }
 }

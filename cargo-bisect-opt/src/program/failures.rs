@@ -38,7 +38,7 @@ pub enum Share<'a> {
 }
 
 /// What the search is about.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Focus {
     /// Nothing is left out of later runs.
     repeat_all: bool,
@@ -47,8 +47,10 @@ pub struct Focus {
     decided: Option<Decided>,
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Decided {
+    /// What fails in one of the two only.
+    searched: Failures,
     /// Of each executable, the tests that are repeated; `None`: all of them. Others are not run. Empty: everything is run.
     repeat: BTreeMap<String, Option<Vec<String>>>,
     /// What does not count.
@@ -86,6 +88,22 @@ impl Focus {
         let (decided, notes) = decide(all, none);
         self.decided = Some(decided);
         notes
+    }
+
+    /// One of the two runs does not tell: then everything is repeated, and counts.
+    pub fn give_up(&mut self) -> Vec<String> {
+        self.decided = Some(Decided::default());
+        Vec::new()
+    }
+
+    /// Whether it is decided what counts.
+    pub fn is_settled(&self) -> bool {
+        self.decided.is_some()
+    }
+
+    /// What the search is about, if that is known.
+    pub fn searched(&self) -> Option<&Failures> {
+        self.decided.as_ref().map(|decided| &decided.searched)
     }
 
     /// What of an executable is to be run.
@@ -126,7 +144,7 @@ fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
             "left out, because they fail only with everything disabled (search for them by name): {names}"
         ));
     }
-    (Decided { repeat: to_repeat(searched), ignored: ignored.clone() }, notes)
+    (Decided { repeat: to_repeat(searched.clone()), ignored: ignored.clone(), searched }, notes)
 }
 
 fn to_repeat(searched: Failures) -> BTreeMap<String, Option<Vec<String>>> {

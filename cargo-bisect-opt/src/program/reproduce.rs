@@ -33,7 +33,7 @@ impl Program {
 
     /// Starts each executable that is repeated.
     fn start_lines(&self, pattern: &Pattern, tests: &[String]) -> String {
-        let executables = self.project.executables(&self.artifacts).unwrap_or_default();
+        let executables = self.project.executables(self.first_artifacts()).unwrap_or_default();
         let line = |executable: &&Executable| self.start_line(executable, pattern, tests);
         let lines: Vec<_> = executables.iter().filter_map(line).collect();
         match lines.as_slice() {
@@ -45,9 +45,9 @@ impl Program {
     fn start_line(&self, executable: &Executable, pattern: &Pattern, tests: &[String]) -> Option<String> {
         let failing = self.failing(executable, tests)?;
         let arguments = self.arguments(if failing.is_empty() { Share::Everything } else { Share::Tests(&failing) });
-        let launch = self.project.launch(&self.artifacts, executable);
+        let launch = self.project.launch(self.first_artifacts(), executable);
         // What cannot be read now can hardly be started; the line is right as far as it goes.
-        let mut variables = launch.needed_variables(&self.artifacts.libraries).unwrap_or_default();
+        let mut variables = launch.needed_variables(&self.first_artifacts().libraries).unwrap_or_default();
         let value = self.axis.run_with(pattern).unwrap_or_default();
         variables.push(("BISECT_PATTERN", value.as_ref()));
         let variables = variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
@@ -59,7 +59,7 @@ impl Program {
 
     /// The tests of an executable that fail; empty: all that it runs; `None`: it need not be started.
     fn failing(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
-        match self.focus.share(&executable.key()) {
+        match self.focus().share(&executable.key()) {
             Share::Nothing => None,
             Share::Everything => Some(Vec::new()),
             Share::Tests(repeated) => {
@@ -72,7 +72,7 @@ impl Program {
 
     /// Has cargo build and run the same, with these variables.
     fn cargo_line(&self, variables: Vec<String>, tests: &[String]) -> String {
-        let executables = self.project.executables(&self.artifacts).unwrap_or_default();
+        let executables = self.project.executables(self.first_artifacts()).unwrap_or_default();
         let failing: Vec<_> = executables.iter().filter_map(|executable| self.failing(executable, tests)).collect();
         let mut target_words = self.settings.target.clone();
         if let [tests] = failing.as_slice()

@@ -61,6 +61,8 @@ pub fn driver() -> &'static Path {
         let mut command = Command::new(cargo());
         command.current_dir(root()).args(["build", "--package=cargo-bisect-opt", "--message-format=json"]);
         command.arg("--target-dir").arg(target_dir()).stderr(Stdio::inherit());
+        // Benches are optimized, and so is what they measure.
+        command.args((!cfg!(debug_assertions)).then_some("--release"));
         let output = command.output().expect("cargo can be started");
         assert!(output.status.success(), "the driver does not build");
         cargo_metadata::Message::parse_stream(&output.stdout[..])

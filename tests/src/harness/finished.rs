@@ -123,6 +123,16 @@ impl Running {
         self.child.id()
     }
 
+    /// Sends it a signal (`INT`).
+    ///
+    /// # Panics
+    /// If that is impossible.
+    #[track_caller]
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.id().to_string()).status();
+        assert!(status.expect("kill can be started").success());
+    }
+
     /// Waits for its end.
     ///
     /// # Panics

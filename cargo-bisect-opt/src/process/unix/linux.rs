@@ -95,38 +95,24 @@ impl Family {
 
     /// Those but the leader who are alive.
     pub(super) fn members(&self, scope: Scope) -> Vec<Member> {
-        let leader = raw(self.leader);
-        match scope {
+        let group = raw(self.leader);
+        let ours = match scope {
             Scope::Group => {
                 // The leader has exited; so the others are below children of ours that we did not start. Nearly always
                 // there are none of those, and then this is cheap.
-                let processes = below(strangers(&leaders::lock()));
-                processes.iter().filter(|process| process.group == leader).filter_map(|p| self.open(p)).collect()
+                let mut processes = below(strangers(&leaders::lock()));
+                processes.retain(|process| process.group == group);
+                processes
             }
             Scope::Descendants => {
-                let processes = scan();
-                let ours = self.descendants(&processes);
-                processes.iter().filter(|process| ours.contains(&process.id)).filter_map(|p| self.open(p)).collect()
+                let orphans = strangers(&leaders::lock()).into_iter();
+                let is_ours = |id: &Pid| {
+                    Process::read(*id).is_some_and(|orphan| orphan.group == group || self.has_mark(orphan.id))
+                };
+                below(orphans.filter(is_ours).chain([self.leader]).collect())
             }
-        }
-    }
-
-    /// Everyone below the leader, in its group, or below an orphan that has its mark.
-    fn descendants(&self, processes: &[Process]) -> BTreeSet<i32> {
-        let (leader, we) = (raw(self.leader), raw(getpid()));
-        let leaders = leaders::lock().clone();
-        let is_orphan = |process: &Process| process.parent == we && !leaders.contains(&process.id);
-        let is_root = |process: &&Process| process.group == leader || is_orphan(process) && self.has_mark(process.id);
-        let mut ours: BTreeSet<_> =
-            processes.iter().filter(is_root).map(|process| process.id).chain([leader]).collect();
-        loop {
-            let is_child = |process: &&Process| ours.contains(&process.parent) && !ours.contains(&process.id);
-            let children: Vec<_> = processes.iter().filter(is_child).map(|process| process.id).collect();
-            if children.is_empty() {
-                return ours;
-            }
-            ours.extend(children);
-        }
+        };
+        ours.iter().filter_map(|process| self.open(process)).collect()
     }
 
     fn has_mark(&self, process: i32) -> bool {

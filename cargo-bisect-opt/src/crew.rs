@@ -1,0 +1,245 @@
+//! Runs in flight: each in a thread and a slot of its own, until it is over or told to end.
+//!
+//! The search loop is one thread, and everything that it decides it decides between two of its waits. Here it waits for
+//! whichever run is over next, or for the user's wish to stop.
+
+use std::{
+    io,
+    path::PathBuf,
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
+    thread::Scope,
+    time::Duration,
+};
+
+use bisect_core::{Pattern, search::Trial};
+
+use crate::{
+    interrupt::{Interrupt, Registration},
+    scratch_dir::ScratchDir,
+    slots::Slots,
+    target::{Request, RunError, Target},
+};
+
+/// The runs in flight of one target.
+pub struct Crew<'scope, 'env, T: Target> {
+    scope: &'scope Scope<'scope, 'env>,
+    target: &'env T,
+    slots: Arc<Slots>,
+    /// By slot.
+    running: Vec<Option<Running>>,
+    sender: Sender<Message<T::Shown>>,
+    messages: Receiver<Message<T::Shown>>,
+    _registration: Registration<'env>,
+}
+
+/// One run to start.
+#[derive(Debug)]
+pub struct Assignment {
+    /// What is asked.
+    pub trial: Trial,
+    /// How the target gets to know it.
+    pub pattern: Pattern,
+    /// Whether it is asked of single tests.
+    pub is_split: bool,
+    /// Where everything that the run prints goes.
+    pub log: PathBuf,
+    /// Where its reports go.
+    pub report_file: PathBuf,
+}
+
+#[derive(Debug)]
+struct Running {
+    assignment: Assignment,
+    interrupt: Interrupt,
+    /// Nobody waits for what it shows any more.
+    is_abandoned: bool,
+}
+
+enum Message<S> {
+    /// The run in this slot is over; nothing, if its thread panicked.
+    Over(usize, Option<Result<S, RunError>>),
+    /// The user wants to stop.
+    Woken,
+}
+
+/// What came next.
+pub enum Next<S> {
+    /// A run is over.
+    Over(Trial, Result<S, RunError>),
+    /// A run that was told to end has done so, without a trace.
+    Gone,
+    /// The user wants to stop, and all runs were told to end.
+    Interrupted,
+}
+
+impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
+    /// A crew for so many runs at once.
+    pub fn new(scope: &'scope Scope<'scope, 'env>, target: &'env T, slots: usize, interrupt: &'env Interrupt) -> Self {
+        let (sender, messages) = channel();
+        let waker = sender.clone();
+        let registration = interrupt.on_request(move || drop(waker.send(Message::Woken)));
+        let running = std::iter::repeat_with(|| None).take(slots).collect();
+        let slots = Arc::new(Slots::inherited());
+        Self { scope, target, slots, running, sender, messages, _registration: registration }
+    }
+
+    /// Whether another run can be started.
+    pub fn has_room(&self) -> bool {
+        self.running.iter().any(Option::is_none)
+    }
+
+    /// Whether no run is going on.
+    pub fn is_idle(&self) -> bool {
+        self.running.iter().all(Option::is_none)
+    }
+
+    /// Starts a run.
+    ///
+    /// # Panics
+    /// If there is no room.
+    pub fn start(&mut self, assignment: Assignment) {
+        let slot = self.running.iter().position(Option::is_none).expect("there is room");
+        let interrupt = Interrupt::default();
+        let job = Job {
+            pattern: assignment.pattern.clone(),
+            tests: assignment.is_split.then(|| assignment.trial.tests.clone()),
+            slot,
+            slots: self.slots.clone(),
+            in_company: self.running.len() > 1,
+            log: assignment.log.clone(),
+            report_file: assignment.report_file.clone(),
+            interrupt: interrupt.clone(),
+        };
+        self.running[slot] = Some(Running { assignment, interrupt, is_abandoned: false });
+        let (target, sender) = (self.target, self.sender.clone());
+        self.scope.spawn(move || {
+            let mut farewell = Farewell { sender, slot, result: None };
+            farewell.result = Some(job.run(target));
+        });
+    }
+
+    /// Tells the runs that `is_meant` to end, and says how many there were. Nothing is left of them in the end.
+    pub fn end(&mut self, is_meant: impl Fn(&Trial) -> bool) -> usize {
+        let mut ended = 0;
+        for running in self.running.iter_mut().flatten() {
+            if !running.is_abandoned && is_meant(&running.assignment.trial) {
+                running.is_abandoned = true;
+                running.interrupt.raise();
+                ended += 1;
+            }
+        }
+        ended
+    }
+
+    /// Waits for what comes next, but no longer than this; then there is nothing. At least one run must be going on.
+    ///
+    /// # Errors
+    /// If what a run that was told to end has left behind cannot be deleted.
+    ///
+    /// # Panics
+    /// If the thread of a run did.
+    pub fn next(&mut self, patience: Option<Duration>) -> io::Result<Option<Next<T::Shown>>> {
+        let message = match patience {
+            // The sender is ours as well, so there is always one.
+            None => self.messages.recv().expect("somebody can still send"),
+            Some(patience) => match self.messages.recv_timeout(patience) {
+                Ok(message) => message,
+                Err(_) => return Ok(None),
+            },
+        };
+        self.take(message).map(Some)
+    }
+
+    fn take(&mut self, message: Message<T::Shown>) -> io::Result<Next<T::Shown>> {
+        match message {
+            Message::Woken => {
+                for running in self.running.iter_mut().flatten() {
+                    running.is_abandoned = true;
+                    running.interrupt.raise();
+                }
+                Ok(Next::Interrupted)
+            }
+            Message::Over(slot, result) => {
+                let Running { assignment, is_abandoned, .. } = self.running[slot].take().expect("a run was there");
+                let result = result.expect("no run panics");
+                if !is_abandoned {
+                    return Ok(Next::Over(assignment.trial, result));
+                }
+                for file in [assignment.log, assignment.report_file] {
+                    match fs_err::remove_file(file) {
+                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                        _ => {}
+                    }
+                }
+                Ok(Next::Gone)
+            }
+        }
+    }
+
+    /// Ends everything that is going on, and waits for it.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub fn finish(&mut self) -> io::Result<()> {
+        self.end(|_| true);
+        while !self.is_idle() {
+            self.next(None)?;
+        }
+        Ok(())
+    }
+}
+
+impl<T: Target> Drop for Crew<'_, '_, T> {
+    /// On the way out with an error: whoever waits for the threads must not wait for ever.
+    fn drop(&mut self) {
+        self.end(|_| true);
+    }
+}
+
+/// What the thread of a run needs.
+struct Job {
+    pattern: Pattern,
+    tests: Option<Vec<usize>>,
+    slot: usize,
+    slots: Arc<Slots>,
+    in_company: bool,
+    log: PathBuf,
+    report_file: PathBuf,
+    interrupt: Interrupt,
+}
+
+impl Job {
+    fn run<T: Target>(&self, target: &T) -> Result<T::Shown, RunError> {
+        let scratch = ScratchDir::new()?;
+        let result = target.run(&Request {
+            pattern: &self.pattern,
+            tests: self.tests.as_deref(),
+            slot: self.slot,
+            slots: &self.slots,
+            scratch: &scratch,
+            in_company: self.in_company,
+            log: &self.log,
+            report_file: &self.report_file,
+            interrupt: &self.interrupt,
+        });
+        scratch.delete()?;
+        result
+    }
+}
+
+/// Says that a run is over, also where its thread panics.
+struct Farewell<S> {
+    sender: Sender<Message<S>>,
+    slot: usize,
+    result: Option<Result<S, RunError>>,
+}
+
+impl<S> Drop for Farewell<S> {
+    fn drop(&mut self) {
+        // Whoever does not listen any more does not need to know.
+        let _ = self.sender.send(Message::Over(self.slot, self.result.take()));
+    }
+}

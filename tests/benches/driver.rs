@@ -1,0 +1,204 @@
+//! The driver as a whole, on real processes: wall time of several runs at once, its own time and memory, the runs of one
+//! search for many tests, and those of Go's tool.
+//!
+//! The tables are Markdown, for BENCHMARKS.md. With `BISECT_TEST_GO_BISECT` naming a `bisect` built from
+//! golang.org/x/tools/cmd/bisect, it searches the same targets.
+
+use std::{
+    env, fs,
+    path::Path,
+    process::{Command, ExitCode, Stdio},
+    time::{Duration, Instant},
+};
+
+use bisect_tests::{
+    foreign,
+    harness::{Fixture, Scratch, run},
+};
+
+fn main() -> ExitCode {
+    if !env::args().any(|arg| arg == "--bench") {
+        println!("only as a bench: cargo bench -p bisect-tests --bench driver");
+        return ExitCode::SUCCESS;
+    }
+    let sections: [fn() -> bool; 4] = [jobs, overhead, tests, peer];
+    // Every table is worth seeing.
+    let within = sections.map(|section| section()).iter().all(|&within| within);
+    if within {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("a figure is beyond its bound");
+        ExitCode::FAILURE
+    }
+}
+
+/// A target that does something for a while, and then is the foreign program.
+fn script(before: &str) -> [String; 4] {
+    ["sh".into(), "-c".into(), format!("{before}; exec \"$@\""), "sh".into()]
+}
+
+/// Wall time of a search with so many jobs, and its runs.
+fn search(scratch: &Scratch, jobs: usize, target: &[String], steps: &[&str]) -> (Duration, u32) {
+    let mut command = scratch.driver(["exec", "--json", "-q", &format!("-j{jobs}"), "FOREIGN_CHANGES=PATTERN"]);
+    command.args(target).arg(foreign::executable()).args(steps);
+    let begun = Instant::now();
+    let finished = run(&mut command).expect_status(0);
+    let runs = finished.events_of("end")[0]["runs"].as_u64().expect("a number");
+    (begun.elapsed(), u32::try_from(runs).expect("few runs"))
+}
+
+/// Several runs at once, on a target that waits and on one that computes.
+fn jobs() -> bool {
+    const CULPRITS: [u32; 5] = [77, 250, 512, 700, 999];
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    println!("\n### Runs at once\n");
+    println!("One culprit of 1,000 changes, sum over {} culprits; {cores} processors.\n", CULPRITS.len());
+    println!("| target | jobs | seconds | × faster than alone | runs started |\n|---|---:|---:|---:|---:|");
+    let scratch = Scratch::new();
+    let computes = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done";
+    let mut within = true;
+    for (name, before, bounds) in [
+        ("waits 200 ms", "sleep 0.2", [(1, 1.0), (2, 1.0), (4, 2.0), (16, 3.5)].as_slice()),
+        ("computes 200 ms or so", computes, &[(1, 1.0), (2, 1.0)]),
+    ] {
+        let target = script(before);
+        let mut alone = None;
+        for &(jobs, bound) in bounds {
+            let measured = CULPRITS
+                .map(|culprit| search(&scratch, jobs, &target, &["--steps=1000", &format!("--fails-when={culprit}")]));
+            let time: Duration = measured.iter().map(|(time, _)| time).sum();
+            let runs: u32 = measured.iter().map(|(_, runs)| runs).sum();
+            let alone = *alone.get_or_insert(time);
+            let faster = alone.as_secs_f64() / time.as_secs_f64();
+            println!("| {name} | {jobs} | {:.2} | {faster:.2} | {runs} |", time.as_secs_f64());
+            within &= faster >= bound;
+        }
+    }
+    within
+}
+
+/// The driver's own time and memory.
+fn overhead() -> bool {
+    const RUNS: u32 = 400;
+    println!("\n### The driver's own time and memory\n");
+    println!("| what | figure | bound |\n|---|---:|---:|");
+    let scratch = Scratch::new();
+    let ours = |steps: &str, count: u32| {
+        let count = format!("--count={count}");
+        let mut command = scratch.driver(["exec", "-q", &count, "FOREIGN_CHANGES=PATTERN"]);
+        command.arg(foreign::executable()).arg(steps);
+        command
+    };
+    // It passes both ways, so these are all its runs.
+    let begun = Instant::now();
+    let _ = run(&mut ours("--steps=1000", RUNS / 2)).expect_status(1);
+    let with_driver = begun.elapsed();
+    let begun = Instant::now();
+    for _ in 0..RUNS {
+        let mut command = Command::new(foreign::executable());
+        command.env("FOREIGN_CHANGES", "y").arg("--steps=1000").stdout(Stdio::null());
+        let output = command.stderr(Stdio::piped()).output().expect("the foreign program starts");
+        assert_eq!(output.stderr.len(), 1000 * "[bisect-match 0x0123456789abcdef]\n".len());
+    }
+    let without = begun.elapsed();
+    let own = (with_driver.saturating_sub(without)).as_secs_f64() * 1000.0 / f64::from(RUNS);
+    println!("| a run with 1,000 reports on its output, beyond starting it and reading them | {own:.2} ms | 3 ms |");
+
+    let marker = |i: u64| format!("[bisect-match {:#018x}]\n", i.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let markers = (0..1_000_000).map(marker).collect::<Vec<_>>().concat();
+    scratch.write("markers", &markers);
+    let mut command = scratch.driver(["exec", "-q", "PATTERN=PATTERN", "cat", "markers"]);
+    let begun = Instant::now();
+    let peak = peak_memory(&mut command);
+    let time = begun.elapsed().as_secs_f64() / 2.0;
+    println!("| a run with 1,000,000 reports on its output (`cat`) | {time:.2} s | 1 s |");
+    println!("| peak of memory with 1,000,000 changes | {peak} MB | 200 MB |");
+    own <= 3.0 && time <= 1.0 && peak <= 200
+}
+
+/// The most memory that a process has had, in MB, as far as one can watch it.
+fn peak_memory(command: &mut Command) -> u64 {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the driver starts");
+    let mut peak = 0;
+    while child.try_wait().expect("our child can be waited for").is_none() {
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+        peak = peak.max(kilobytes.unwrap_or(0) / 1024);
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    peak
+}
+
+/// One search for many tests, beside a search for each.
+fn tests() -> bool {
+    println!("\n### Forty failing tests\n");
+    println!("Three culprits among 1,000 call stacks (`tests/fixtures/crowd`).\n");
+    println!("| search | runs | test processes | seconds |\n|---|---:|---:|---:|");
+    let fixture = Fixture::new("crowd");
+    let test = |arguments: &[&str]| {
+        let begun = Instant::now();
+        let finished = run(fixture.driver(["test", "--json", "-q"]).args(arguments)).expect_status(0);
+        let processes: u64 = fs::read_dir(fixture.dir().join("bisect.out/runs"))
+            .expect("the run directory")
+            .map(|log| fs::read_to_string(log.expect("a log").path()).unwrap_or_default())
+            .map(|log| log.matches("\nrunning ").count() as u64)
+            .sum();
+        let end = &finished.events_of("end")[0];
+        (end["runs"].as_u64().expect("a number"), processes, begun.elapsed().as_secs_f64(), finished.culprits().len())
+    };
+    let _ = test(&[]);
+    let single: Vec<_> = (0..40).map(|i| test(&["--", "--exact", &format!("tests::player_{i:02}")])).collect();
+    let hardest = single.iter().map(|(runs, ..)| *runs).max().unwrap_or(0);
+    let sum = single.iter().fold((0, 0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
+    println!("| the hardest single test | {hardest} | | |");
+    println!("| a search for each | {} | {} | {:.1} |", sum.0, sum.1, sum.2);
+    let (runs, processes, seconds, culprits) = test(&["--per-test"]);
+    println!("| one search for all, `--per-test` | {runs} | {processes} | {seconds:.1} |");
+    let (together, processes, seconds, _) = test(&["--per-test=never"]);
+    println!("| one search, as one failure, `--per-test=never` | {together} | {processes} | {seconds:.1} |");
+    culprits == 3 && 2 * runs <= 3 * hardest
+}
+
+/// Targets that Go's tool searches as well.
+const SEEDS: u32 = 20;
+
+/// Go's tool on the same targets.
+fn peer() -> bool {
+    println!("\n### Runs beside Go's `bisect`, as processes\n");
+    let Some(bisect) = env::var_os("BISECT_TEST_GO_BISECT") else {
+        println!("*** SKIPPED: BISECT_TEST_GO_BISECT does not name Go's bisect ***");
+        return true;
+    };
+    println!("1,000 changes, mean over {SEEDS} targets.\n");
+    println!("| sets | ours | Go's, one run a trial | Go's, as it comes |\n|---|---:|---:|---:|");
+    let scratch = Scratch::new();
+    for (name, rule) in [
+        ("{1}", (|a, _| format!("{a}")) as fn(u32, u32) -> String),
+        ("{1,1}", |a, b| format!("{a}|{b}")),
+        ("{2}", |a, b| format!("{a}&{b}")),
+    ] {
+        let mut sums = [0, 0, 0_u32];
+        for seed in 0..SEEDS {
+            let rule = format!("--fails-when={}", rule(seed * 37 + 11, 999 - seed * 41));
+            let steps = ["--steps=1000", &rule];
+            sums[0] += search(&scratch, 1, &[], &steps).1;
+            sums[1] += go_runs(&scratch, bisect.as_ref(), &["-count=1"], &steps);
+            sums[2] += go_runs(&scratch, bisect.as_ref(), &[], &steps);
+        }
+        let [ours, once, default] = sums.map(|sum| f64::from(sum) / f64::from(SEEDS));
+        println!("| {name} | {ours:.1} | {once:.1} | {default:.1} |");
+    }
+    true
+}
+
+fn go_runs(scratch: &Scratch, bisect: &Path, options: &[&str], steps: &[&str]) -> u32 {
+    scratch.write("runs", "");
+    let mut command = Command::new(bisect);
+    command.current_dir(scratch.dir()).args(options).arg("FOREIGN_CHANGES=PATTERN");
+    command.args(script("echo >> runs")).arg(foreign::executable()).args(steps);
+    let output = command.output().expect("Go's tool starts");
+    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("FOUND"), "Go's tool finds it: {text}");
+    u32::try_from(scratch.read("runs").lines().count()).expect("few runs")
+}

@@ -1,0 +1,134 @@
+//! Several runs at once: the same answer, a place of its own for each run, and nothing left of those that did not matter.
+#![cfg(target_os = "linux")]
+
+use std::{collections::BTreeSet, fs, process::Command};
+
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Running, Scratch, run, wait_until},
+    process_tree::ProcessTree,
+};
+use serde_json::Value;
+
+const RULES: [&str; 2] = ["--steps=300", "--fails-when=3&77|112"];
+
+fn search(scratch: &Scratch, jobs: &str, script: &str) -> Command {
+    scratch.write("target.sh", script);
+    let mut command = scratch.driver(["exec", "--json", jobs, "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
+    command.arg(foreign::executable()).args(RULES);
+    command
+}
+
+/// What is found, without the numbers that depend on which trial came first.
+fn answer(finished: &Finished) -> Vec<Value> {
+    finished.events_of("found")
+}
+
+#[test]
+fn the_answer_does_not_depend_on_the_number_of_jobs() {
+    let scratch = Scratch::new();
+    let alone = run(&mut search(&scratch, "-j1", "exec \"$@\"")).expect_status(0);
+    assert_eq!(answer(&alone).len(), 2, "{alone}");
+    for jobs in [2, 4, 16] {
+        let together = run(&mut search(&scratch, &format!("-j{jobs}"), "exec \"$@\"")).expect_status(0);
+        assert_eq!(answer(&together), answer(&alone), "{together}");
+        assert_eq!(together.events_of("start")[0]["jobs"], jobs);
+        assert!(together.stderr.contains(&format!("{jobs} runs at once")), "{together}");
+    }
+}
+
+#[test]
+fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
+    let scratch = Scratch::new();
+    let note = "echo \"$FOREIGN_CHANGES\" >> needed; exec \"$@\"";
+    let alone = run(&mut search(&scratch, "-j1", note)).expect_status(0);
+    // Whatever one trial after the other would not ask for hangs, together with what it has started.
+    let hang = "
+        grep -qxF -- \"$FOREIGN_CHANGES\" needed && exec \"$@\"
+        echo $TMPDIR >> hanging
+        touch $TMPDIR/full; mkdir $TMPDIR/closed; touch $TMPDIR/closed/file; chmod 0 $TMPDIR/closed
+        sleep 1000000 & setsid sleep 1000000 &
+        echo '[bisect-match 0x1]' | tee -a \"$BISECT_REPORT\"
+        while :; do sleep 1000000; done
+    ";
+    let mut command = search(&scratch, "-j4", hang);
+    let tree = ProcessTree::mark(&mut command);
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(answer(&finished), answer(&alone), "{finished}");
+    let hanging = scratch.read("hanging");
+    assert!(hanging.lines().count() > 3, "some runs did not matter: {finished}");
+    for directory in hanging.lines() {
+        assert!(!fs::exists(directory).unwrap(), "{directory} was left behind");
+    }
+    tree.expect_gone();
+
+    // Logs and reports are those of the trials that were told.
+    let names = |folder: &str| -> BTreeSet<_> {
+        let entries = fs::read_dir(scratch.dir().join("bisect.out").join(folder)).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".log", "")).collect()
+    };
+    assert_eq!(names("runs").len(), finished.events_of("trial").len(), "{finished}");
+    assert_eq!(names("runs"), names("reports"));
+    let runs = usize::try_from(finished.events_of("end")[0]["runs"].as_u64().unwrap()).unwrap();
+    assert!(runs > names("runs").len(), "{finished}");
+}
+
+#[test]
+fn each_run_has_a_slot_and_a_temporary_directory_of_its_own() {
+    let scratch = Scratch::new();
+    // A slot or a directory that another run has at the same time is a failure of mkdir.
+    let script = "
+        mkdir slot-$BISECT_SLOT || exit 1
+        test \"$PORT/$INHERITED\" = 70$BISECT_SLOT/db_$BISECT_SLOT || exit 1
+        mkdir $TMPDIR/taken && test $(ls $TMPDIR | wc -l) = 1 || exit 1
+        echo \"$BISECT_SLOT $TMPDIR\" >> seen
+        \"$@\"; status=$?
+        rmdir slot-$BISECT_SLOT
+        exit $status
+    ";
+    scratch.write("target.sh", script);
+    let words = ["exec", "--json", "-j4", "PORT=70{slot}", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"];
+    let mut command = scratch.driver(words);
+    command.arg(foreign::executable()).args(["--steps=64", "--fails-when=9"]).env("INHERITED", "db_{slot}");
+    // Runs that are told to end early would leave their slot taken: `trap` gives it back.
+    scratch.write(
+        "target.sh",
+        &script.replacen("|| exit 1\n", "|| exit 1; trap 'rmdir slot-$BISECT_SLOT; exit 1' TERM\n", 1),
+    );
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:10: step 9"]]);
+    let seen = scratch.read("seen");
+    let slots: BTreeSet<_> = seen.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert!(slots.is_subset(&["0", "1", "2", "3"].into()) && slots.len() > 1, "{seen}");
+    let directories: BTreeSet<_> = seen.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
+    assert_eq!(directories.len(), seen.lines().count(), "each run has a fresh one: {seen}");
+    assert!(directories.iter().all(|directory| !fs::exists(directory).unwrap()), "{seen}");
+    // Alone, a run has what the user has.
+    let mut command =
+        scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN", "sh", "-c", "echo $TMPDIR >> alone; exec \"$@\"", "sh"]);
+    command.arg(foreign::executable()).arg("--fails-when=9").env("TMPDIR", scratch.dir());
+    let finished = run(&mut command).expect_status(0);
+    let own = scratch.dir().to_str().unwrap();
+    assert!(scratch.read("alone").lines().all(|line| line == own), "{finished}");
+}
+
+#[test]
+fn an_interrupt_ends_sixteen_runs_that_do_not_want_to() {
+    let scratch = Scratch::new();
+    let stubborn = "
+        trap '' TERM INT HUP
+        echo started >> started
+        sleep 1000000 & setsid sleep 1000000 &
+        while :; do sleep 1000000; done
+    ";
+    let mut command = search(&scratch, "-j16", stubborn);
+    let tree = ProcessTree::mark(&mut command);
+    let running = Running::start(&mut command);
+    // As many as can be guessed before anything is known.
+    wait_until("runs start", || scratch.read("started").lines().count() >= 2);
+    running.signal("INT");
+    let finished = running.finish().expect_status(130);
+    tree.expect_gone();
+    assert!(finished.events_of("trial").is_empty(), "{finished}");
+    assert_eq!(finished.events_of("end")[0]["status"], 130);
+}

@@ -1,0 +1,68 @@
+//! Several tests fail: one search says for each of them what makes it fail.
+
+use std::collections::BTreeMap;
+
+use bisect_tests::harness::{Finished, Fixture, Scratch, run};
+
+fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Finished {
+    let mut command = fixture.driver(["test", "--json", "--out"]);
+    command.arg(scratch.dir().join("out")).args(arguments);
+    run(&mut command)
+}
+
+/// Of each culprit, its stack and the tests that it breaks.
+fn groups(finished: &Finished) -> BTreeMap<String, Vec<String>> {
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let group = |found: serde_json::Value| {
+        assert_eq!(found["changes"].as_array().unwrap().len(), 1, "{found}");
+        (text(&found["changes"][0]["id"]), found["tests"].as_array().unwrap().iter().map(text).collect())
+    };
+    finished.events_of("found").into_iter().map(group).collect()
+}
+
+#[test]
+fn forty_tests_take_hardly_more_runs_than_the_hardest() {
+    let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
+    let single = search(&fixture, &scratch, &["--", "--exact", "tests::player_17"]).expect_status(0);
+    let finished = search(&fixture, &scratch, &[]).expect_status(0);
+    let runs = |finished: &Finished| finished.events_of("end")[0]["runs"].as_u64().unwrap();
+    assert!(2 * runs(&finished) <= 3 * runs(&single), "{} runs for one\n{finished}", runs(&single));
+    assert_eq!(finished.events_of("trial")[0]["matches"], 1000, "{finished}");
+
+    let groups = groups(&finished);
+    let mut tests: Vec<_> = groups.values().cloned().collect();
+    tests.sort();
+    let expected = |first: usize| (first..40).step_by(3).map(|i| format!("tests::player_{i:02}")).collect::<Vec<_>>();
+    assert_eq!(tests, [expected(0), expected(1), expected(2)]);
+    let of_one = self::groups(&single);
+    let same = groups.iter().find(|(_, tests)| tests.contains(&"tests::player_17".to_owned()));
+    assert_eq!(same.map(|(id, _)| id), of_one.keys().next(), "the answer of a search for it alone");
+    finished.expect_message(&["40 tests fail", "found 3 culprits for 40 tests"]);
+}
+
+#[test]
+fn several_runs_at_once_find_the_same() {
+    let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
+    let few = ["--", "player_0"];
+    let alone = search(&fixture, &scratch, &few).expect_status(0);
+    let together = search(&fixture, &scratch, &[&["-j4"], &few[..]].concat()).expect_status(0);
+    assert_eq!(groups(&together), groups(&alone), "{together}");
+    assert_eq!(groups(&alone).len(), 3, "{alone}");
+}
+
+#[test]
+fn as_one_failure_they_are_run_in_one_process() {
+    let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
+    let finished = search(&fixture, &scratch, &["--per-test=never", "--", "player_0"]).expect_status(0);
+    assert_eq!(groups(&finished).len(), 3, "{finished}");
+    assert!(!finished.stderr.contains("a process of its own"), "{finished}");
+    let log = scratch.read("out/runs/0003.log");
+    assert_eq!(log.matches("running 10 tests").count(), 1, "{log}");
+}
+
+#[test]
+fn a_single_test_too_if_asked_for() {
+    let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
+    let finished = search(&fixture, &scratch, &["--per-test", "--", "player_05"]).expect_status(0);
+    assert_eq!(groups(&finished).into_values().collect::<Vec<_>>(), [["tests::player_05"]]);
+}

@@ -1,0 +1,89 @@
+//! Changes on lines that git says have changed are tried first, which saves runs and does not change the answer.
+
+use std::{
+    io::Write,
+    process::{Command, Stdio},
+};
+
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Scratch, run},
+};
+
+/// A repository in which these lines of `mill.txt` have changed; `None`, and a loud word, where there is no git.
+fn repository(changed: &[usize]) -> Option<Scratch> {
+    let scratch = Scratch::new();
+    let lines = |changed: &[usize]| -> String {
+        let line = |line| format!("step {line}{}\n", if changed.contains(&line) { ", anew" } else { "" });
+        (1..=1000).map(line).collect::<Vec<_>>().concat()
+    };
+    scratch.write("mill.txt", &lines(&[]));
+    for words in [
+        &["init", "-q", "-b", "main"][..],
+        &["add", "mill.txt"],
+        &["-c", "user.name=x", "-c", "user.email=x", "commit", "-q", "-m", "as it was"],
+        &["checkout", "-q", "-b", "work"],
+    ] {
+        let mut git = Command::new("git");
+        let status = git.current_dir(scratch.dir()).args(words).stderr(Stdio::inherit()).status();
+        if status.is_err() {
+            assert!(std::env::var_os("CI").is_none(), "CI must have git");
+            // Not `eprintln!`: the harness would keep it to itself.
+            writeln!(std::io::stderr(), "*** SKIPPED: no git ***").expect("standard error is there");
+            return None;
+        }
+        assert!(status.is_ok_and(|status| status.success()), "git {words:?}");
+    }
+    scratch.write("mill.txt", &lines(changed));
+    Some(scratch)
+}
+
+fn search(scratch: &Scratch, options: &[&str]) -> Finished {
+    let mut command = scratch.driver(["exec", "--json"]);
+    command.args(options).arg("FOREIGN_CHANGES=PATTERN").arg(foreign::executable());
+    run(command.args(["--steps=1000", "--fails-when=112"]))
+}
+
+fn trials(finished: &Finished) -> usize {
+    finished.events_of("trial").len()
+}
+
+#[test]
+fn evidence_saves_runs_and_does_not_change_the_answer() {
+    let Some(scratch) = repository(&[113, 114, 700]) else { return };
+    let without = search(&scratch, &[]).expect_status(0);
+    assert_eq!(without.culprits(), [["mill.txt:113: step 112"]]);
+    for options in [&["--since", "HEAD"][..], &["--since=main"], &["--since", "--max-runs=100"], &["--since", "-j4"]] {
+        let with = search(&scratch, options).expect_status(0);
+        assert_eq!(with.events_of("found"), without.events_of("found"), "{options:?}");
+        // Three of a thousand: that saves about log2(1000 / 6) of ten halvings.
+        assert!(options.contains(&"-j4") || trials(&with) + 4 <= trials(&without), "{options:?}: {with}");
+        with.expect_message(&["of the changes, 3 are on lines that changed since "]);
+    }
+}
+
+#[test]
+fn wrong_evidence_costs_little_and_does_not_change_the_answer() {
+    let Some(scratch) = repository(&[5, 600]) else { return };
+    let without = search(&scratch, &[]).expect_status(0);
+    let with = search(&scratch, &["--since", "HEAD"]).expect_status(0);
+    assert_eq!(with.events_of("found"), without.events_of("found"));
+    assert!(trials(&with) <= trials(&without) + 3, "{with}");
+}
+
+#[test]
+fn without_evidence_every_change_is_as_likely() {
+    let Some(scratch) = repository(&[]) else { return };
+    let without = search(&scratch, &[]).expect_status(0);
+    let with = search(&scratch, &["--since", "HEAD"]).expect_status(0);
+    assert_eq!((with.events_of("found"), trials(&with)), (without.events_of("found"), trials(&without)));
+    with.expect_message(&["no change is on a line that changed since "]);
+}
+
+#[test]
+fn a_revision_that_is_not_there_is_an_error() {
+    let Some(scratch) = repository(&[]) else { return };
+    search(&scratch, &["--since", "nowhere"]).expect_status(2).expect_message(&["nowhere"]);
+    let elsewhere = Scratch::new();
+    search(&elsewhere, &["--since", "HEAD"]).expect_status(2).expect_message(&["git"]);
+}
