@@ -7,6 +7,9 @@
 //! does not tell.
 //! Then the set is excluded, and as long as the rest still fails the search goes on.
 //!
+//! Where several tests fail, the search can be [split](Search::split): from then on every run answers for as many tests as
+//! possible, and each test gets its own culprits.
+//!
 //! [`Search`] does no I/O. It says which trials it wants and is told what their runs showed, in any order:
 //!
 //! ```

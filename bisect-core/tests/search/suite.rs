@@ -6,7 +6,7 @@ use bisect_core::{
     ChangeId, Field,
     search::{
         Culprit, Incomplete, Inconsistency, Observation, Options, Outcome, Question, Reason, Search, Selection, Shared,
-        Step, Trial, Unusable, Verdict,
+        Step, Trial, TrialId, Unusable, Verdict,
     },
 };
 use proptest::{
@@ -95,7 +95,8 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
         assert!(search.runs() < 5000, "it goes on and on");
         match search.step() {
             Step::Run(trial) => {
-                assert!(trial.selection.gaps.len() <= 64);
+                // An environment variable holds 128 KiB.
+                assert!(trial.pattern().to_string().len() < 1 << 15, "the pattern is too long");
                 running.push(trial);
             }
             Step::Done(_) => {
@@ -217,6 +218,17 @@ fn forty_tests_with_three_culprits_take_little_more_than_the_hardest() {
     }
     println!("runs of all, and of the hardest alone: {all:?}");
     assert!(all.iter().all(|(together, hardest)| 2 * together <= 3 * hardest), "{all:?}");
+}
+
+#[test]
+fn a_hundred_and_fifty_culprits_fit_into_patterns() {
+    let target = taking_turns(3, 1000, 150, 150);
+    let together = honest(&target, Options::default());
+    assert_eq!((together.verdict(), together.culprits().len()), (Some(Verdict::Complete), 150));
+    let most_gaps = (0..together.trials()).map(|trial| together.trial(TrialId(trial)).selection.gaps.len()).max();
+    assert_eq!(most_gaps, Some(63));
+    // Two for each culprit, and some rounds of halving in which not every test has a part.
+    assert!(together.runs() < 2 * 150 + 40, "{}", together.runs());
 }
 
 /// A search in which one of six tests misbehaves, while the others have two culprits.

@@ -18,8 +18,9 @@ use crate::{
     },
 };
 
-/// At most so many gaps, so that a pattern fits into an environment variable (128 KiB on Linux).
-const MAX_GAPS: usize = 64;
+/// At most so many components are cut, so that a pattern fits into an environment variable (128 KiB on Linux): all but
+/// the last leave a gap.
+const MAX_CUTS: usize = 64;
 
 /// So many tests of a component propose a cut.
 const PROPOSALS: usize = 64;
@@ -211,9 +212,9 @@ impl Pooled {
         let named = Named::of(members);
         let components = Component::all(members, &named);
         let mut useful: Vec<usize> = (0..components.len()).filter(|&i| components[i].information > 0).collect();
-        if useful.len() > MAX_GAPS {
+        if useful.len() > MAX_CUTS {
             useful.sort_by_key(|&i| core::cmp::Reverse(components[i].information));
-            useful.truncate(MAX_GAPS);
+            useful.truncate(MAX_CUTS);
             useful.sort_unstable();
         }
         let (&last, lower) = useful.split_last()?;
