@@ -2,48 +2,81 @@
 
 use std::cell::Cell;
 
-use bisect_core::ChangeId;
-use xxhash_rust::xxh3::xxh3_64;
+use bisect_core::{ChangeId, Matcher};
 
 use crate::{
     config::{self, Setting},
-    report::{self, Text},
-    table::Table,
+    report::{self, Report, Text},
+    table::{PENDING, Table},
     toggle::Toggle,
 };
 
-/// What was decided in this process, by [`key`].
+/// What was decided in this process, by [`Fingerprint::key`](crate::fingerprint::Fingerprint::key).
 static SEEN: Table = Table::new();
 
 const OFF: u64 = 2;
 const ON: u64 = 3;
 
-/// A key of the memory: a hash of whatever tells a change from the others of this process, be it an address.
-#[inline]
-pub(crate) fn key(parts: &[u64]) -> u64 {
-    // SAFETY: a `u64` has no padding, and as many bytes as are read here.
-    xxh3_64(unsafe { std::slice::from_raw_parts(parts.as_ptr().cast(), size_of_val(parts)) })
-}
-
 /// What was decided.
 #[inline]
 pub(crate) fn seen(key: u64) -> Option<bool> {
-    SEEN.get(key).map(|tag| tag == ON)
+    // What is pending becomes known to whoever makes the decision too.
+    SEEN.get(key).filter(|tag| *tag != PENDING).map(|tag| tag == ON)
 }
 
-/// Keeps a decision whose report is written.
-#[cold]
-pub(crate) fn remember(key: u64, decision: bool) {
-    SEEN.insert(key, if decision { ON } else { OFF });
+fn tag(decision: bool) -> u64 {
+    if decision { ON } else { OFF }
 }
 
 /// Decides on a change, having reported it if it is to be. `None`: it is at its default.
 pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<bool> {
-    let Setting::Search(matcher) = config::setting(toggle.name) else { return None };
+    let matcher = matcher(toggle)?;
     if matcher.should_report(id) {
         report::once(id, matcher.verbose().then_some(text));
     }
     Some(matcher.should_enable(id))
+}
+
+/// The same, and keeps the decision.
+#[cold]
+pub(crate) fn first_of_key(
+    nesting: &Nesting,
+    toggle: &Toggle,
+    key: u64,
+    id: ChangeId,
+    text: impl FnOnce(&mut Text),
+) -> Option<bool> {
+    let decision = first(nesting, toggle, id, text)?;
+    SEEN.insert(key, tag(decision));
+    Some(decision)
+}
+
+/// The same of a change whose ID no other key has: that it is claimed once by its key is enough, and saves the search
+/// for its ID in memory that is seldom in a cache.
+#[cold]
+pub(crate) fn first_of_only_key(
+    _: &Nesting,
+    toggle: &Toggle,
+    key: u64,
+    id: ChangeId,
+    text: impl FnOnce(&mut Text),
+) -> Option<bool> {
+    let matcher = matcher(toggle)?;
+    let decision = matcher.should_enable(id);
+    if matcher.should_report(id) {
+        let report = Report::new(id, matcher.verbose().then_some(text));
+        SEEN.once(key, tag(decision), || report.write());
+    } else {
+        SEEN.insert(key, tag(decision));
+    }
+    Some(decision)
+}
+
+fn matcher(toggle: &Toggle) -> Option<&'static Matcher> {
+    match config::setting(toggle.name) {
+        Setting::Search(matcher) => Some(matcher),
+        Setting::Default | Setting::Fixed(_) => None,
+    }
 }
 
 /// How many decisions a thread may be in at once. A signal handler may decide while the thread it interrupts does; one

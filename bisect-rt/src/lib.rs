@@ -121,11 +121,15 @@ mod build_time;
 mod config;
 #[cfg(not(bisect_off))]
 mod decision;
+#[cfg(not(bisect_off))]
+mod fingerprint;
 #[cfg(all(not(bisect_off), any(target_os = "linux", target_os = "android")))]
 mod loaded;
 mod macros;
 #[cfg(not(bisect_off))]
 mod mode;
+#[cfg(not(bisect_off))]
+mod pages;
 #[cfg(not(bisect_off))]
 mod registry;
 #[cfg(not(bisect_off))]

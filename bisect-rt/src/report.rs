@@ -15,6 +15,9 @@ use crate::table::Table;
 /// The IDs that were reported in this process.
 static REPORTED: Table = Table::new();
 
+/// The tag of those that are.
+const DONE: u64 = 2;
+
 /// The file that takes the reports. None: standard error does.
 static FILE: OnceBox<File> = OnceBox::new();
 
@@ -35,20 +38,42 @@ pub(crate) fn open(path: OsString) -> io::Result<()> {
 /// Without a text the report is the marker alone. The text is made before the ID is claimed, so that other threads wait
 /// for no more than a `write`.
 pub(crate) fn once(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) {
-    if REPORTED.is_done(id.0) {
+    // Asked first only where the text would be made in vain: most who come here have something new to report.
+    if text.is_some() && REPORTED.get(id.0) == Some(DONE) {
         return;
     }
-    match text {
-        None => {
+    let report = Report::new(id, text);
+    REPORTED.once(id.0, DONE, || report.write());
+}
+
+/// The lines that report a change.
+pub(crate) enum Report {
+    /// For the driver.
+    Marker([u8; marker::LEN + 1]),
+    /// For people.
+    Text(Text),
+}
+
+impl Report {
+    /// Without a text it is the marker alone, and nothing is allocated.
+    pub(crate) fn new(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) -> Self {
+        let marker = marker::format(id);
+        let Some(text) = text else {
             let mut line = [b'\n'; marker::LEN + 1];
-            line[..marker::LEN].copy_from_slice(&marker::format(id));
-            REPORTED.once(id.0, || write(&line));
-        }
-        Some(text) => {
-            let mut lines = Text { marker: marker::format(id), lines: String::new() };
-            text(&mut lines);
-            REPORTED.once(id.0, || write(lines.lines.as_bytes()));
-        }
+            line[..marker::LEN].copy_from_slice(&marker);
+            return Self::Marker(line);
+        };
+        let mut lines = Text { marker, lines: String::new() };
+        text(&mut lines);
+        Self::Text(lines)
+    }
+
+    /// Writes it, however often it was written before.
+    pub(crate) fn write(&self) {
+        write(match self {
+            Self::Marker(line) => line,
+            Self::Text(text) => text.lines.as_bytes(),
+        });
     }
 }
 

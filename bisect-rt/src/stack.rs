@@ -10,11 +10,13 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use bisect_core::{ChangeId, Field, IdHasher};
+use bisect_core::ChangeId;
+use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use self::modules::Frame;
 use crate::{
     decision::{self, Nesting},
+    fingerprint::Fingerprint,
     toggle::{Key, Toggle},
 };
 
@@ -32,9 +34,6 @@ mod unwinder;
 /// The most frames of a stack that a toggle may ask for.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// Words before the return addresses of a captured stack: what else the decision depends on.
-const HEAD: usize = 2;
-
 static FORCE_UNWINDER: AtomicBool = AtomicBool::new(false);
 
 /// Whether stacks are captured by the unwinder even where there are frame pointers.
@@ -42,37 +41,28 @@ pub(crate) fn force_unwinder(force: bool) {
     FORCE_UNWINDER.store(force, Relaxed);
 }
 
-/// Return addresses, innermost first, behind the words of the head; not initialized, because that would take longer
-/// than the capture.
-struct Capture {
-    words: [MaybeUninit<u64>; HEAD + MAX_DEPTH],
+/// Not initialized, because that would take longer than the capture.
+type Buffer = [MaybeUninit<u64>; MAX_DEPTH];
+
+/// Return addresses, innermost first, and what they are recognised by. Passed on by value: a reference to it would have
+/// the optimizer keep it in memory while it grows.
+struct Capture<'a> {
+    buffer: &'a mut Buffer,
     len: usize,
+    fingerprint: Fingerprint,
 }
 
-impl Capture {
+impl Capture<'_> {
     #[inline(always)]
-    fn new(head: [u64; HEAD]) -> Self {
-        let mut capture = Self { words: [MaybeUninit::uninit(); HEAD + MAX_DEPTH], len: 0 };
-        for word in head {
-            capture.push(word);
-        }
-        capture
-    }
-
-    #[inline(always)]
-    fn push(&mut self, word: u64) {
-        self.words[self.len].write(word);
+    fn push(&mut self, address: u64) {
+        self.buffer[self.len].write(address);
         self.len += 1;
-    }
-
-    #[inline(always)]
-    fn words(&self) -> &[u64] {
-        // SAFETY: `len` counts the words that `push` has written.
-        unsafe { std::slice::from_raw_parts(self.words.as_ptr().cast(), self.len) }
+        self.fingerprint.add(address);
     }
 
     fn addresses(&self) -> &[u64] {
-        &self.words()[HEAD..]
+        // SAFETY: `len` counts the addresses that `push` has written.
+        unsafe { std::slice::from_raw_parts(self.buffer.as_ptr().cast(), self.len) }
     }
 }
 
@@ -80,52 +70,58 @@ impl Capture {
 #[inline(always)]
 pub(crate) fn decide(toggle: &'static Toggle, value: Option<u64>) -> Option<bool> {
     let Key::Stack(depth) = toggle.key else { return None };
-    let mut capture = Capture::new([toggle.address(), value.unwrap_or(0)]);
-    capture_addresses(&mut capture, depth);
-    let key = decision::key(capture.words());
-    decision::seen(key).or_else(|| first_of_stack(toggle, value, &capture, key))
+    let mut buffer = [MaybeUninit::uninit(); MAX_DEPTH];
+    let fingerprint = Fingerprint::new(toggle.name_hash, value);
+    let capture = captured(Capture { buffer: &mut buffer, len: 0, fingerprint }, depth);
+    let key = capture.fingerprint.key();
+    decision::seen(key).or_else(|| first_of_stack(toggle, value, capture.addresses(), key))
 }
 
+/// With the addresses of at most so many frames.
 #[inline(always)]
-fn capture_addresses(capture: &mut Capture, depth: usize) {
+fn captured(capture: Capture<'_>, depth: usize) -> Capture<'_> {
     #[cfg(all(
         bisect_frame_pointers,
         any(target_arch = "x86_64", target_arch = "aarch64"),
         any(target_os = "linux", target_os = "android", target_vendor = "apple"),
     ))]
-    if !FORCE_UNWINDER.load(Relaxed) && frame_pointers::capture(capture, depth) {
-        return;
-    }
+    let capture = if FORCE_UNWINDER.load(Relaxed) {
+        capture
+    } else {
+        match frame_pointers::captured(capture, depth) {
+            Ok(capture) => return capture,
+            Err(capture) => capture,
+        }
+    };
     // Lies in the frame of the function into which this is inlined.
     let marker = 0_u8;
-    unwinder::capture(capture, depth, std::hint::black_box(&raw const marker).addr());
+    unwinder::captured(capture, depth, std::hint::black_box(&raw const marker).addr())
 }
 
 /// Neither this nor what it calls allocates, unless the report is for people: it may be in a signal handler, or in the
 /// child of a `fork`.
 #[cold]
 #[inline(never)]
-fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, capture: &Capture, key: u64) -> Option<bool> {
+fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64], key: u64) -> Option<bool> {
     let nesting = Nesting::enter()?;
-    let mut frames = [Frame::NOWHERE; MAX_DEPTH];
-    let frames = modules::locate(capture.addresses(), &mut frames);
+    let mut frames = [MaybeUninit::uninit(); MAX_DEPTH];
+    let frames = modules::locate(addresses, &mut frames);
     let id = id(toggle, value, frames);
-    let decision = decision::first(&nesting, toggle, id, |text| {
+    let describe = |text: &mut _| {
         toggle.describe(&toggle.place, text);
-        symbolize::describe(&nesting, &toggle.place, frames, text);
-    })?;
-    decision::remember(key, decision);
-    Some(decision)
+        symbolize::describe(&nesting, &toggle.place, addresses, frames, text);
+    };
+    // In the main executable addresses and offsets correspond: other addresses are another ID, and another name is.
+    let is_only_key = frames.len() == addresses.len() && frames.iter().all(Frame::is_in_main);
+    if is_only_key {
+        decision::first_of_only_key(&nesting, toggle, key, id, describe)
+    } else {
+        decision::first_of_key(&nesting, toggle, key, id, describe)
+    }
 }
 
+/// Of all frames at once: to feed a hasher with one after the other takes longer than everything else here.
 fn id(toggle: &Toggle, value: Option<u64>, frames: &[Frame]) -> ChangeId {
-    let mut hasher = IdHasher::new();
-    hasher.field(Field::Str(toggle.name));
-    if let Some(value) = value {
-        hasher.field(Field::U64(value));
-    }
-    for frame in frames {
-        hasher.field(Field::U64(frame.module)).field(Field::U64(frame.offset));
-    }
-    hasher.finish()
+    let seed = Fingerprint::new(toggle.name_hash, value).key();
+    ChangeId(xxh3_64_with_seed(Frame::bytes(frames), seed))
 }

@@ -2,36 +2,39 @@
 //!
 //! Keys are hashes. A slot is one `AtomicU64`: the upper bits of a key and, in the two lowest, a tag that is never 0 in
 //! use. A bucket is one cache line of slots, filled from the front; a key whose bucket is full lives in the next level,
-//! which is eight times larger and made when it is first needed. Slots are never freed, so a bucket that was full once
-//! stays full, and every thread looks for a key along the same path.
+//! which is larger and made when it is first needed. Slots are never freed, so a bucket that was full once stays full,
+//! and every thread looks for a key along the same path.
 
 use std::{
-    alloc::{Layout, alloc_zeroed, handle_alloc_error},
+    ptr,
     sync::atomic::{
-        AtomicU64,
-        Ordering::{AcqRel, Acquire, Release},
+        AtomicPtr, AtomicU64,
+        Ordering::{AcqRel, Acquire, Relaxed, Release},
     },
     thread,
     time::{Duration, Instant},
 };
 
-use once_cell::race::OnceBox;
+use crate::pages;
 
 /// The bits of a slot that are no part of the key.
 const TAG: u64 = 0b11;
 
 /// The tag of a key whose claimant is still at work.
-const PENDING: u64 = 1;
-/// The tag of a key whose claimant is done.
-const DONE: u64 = 2;
+pub(crate) const PENDING: u64 = 1;
 
 /// How long to wait for a claimant before taking it for dead. It is at work for one `write`; what ends it early is a
 /// `fork` in another thread, or a signal whose handler we are in.
 const PATIENCE: Duration = Duration::from_millis(250);
 
 const SLOTS: usize = 8;
+
+/// The first level is part of every program that links us.
 const FIRST_BUCKETS: usize = 128;
-const GROWTH: usize = 8;
+
+/// The others: few, because each that is full is one more line to load, which is seldom in a cache; and not too large
+/// for what they hold, because keys are scattered over all pages of their level. A million keys take 25 MB.
+const MORE_BUCKETS: [usize; 6] = [1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24];
 
 /// A cache line of slots.
 #[repr(align(64))]
@@ -40,12 +43,8 @@ struct Bucket([AtomicU64; SLOTS]);
 /// The set.
 pub(crate) struct Table {
     first: [Bucket; FIRST_BUCKETS],
-    more: OnceBox<Level>,
-}
-
-struct Level {
-    buckets: Box<[Bucket]>,
-    more: OnceBox<Level>,
+    /// Null, or as many as [`MORE_BUCKETS`] says, which stay.
+    more: [AtomicPtr<Bucket>; MORE_BUCKETS.len()],
 }
 
 /// A slot that holds a key, and whether this call put it there.
@@ -57,7 +56,10 @@ struct Found<'a> {
 
 impl Table {
     pub(crate) const fn new() -> Self {
-        Self { first: [const { Bucket([const { AtomicU64::new(0) }; SLOTS]) }; FIRST_BUCKETS], more: OnceBox::new() }
+        Self {
+            first: [const { Bucket([const { AtomicU64::new(0) }; SLOTS]) }; FIRST_BUCKETS],
+            more: [const { AtomicPtr::new(ptr::null_mut()) }; MORE_BUCKETS.len()],
+        }
     }
 
     /// The tag of a key.
@@ -72,51 +74,63 @@ impl Table {
 
     #[cold]
     fn get_more(&self, key: u64) -> Option<u64> {
-        let mut more = &self.more;
-        while let Some(level) = more.get() {
-            match bucket_of(&level.buckets, key).get(key) {
+        for level in 0..MORE_BUCKETS.len() {
+            match bucket_of(self.level(level)?, key).get(key) {
                 Lookup::Found(tag) => return Some(tag),
                 Lookup::Absent => return None,
-                Lookup::Full => more = &level.more,
+                Lookup::Full => {}
             }
         }
         None
     }
 
-    /// Adds a key with a tag; if it is there already, it stays as it is.
+    /// Adds a key with a tag; if it is there already, it stays as it is. Where there is no memory for it, it is
+    /// forgotten.
     pub(crate) fn insert(&self, key: u64, tag: u64) {
-        self.find_or_insert(key & !TAG | tag);
+        let _ = self.find_or_insert(key & !TAG | tag);
     }
 
-    /// Runs `work` if no thread has done so for this key, and returns when it is done, by whomever. A claimant that
-    /// seems dead is not waited for any longer: the work is then done again rather than never.
-    pub(crate) fn once(&self, key: u64, work: impl FnOnce()) {
-        let done = key & !TAG | DONE;
-        let found = self.find_or_insert(key & !TAG | PENDING);
+    /// Runs `work` if no thread has done so for this key, and returns when it is done, by whomever; the key then has this
+    /// tag, which must be the same in all threads. A claimant that seems dead is not waited for any longer: the work is
+    /// then done again rather than never. So it is if there is no memory for the key.
+    pub(crate) fn once(&self, key: u64, tag: u64, work: impl FnOnce()) {
+        let done = key & !TAG | tag;
+        let Some(found) = self.find_or_insert(key & !TAG | PENDING) else { return work() };
         if found.is_new || (found.value != done && !becomes(found.slot, done)) {
             work();
             found.slot.store(done, Release);
         }
     }
 
-    /// Whether the work of [`once`](Self::once) is done for this key.
-    pub(crate) fn is_done(&self, key: u64) -> bool {
-        self.get(key) == Some(DONE)
+    fn find_or_insert(&self, value: u64) -> Option<Found<'_>> {
+        let mut found = bucket_of(&self.first, value).find_or_insert(value);
+        let mut levels = 0..MORE_BUCKETS.len();
+        while found.is_none() {
+            let level = levels.next()?;
+            let buckets = self.level(level).or_else(|| self.make_level(level))?;
+            found = bucket_of(buckets, value).find_or_insert(value);
+        }
+        found
     }
 
-    fn find_or_insert(&self, value: u64) -> Found<'_> {
-        if let Some(found) = bucket_of(&self.first, value).find_or_insert(value) {
-            return found;
+    /// The buckets of a further level, if it was made.
+    fn level(&self, level: usize) -> Option<&[Bucket]> {
+        let start = self.more[level].load(Acquire);
+        // SAFETY: what is not null is as many buckets, and stays.
+        (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start, MORE_BUCKETS[level]) })
+    }
+
+    /// Makes a further level, unless another thread is faster; `None`, if there is no memory.
+    #[cold]
+    fn make_level(&self, level: usize) -> Option<&[Bucket]> {
+        let bytes = MORE_BUCKETS[level].checked_mul(size_of::<Bucket>())?;
+        // A page is aligned as a cache line is, and a bucket of zeros is an empty one.
+        let start = pages::zeroed(bytes)?;
+        if self.more[level].compare_exchange(ptr::null_mut(), start.cast(), Release, Relaxed).is_err() {
+            // SAFETY: nobody but us has seen it.
+            unsafe { pages::free(start, bytes) };
         }
-        let (mut more, mut buckets) = (&self.more, FIRST_BUCKETS);
-        loop {
-            buckets = buckets.saturating_mul(GROWTH);
-            let level = more.get_or_init(|| Box::new(Level { buckets: zeroed(buckets), more: OnceBox::new() }));
-            if let Some(found) = bucket_of(&level.buckets, value).find_or_insert(value) {
-                return found;
-            }
-            more = &level.more;
-        }
+        self.level(level)
     }
 }
 
@@ -143,9 +157,16 @@ impl Bucket {
     }
 
     fn find_or_insert(&self, value: u64) -> Option<Found<'_>> {
-        self.0.iter().find_map(|slot| match slot.compare_exchange(0, value, AcqRel, Acquire) {
-            Ok(_) => Some(Found { slot, value, is_new: true }),
-            Err(other) => (other & !TAG == value & !TAG).then_some(Found { slot, value: other, is_new: false }),
+        self.0.iter().find_map(|slot| {
+            // Loaded first, because most slots hold other keys, and an exchange that fails takes many times as long.
+            let mut other = slot.load(Acquire);
+            if other == 0 {
+                match slot.compare_exchange(0, value, AcqRel, Acquire) {
+                    Ok(_) => return Some(Found { slot, value, is_new: true }),
+                    Err(now) => other = now,
+                }
+            }
+            (other & !TAG == value & !TAG).then_some(Found { slot, value: other, is_new: false })
         })
     }
 }
@@ -175,19 +196,6 @@ fn becomes(slot: &AtomicU64, value: u64) -> bool {
         thread::yield_now();
     }
     false
-}
-
-/// Empty buckets, without touching the memory of a large level.
-fn zeroed(buckets: usize) -> Box<[Bucket]> {
-    let layout = Layout::array::<Bucket>(buckets).expect("a level is smaller than the address space");
-    #[allow(clippy::cast_ptr_alignment, reason = "the layout has the alignment")]
-    // SAFETY: the layout is not empty, as there is at least one bucket.
-    let start = unsafe { alloc_zeroed(layout) }.cast::<Bucket>();
-    if start.is_null() {
-        handle_alloc_error(layout);
-    }
-    // SAFETY: allocated above with the layout of this slice, and a bucket of zeros is an empty one.
-    unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(start, buckets)) }
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::*;
 
+const DONE: u64 = 2;
+
 fn key(n: usize) -> u64 {
     xxh3_64(&n.to_le_bytes())
 }
@@ -13,17 +15,17 @@ fn key(n: usize) -> u64 {
 #[test]
 fn keys_are_found_again_at_every_level() {
     let table = Table::new();
-    for n in 0..20_000 {
+    for n in 0..200_000 {
         assert_eq!(table.get(key(n)), None);
         table.insert(key(n), 2 + n as u64 % 2);
         table.insert(key(n), 1);
     }
-    for n in 0..20_000 {
+    for n in 0..200_000 {
         assert_eq!(table.get(key(n)), Some(2 + n as u64 % 2));
     }
-    assert_eq!(table.get(key(20_000)), None);
-    let second = table.more.get().expect("a bucket overflowed");
-    assert!(second.more.get().is_some(), "and one of the second level");
+    assert_eq!(table.get(key(200_000)), None);
+    assert!(table.level(0).is_some(), "a bucket overflowed");
+    assert!(table.level(1).is_some(), "and one of the second level");
 }
 
 #[test]
@@ -42,7 +44,24 @@ fn keys_with_the_same_low_bits_do_not_crowd() {
     for n in 0..FIRST_BUCKETS {
         table.insert(key(n) << 16, 2);
     }
-    assert!(table.more.get().is_none(), "what a pattern selects ends in the same bits");
+    assert!(table.level(0).is_none(), "what a pattern selects ends in the same bits");
+}
+
+#[test]
+fn a_million_keys_fit_into_two_more_levels() {
+    let table = Table::new();
+    for n in 0..1_000_000 {
+        table.insert(key(n), 2);
+    }
+    let keys_at = |level: usize| {
+        let slots = table.level(level).into_iter().flatten().flat_map(|bucket| &bucket.0);
+        slots.filter(|slot| slot.load(Relaxed) != 0).count()
+    };
+    let last = (0..MORE_BUCKETS.len()).rfind(|&level| table.level(level).is_some()).expect("there are more");
+    // Each of these takes a page.
+    assert!(last < 2 || keys_at(2) < 4_000, "{} keys overflow", keys_at(2));
+    assert!(last <= 2);
+    assert!((0..1_000_000).all(|n| table.get(key(n)) == Some(2)));
 }
 
 #[test]
@@ -56,11 +75,11 @@ fn work_is_done_once_and_before_anyone_goes_on() {
             scope.spawn(move || {
                 for n in 0..KEYS {
                     let n = (n + start * 31) % KEYS;
-                    table.once(key(n), || {
+                    table.once(key(n), DONE, || {
                         counts[n].fetch_add(1, Relaxed);
                     });
                     assert_eq!(counts[n].load(Relaxed), 1, "seen by every thread that comes back");
-                    assert!(table.is_done(key(n)));
+                    assert_eq!(table.get(key(n)), Some(DONE));
                 }
             });
         }
@@ -72,7 +91,7 @@ fn a_dead_claimant_is_not_waited_for_forever() {
     let table = Table::new();
     table.insert(key(1), PENDING);
     let mut done = false;
-    table.once(key(1), || done = true);
-    assert!(done && table.is_done(key(1)));
-    table.once(key(1), || panic!("once"));
+    table.once(key(1), DONE, || done = true);
+    assert!(done && table.get(key(1)) == Some(DONE));
+    table.once(key(1), DONE, || panic!("once"));
 }

@@ -10,10 +10,12 @@ use std::{
 };
 
 use bisect_core::{ChangeId, Field, IdHasher};
+use xxhash_rust::const_xxh3::xxh3_64;
 
 use crate::{
     config::{self, Setting},
     decision::{self, Nesting},
+    fingerprint::Fingerprint,
     report::Text,
     stack,
 };
@@ -26,6 +28,8 @@ use crate::{
 #[repr(C)]
 pub struct Toggle {
     pub(crate) name: &'static str,
+    /// All toggles of a name have the same, and those of another name another.
+    pub(crate) name_hash: u64,
     pub(crate) place: Place,
     pub(crate) key: Key,
     pub(crate) default: Default,
@@ -135,7 +139,7 @@ impl Toggle {
     /// A toggle that nobody has asked yet.
     #[must_use]
     pub const fn new(name: &'static str, place: Place, key: Key, default: Default) -> Self {
-        Self { name, place, key, default, state: AtomicU8::new(NEW) }
+        Self { name, name_hash: xxh3_64(name.as_bytes()), place, key, default, state: AtomicU8::new(NEW) }
     }
 
     /// Whether this site is on; `None` if nobody bisects it.
@@ -155,7 +159,9 @@ impl Toggle {
         if let Known::Decision(decision) = self.known() {
             return decision;
         }
-        let decision = self.first_at(&self.place, None)?;
+        let nesting = Nesting::enter()?;
+        let id = self.id(&self.place, None);
+        let decision = decision::first(&nesting, self, id, |text| self.describe(&self.place, text))?;
         // Only now, behind the report, may other threads act on it.
         self.state.store(if decision { ON } else { OFF }, Release);
         Some(decision)
@@ -196,18 +202,17 @@ impl Toggle {
 
     /// The decision for a place, which `address` stands for in this process.
     fn at(&'static self, place: Place, address: u64, value: Option<u64>) -> Option<bool> {
-        let key = decision::key(&[self.address(), value.unwrap_or(0), address]);
-        decision::seen(key).or_else(|| {
-            let decision = self.first_at(&place, value)?;
-            decision::remember(key, decision);
-            Some(decision)
-        })
+        let mut fingerprint = Fingerprint::new(self.address(), value);
+        fingerprint.add(address);
+        let key = fingerprint.key();
+        decision::seen(key).or_else(|| self.first_at(&place, value, key))
     }
 
     #[cold]
-    fn first_at(&'static self, place: &Place, value: Option<u64>) -> Option<bool> {
+    #[inline(never)]
+    fn first_at(&'static self, place: &Place, value: Option<u64>, key: u64) -> Option<bool> {
         let nesting = Nesting::enter()?;
-        decision::first(&nesting, self, self.id(place, value), |text| self.describe(place, text))
+        decision::first_of_key(&nesting, self, key, self.id(place, value), |text| self.describe(place, text))
     }
 
     /// What is known before asking who asks.

@@ -7,7 +7,9 @@
 mod driver;
 mod finished;
 mod fixture;
+mod go;
 
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};
 pub use finished::{Finished, Running, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
+pub use go::{go, with_go};

@@ -1,38 +1,14 @@
 //! The real thing: what Go's own tool searches, ours searches too. Skipped where there is no Go.
 #![cfg(unix)]
 
-use std::{
-    env,
-    ffi::OsString,
-    io::Write,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{path::Path, process::Command};
 
-use bisect_tests::harness::{Fixture, fixtures_target_dir, line_of, run};
-
-/// The Go command: what `BISECT_TEST_GO` says, else the one in the path.
-fn go() -> Option<PathBuf> {
-    let named = env::var_os("BISECT_TEST_GO").map(PathBuf::from);
-    let in_path = || env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join("go")).find(|go| go.is_file());
-    let found = named.or_else(in_path);
-    if found.is_none() {
-        assert!(env::var_os("CI").is_none(), "CI must have a Go toolchain: name one with BISECT_TEST_GO");
-        // Not `eprintln!`: the harness would keep it to itself.
-        writeln!(std::io::stderr(), "*** SKIPPED: no Go toolchain in PATH, and none named by BISECT_TEST_GO ***")
-            .expect("standard error is there");
-    }
-    found
-}
+use bisect_tests::harness::{Fixture, go, line_of, run, with_go};
 
 /// `go test` under the driver.
 fn search(fixture: &Fixture, go: &Path, variable: &str) -> Command {
     let mut command = fixture.driver(["exec", "--json", variable]);
-    let path = env::var_os("PATH").unwrap_or_default();
-    let dirs = go.parent().map(Path::to_owned).into_iter().chain(env::split_paths(&path));
-    command.env("PATH", env::join_paths(dirs).unwrap_or(OsString::new()));
-    command.env("GOCACHE", fixtures_target_dir().join("go-cache"));
-    command.envs([("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOFLAGS", "-vet=off"), ("GO111MODULE", "on")]);
+    with_go(&mut command, go);
     command.args(["go", "test"]);
     command
 }

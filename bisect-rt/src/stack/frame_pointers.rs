@@ -19,10 +19,10 @@ const ADDRESS: usize = 0x0000_ffff_ffff_ffff;
 #[cfg(target_arch = "x86_64")]
 const ADDRESS: usize = usize::MAX;
 
-/// Captures the callers of the function into which this is inlined, at most `depth`, and says whether that can be done:
-/// on a stack that is not the thread's own (a signal's, a coroutine's) nobody knows where it ends.
+/// With the callers of the function into which this is inlined, at most `depth`. The error is that this cannot be done: on
+/// a stack that is not the thread's own (a signal's, a coroutine's) nobody knows where it ends.
 #[inline(always)]
-pub(super) fn capture(capture: &mut Capture, depth: usize) -> bool {
+pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture<'_>, Capture<'_>> {
     let mut frame: usize;
     // SAFETY: reads a register.
     unsafe {
@@ -32,8 +32,10 @@ pub(super) fn capture(capture: &mut Capture, depth: usize) -> bool {
         asm!("mov {}, x29", out(reg) frame, options(nomem, nostack, preserves_flags));
     }
     let stack = stack();
-    if !is_record(frame, &stack) {
-        return false;
+    // An empty stack, and one that is not known, has no record.
+    let last = stack.end.wrapping_sub(RECORD);
+    if frame < stack.start || !may_be_record(frame, last) {
+        return Err(capture);
     }
     for _ in 0..depth {
         let record = std::ptr::with_exposed_provenance::<[usize; 2]>(frame);
@@ -46,17 +48,18 @@ pub(super) fn capture(capture: &mut Capture, depth: usize) -> bool {
         }
         capture.push(return_address as u64);
         // The stack grows downwards: a caller's record lies above. What is none is a function without frame pointers.
-        if caller <= frame || !is_record(caller, &stack) {
+        if caller <= frame || !may_be_record(caller, last) {
             break;
         }
         frame = caller;
     }
-    true
+    Ok(capture)
 }
 
+/// Whether a record could be there, if the stack begins below.
 #[inline(always)]
-fn is_record(frame: usize, stack: &Range<usize>) -> bool {
-    frame >= stack.start && frame <= stack.end.wrapping_sub(RECORD) && frame.is_multiple_of(align_of::<usize>())
+fn may_be_record(frame: usize, last: usize) -> bool {
+    frame <= last && frame.is_multiple_of(align_of::<usize>())
 }
 
 /// The stack of this thread.

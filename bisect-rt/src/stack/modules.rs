@@ -3,6 +3,8 @@
 //! They are asked for again with every stack that is new, so that what `dlopen` loads and `dlclose` unloads is known,
 //! and nothing has to be kept in step.
 
+use std::mem::MaybeUninit;
+
 use bisect_core::{Field, IdHasher};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -30,9 +32,8 @@ mod system {
 
 /// A return address as part of an ID.
 #[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub(super) struct Frame {
-    /// The address in this process.
-    pub(super) address: u64,
     /// The identity of its module.
     pub(super) module: u64,
     /// The address relative to its module.
@@ -41,7 +42,18 @@ pub(super) struct Frame {
 
 impl Frame {
     /// In no module.
-    pub(super) const NOWHERE: Self = Self { address: 0, module: NO_MODULE, offset: 0 };
+    pub(super) const NOWHERE: Self = Self { module: NO_MODULE, offset: 0 };
+
+    pub(super) fn is_in_main(&self) -> bool {
+        self.module == MAIN
+    }
+
+    /// The frames as they are in memory: they name a stack of this executable only, and so need not be the same on
+    /// machines of another byte order.
+    pub(super) fn bytes(frames: &[Self]) -> &[u8] {
+        // SAFETY: a frame has no padding, and there are as many bytes as are read.
+        unsafe { std::slice::from_raw_parts(frames.as_ptr().cast(), size_of_val(frames)) }
+    }
 }
 
 /// The identity of the main executable, whatever it is called.
@@ -50,10 +62,15 @@ const MAIN: u64 = 0;
 /// The identity of no module; that of a library is a hash, and never this in practice.
 const NO_MODULE: u64 = u64::MAX;
 
-/// Fills in a frame for each address, and returns those up to the first that lies in no module: that is no return
+/// Makes a frame of each address, and returns those up to the first that lies in no module: that is no return
 /// address, or is in code that was made at run time and has no lasting name.
-pub(super) fn locate<'a>(addresses: &[u64], frames: &'a mut [Frame]) -> &'a [Frame] {
+pub(super) fn locate<'a>(addresses: &[u64], frames: &'a mut [MaybeUninit<Frame>]) -> &'a [Frame] {
     let frames = &mut frames[..addresses.len()];
+    for frame in &mut *frames {
+        frame.write(Frame::NOWHERE);
+    }
+    // SAFETY: all were written just now.
+    let frames = unsafe { std::slice::from_raw_parts_mut(frames.as_mut_ptr().cast::<Frame>(), frames.len()) };
     system::locate(addresses, frames);
     let located = frames.iter().position(|frame| frame.module == NO_MODULE).unwrap_or(frames.len());
     &frames[..located]
@@ -90,7 +107,7 @@ mod tests {
     fn code_is_located_and_data_is_not() {
         let code = identity as fn(&[u8]) -> u64 as usize as u64;
         let data = Box::new(0_u8);
-        let mut frames = [Frame::NOWHERE; 8];
+        let mut frames = [MaybeUninit::uninit(); 8];
         let frames = locate(&[code, code + 1, &raw const *data as u64, code], &mut frames);
         assert_eq!(frames.len(), 2, "up to the heap: {frames:x?}");
         assert_eq!(frames[1].offset, frames[0].offset + 1);

@@ -18,12 +18,13 @@ pub(super) struct Function {
 /// Debug information names files by their full path. The toggle's own file is in the first frame and known as the
 /// compiler was given it: what comes before that in the full path is the folder in which the compiler ran, and is cut
 /// off from the other files too.
-pub(super) fn describe(nesting: &Nesting, toggle: &Place, frames: &[Frame], text: &mut Text) {
+pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], frames: &[Frame], text: &mut Text) {
+    let frames = addresses.iter().zip(frames).map(|(&address, frame)| (address, frame.offset));
     // Debug information is read into a cache that a nested call would find half-changed.
     let functions: Vec<Function> = if nesting.is_inner() {
-        frames.iter().map(unknown).collect()
+        frames.map(|(address, offset)| unknown(address, offset)).collect()
     } else {
-        frames.iter().flat_map(resolve).collect()
+        frames.flat_map(|(address, offset)| resolve(address, offset)).collect()
     };
     let functions = trim::trim(&functions);
     let folder = functions.iter().find_map(|function| folder(function.place.as_deref()?, toggle.file));
@@ -36,26 +37,26 @@ pub(super) fn describe(nesting: &Nesting, toggle: &Place, frames: &[Frame], text
 }
 
 /// The functions of a frame, the innermost inlined one first.
-fn resolve(frame: &Frame) -> Vec<Function> {
+fn resolve(address: u64, offset: u64) -> Vec<Function> {
     let mut functions = Vec::new();
-    let address = usize::try_from(frame.address).expect("it was an address");
+    let pointer = std::ptr::without_provenance_mut::<c_void>(usize::try_from(address).expect("it was an address"));
     // The address is that behind the call, which may belong to another line; `resolve` steps back by itself.
-    backtrace::resolve(std::ptr::without_provenance_mut::<c_void>(address), |symbol| {
+    backtrace::resolve(pointer, |symbol| {
         // `#` leaves the hash away.
         let Some(name) = symbol.name().map(|name| format!("{name:#}")) else { return };
         functions
             .push(Function { name, place: symbol.filename().map(|file| place(file, symbol.lineno(), symbol.colno())) });
     });
     if functions.is_empty() {
-        functions.push(unknown(frame));
+        functions.push(unknown(address, offset));
     }
     functions
 }
 
 /// What can be said without debug information.
-fn unknown(frame: &Frame) -> Function {
-    let module = modules::file_name(frame.address).unwrap_or_else(|| "an unknown module".into());
-    Function { name: format!("{:#x} in {module}", frame.offset), place: None }
+fn unknown(address: u64, offset: u64) -> Function {
+    let module = modules::file_name(address).unwrap_or_else(|| "an unknown module".into());
+    Function { name: format!("{offset:#x} in {module}"), place: None }
 }
 
 fn place(file: &Path, line: Option<u32>, column: Option<u32>) -> String {

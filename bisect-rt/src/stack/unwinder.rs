@@ -2,12 +2,12 @@
 
 use super::Capture;
 
-/// Captures at most `depth` callers of the function in whose frame `marker` lies.
+/// With at most `depth` callers of the function in whose frame `marker` lies.
 ///
 /// A frame's stack pointer is that of its call of the next inner one. Those of the unwinder, ours and the marker's
 /// function are therefore below the marker, and that of the marker's caller is above.
 #[inline(always)]
-pub(super) fn capture(capture: &mut Capture, depth: usize, marker: usize) {
+pub(super) fn captured(mut capture: Capture<'_>, depth: usize, marker: usize) -> Capture<'_> {
     let mut left = depth;
     trace(|frame| {
         if frame.sp().addr() <= marker {
@@ -21,6 +21,7 @@ pub(super) fn capture(capture: &mut Capture, depth: usize, marker: usize) {
         left -= 1;
         left > 0
     });
+    capture
 }
 
 /// Not `backtrace::trace`, which takes a lock: it is there for the debugger library of Windows. The unwinders of other

@@ -2,6 +2,7 @@
 //!
 //! The first run builds the flavours (a few seconds each); later ones find them in cargo's temporary folder.
 
+mod allocations;
 mod built;
 mod cost;
 mod fixture;

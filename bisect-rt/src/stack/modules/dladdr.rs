@@ -13,7 +13,7 @@ pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
     for (frame, &address) in frames.iter_mut().zip(addresses) {
         let Some(module) = module_of(address) else { return };
         let id = if Some(module.base) == main { MAIN } else { identity(module.path.to_bytes()) };
-        *frame = Frame { address, module: id, offset: address.wrapping_sub(module.base) };
+        *frame = Frame { module: id, offset: address.wrapping_sub(module.base) };
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
             identity(path.as_os_str().as_encoded_bytes())
         };
         // The handle of a module is its base address.
-        *frame = Frame { address, module: id, offset: address.wrapping_sub(module.addr() as u64) };
+        *frame = Frame { module: id, offset: address.wrapping_sub(module.addr() as u64) };
     }
 }
 

@@ -1,0 +1,38 @@
+//! The Go toolchain, where there is one.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::Write,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use super::fixtures_target_dir;
+
+/// The Go command: what `BISECT_TEST_GO` names, else the one in the path. Says loudly that there is none.
+///
+/// # Panics
+/// If there is none where `CI` is set.
+#[must_use]
+pub fn go() -> Option<PathBuf> {
+    let named = env::var_os("BISECT_TEST_GO").map(PathBuf::from);
+    let in_path = || env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join("go")).find(|go| go.is_file());
+    let found = named.or_else(in_path);
+    if found.is_none() {
+        assert!(env::var_os("CI").is_none(), "CI must have a Go toolchain: name one with BISECT_TEST_GO");
+        // Not `eprintln!`: the harness would keep it to itself.
+        writeln!(std::io::stderr(), "*** SKIPPED: no Go toolchain in PATH, and none named by BISECT_TEST_GO ***")
+            .expect("standard error is there");
+    }
+    found
+}
+
+/// Lets a command find this Go, which is to use nothing but what is there.
+pub fn with_go(command: &mut Command, go: &Path) {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let dirs = go.parent().map(Path::to_owned).into_iter().chain(env::split_paths(&path));
+    command.env("PATH", env::join_paths(dirs).unwrap_or(OsString::new()));
+    command.env("GOCACHE", fixtures_target_dir().join("go-cache"));
+    command.envs([("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOFLAGS", "-vet=off"), ("GO111MODULE", "on")]);
+}
