@@ -11,7 +11,7 @@ use std::{
         mpsc::{Receiver, Sender, channel},
     },
     thread::Scope,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use bisect_core::{Pattern, search::Trial};
@@ -53,6 +53,7 @@ pub struct Assignment {
 #[derive(Debug)]
 struct Running {
     assignment: Assignment,
+    started: Instant,
     interrupt: Interrupt,
     /// Nobody waits for what it shows any more.
     is_abandoned: bool,
@@ -66,9 +67,18 @@ enum Message<S> {
 }
 
 /// What came next.
+#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub enum Next<S> {
     /// A run is over.
-    Over(Trial, Result<S, RunError>),
+    Over {
+        /// What was asked.
+        trial: Trial,
+        /// What it showed.
+        result: Result<S, RunError>,
+        /// How long it is worth waiting for others that have begun with it, and so may end with it; not at all if there
+        /// are none.
+        patience: Option<Duration>,
+    },
     /// A run that was told to end has done so, without a trace.
     Gone,
     /// The user wants to stop, and all runs were told to end.
@@ -113,7 +123,7 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
             report_file: assignment.report_file.clone(),
             interrupt: interrupt.clone(),
         };
-        self.running[slot] = Some(Running { assignment, interrupt, is_abandoned: false });
+        self.running[slot] = Some(Running { assignment, started: Instant::now(), interrupt, is_abandoned: false });
         let (target, sender) = (self.target, self.sender.clone());
         self.scope.spawn(move || {
             let mut farewell = Farewell { sender, slot, result: None };
@@ -163,10 +173,11 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
                 Ok(Next::Interrupted)
             }
             Message::Over(slot, result) => {
-                let Running { assignment, is_abandoned, .. } = self.running[slot].take().expect("a run was there");
+                let Running { assignment, started, is_abandoned, .. } =
+                    self.running[slot].take().expect("a run was there");
                 let result = result.expect("no run panics");
                 if !is_abandoned {
-                    return Ok(Next::Over(assignment.trial, result));
+                    return Ok(Next::Over { trial: assignment.trial, result, patience: self.patience(started) });
                 }
                 for file in [assignment.log, assignment.report_file] {
                     match fs_err::remove_file(file) {
@@ -177,6 +188,14 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
                 Ok(Next::Gone)
             }
         }
+    }
+
+    /// See [`Next::Over`], for a run that began then and ends now.
+    fn patience(&self, started: Instant) -> Option<Duration> {
+        let took = started.elapsed();
+        let is_companion =
+            |running: &Running| !running.is_abandoned && running.started.saturating_duration_since(started) < took / 8;
+        self.running.iter().flatten().any(is_companion).then(|| took / 16)
     }
 
     /// Ends everything that is going on, and waits for it.

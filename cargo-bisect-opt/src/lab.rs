@@ -101,14 +101,9 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     told: usize,
     /// The names of the tests, once the search goes on for each of them.
     tests: Option<Vec<String>>,
-    /// How long to wait for runs that end at the same time as another.
-    patience: Duration,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
 }
-
-/// Of the time that a run takes, this part is waited for others that end with it.
-const PATIENCE: u32 = 16;
 
 /// A trial that is being answered.
 #[derive(Default)]
@@ -128,7 +123,6 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             crew,
             held: Vec::new(),
             ends: 0,
-            patience: Duration::ZERO,
             touched: BTreeSet::new(),
             progress: HashMap::new(),
             accounts: HashMap::new(),
@@ -183,12 +177,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// Waits for a run to end, and takes with it those that end at the same time: what to do next is better decided when
     /// the answers of all of them are known.
     fn take_results(&mut self) -> io::Result<Result<(), RunError>> {
-        let mut patience = None;
-        while let Some(next) = self.crew.next(patience)? {
-            match next {
+        let mut next = self.crew.next(None)?;
+        while let Some(came) = next.take() {
+            match came {
                 Next::Gone => {}
                 Next::Interrupted => return Ok(Err(RunError::Interrupted)),
-                Next::Over(trial, result) => {
+                Next::Over { trial, result, patience } => {
                     let learned = result.and_then(|shown| {
                         self.target.learn(trial.question, &shown)?;
                         Ok(shown)
@@ -197,12 +191,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                         Ok(shown) => self.held.push((trial, shown)),
                         Err(error) => return Ok(Err(error)),
                     }
+                    if patience.is_some() {
+                        next = self.crew.next(patience)?;
+                    }
                 }
             }
-            if self.crew.is_idle() {
-                break;
-            }
-            patience = Some(self.patience);
         }
         Ok(Ok(()))
     }
@@ -339,7 +332,6 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let progress = self.progress.entry(trial.id).or_default();
         progress.runs += 1;
         // Single tests are run side by side.
-        self.patience = runs.iter().map(|run| run.duration).max().unwrap_or_default() / PATIENCE;
         progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
         progress.matches = progress.matches.max(distinct(runs));
         if progress.runs < self.lab.options.runs_per_trial.get() && self.search.verdict().is_none() {
