@@ -36,3 +36,20 @@ fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     // The program itself is linked anew for each trial; of the nine others fewer and fewer change.
     assert!(3 * compiled <= 2 * 10 * trials, "{compiled} starts of rustc in {trials} trials");
 }
+
+#[test]
+fn several_builds_at_once_find_the_same() {
+    let fixture = Fixture::new("tenfold");
+    let scratch = Scratch::new();
+    let search = |jobs: &str| {
+        let mut command = fixture.driver(["run", "--json", "-p", "app", jobs, "--out"]);
+        run(command.arg(scratch.dir().join("out"))).expect_status(0)
+    };
+    let (alone, together) = (search("-j1"), search("-j3"));
+    assert_eq!(together.events_of("found"), alone.events_of("found"), "{together}");
+    assert_eq!(together.events_of("start")[0]["jobs"], 3);
+    // Each has a target directory, which began as a copy of the first: the first run in it does not build everything.
+    let first = &together.events_of("trial")[0];
+    let built = fs::read_to_string(scratch.dir().join("out/runs/0002.log")).unwrap_or_default();
+    assert!(!built.contains("Compiling bisect-rt "), "{first}\n{built}");
+}
