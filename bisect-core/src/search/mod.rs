@@ -289,6 +289,8 @@ impl Search {
         }
         self.procedure.favour(changes);
         self.wanted = None;
+        // What it asks for now may have been answered early.
+        self.advance();
     }
 
     /// The trials with runs in flight that do not matter any more: their place is better used for others.
@@ -353,6 +355,18 @@ impl Search {
     #[must_use]
     pub fn found(&self) -> &[Culprit] {
         self.procedure.found()
+    }
+
+    /// The changes of a culprit, and no others: for a run that shows it once more. The trial that
+    /// [confirmed](Culprit::confirmed_by) it may have named other tests' culprits too.
+    #[must_use]
+    pub fn alone(&self, culprit: &Culprit) -> Selection {
+        Selection {
+            prefix: Prefix::NONE,
+            forced: culprit.changes.clone(),
+            inverted: culprit.mode == Mode::Disable,
+            ..Selection::all(self.options.order)
+        }
     }
 
     /// A trial of this search.

@@ -30,12 +30,14 @@ struct Target {
     ids: Vec<ChangeId>,
     tests: Vec<Test>,
     disable: bool,
+    /// Changes for which there is evidence.
+    favoured: Vec<ChangeId>,
 }
 
 impl Target {
     fn new(seed: u64, changes: u64, tests: Vec<Test>) -> Self {
         let ids = (0..changes).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
-        Self { ids, tests, disable: false }
+        Self { ids, tests, disable: false, favoured: Vec::new() }
     }
 
     /// The same with one of its tests only.
@@ -110,13 +112,14 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
             Step::Wait => {
                 let over = running.remove(choices.next().unwrap() % running.len());
                 let calibrates = matches!(over.question, Question::All | Question::None);
-                if calibrates {
+                if calibrates && search.tests() == 1 {
                     search.record(over.id, target.observe_all(&over.selection));
                 } else {
                     let observations = over.tests.iter().map(|&test| observe(target, test, &over));
                     search.record_each(over.id, observations.collect());
                 }
                 if search.can_split() && target.tests.len() > 1 {
+                    search.favour(target.favoured.iter().copied());
                     search.split(NonZeroUsize::new(target.tests.len()).unwrap());
                 }
             }
@@ -149,6 +152,7 @@ prop_compose! {
 prop_compose! {
     fn target()(ids in btree_set(any::<u64>(), 2..50))
                (tests in vec(test(ids.len()), 1..10), shared in vec(any::<prop::sample::Index>(), 0..12),
+                keep_apart in vec(any::<bool>(), 10), favoured in vec(any::<prop::sample::Index>(), 0..9),
                 disable in any::<bool>(), ids in Just(ids)) -> Target {
         // Some share what breaks others.
         let mut tests = tests;
@@ -157,7 +161,17 @@ prop_compose! {
             tests[i].reaches = None;
             tests[i].fails = other.fails;
         }
-        Target { ids: ids.into_iter().map(ChangeId).collect(), tests, disable }
+        // Others come by nothing that breaks any other test.
+        let count = tests.len();
+        for (i, test) in tests.iter_mut().enumerate().filter(|&(i, _)| keep_apart[i] && i < ids.len()) {
+            let own = |&change: &usize| Some(change / count * count + i).filter(|&own| own < ids.len()).unwrap_or(i);
+            test.fails = test.fails.iter().map(|set| set.iter().map(own).collect()).collect();
+            test.appears_with = test.appears_with.iter().map(|(late, first)| (own(late), own(first))).collect();
+            test.reaches = Some((i..ids.len()).step_by(count).collect());
+        }
+        let ids: Vec<_> = ids.into_iter().map(ChangeId).collect();
+        let favoured = favoured.iter().map(|favoured| ids[favoured.index(ids.len())]).collect();
+        Target { ids, tests, disable, favoured }
     }
 }
 
@@ -220,6 +234,133 @@ fn forty_tests_with_three_culprits_take_little_more_than_the_hardest() {
     assert!(all.iter().all(|(together, hardest)| 2 * together <= 3 * hardest), "{all:?}");
 }
 
+/// A target whose tests have so many changes of their own each, one of which breaks it.
+fn apart(seed: u64, changes: u64, tests: usize) -> Target {
+    let total = usize::try_from(changes).unwrap() * tests;
+    let test = |i: usize| Test {
+        fails: vec![[i].into()],
+        reaches: Some((i..total).step_by(tests).collect()),
+        ..Test::default()
+    };
+    Target::new(seed, total as u64, (0..tests).map(test).collect())
+}
+
+#[test]
+fn forty_tests_that_have_nothing_in_common_take_little_more_than_the_hardest() {
+    for seed in 0..3 {
+        let target = apart(seed, 1000, 40);
+        let together = honest(&target, Options::default());
+        assert_eq!(together.verdict(), Some(Verdict::Complete));
+        for test in 0..40 {
+            assert_eq!(sets(together.found_by(test)), [[target.ids[test]].into()].into());
+        }
+        let hardest = (0..40).map(|test| honest(&target.alone(test), Options::default()).runs()).max().unwrap();
+        println!("{} runs of all, {hardest} of the hardest alone", together.runs());
+        assert!(2 * together.runs() <= 3 * hardest, "{} and {hardest}", together.runs());
+        let kinds: Vec<_> = (0..together.trials()).map(|trial| together.trial(TrialId(trial)).question).collect();
+        let count = |question| kinds.iter().filter(|&&kind| kind == question).count();
+        assert_eq!((count(Question::All), count(Question::Exactly), count(Question::Rest)), (2, 1, 1));
+    }
+}
+
+#[test]
+fn a_culprit_can_be_shown_without_those_of_other_tests() {
+    for disable in [false, true] {
+        let target = Target { disable, ..apart(4, 100, 6) };
+        let search = honest(&target, Options::default());
+        for (test, shared) in search.culprits().into_iter().enumerate() {
+            assert_eq!(search.trial(shared.confirmed_by).selection.forced.len(), 6, "all were confirmed by one trial");
+            let selection = search.alone(shared.culprit);
+            let pattern = format!("{}x{:016x}", if disable { "!" } else { "" }, shared.culprit.changes[0].0);
+            assert_eq!(selection.pattern().to_string(), pattern);
+            assert_eq!(target.observe(shared.tests[0], &selection).outcome, Outcome::Fail, "{test}");
+        }
+    }
+}
+
+#[test]
+fn what_is_favoured_is_found_sooner() {
+    for target in [taking_turns(2, 1000, 40, 3), apart(2, 1000, 10)] {
+        let favoured: Vec<_> = target.ids.iter().copied().take(30).collect();
+        let runs = honest(&target, Options::default()).runs();
+        let search = honest(&Target { favoured, ..target }, Options::default());
+        assert_eq!(search.verdict(), Some(Verdict::Complete));
+        assert!(search.runs() + 3 <= runs, "{} instead of {runs}", search.runs());
+    }
+}
+
+#[test]
+fn a_test_that_fails_only_in_company_is_left_alone() {
+    let target = taking_turns(7, 100, 6, 2);
+    let search = search(&target, Options::default(), &[0], &mut |target, test, trial| {
+        let seen = target.observe(test, &trial.selection);
+        if test == 4 { Observation { outcome: Outcome::Pass, ..seen } } else { seen }
+    });
+    assert_eq!(search.verdict_of(4), Some(&Verdict::NoDifference(Outcome::Pass)));
+    assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
+    let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
+    let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
+    assert_eq!(its, [Question::All]);
+}
+
+#[test]
+fn tests_that_all_fail_only_in_company_leave_nothing_to_find() {
+    let target = taking_turns(7, 100, 6, 2);
+    let search = search(&target, Options::default(), &[0], &mut |target, test, trial| Observation {
+        outcome: Outcome::Pass,
+        ..target.observe(test, &trial.selection)
+    });
+    assert_eq!((search.verdict(), search.runs()), (Some(Verdict::NoDifference(Outcome::Pass)), 3));
+}
+
+#[test]
+fn a_test_that_tells_nothing_on_its_own_is_unusable_alone() {
+    let (search, _) = with_one_odd(Options::default(), &mut |seen, trial, _| match trial.question {
+        Question::All => Observation { outcome: Outcome::Unresolved(Reason::Timeout), ..seen },
+        _ => seen,
+    });
+    let unresolved = Unusable::Unresolved(Question::All, Reason::Timeout);
+    assert_eq!(search.verdict_of(4), Some(&Verdict::Unusable(unresolved)));
+    let (search, _) = with_one_odd(Options::default(), &mut |seen, _, _| Observation { reported: Vec::new(), ..seen });
+    assert_eq!(search.verdict_of(4), Some(&Verdict::Unusable(Unusable::NoReports)));
+}
+
+/// A test that comes by what breaks another one only where one of its own changes is off, and is mended by it.
+#[test]
+fn a_test_that_comes_by_what_breaks_another_one_is_asked_again_on_its_own() {
+    for count in [1, 4] {
+        // By rank: test 0 has the first ten, test 1 the next, and so on; each is broken by its last but one, but for the
+        // last test, which is broken by the very last change.
+        let change = |rank: u64| ChangeId((rank << 58).reverse_bits());
+        let test = |i: usize| Test {
+            fails: vec![[10 * i + 8 + i / 2].into()],
+            reaches: Some((10 * i..10 * i + 10).collect()),
+            ..Test::default()
+        };
+        let tests = (0..3).map(test).collect();
+        let target = Target { ids: (0..30).map(change).collect(), ..Target::new(0, 0, tests) };
+        let options = in_flight(count, &Options::default());
+        let mut named = Vec::new();
+        let search = search(&target, options, &[0], &mut |target, test, trial| {
+            if test == 0 && trial.question == Question::Exactly {
+                named.push(trial.selection.forced.len());
+            }
+            let mut seen = target.observe(test, &trial.selection);
+            let is_on = |i: usize| trial.selection.contains(target.ids[i]);
+            if test == 0 && is_on(29) && !is_on(9) && !trial.selection.inverted {
+                seen.outcome = Outcome::Pass;
+                seen.reported.push(target.ids[29]);
+            }
+            seen
+        });
+        assert_eq!(search.verdict(), Some(Verdict::Complete), "{count} in flight");
+        assert_eq!(sets(search.found_by(0)), [[target.ids[8]].into()].into());
+        assert!(matches!(named[..], [2 | 3, 1]), "in company first, then not: {named:?}");
+        let confirmed_by = search.found_by(0)[0].confirmed_by;
+        assert_eq!(search.trial(confirmed_by).selection.forced, [target.ids[8]]);
+    }
+}
+
 #[test]
 fn a_hundred_and_fifty_culprits_fit_into_patterns() {
     let target = taking_turns(3, 1000, 150, 150);
@@ -263,12 +404,10 @@ fn a_test_that_reports_what_it_was_not_asked_for_is_unusable_alone() {
 
 #[test]
 fn a_test_that_ignores_the_pattern_is_told_from_one_that_slips() {
-    for (from, expected) in [(0, false), (5, true)] {
-        // It obeys for some runs, so that it is known what it reports.
-        let mut runs = 0;
-        let (search, _) = with_one_odd(Options::default(), &mut |seen, _, target| {
-            runs += 1;
-            if runs > from { Observation { reported: target.ids.clone(), ..seen } } else { seen }
+    for (slips, expected) in [(false, true), (true, false)] {
+        let (search, _) = with_one_odd(Options::default(), &mut |seen, trial, target| {
+            let all = target.ids.iter().copied().skip(usize::from(slips && trial.question != Question::All));
+            Observation { reported: all.collect(), ..seen }
         });
         let Some(Verdict::Unusable(Unusable::Unasked { ignores_pattern, changes, .. })) = search.verdict_of(4) else {
             panic!("{:?}", search.verdict_of(4))
@@ -296,7 +435,8 @@ fn a_flaky_test_is_inconsistent_alone() {
 fn a_test_that_is_not_confirmed_is_not_accused() {
     let (search, target) = with_one_odd(Options::default(), &mut |seen, trial, target| {
         // It fails with any prefix that has this one, but not with it alone.
-        let fails = trial.selection.contains(target.ids[3]) && trial.question == Question::Prefix;
+        let fails = trial.selection.contains(target.ids[3]) && trial.question != Question::Exactly;
+        let fails = fails && !trial.selection.inverted && trial.question != Question::Rest;
         Observation { outcome: outcome(fails), ..seen }
     });
     let verdict = search.verdict_of(4);
@@ -392,8 +532,8 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
     search.cancel(running[0].id);
     assert_eq!(search.obsolete(), ids(&running[1..]));
     let begun = search.trials();
-    let Step::Run(trial) = search.step() else { panic!("prefixes are wanted") };
-    assert_eq!((trial.question, trial.tests.as_slice(), search.trials()), (Question::Prefix, &[0, 1][..], begun + 1));
+    let Step::Run(trial) = search.step() else { panic!("what each test does alone is wanted") };
+    assert_eq!((trial.question, trial.tests.as_slice(), search.trials()), (Question::All, &[0, 1][..], begun + 1));
     assert_eq!(search.trial(trial.id), &trial);
 }
 

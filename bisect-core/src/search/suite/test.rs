@@ -5,13 +5,14 @@
 //! has changes on and off outside this test's candidates. It moves a copy of the bracket, the guess. Where the guess ends,
 //! one run of that change alone tells in most cases that it was right, and in the others exact prefixes are searched.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
 use crate::{
     ChangeId,
     search::{
         bracket::Bracket,
         procedure::{Answer, Procedure},
+        ranked,
         selection::{Prefix, Selection},
         trial::{Observation, Outcome, Question, TrialId},
         verdict::{Culprit, Inconsistency, Unusable, Verdict},
@@ -31,6 +32,8 @@ pub(super) struct Test {
     stopped: Option<Verdict>,
     /// The most changes that a run reported.
     most_reported: usize,
+    /// Changes that runs reported which are not known from the ends.
+    late: BTreeSet<ChangeId>,
 }
 
 /// What pooled runs say about the change that is being searched for.
@@ -68,8 +71,15 @@ pub(super) struct Narrowing<'a> {
 
 impl Test {
     pub(super) fn new(procedure: Procedure) -> Self {
-        let narrowing = procedure.narrowing_id();
-        Self { procedure, guess: Guess::Nothing, narrowing, alone: None, stopped: None, most_reported: 0 }
+        Self {
+            procedure,
+            guess: Guess::Nothing,
+            narrowing: None,
+            alone: None,
+            stopped: None,
+            most_reported: 0,
+            late: BTreeSet::new(),
+        }
     }
 
     pub(super) fn found(&self) -> &[Culprit] {
@@ -141,22 +151,47 @@ impl Test {
 
     /// Whether the answer to a question is of use now.
     pub(super) fn awaits(&self, question: Question, selection: &Selection) -> bool {
-        self.asks().is_some_and(|asked| asked.0 == question && asked.1 == *selection)
+        self.asks().is_some_and(|asked| asked.0 == question && self.is_as_good(selection, &asked.1))
             || question == Question::Prefix && self.learns_from(selection).is_some()
+    }
+
+    /// Whether a run with this selection shows of this test what one with `own` would.
+    pub(super) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
+        let has = |all: &[ChangeId], some: &[ChangeId]| some.iter().all(|id| all.contains(id));
+        selection.prefix == own.prefix
+            && selection.gaps == own.gaps
+            && has(&selection.forced, &own.forced)
+            && has(&selection.excluded, &own.excluded)
+            && self.ignores(selection, own)
+    }
+
+    /// Whether this test never came by any of the changes that a selection names beside those of `own`. Nothing more can be
+    /// known of those that are left out; those that are switched are reported if they turn up, and then it is known.
+    pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
+        let is_ignored = |all: &[ChangeId], own: &[ChangeId]| {
+            all.iter().filter(|id| !own.contains(id)).all(|&id| !self.comes_by(id))
+        };
+        is_ignored(&selection.forced, &own.forced) && is_ignored(&selection.excluded, &own.excluded)
+    }
+
+    fn comes_by(&self, id: ChangeId) -> bool {
+        ranked::contains(self.procedure.order(), self.procedure.known(), id) || self.late.contains(&id)
     }
 
     /// Takes the answer to a question that this test [awaits](Self::awaits).
     pub(super) fn answer(&mut self, selection: &Selection, answer: &Answer<'_>) {
         match self.learns_from(selection) {
             Some(cut) => self.after_cut(selection, cut, answer),
-            None => self.after_own(selection, answer),
+            None => self.after_own(answer),
         }
         self.settle();
     }
 
-    /// Ends the search if what one run of a trial showed cannot be believed.
-    pub(super) fn distrust(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
+    /// Learns which changes this test comes by, and ends the search if what one run of a trial showed cannot be believed.
+    pub(super) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
         let reported = &observation.reported;
+        let (order, known) = (self.procedure.order(), self.procedure.known());
+        self.late.extend(reported.iter().filter(|&&id| !ranked::contains(order, known, id)));
         let changes: Vec<_> = reported.iter().copied().filter(|&id| !selection.contains(id)).take(8).collect();
         // It never reported more, so there is nothing that it leaves out.
         let ignores_pattern = self.most_reported > 0 && reported.len() >= self.most_reported;
@@ -217,7 +252,7 @@ impl Test {
         }
     }
 
-    fn after_own(&mut self, selection: &Selection, answer: &Answer<'_>) {
+    fn after_own(&mut self, answer: &Answer<'_>) {
         match self.guess {
             Guess::Alone(change) if self.procedure.narrowing().is_some() => match answer.outcome {
                 Outcome::Fail if answer.reported.is_some_and(|reported| reported.contains(&change)) => {
@@ -228,7 +263,7 @@ impl Test {
                 outcome @ (Outcome::Pass | Outcome::Unresolved(_)) => {
                     self.guess = Guess::Over(Some(change));
                     let reported = answer.reported.cloned();
-                    let selection = selection.clone();
+                    let selection = normal(self.procedure.alone(change));
                     self.alone = Some(Alone { selection, trial: answer.trial, outcome, reported });
                 }
             },
