@@ -342,8 +342,8 @@ impl Search {
         (!self.trials[id.0].agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
 
-    /// How the search ended, if it has. One over several tests is complete if it is for each of them; else it ended like
-    /// the worst of them, unless it was stopped.
+    /// How the search ended, if it has. One over several tests ended like the worst of them, unless it was stopped; those
+    /// that make [no difference](Verdict::NoDifference) on their own do not count, unless none does.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.suite {
