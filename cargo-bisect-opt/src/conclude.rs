@@ -15,24 +15,38 @@ pub fn conclude(search: &Search, verdict: &Verdict, tests: Option<&[String]>, ou
     }
 }
 
+/// Of a test that failed in the run of all tests, and then did not.
+const ALONE: &str = "it passes in a process of its own, so it fails only in the company of other tests: \
+                     search for it with --per-test=never";
+
 /// How the searches for all tests ended: as badly as the worst of them.
 fn of_tests(search: &Search, tests: &[String], out_dir: &Path) -> (Exit, String) {
     const SHOWN: usize = 3;
     let mut status = Exit::Found;
-    let mut unexplained = Vec::new();
+    let (mut unexplained, mut may_be_more) = (Vec::new(), false);
     for (i, test) in tests.iter().enumerate() {
         let Some(verdict) = search.verdict_of(i) else { continue };
-        if *verdict == Verdict::Complete {
+        if matches!(verdict, Verdict::Complete | Verdict::Incomplete(Incomplete::MaxSets)) {
+            may_be_more |= *verdict != Verdict::Complete;
             continue;
         }
-        let (exit, words) = of_one(search, verdict, search.found_by(i).len(), out_dir);
+        let (exit, words) = match verdict {
+            Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
+            verdict => of_one(search, verdict, search.found_by(i).len(), out_dir),
+        };
         status = worse(status, exit);
         unexplained.push(format!("\n  {test}: {words}"));
     }
+    if status == Exit::Nothing && !search.culprits().is_empty() {
+        status = Exit::Found;
+    }
     let culprits = plural(search.culprits().len(), "culprit");
     let mut words = format!("found {culprits} for {}", plural(tests.len(), "test"));
+    if may_be_more {
+        words += ", as many for each as --max allows; there may be more";
+    }
     if unexplained.is_empty() {
-        words += "; with everything else they pass";
+        words += if may_be_more { "" } else { "; with everything else they pass" };
         return (status, words);
     }
     let left = unexplained.len().saturating_sub(SHOWN);
@@ -46,7 +60,7 @@ fn of_tests(search: &Search, tests: &[String], out_dir: &Path) -> (Exit, String)
 }
 
 fn worse(a: Exit, b: Exit) -> Exit {
-    const FROM_GOOD_TO_BAD: [Exit; 4] = [Exit::Found, Exit::Limit, Exit::Unusable, Exit::Inconsistent];
+    const FROM_GOOD_TO_BAD: [Exit; 5] = [Exit::Found, Exit::Nothing, Exit::Limit, Exit::Unusable, Exit::Inconsistent];
     let rank = |exit| FROM_GOOD_TO_BAD.iter().position(|&other| other == exit);
     if rank(a) >= rank(b) { a } else { b }
 }

@@ -1,7 +1,9 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
+mod tell;
+
 use std::{
-    collections::{BTreeSet, HashMap, HashSet},
+    collections::{BTreeSet, HashMap},
     io,
     num::NonZeroUsize,
     path::Path,
@@ -11,19 +13,19 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Culprit, Mode, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
+    search::{Observation, Options, Question, Search, Step, Trial, TrialId},
 };
 
 use crate::{
     conclude::conclude,
     crew::{Assignment, Crew, Next},
     describe::Description,
-    events::{Change, End, Event, Found, RunBegins, Sink, Start, TrialDone},
+    events::{End, Event, Sink, Start},
     exit_code::Exit,
     interrupt::Interrupt,
     run_dir::RunDir,
     since::Since,
-    target::{Kind, Run, RunError, Target},
+    target::{Run, RunError, Target},
     waiting::{Waiting, computed_by_children},
 };
 
@@ -232,7 +234,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.held.sort_by_key(|(trial, _)| trial.id);
         let mut held = std::mem::take(&mut self.held).into_iter();
         for (trial, shown) in held.by_ref() {
-            let is_end = is_end(trial.question);
+            let is_end = self.is_end(&trial);
             // Before it is known what fails at the ends, and whether the search is about single tests, others can wait.
             match if is_end || self.knows_ends() { self.target.judge(shown) } else { Err(shown) } {
                 Ok(runs) => self.record(&trial, runs)?,
@@ -245,6 +247,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         // After a split: what was asked of the whole, and is obsolete.
         self.held.extend(held);
         Ok(())
+    }
+
+    /// Whether a trial is of the whole target with every change, or with none.
+    fn is_end(&self, trial: &Trial) -> bool {
+        self.tests.is_none() && matches!(trial.question, Question::All | Question::None)
     }
 
     /// Whether what happens with every change and with none was recorded.
@@ -269,7 +276,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let verbose = pattern.verbose || self.lab.since.is_some() && is_end(trial.question);
+        let verbose = pattern.verbose || self.lab.since.is_some() && self.is_end(trial);
         pattern.verbose(verbose)
     }
 
@@ -300,7 +307,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let observe = |run: &Run| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
         self.search.record_each(trial.id, runs.iter().map(observe).collect());
         self.tell_trial(trial, &runs)?;
-        if is_end(trial.question) {
+        if self.is_end(trial) {
             self.ends += 1;
             self.note_places(&runs);
             if self.knows_ends() {
@@ -312,123 +319,4 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         }
         Ok(())
     }
-
-    fn tell_run(&mut self, trial: &Trial) -> io::Result<()> {
-        let search = &self.search;
-        let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
-        let nth = self.progress.entry(trial.id).or_default().runs + 1;
-        self.lab.tell(&Event::Run(&RunBegins {
-            n: trial.id.0 + 1,
-            run: (nth, self.lab.options.runs_per_trial.get()),
-            question: trial.question,
-            selected,
-            tests: self.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
-            pattern: &self.pattern(trial).to_string(),
-            left: search.trials_left(),
-        }))
-    }
-
-    fn tell_trial(&mut self, trial: &Trial, runs: &[Run]) -> io::Result<()> {
-        let progress = self.progress.entry(trial.id).or_default();
-        progress.runs += 1;
-        // Single tests are run side by side.
-        progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
-        progress.matches = progress.matches.max(distinct(runs));
-        if progress.runs < self.lab.options.runs_per_trial.get() && self.search.verdict().is_none() {
-            return Ok(());
-        }
-        let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
-        let (outcome, reason) = together(runs);
-        let pattern = self.pattern(trial).to_string();
-        let done = TrialDone { n: trial.id.0 + 1, pattern, matches, outcome, reason, runs: times, duration };
-        self.lab.tell(&Event::Trial(&done))?;
-        let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, computed_by_children()));
-        advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
-    }
-
-    /// Tells the culprits that were found. Of many tests, which of them a culprit breaks is known in the end only.
-    fn tell_found(&mut self, at_end: bool) -> io::Result<()> {
-        if self.tests.is_some() && !at_end {
-            return Ok(());
-        }
-        let culprits = self.search.culprits();
-        let found: Vec<_> = culprits
-            .iter()
-            .enumerate()
-            .skip(self.told)
-            .map(|(i, shared)| {
-                let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                self.found(i + 1, shared.culprit, self.tests.as_deref().map(names))
-            })
-            .collect();
-        self.told += found.len();
-        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))
-    }
-
-    fn tell_notes(&mut self) -> io::Result<()> {
-        self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
-    }
-
-    fn found(&self, number: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
-        let runs = &self.accounts[&culprit.confirmed_by];
-        let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
-        let change = |&id: &ChangeId| {
-            // Where several tests say something about it, they say the same.
-            let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
-            describe(id, text, self.target)
-        };
-        Found {
-            set: number,
-            mode: match culprit.mode {
-                Mode::Enable => "enable",
-                Mode::Disable => "disable",
-            },
-            confirmed: true,
-            changes: culprit.changes.iter().map(change).collect(),
-            reproduce: self.target.reproduce(&self.search.trial(culprit.confirmed_by).pattern(), &tests),
-            tests,
-        }
-    }
-}
-
-/// Whether everything is switched, or nothing.
-fn is_end(question: Question) -> bool {
-    matches!(question, Question::All | Question::None)
-}
-
-/// How many changes the runs of a trial's tests reported together.
-fn distinct(runs: &[Run]) -> usize {
-    match runs {
-        [run] => run.reports.len(),
-        runs => runs.iter().flat_map(|run| run.reports.ids()).collect::<HashSet<_>>().len(),
-    }
-}
-
-/// The outcome of all tests of a trial, and words for it.
-fn together(runs: &[Run]) -> (&'static str, String) {
-    let with = |is: fn(Outcome) -> bool| runs.iter().filter(|run| is(run.outcome)).collect::<Vec<_>>();
-    let failed = with(|outcome| outcome == Outcome::Fail);
-    let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));
-    let (outcome, those) = match (failed.as_slice(), unresolved.as_slice()) {
-        ([], []) => return ("pass", String::new()),
-        ([], unresolved) => ("unresolved", unresolved),
-        (failed, _) => ("fail", failed),
-    };
-    let reason = match (runs, those) {
-        ([run], _) => run.reason.clone(),
-        (_, those) => format!("{} of {} tests", those.len(), runs.len()),
-    };
-    (outcome, reason)
-}
-
-fn describe<T: Target>(id: ChangeId, text: &[String], target: &T) -> Change {
-    let description = Description::parse(text);
-    let name = description.name.unwrap_or_default();
-    let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
-    let (file, line, column) = match description.place {
-        Some(place) => (Some(place.file), Some(place.line), place.column),
-        None => (None, None, None),
-    };
-    let kind = target.kind(&name).unwrap_or(by_form);
-    Change { id: id.to_string(), kind, name, text: text.to_vec(), file, line, column, frames: description.frames }
 }

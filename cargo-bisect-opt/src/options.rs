@@ -139,7 +139,7 @@ pub struct SearchArgs {
     /// Run the target this many times for each trial; the runs must agree
     #[arg(long, value_name = "N", default_value = "1")]
     pub count: NonZeroUsize,
-    /// Stop after this many culprits
+    /// Stop after this many culprits (of each test, where each is searched for)
     #[arg(long, value_name = "N")]
     pub max: Option<NonZeroUsize>,
     /// Do not search for culprits of more than this many changes

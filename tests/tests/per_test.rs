@@ -66,3 +66,32 @@ fn a_single_test_too_if_asked_for() {
     let finished = search(&fixture, &scratch, &["--per-test", "--", "player_05"]).expect_status(0);
     assert_eq!(groups(&finished).into_values().collect::<Vec<_>>(), [["tests::player_05"]]);
 }
+
+#[test]
+fn a_test_that_fails_only_in_company_is_told_and_does_not_keep_the_others_from_it() {
+    let (fixture, scratch) = (Fixture::new("company"), Scratch::new());
+    let words = ["--", "--test-threads=1"];
+    let finished = search(&fixture, &scratch, &words).expect_status(0);
+    let found: Vec<_> = groups(&finished).into_values().collect();
+    assert_eq!(found.len(), 2, "{finished}");
+    assert!(found.contains(&vec!["tests::a_visitor_shuts_the_door".to_owned()]), "{finished}");
+    assert!(found.contains(&vec!["tests::nobody_climbs".to_owned()]), "{finished}");
+    finished
+        .expect_message(&["tests::the_next_one_finds_it_shut: it passes in a process of its own", "--per-test=never"]);
+
+    // That helps.
+    let one = ["--per-test=never", "--", "--test-threads=1", "--skip", "climbs"];
+    let finished = search(&fixture, &scratch, &one).expect_status(0);
+    let tests: Vec<_> = groups(&finished).into_values().collect();
+    assert_eq!(tests, [["tests::a_visitor_shuts_the_door", "tests::the_next_one_finds_it_shut"]]);
+}
+
+#[test]
+fn a_test_that_ends_the_process_is_the_executable() {
+    let (fixture, scratch) = (Fixture::new("company"), Scratch::new());
+    let words = ["--per-test", "--features=crash", "--", "--test-threads=1"];
+    let finished = search(&fixture, &scratch, &words).expect_status(0);
+    let found = groups(&finished);
+    assert!(found.values().all(|tests| *tests == ["unittests src/lib.rs (company)"]), "{finished}");
+    assert_eq!(found.len(), 2, "both break it: {finished}");
+}

@@ -289,10 +289,8 @@ impl Search {
         }
         self.procedure.favour(changes);
         self.wanted = None;
-        if self.suite.is_none() {
-            // What is asked now may have been answered early.
-            self.advance();
-        }
+        // What it asks for now may have been answered early.
+        self.advance();
     }
 
     /// The trials with runs in flight that do not matter any more: their place is better used for others.

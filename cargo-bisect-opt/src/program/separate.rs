@@ -18,7 +18,11 @@ use std::{
 
 use bisect_core::search::{Outcome, Reason};
 
-use super::{Attempt, Axis, Failure, PerTest, Program, Share, Start, new_reports};
+use super::{
+    Attempt, Axis, Failure, PerTest, Program,
+    failures::Share,
+    run::{Start, new_reports},
+};
 use crate::{
     cargo::{Artifacts, Subcommand, libtest},
     reports::Reports,

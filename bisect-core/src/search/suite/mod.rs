@@ -1,7 +1,8 @@
 //! Several tests, searched together: each has a search of its own, and every run answers for as many as possible.
 //!
 //! First each test shows what it does in a process of its own. Questions that name their changes (alone? anything else?)
-//! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see [`pool`] for what is run, and [`test`] for what a test makes of it.
+//! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
+//! [`pool`] for what is run, and [`test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
 
 mod joint;

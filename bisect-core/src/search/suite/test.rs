@@ -1,9 +1,10 @@
 //! One test among several: an exact search, and a guess that goes before it.
 //!
 //! The [`Procedure`] is told nothing but what runs of its own questions showed, or of such that [are as
-//! good](Test::is_as_good), so what it finds is what a search for this test alone would find. A pooled run, which serves tests with other candidates too, is *not* such a question: it
-//! has changes on and off outside this test's candidates. It moves a copy of the bracket, the guess. Where the guess ends,
-//! one run of that change alone tells in most cases that it was right, and in the others exact prefixes are searched.
+//! good](Test::is_as_good), so what it finds is what a search for this test alone would find. A pooled run, which serves
+//! tests with other candidates too, is *not* such a question: it has changes on and off outside this test's candidates.
+//! It moves a copy of the bracket, the guess. Where the guess ends, one run of that change alone tells in most cases
+//! that it was right, and in the others exact prefixes are searched.
 
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 

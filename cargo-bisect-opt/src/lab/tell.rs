@@ -1,0 +1,132 @@
+//! What the search does, as events.
+
+use std::{collections::HashSet, io};
+
+use bisect_core::{
+    ChangeId,
+    search::{Culprit, Mode, Outcome, Trial},
+};
+
+use super::{Progress, Session};
+use crate::{
+    describe::Description,
+    events::{Change, Event, Found, RunBegins, TrialDone},
+    target::{Kind, Run, Target},
+    waiting::computed_by_children,
+};
+
+impl<T: Target> Session<'_, '_, '_, '_, T> {
+    pub(super) fn tell_run(&mut self, trial: &Trial) -> io::Result<()> {
+        let search = &self.search;
+        let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
+        let nth = self.progress.entry(trial.id).or_default().runs + 1;
+        self.lab.tell(&Event::Run(&RunBegins {
+            n: trial.id.0 + 1,
+            run: (nth, self.lab.options.runs_per_trial.get()),
+            question: trial.question,
+            selected,
+            tests: self.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
+            pattern: &self.pattern(trial).to_string(),
+            left: search.trials_left(),
+        }))
+    }
+
+    pub(super) fn tell_trial(&mut self, trial: &Trial, runs: &[Run]) -> io::Result<()> {
+        let progress = self.progress.entry(trial.id).or_default();
+        progress.runs += 1;
+        // Single tests are run side by side.
+        progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
+        progress.matches = progress.matches.max(distinct(runs));
+        if progress.runs < self.lab.options.runs_per_trial.get() && self.search.verdict().is_none() {
+            return Ok(());
+        }
+        let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
+        let (outcome, reason) = together(runs);
+        let pattern = self.pattern(trial).to_string();
+        let done = TrialDone { n: trial.id.0 + 1, pattern, matches, outcome, reason, runs: times, duration };
+        self.lab.tell(&Event::Trial(&done))?;
+        let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, computed_by_children()));
+        advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
+    }
+
+    /// Tells the culprits that were found. Of many tests, which of them a culprit breaks is known in the end only.
+    pub(super) fn tell_found(&mut self, at_end: bool) -> io::Result<()> {
+        if self.tests.is_some() && !at_end {
+            return Ok(());
+        }
+        let culprits = self.search.culprits();
+        let found: Vec<_> = culprits
+            .iter()
+            .enumerate()
+            .skip(self.told)
+            .map(|(i, shared)| {
+                let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
+                self.found(i + 1, shared.culprit, self.tests.as_deref().map(names))
+            })
+            .collect();
+        self.told += found.len();
+        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))
+    }
+
+    pub(super) fn tell_notes(&mut self) -> io::Result<()> {
+        self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
+    }
+
+    fn found(&self, number: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+        let runs = &self.accounts[&culprit.confirmed_by];
+        let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
+        let change = |&id: &ChangeId| {
+            // Where several tests say something about it, they say the same.
+            let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
+            describe(id, text, self.target)
+        };
+        Found {
+            set: number,
+            mode: match culprit.mode {
+                Mode::Enable => "enable",
+                Mode::Disable => "disable",
+            },
+            confirmed: true,
+            changes: culprit.changes.iter().map(change).collect(),
+            reproduce: self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests),
+            tests,
+        }
+    }
+}
+
+/// How many changes the runs of a trial's tests reported together.
+fn distinct(runs: &[Run]) -> usize {
+    match runs {
+        [run] => run.reports.len(),
+        runs => runs.iter().flat_map(|run| run.reports.ids()).collect::<HashSet<_>>().len(),
+    }
+}
+
+/// The outcome of all tests of a trial, and words for it.
+fn together(runs: &[Run]) -> (&'static str, String) {
+    let with = |is: fn(Outcome) -> bool| runs.iter().filter(|run| is(run.outcome)).collect::<Vec<_>>();
+    let failed = with(|outcome| outcome == Outcome::Fail);
+    let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));
+    let (outcome, those) = match (failed.as_slice(), unresolved.as_slice()) {
+        ([], []) => return ("pass", String::new()),
+        ([], unresolved) => ("unresolved", unresolved),
+        (failed, _) => ("fail", failed),
+    };
+    let reason = match (runs, those) {
+        ([run], _) => run.reason.clone(),
+        (_, those) => format!("{} of {} tests", those.len(), runs.len()),
+    };
+    (outcome, reason)
+}
+
+fn describe<T: Target>(id: ChangeId, text: &[String], target: &T) -> Change {
+    let description = Description::parse(text);
+    let name = description.name.unwrap_or_default();
+    let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
+    let (file, line, column) = match description.place {
+        Some(place) => (Some(place.file), Some(place.line), place.column),
+        None => (None, None, None),
+    };
+    let kind = target.kind(&name).unwrap_or(by_form);
+    Change { id: id.to_string(), kind, name, text: text.to_vec(), file, line, column, frames: description.frames }
+}
