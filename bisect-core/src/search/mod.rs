@@ -340,8 +340,8 @@ impl Search {
         (!self.trials[id.0].agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
 
-    /// How the search ended, if it has. One over several tests is complete if it is for each of them; else it ended like
-    /// the worst of them, unless it was stopped.
+    /// How the search ended, if it has. One over several tests ended like the worst of them, unless it was stopped; those
+    /// that make [no difference](Verdict::NoDifference) on their own do not count, unless none does.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.suite {
@@ -355,18 +355,6 @@ impl Search {
     #[must_use]
     pub fn found(&self) -> &[Culprit] {
         self.procedure.found()
-    }
-
-    /// The changes of a culprit, and no others: for a run that shows it once more. The trial that
-    /// [confirmed](Culprit::confirmed_by) it may have named other tests' culprits too.
-    #[must_use]
-    pub fn alone(&self, culprit: &Culprit) -> Selection {
-        Selection {
-            prefix: Prefix::NONE,
-            forced: culprit.changes.clone(),
-            inverted: culprit.mode == Mode::Disable,
-            ..Selection::all(self.options.order)
-        }
     }
 
     /// A trial of this search.

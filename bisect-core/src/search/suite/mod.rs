@@ -1,7 +1,8 @@
 //! Several tests, searched together: each has a search of its own, and every run answers for as many as possible.
 //!
-//! Questions that name their changes (alone? anything else?) are put by exact runs; the same question of several tests is
-//! one run. Prefixes are *pooled*: see [`pool`] for what is run, and [`test`] for what a test makes of it.
+//! First each test shows what it does in a process of its own. Questions that name their changes (alone? anything else?)
+//! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
+//! [`pool`] for what is run, and [`test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
 
 mod joint;
@@ -102,6 +103,7 @@ impl Suite {
     }
 
     fn begin(&mut self, Plan { question, selection, tests, is_pooled }: Plan) -> usize {
+        debug_assert!(!tests.is_empty(), "somebody learns from every run");
         self.is_pooling = is_pooled;
         let id = TrialId(self.first + self.runs.len());
         self.runs.push(Runs::new(Trial { id, question, selection, tests }));
@@ -254,7 +256,7 @@ impl Suite {
         Plan { question: Question::Prefix, selection, tests, is_pooled }
     }
 
-    /// How the search ended, if it has: completely if every test's did, else as the worst of them.
+    /// How the search ended, if it has: as the worst of the tests' did.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         if let Some(stopped) = &self.stopped {
             return Some(stopped.clone());

@@ -1,9 +1,10 @@
 //! One test among several: an exact search, and a guess that goes before it.
 //!
-//! The [`Procedure`] is told nothing but what runs of its own questions showed, so what it finds is what a search for
-//! this test alone would find. A pooled run, which serves tests with other candidates too, is *not* such a question: it
-//! has changes on and off outside this test's candidates. It moves a copy of the bracket, the guess. Where the guess ends,
-//! one run of that change alone tells in most cases that it was right, and in the others exact prefixes are searched.
+//! The [`Procedure`] is told nothing but what runs of its own questions showed, or of such that [are as
+//! good](Test::is_as_good), so what it finds is what a search for this test alone would find. A pooled run, which serves
+//! tests with other candidates too, is *not* such a question: it has changes on and off outside this test's candidates.
+//! It moves a copy of the bracket, the guess. Where the guess ends, one run of that change alone tells in most cases
+//! that it was right, and in the others exact prefixes are searched.
 
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
@@ -32,7 +33,7 @@ pub(super) struct Test {
     stopped: Option<Verdict>,
     /// The most changes that a run reported.
     most_reported: usize,
-    /// Changes that runs reported which are not known from the ends.
+    /// Changes that runs reported and that this test did not come by in its first.
     late: BTreeSet<ChangeId>,
 }
 
@@ -155,7 +156,8 @@ impl Test {
             || question == Question::Prefix && self.learns_from(selection).is_some()
     }
 
-    /// Whether a run with this selection shows of this test what one with `own` would.
+    /// Whether a run with this selection shows of this test what one with `own` would: it may name other changes too, as
+    /// long as they are none of this test's business.
     pub(super) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
         let has = |all: &[ChangeId], some: &[ChangeId]| some.iter().all(|id| all.contains(id));
         selection.prefix == own.prefix
@@ -165,8 +167,11 @@ impl Test {
             && self.ignores(selection, own)
     }
 
-    /// Whether this test never came by any of the changes that a selection names beside those of `own`. Nothing more can be
-    /// known of those that are left out; those that are switched are reported if they turn up, and then it is known.
+    /// Whether this test never came by any of the changes that a selection names beside those of `own`.
+    ///
+    /// Of changes that are forced that is certain once the run is over: had it come by one, it would have reported it.
+    /// Nobody reports what is excluded, so there it is as far as is known: a test that comes by another one's culprit
+    /// only with others of its own left out is taken for one that does not.
     pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
         let is_ignored = |all: &[ChangeId], own: &[ChangeId]| {
             all.iter().filter(|id| !own.contains(id)).all(|&id| !self.comes_by(id))
@@ -220,7 +225,9 @@ impl Test {
     /// Whether a selection is a prefix as the procedure would ask for it, but for where it ends.
     fn is_its_own(&self, selection: &Selection) -> bool {
         let Some((forced, _)) = self.procedure.narrowing() else { return false };
-        let same = |a: &[ChangeId], b: &[ChangeId]| a.len() == b.len() && a.iter().all(|id| b.contains(id));
+        // What is avoided may have been found as well, and is then excluded twice.
+        let same =
+            |a: &[ChangeId], b: &[ChangeId]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
         selection.gaps.is_empty()
             && same(&selection.forced, forced)
             && same(&selection.excluded, &self.procedure.excluded())
