@@ -163,6 +163,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 return Ok(Ok(()));
             }
             self.start_runs()?;
+            if self.crew.is_idle() && !self.held.is_empty() {
+                // At a limit: what they wait for is not run any more.
+                self.target.settle();
+                self.judge_held()?;
+                continue;
+            }
             if self.crew.is_idle() {
                 // It has just come to its end.
                 assert!(self.search.verdict().is_some(), "a search that goes on wants runs");
