@@ -148,15 +148,32 @@ impl FlakyTarget {
     /// Runs it once.
     pub fn run(&mut self, selection: &Selection) -> Observation {
         let is_broken = self.is_broken(|id| selection.contains(id) != selection.inverted);
-        let end = match selection.prefix {
-            Prefix::Below(cut) => self.ids.partition_point(|&id| selection.order.rank(id) < cut),
-            Prefix::All => self.ids.len(),
-        };
-        let (prefix, beyond) = self.ids.split_at(end);
-        let forced = selection.forced.iter().filter(|id| beyond.contains(id));
-        let reported = prefix.iter().chain(forced).copied().filter(|&id| selection.contains(id)).collect();
+        let reported = self.selected(selection);
         let outcome = if self.fails(is_broken) { Outcome::Fail } else { Outcome::Pass };
         Observation { outcome, reported }
+    }
+
+    /// The changes of a selection, in order. Changes are many and selections small, so no change is asked for one by one.
+    fn selected(&self, selection: &Selection) -> Vec<ChangeId> {
+        let below = |rank: u64| self.ids.partition_point(|&id| selection.order.rank(id) < rank);
+        let end = match selection.prefix {
+            Prefix::Below(cut) => below(cut),
+            Prefix::All => self.ids.len(),
+        };
+        let mut selected = self.ids[..end].to_vec();
+        for gap in &selection.gaps {
+            selected.retain(|&id| !gap.contains(&selection.order.rank(id)));
+        }
+        // Those that are named one by one may be on either side of what the prefix says.
+        let rank = |id: &ChangeId| selection.order.rank(*id);
+        for id in selection.forced.iter().chain(&selection.excluded) {
+            match (selected.binary_search_by_key(&rank(id), rank), selection.contains(*id)) {
+                (Err(at), true) => selected.insert(at, *id),
+                (Ok(at), false) => drop(selected.remove(at)),
+                _ => {}
+            }
+        }
+        selected
     }
 
     /// Runs it once: whether it was a success, and the IDs that it reported.
@@ -227,3 +244,7 @@ impl Confirming {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "flaky_tests.rs"]
+mod tests;
