@@ -35,11 +35,13 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
     println!(
         "One culprit among as many commits. It is told which end is good, so it needs no runs there, and confirms nothing: \
          all its runs are counted, and of ours those of the first table. Beside each of its rows, for the probability at \
-         which it stops (0.95 is its own), the cheapest confidence at which ours are right at least as often.\n"
+         which it stops (0.95 is its own), the cheapest confidence at which ours are right at least as often (compared as (k + ½) / (n + 1), as \
+         few seeds show less).\n"
     );
     println!("| changes | p1, p0 | stop | seeds | right | runs | ours: confidence | right | runs | confirmed |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|");
     let mut holds = true;
+    let ours_seeds = seeds;
     for (changes, rows) in all.iter().zip(rows.chunks(RATES.len())) {
         // It takes ten milliseconds a run there.
         let seeds = if changes.count > 10_000 { seeds.div_ceil(25) } else { seeds };
@@ -48,7 +50,7 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
             for (i, stop) in STOPS.into_iter().enumerate() {
                 let samples: Vec<_> = searches.iter().map(|search| search[i]).collect();
                 let (right, runs) = (share(&samples, |sample| sample.is_right), mean(&samples, |sample| sample.runs));
-                let as_right = ours.iter().filter(|one| one.samples.right() >= right);
+                let as_right = ours.iter().filter(|one| shown(one.samples.right(), ours_seeds) >= shown(right, seeds));
                 let best = as_right.min_by(|a, b| a.runs().total_cmp(&b.runs()));
                 let beaten = best.is_some_and(|one| one.runs() < runs);
                 holds &= beaten;
@@ -62,6 +64,12 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
         }
     }
     holds
+}
+
+/// What a share of so many seeds shows: as many successes and failures, and half of one more each. Of few seeds the best
+/// shows less.
+fn shown(share: f64, seeds: u32) -> f64 {
+    (share * f64::from(seeds) + 0.5) / (f64::from(seeds) + 1.0)
 }
 
 /// One search a seed, each with all stops; the seeds shared out among as many processes as there are cores.
