@@ -3,7 +3,7 @@ use std::process::ExitCode;
 
 use bisect_core::noise::{ChangePoint, Tuning};
 
-const RATES: [(f64, f64); 6] = [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)];
+const RATES: [(f64, f64); 10] = [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5), (0.5, 0.5), (0.2, 0.2), (0.05, 0.05), (0.95, 0.95)];
 const DELTAS: [f64; 3] = [0.1, 0.05, 0.01];
 
 struct Rng(u64);
@@ -34,35 +34,37 @@ fn var(name: &str, default: f64) -> f64 {
 fn main() -> ExitCode {
     let seeds = var("SEEDS", 200.0) as u64;
     let d = Tuning::default();
-    let tuning = Tuning { never: var("NEVER", d.never), always: var("ALWAYS", d.always), certain: var("CERTAIN", d.certain), alike: var("ALIKE", d.alike), extrinsic: var("EXTRINSIC", d.extrinsic) };
+    let tuning = Tuning { never: var("NEVER", d.never), always: var("ALWAYS", d.always), certain: var("CERTAIN", d.certain), alike: var("ALIKE", d.alike), extrinsic: var("EXTRINSIC", d.extrinsic), gap: var("GAP", d.gap as f64) as usize, ratio: var("RATIO", d.ratio), learn: var("LEARN", d.learn), known: None };
     let ends = var("ENDS", 1.0) as usize;
     let only = var("ROW", -1.0);
     println!("{tuning:?}");
     for n in [1024usize, 65536] {
         if var("N", n as f64) as usize != n { continue; }
         for (row, (p1, p0)) in RATES.into_iter().enumerate() {
-            if only >= 0.0 && only as usize != row { continue; }
+            if only >= 0.0 && only as usize != row || only < 0.0 && row > 5 { continue; }
             let start = std::time::Instant::now();
+            let tuning = Tuning { known: (var("KNOWN", 0.0) > 0.0).then_some((p1, p0)), ..tuning };
             let mut results = vec![Vec::new(); 3];
-            let mut total = 0usize;
+            let mut total = 0usize; let mut eff = 0.0; let mut imb = 0.0;
             for seed in 0..seeds {
                 let mut rng = Rng(seed.wrapping_mul(1_000_003) + row as u64 * 7919 + n as u64);
                 let culprit = (rng.next() % n as u64) as usize;
                 let mut cp = ChangePoint::new(n, tuning);
                 let mut runs = 0;
-                let mut level = 0;
-                while level < 3 && runs < 5000 {
+                let mut level = 0; let mut types = [0.0, 0.0];
+                while level < 3 && runs < var("MAX", 5000.0) as usize {
                     let cut = if runs < 2 * ends { if runs % 2 == 0 { n } else { 0 } } else { cp.next() };
                     let failed = rng.unit() < if culprit < cut { p1 } else { p0 };
-                    cp.observe(cut, failed);
+                    cp.observe(cut, failed); types[usize::from(culprit < cut)] += 1.0;
                     runs += 1;
+                    if var("TRACE", -1.0) == seed as f64 { let d = cp.debug(); let rel = cut as i64 - culprit as i64; println!("{runs:>4} cut {rel:>6} {} bits {:.2} p0 {:.2} p1 {:.2} noise {:.2} best {:?}", u8::from(failed), d.0, d.1, d.2, d.3, cp.likeliest().map(|(k, p)| (k as i64 - culprit as i64, (p * 1000.0).round() / 1000.0))); }
                     while level < 3 && cp.likeliest().is_some_and(|(_, p)| p > 1.0 - DELTAS[level]) {
-                        results[level].push((runs, cp.likeliest().unwrap().0 == culprit));
+                        let d = cp.debug(); let k = cp.likeliest().unwrap().0; if k != culprit && var("WRONG", 0.0) > 0.0 { println!("wrong at {runs} level {level} p0 {:.2} p1 {:.2} off {}", d.1, d.2, k as i64 - culprit as i64); } results[level].push((runs, k == culprit));
                         level += 1;
                     }
                 }
                 while level < 3 { results[level].push((runs, false)); level += 1; }
-                total += runs;
+                total += runs; { let w: f64 = types[1] / (types[0] + types[1]); eff += (h(w * p1 + (1.0 - w) * p0) - w * h(p1) - (1.0 - w) * h(p0)) * runs as f64; imb += w; }
             }
             let us = start.elapsed().as_micros() as f64 / total as f64;
             print!("{n:>6} ({p1},{p0}) ");
@@ -74,7 +76,7 @@ fn main() -> ExitCode {
                 let bound = 1.25 * ((n as f64).log2() - DELTAS[level].log2()) / capacity(p1, p0);
                 print!(" | {:>5.1}% {mean:>6.1} {p95:>4} ({bound:>5.1}){}", right * 100.0, if right < 1.0 - DELTAS[level] || mean > bound { "!" } else { " " });
             }
-            println!("  {us:.1} us/run");
+            println!("  {us:.1} us/run, {:.2} of capacity, {:.2} with", eff / total as f64 / capacity(p1, p0), imb / seeds as f64);
         }
     }
     ExitCode::SUCCESS

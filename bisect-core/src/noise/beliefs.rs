@@ -26,6 +26,8 @@ pub(super) struct Belief {
     pub(super) without: f64,
     /// How often runs fail with the change, if it is in it.
     pub(super) with: f64,
+    pub(super) doubt_without: f64,
+    pub(super) doubt_with: f64,
 }
 
 /// What a run is expected to cost, by how it ends.
@@ -98,13 +100,13 @@ impl Chooser<'_> {
         let mut at = Forecast { failure: 0.0, doubt: 0.0 };
         for belief in self.beliefs {
             at.failure += belief.probability * belief.without;
-            at.doubt += belief.probability * entropy(belief.without);
+            at.doubt += belief.probability * belief.doubt_without;
         }
         consider(0, at);
         let mut begin = 0;
         for belief in self.beliefs {
             let slope = belief.probability * (belief.with - belief.without);
-            let doubt = belief.probability * (entropy(belief.with) - entropy(belief.without));
+            let doubt = belief.probability * (belief.doubt_with - belief.doubt_without);
             let after = Forecast { failure: at.failure + slope, doubt: at.doubt + doubt };
             if belief.end - begin > 1 && slope > 1e-12 {
                 // Within an interval the gain is concave, and flat where the log-odds of passing are this.

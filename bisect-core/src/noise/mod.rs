@@ -23,6 +23,7 @@ pub struct ChangePoint {
     prior: Prior,
     costs: Costs,
     extrinsic: f64,
+    learn: f64,
     /// The intervals between cuts that were run, in order.
     intervals: Vec<Interval>,
     /// Of all runs, as if none depended on the change.
@@ -67,6 +68,7 @@ impl ChangePoint {
             prior: Prior::new(tuning),
             costs: Costs { failing: 1.0, passing: 1.0 },
             extrinsic: tuning.extrinsic,
+            learn: tuning.learn,
             intervals: vec![first],
             alike: Likelihood::ONE,
             beliefs: Vec::new(),
@@ -119,7 +121,9 @@ impl ChangePoint {
                 probability: prior * sum,
                 without: (weight.without * factor + alike.without * alike_factor) / sum,
                 with: (weight.with * factor + alike.with * alike_factor) / sum,
-            } } else { Belief { end: interval.end, probability: 0.0, without: 0.5, with: 0.5 } };
+                doubt_without: (weight.doubt_without * factor + alike.doubt_without * alike_factor) / sum,
+                doubt_with: (weight.doubt_with * factor + alike.doubt_with * alike_factor) / sum,
+            } } else { Belief { end: interval.end, probability: 0.0, without: 0.5, with: 0.5, doubt_with: 1.0, doubt_without: 1.0 } };
             self.explained.push(prior * weight.sum * factor);
             self.beliefs.push(belief);
             total += belief.probability;
@@ -127,6 +131,8 @@ impl ChangePoint {
         }
         for belief in &mut self.beliefs {
             belief.probability /= total;
+            belief.doubt_with = belief.doubt_with * self.learn + math::entropy(belief.with) * (1.0 - self.learn);
+            belief.doubt_without = belief.doubt_without * self.learn + math::entropy(belief.without) * (1.0 - self.learn);
         }
         for explained in &mut self.explained {
             *explained /= total;
@@ -159,5 +165,12 @@ impl ChangePoint {
     #[must_use]
     pub fn only_noise(&self) -> f64 {
         self.only_noise
+    }
+
+    /// debug
+    pub fn debug(&self) -> (f64, f64, f64, f64) {
+        let mut e = 0.0; let (mut a, mut b) = (0.0, 0.0); let mut begin = 0;
+        for x in &self.beliefs { if x.probability > 0.0 { e -= x.probability * (math::log2(x.probability) - math::log2((x.end - begin) as f64)); a += x.probability * x.without; b += x.probability * x.with; } begin = x.end; }
+        (e, a, b, self.only_noise)
     }
 }

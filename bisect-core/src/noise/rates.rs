@@ -25,13 +25,14 @@ const SCALE: i32 = -200;
 pub(super) struct Prior {
     /// The rates of the grid, ascending.
     rates: [f64; POINTS],
-    /// The weight of each as the rate without the change.
-    without: [f64; POINTS],
-    /// The weight of each as the rate with it.
-    with: [f64; POINTS],
-    /// Beside the product of both: never without, always with.
+    entropies: [f64; POINTS],
+    even: [f64; POINTS],
+    never: [f64; POINTS],
+    always: [f64; POINTS],
+    free: f64,
+    gap: usize,
+    ratio: f64,
     certain: f64,
-    /// The weight of each as the one rate of a target that does not depend on the change.
     alike: [f64; POINTS],
 }
 
@@ -46,13 +47,21 @@ pub struct Tuning {
     pub certain: f64,
     /// Neither matters: the rates are the same.
     pub alike: f64,
+    /// least gap, in steps
+    pub gap: usize,
+    /// by which a gap of one step more is likelier
+    pub ratio: f64,
     /// weight of the confirmation term
     pub extrinsic: f64,
+    /// worth of learning the rates
+    pub learn: f64,
+    /// oracle
+    pub known: Option<(f64, f64)>,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { never: 0.3, always: 0.3, certain: 0.3, alike: 0.2, extrinsic: 1.0 }
+        Self { never: 0.2, always: 0.2, certain: 0.03, alike: 0.1, gap: 4, ratio: 1.0, extrinsic: 1.0, learn: 0.3, known: None }
     }
 }
 
@@ -70,74 +79,78 @@ impl Prior {
         let mut even = [even; POINTS];
         even[0] /= 2.0;
         even[STEPS] /= 2.0;
-        let mut without = even.map(|weight| weight * (1.0 - tuning.never));
-        without[0] += tuning.never;
-        without[STEPS] = 0.0;
-        let mut with = even.map(|weight| weight * (1.0 - tuning.always));
-        with[STEPS] += tuning.always;
-        with[0] = 0.0;
-        let mut prior = Self { rates, without, with, certain: 0.0, alike: even.map(|weight| weight * tuning.alike) };
+        let mut never = [0.0; POINTS];
+        let mut always = [0.0; POINTS];
+        let mut weight = 1.0;
+        for j in tuning.gap..POINTS {
+            never[j] = even[j] * weight;
+            always[STEPS - j] = even[j] * weight;
+            weight *= tuning.ratio;
+        }
+        let sum: f64 = never.iter().sum();
+        let never = never.map(|w| w * tuning.never / sum);
+        let always = always.map(|w| w * tuning.always / sum);
+        let mut prior = Self { rates, entropies: rates.map(super::math::entropy), even, never: [0.0; POINTS], always: [0.0; POINTS], free: 1.0, gap: tuning.gap, ratio: tuning.ratio, certain: 0.0, alike: even.map(|weight| weight * tuning.alike) };
         let ordered = prior.weigh(&Likelihood::ONE, &Likelihood::ONE).sum;
-        let factor = (1.0 - tuning.alike - tuning.certain) / ordered;
-        prior.without = prior.without.map(|weight| weight * factor);
+        prior.free = (1.0 - tuning.alike - tuning.certain - tuning.never - tuning.always) / ordered;
         prior.certain = tuning.certain;
+        prior.never = never;
+        prior.always = always;
         prior
     }
 
     /// The sum over all pairs of rates, the one without the change less than the one with it.
     pub(super) fn weigh(&self, without: &Likelihood, with: &Likelihood) -> Weight {
-        let certain = self.certain * without.values[0] * with.values[STEPS];
-        let mut weight = Weight {
-            sum: certain,
-            without: 0.0,
-            with: certain,
-            exponent: without.exponent + with.exponent,
-        };
-        let (mut below, mut below_of_rate) = (0.0, 0.0);
-        for i in 0..POINTS {
-            let rate = self.rates[i];
-            let here = self.with[i] * with.values[i];
-            weight.sum += here * below;
-            weight.with += here * rate * below;
-            weight.without += here * below_of_rate;
-            let here = self.without[i] * without.values[i];
-            below += here;
-            below_of_rate += here * rate;
+        let (b, a) = (&without.values, &with.values);
+        let certain = self.certain * b[0] * a[STEPS];
+        let mut weight = Weight { sum: certain, without: 0.0, with: certain, doubt_without: 0.0, doubt_with: 0.0, exponent: without.exponent + with.exponent };
+        let mut never = [0.0; 3];
+        let mut always = [0.0; 3];
+        let mut below = [0.0; 3];
+        for j in 0..POINTS {
+            let (rate, entropy) = (self.rates[j], self.entropies[j]);
+            let here = self.never[j] * a[j];
+            never[0] += here;
+            never[1] += here * rate;
+            never[2] += here * entropy;
+            let here = self.always[j] * b[j];
+            always[0] += here;
+            always[1] += here * rate;
+            always[2] += here * entropy;
+            below = below.map(|x| x * self.ratio);
+            if let Some(i) = j.checked_sub(self.gap) {
+                let here = self.even[i] * b[i];
+                below[0] += here;
+                below[1] += here * self.rates[i];
+                below[2] += here * self.entropies[i];
+                let here = self.free * self.even[j] * a[j];
+                weight.sum += here * below[0];
+                weight.with += here * rate * below[0];
+                weight.doubt_with += here * entropy * below[0];
+                weight.without += here * below[1];
+                weight.doubt_without += here * below[2];
+            }
         }
+        weight.sum += never[0] * b[0] + always[0] * a[STEPS];
+        weight.with += never[1] * b[0] + always[0] * a[STEPS];
+        weight.doubt_with += never[2] * b[0];
+        weight.without += always[1] * a[STEPS];
+        weight.doubt_without += always[2] * a[STEPS];
         weight
     }
 
     /// The sum over all rates that do not depend on the change.
     pub(super) fn weigh_alike(&self, all: &Likelihood) -> Weight {
-        let mut weight = Weight { sum: 0.0, without: 0.0, with: 0.0, exponent: all.exponent };
+        let mut weight = Weight { sum: 0.0, without: 0.0, with: 0.0, doubt_without: 0.0, doubt_with: 0.0, exponent: all.exponent };
         for i in 0..POINTS {
             let here = self.alike[i] * all.values[i];
             weight.sum += here;
             weight.with += here * self.rates[i];
+            weight.doubt_with += here * self.entropies[i];
         }
         weight.without = weight.with;
+        weight.doubt_without = weight.doubt_with;
         weight
-    }
-
-    /// Adds to each rate, with and without, its part of [`weigh`](Self::weigh)'s sum times a factor.
-    pub(super) fn marginals(
-        &self,
-        (without, with): (&Likelihood, &Likelihood),
-        factor: f64,
-        (of_without, of_with): (&mut [f64; POINTS], &mut [f64; POINTS]),
-    ) {
-        let certain = factor * self.certain * without.values[0] * with.values[STEPS];
-        of_without[0] += certain;
-        of_with[STEPS] += certain;
-        let (mut below, mut above) = (0.0, 0.0);
-        for i in 0..POINTS {
-            of_with[i] += factor * self.with[i] * with.values[i] * below;
-            below += self.without[i] * without.values[i];
-        }
-        for i in (0..POINTS).rev() {
-            of_without[i] += factor * self.without[i] * without.values[i] * above;
-            above += self.with[i] * with.values[i];
-        }
     }
 
     pub(super) fn rates(&self) -> &[f64; POINTS] {
@@ -180,6 +193,8 @@ pub(super) struct Weight {
     pub(super) without: f64,
     /// The same, times the rate with it.
     pub(super) with: f64,
+    pub(super) doubt_without: f64,
+    pub(super) doubt_with: f64,
     pub(super) exponent: i32,
 }
 
