@@ -34,7 +34,8 @@ fn var(name: &str, default: f64) -> f64 {
 fn main() -> ExitCode {
     let seeds = var("SEEDS", 200.0) as u64;
     let d = Tuning::default();
-    let tuning = Tuning { never: var("NEVER", d.never), always: var("ALWAYS", d.always), certain: var("CERTAIN", d.certain), alike: var("ALIKE", d.alike), extrinsic: var("EXTRINSIC", d.extrinsic), gap: var("GAP", d.gap as f64) as usize, ratio: var("RATIO", d.ratio), learn: var("LEARN", d.learn), known: None };
+    let tuning = Tuning { never: var("NEVER", d.never), always: var("ALWAYS", d.always), certain: var("CERTAIN", d.certain), alike: var("ALIKE", d.alike), extrinsic: var("EXTRINSIC", d.extrinsic), gap: var("GAP", d.gap as f64) as usize, ratio: var("RATIO", d.ratio), learn: var("LEARN", d.learn), contrast: var("CONTRAST", d.contrast), known: None };
+    let oracle = var("ORACLE", 0.0);
     let ends = var("ENDS", 1.0) as usize;
     let only = var("ROW", -1.0);
     println!("{tuning:?}");
@@ -50,14 +51,17 @@ fn main() -> ExitCode {
                 let mut rng = Rng(seed.wrapping_mul(1_000_003) + row as u64 * 7919 + n as u64);
                 let culprit = (rng.next() % n as u64) as usize;
                 let mut cp = ChangePoint::new(n, tuning);
-                let mut runs = 0;
+                let known = Tuning { known: Some((p1, p0)), ..tuning };
+                let mut guide = (oracle == 1.0).then(|| ChangePoint::new(n, known)); if oracle == 2.0 { guide = Some(cp); cp = ChangePoint::new(n, known); }
+                let mut runs = 0; let mut history: Vec<(usize, bool)> = Vec::new();
                 let mut level = 0; let mut types = [0.0, 0.0];
                 while level < 3 && runs < var("MAX", 5000.0) as usize {
-                    let cut = if runs < 2 * ends { if runs % 2 == 0 { n } else { 0 } } else { cp.next() };
+                    if oracle == 3.0 { let d = cp.debug(); let mut g = ChangePoint::new(n, Tuning { known: Some((d.2.max(d.1 + 0.05), d.1)), ..tuning }); for &(c, f) in &history { g.observe(c, f); } guide = Some(g); }
+ let cut = if runs < 2 * ends { if runs % 2 == 0 { n } else { 0 } } else { guide.as_ref().unwrap_or(&cp).next() };
                     let failed = rng.unit() < if culprit < cut { p1 } else { p0 };
-                    cp.observe(cut, failed); types[usize::from(culprit < cut)] += 1.0;
+                    cp.observe(cut, failed); history.push((cut, failed)); if let Some(guide) = &mut guide { guide.observe(cut, failed); } types[usize::from(culprit < cut)] += 1.0;
                     runs += 1;
-                    if var("TRACE", -1.0) == seed as f64 { let d = cp.debug(); let rel = cut as i64 - culprit as i64; println!("{runs:>4} cut {rel:>6} {} bits {:.2} p0 {:.2} p1 {:.2} noise {:.2} best {:?}", u8::from(failed), d.0, d.1, d.2, d.3, cp.likeliest().map(|(k, p)| (k as i64 - culprit as i64, (p * 1000.0).round() / 1000.0))); }
+                    if var("TRACE", -1.0) == seed as f64 && runs % 10 == 0 { for p in cp.pieces() { println!("     {:.3} {:>5}..{:<5} {:.2} {:.2}", p.0, p.1 as i64 - culprit as i64, p.2 as i64 - culprit as i64, p.3, p.4); } let d = cp.debug(); let rel = cut as i64 - culprit as i64; println!("{runs:>4} cut {rel:>6} {} bits {:.2} p0 {:.2} p1 {:.2} noise {:.2} best {:?}", u8::from(failed), d.0, d.1, d.2, d.3, cp.likeliest().map(|(k, p)| (k as i64 - culprit as i64, (p * 1000.0).round() / 1000.0))); }
                     while level < 3 && cp.likeliest().is_some_and(|(_, p)| p > 1.0 - DELTAS[level]) {
                         let d = cp.debug(); let k = cp.likeliest().unwrap().0; if k != culprit && var("WRONG", 0.0) > 0.0 { println!("wrong at {runs} level {level} p0 {:.2} p1 {:.2} off {}", d.1, d.2, k as i64 - culprit as i64); } results[level].push((runs, k == culprit));
                         level += 1;

@@ -70,6 +70,8 @@ pub(super) struct Chooser<'a> {
     pub(super) beliefs: &'a [Belief],
     pub(super) costs: Costs,
     pub(super) extrinsic: f64,
+    pub(super) contrast: f64,
+    pub(super) alike: f64,
 }
 
 impl Chooser<'_> {
@@ -100,13 +102,13 @@ impl Chooser<'_> {
         let mut at = Forecast { failure: 0.0, doubt: 0.0 };
         for belief in self.beliefs {
             at.failure += belief.probability * belief.without;
-            at.doubt += belief.probability * belief.doubt_without;
+            at.doubt += belief.probability * (belief.doubt_without - self.contrast * divergence(belief.without, self.alike));
         }
         consider(0, at);
         let mut begin = 0;
         for belief in self.beliefs {
             let slope = belief.probability * (belief.with - belief.without);
-            let doubt = belief.probability * (belief.doubt_with - belief.doubt_without);
+            let doubt = belief.probability * (belief.doubt_with - belief.doubt_without - self.contrast * (divergence(belief.with, self.alike) - divergence(belief.without, self.alike)));
             let after = Forecast { failure: at.failure + slope, doubt: at.doubt + doubt };
             if belief.end - begin > 1 && slope > 1e-12 {
                 // Within an interval the gain is concave, and flat where the log-odds of passing are this.

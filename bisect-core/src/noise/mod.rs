@@ -24,6 +24,8 @@ pub struct ChangePoint {
     costs: Costs,
     extrinsic: f64,
     learn: f64,
+    contrast: f64,
+    rate_alike: f64,
     /// The intervals between cuts that were run, in order.
     intervals: Vec<Interval>,
     /// Of all runs, as if none depended on the change.
@@ -69,6 +71,8 @@ impl ChangePoint {
             costs: Costs { failing: 1.0, passing: 1.0 },
             extrinsic: tuning.extrinsic,
             learn: tuning.learn,
+            contrast: tuning.contrast,
+            rate_alike: 0.5,
             intervals: vec![first],
             alike: Likelihood::ONE,
             beliefs: Vec::new(),
@@ -138,12 +142,13 @@ impl ChangePoint {
             *explained /= total;
         }
         self.only_noise = total_alike / total;
+        self.rate_alike = alike.with / alike.sum;
     }
 
     /// The cut to run next.
     #[must_use]
     pub fn next(&self) -> usize {
-        let chooser = Chooser { candidates: &self.candidates, beliefs: &self.beliefs, costs: self.costs, extrinsic: self.extrinsic };
+        let chooser = Chooser { candidates: &self.candidates, beliefs: &self.beliefs, costs: self.costs, extrinsic: self.extrinsic, contrast: self.contrast, alike: self.rate_alike };
         chooser.best().cut
     }
 
@@ -172,5 +177,14 @@ impl ChangePoint {
         let mut e = 0.0; let (mut a, mut b) = (0.0, 0.0); let mut begin = 0;
         for x in &self.beliefs { if x.probability > 0.0 { e -= x.probability * (math::log2(x.probability) - math::log2((x.end - begin) as f64)); a += x.probability * x.without; b += x.probability * x.with; } begin = x.end; }
         (e, a, b, self.only_noise)
+    }
+
+    /// debug
+    pub fn pieces(&self) -> Vec<(f64, usize, usize, f64, f64)> {
+        let mut begin = 0;
+        let mut all: Vec<_> = self.beliefs.iter().map(|x| { let p = (x.probability, begin, x.end, x.without, x.with); begin = x.end; p }).collect();
+        all.sort_by(|a, b| b.0.total_cmp(&a.0));
+        all.truncate(9);
+        all
     }
 }

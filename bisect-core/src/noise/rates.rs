@@ -33,6 +33,7 @@ pub(super) struct Prior {
     gap: usize,
     ratio: f64,
     certain: f64,
+    at: (usize, usize),
     alike: [f64; POINTS],
 }
 
@@ -55,13 +56,15 @@ pub struct Tuning {
     pub extrinsic: f64,
     /// worth of learning the rates
     pub learn: f64,
+    /// worth of what tells both rates apart
+    pub contrast: f64,
     /// oracle
     pub known: Option<(f64, f64)>,
 }
 
 impl Default for Tuning {
     fn default() -> Self {
-        Self { never: 0.2, always: 0.2, certain: 0.03, alike: 0.1, gap: 4, ratio: 1.0, extrinsic: 1.0, learn: 0.3, known: None }
+        Self { never: 0.2, always: 0.2, certain: 0.03, alike: 0.01, gap: 8, ratio: 0.95, extrinsic: 1.0, learn: 0.3, contrast: 0.5, known: None }
     }
 }
 
@@ -90,20 +93,32 @@ impl Prior {
         let sum: f64 = never.iter().sum();
         let never = never.map(|w| w * tuning.never / sum);
         let always = always.map(|w| w * tuning.always / sum);
-        let mut prior = Self { rates, entropies: rates.map(super::math::entropy), even, never: [0.0; POINTS], always: [0.0; POINTS], free: 1.0, gap: tuning.gap, ratio: tuning.ratio, certain: 0.0, alike: even.map(|weight| weight * tuning.alike) };
+        let mut prior = Self { rates, entropies: rates.map(super::math::entropy), even, never: [0.0; POINTS], always: [0.0; POINTS], free: 1.0, gap: tuning.gap, ratio: tuning.ratio, certain: 0.0, at: (0, STEPS), alike: even.map(|weight| weight * tuning.alike) };
         let ordered = prior.weigh(&Likelihood::ONE, &Likelihood::ONE).sum;
         prior.free = (1.0 - tuning.alike - tuning.certain - tuning.never - tuning.always) / ordered;
         prior.certain = tuning.certain;
         prior.never = never;
         prior.always = always;
+        if let Some((p1, p0)) = tuning.known {
+            let near = |p: f64| (0..POINTS).min_by(|&a, &b| (rates[a] - p).abs().total_cmp(&(rates[b] - p).abs())).unwrap();
+            prior.at = (near(p0), near(p1));
+            prior.rates[prior.at.0] = p0;
+            prior.rates[prior.at.1] = p1;
+            prior.entropies = prior.rates.map(super::math::entropy);
+            prior.certain = 1.0;
+            prior.free = 0.0;
+            prior.never = [0.0; POINTS];
+            prior.always = [0.0; POINTS];
+            prior.alike = [1e-300; POINTS];
+        }
         prior
     }
 
     /// The sum over all pairs of rates, the one without the change less than the one with it.
     pub(super) fn weigh(&self, without: &Likelihood, with: &Likelihood) -> Weight {
         let (b, a) = (&without.values, &with.values);
-        let certain = self.certain * b[0] * a[STEPS];
-        let mut weight = Weight { sum: certain, without: 0.0, with: certain, doubt_without: 0.0, doubt_with: 0.0, exponent: without.exponent + with.exponent };
+        let certain = self.certain * b[self.at.0] * a[self.at.1];
+        let mut weight = Weight { sum: certain, without: certain * self.rates[self.at.0], with: certain * self.rates[self.at.1], doubt_without: certain * self.entropies[self.at.0], doubt_with: certain * self.entropies[self.at.1], exponent: without.exponent + with.exponent };
         let mut never = [0.0; 3];
         let mut always = [0.0; 3];
         let mut below = [0.0; 3];
