@@ -1,0 +1,210 @@
+//! Against sums over all candidates and all pairs of rates, and on simulated targets.
+
+extern crate std;
+
+use alloc::{vec, vec::Vec};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Uniform numbers in [0, 1), the same for the same seed (SplitMix64).
+struct Noise(u64);
+
+impl Noise {
+    fn fails(&mut self, rate: f64) -> bool {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        f64::from(u32::try_from((z ^ (z >> 31)) >> 32).unwrap()) / f64::from(u32::MAX) < rate
+    }
+}
+
+/// Searches until one candidate is so likely; that candidate, and the runs it took.
+fn find(search: &mut ChangePoint, confidence: f64, mut fails: impl FnMut(usize) -> bool) -> (usize, usize) {
+    for runs in 0..5000 {
+        match search.likeliest() {
+            Some(candidate) if candidate.probability > confidence => return (candidate.index, runs),
+            _ => {}
+        }
+        let cut = search.next(&[]);
+        search.observe(cut, fails(cut));
+    }
+    panic!("it does not end");
+}
+
+/// How likely each candidate is and matters, and that none does: by the definition.
+fn by_definition(weights: &[f64], runs: &[(usize, bool)]) -> (Vec<f64>, f64) {
+    let prior = Prior::new();
+    let rates = prior.rates();
+    let of_run = |rate: f64, failed: bool| if failed { rate } else { 1.0 - rate };
+    let sum_of_weights: f64 = weights.iter().sum();
+    let alike =
+        |i: usize| prior.of_alike(i) * runs.iter().map(|&(_, failed)| of_run(rates[i], failed)).product::<f64>();
+    let noise = sum_of_weights * (0..POINTS).map(alike).sum::<f64>();
+    let of_candidate = |k: usize| {
+        let mut sum = 0.0;
+        for without in 0..POINTS {
+            for with in without + 1..POINTS {
+                let likelihood =
+                    |&(cut, failed): &(usize, bool)| of_run(rates[if k < cut { with } else { without }], failed);
+                sum += prior.of_pair(without, with) * runs.iter().map(likelihood).product::<f64>();
+            }
+        }
+        weights[k] * sum
+    };
+    let candidates: Vec<_> = (0..weights.len()).map(of_candidate).collect();
+    let total = candidates.iter().sum::<f64>() + noise;
+    (candidates.iter().map(|candidate| candidate / total).collect(), noise / total)
+}
+
+#[test]
+fn the_prior_is_one_of_probabilities() {
+    let prior = Prior::new();
+    let pairs = (0..POINTS).flat_map(|i| (0..POINTS).map(move |j| (i, j)));
+    let sum =
+        pairs.map(|(i, j)| prior.of_pair(i, j)).sum::<f64>() + (0..POINTS).map(|i| prior.of_alike(i)).sum::<f64>();
+    assert!((sum - 1.0).abs() < 1e-12, "{sum}");
+    for (i, &rate) in prior.rates().iter().enumerate() {
+        let angle = core::f64::consts::FRAC_PI_2 * f64::from(u32::try_from(i).unwrap()) / 64.0;
+        assert!((rate - angle.sin().powi(2)).abs() < 1e-12);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn it_is_what_follows_by_definition(
+        weights in prop::collection::vec(0.1..10.0, 1..12),
+        runs in prop::collection::vec((0.0..=1.0, any::<bool>()), 0..25),
+    ) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 12")]
+        let runs: Vec<_> = runs.into_iter().map(|(at, failed): (f64, _)| ((at * weights.len() as f64) as usize, failed)).collect();
+        let mut search = ChangePoint::weighted(weights.iter().copied());
+        runs.iter().for_each(|&(cut, failed)| search.observe(cut, failed));
+        let (expected, noise) = by_definition(&weights, &runs);
+        prop_assert!((search.only_noise() - noise).abs() < 1e-9);
+        let mut begin = 0;
+        for (interval, matters) in search.intervals.iter().zip(&search.matters) {
+            let expected: f64 = expected[begin..interval.end].iter().sum();
+            prop_assert!((matters - expected).abs() < 1e-9, "{begin}..{}: {matters}, not {expected}", interval.end);
+            begin = interval.end;
+        }
+        // In any other order the same.
+        let mut backwards = ChangePoint::weighted(weights.iter().copied());
+        runs.iter().rev().for_each(|&(cut, failed)| backwards.observe(cut, failed));
+        for (one, other) in search.matters.iter().zip(&backwards.matters) {
+            prop_assert!((one - other).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_target_that_never_misleads_costs_a_few_runs_more_than_a_bisection(size in 1_usize..100_000, at in 0.0..1.0) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "below size")]
+        let change = (at * size as f64) as usize;
+        let (found, runs) = find(&mut ChangePoint::new(size), 0.99, |cut| change < cut);
+        prop_assert_eq!(found, change);
+        prop_assert!(runs <= usize::try_from(size.next_power_of_two().ilog2()).unwrap() + 18, "{} runs", runs);
+    }
+
+    #[test]
+    fn cuts_to_run_are_cuts(size in 1_usize..50, seed: u64, in_flight in prop::collection::vec(0.0..=1.0, 0..4)) {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "at most 50")]
+        let in_flight: Vec<_> = in_flight.into_iter().map(|at: f64| (at * size as f64) as usize).collect();
+        let (mut search, mut noise) = (ChangePoint::new(size), Noise(seed));
+        for _ in 0..30 {
+            let cut = search.next(&in_flight);
+            prop_assert!(cut <= size);
+            search.observe(cut, noise.fails(0.5));
+        }
+    }
+}
+
+#[test]
+fn flaky_targets_are_searched_to_the_end() {
+    for (with, without) in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5)] {
+        let right = (0..100_u64).filter(|&seed| {
+            let (change, mut noise) = (usize::try_from(seed).unwrap() * 10, Noise(seed));
+            let fails = |cut| noise.fails(if change < cut { with } else { without });
+            find(&mut ChangePoint::new(1000), 0.95, fails).0 == change
+        });
+        let right = right.count();
+        assert!(right >= 90, "right {right} times of 100 at {with} and {without}");
+    }
+}
+
+#[test]
+fn ten_thousand_runs_are_not_too_many() {
+    let (mut search, mut noise) = (ChangePoint::new(3), Noise(1));
+    for run in 0..10_000 {
+        let cut = run % 4;
+        search.observe(cut, noise.fails(if cut > 1 { 0.6 } else { 0.3 }));
+    }
+    let likeliest = search.likeliest().unwrap();
+    assert!(likeliest.index == 1 && likeliest.probability > 0.999_999, "{likeliest:?}");
+    let [without, with] = search.rates();
+    assert!((without.mean - 0.3).abs() < 0.03 && (with.mean - 0.6).abs() < 0.03, "{without:?} {with:?}");
+}
+
+#[test]
+fn rates_are_known_as_well_as_runs_tell() {
+    let mut search = ChangePoint::new(100);
+    for run in 0..100 {
+        search.observe(100, run % 10 < 7);
+        search.observe(0, run % 10 == 0);
+    }
+    let [without, with] = search.rates();
+    assert!(without.low < 0.1 && 0.1 < without.high && without.high - without.low < 0.2, "{without:?}");
+    assert!(with.low < 0.7 && 0.7 < with.high && with.high - with.low < 0.25, "{with:?}");
+    assert!(search.only_noise() < 1e-6 && search.likeliest().is_none());
+}
+
+#[test]
+fn a_target_that_is_only_noise_is_known_as_such() {
+    let (mut search, mut noise) = (ChangePoint::new(1000), Noise(2));
+    for run in 0..2000 {
+        search.observe(if run % 2 == 0 { 1000 } else { 0 }, noise.fails(0.5));
+    }
+    assert!(search.only_noise() > 0.99, "{}", search.only_noise());
+}
+
+#[test]
+fn runs_in_flight_are_not_repeated() {
+    let mut search = ChangePoint::new(1024);
+    search.observe(1024, true);
+    search.observe(0, false);
+    let mut cuts = vec![];
+    for _ in 0..3 {
+        cuts.push(search.next(&cuts));
+    }
+    cuts.sort_unstable();
+    assert!(cuts.windows(2).all(|pair| pair[1] - pair[0] > 50), "{cuts:?}");
+}
+
+#[test]
+fn the_dearer_outcome_is_risked_less() {
+    let first = |failing, passing| {
+        let mut search = ChangePoint::new(1000);
+        search.set_costs(failing, passing);
+        search.next(&[])
+    };
+    assert!(first(10.0, 1.0) < first(1.0, 1.0) && first(1.0, 1.0) < first(1.0, 10.0));
+    assert_eq!(first(3.0, 3.0), first(1.0, 1.0));
+}
+
+#[test]
+fn likely_candidates_come_first() {
+    let weight = |i| if i == 900 { 1000.0 } else { 1.0 };
+    let mut search = ChangePoint::weighted((0..1000).map(weight));
+    let (found, runs) = find(&mut search, 0.99, |cut| 900 < cut);
+    let (_, of_others) = find(&mut ChangePoint::new(1000), 0.99, |cut| 900 < cut);
+    assert!(found == 900 && runs + 5 < of_others, "{runs} and {of_others} runs");
+    assert_eq!(search.suspects()[0].index, 900);
+}
+
+#[test]
+#[should_panic(expected = "there are 3 candidates, not 4")]
+fn cuts_end_at_the_last_candidate() {
+    ChangePoint::new(3).observe(4, true);
+}
