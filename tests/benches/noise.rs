@@ -48,7 +48,7 @@ fn row(candidates: u32, (with, without): (f64, f64), seeds: u32) {
         ends.sort_by_key(|ends| ends[i]);
         let mean = ends.iter().map(|ends| f64::from(ends[i].runs)).sum::<f64>() / f64::from(seeds);
         let right = share(&ends, |ends| ends[i].right);
-        let most = ends[ends.len() * 95 / 100].runs;
+        let most = ends[ends.len() * 95 / 100][i].runs;
         let bound = 1.25 * (f64::from(candidates).log2() - delta.log2()) / capacity(with, without);
         let mark = if right < 1.0 - delta || mean > bound { '!' } else { ' ' };
         print!(" | δ {delta}: {:>5.1}% {mean:>6.1} ({bound:>5.1}) {most:>4}{mark}", 100.0 * right);
