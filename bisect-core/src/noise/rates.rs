@@ -23,12 +23,12 @@ const GAP: usize = 8;
 /// By what a gap of one step more is less likely. A few runs of a target with near rates often look like those of one with
 /// rates far apart, hardly ever the other way round: an even prior is right as often as it says on average over all
 /// targets, but less often for those with near rates.
-const FARTHER: f64 = 0.93;
+const FARTHER: f64 = 0.96;
 
 /// The probability that it never fails without the change, and sometimes with it.
-const NEVER: f64 = 0.3;
+const NEVER: f64 = 0.12;
 /// That it fails sometimes without the change, and always with it.
-const ALWAYS: f64 = 0.2;
+const ALWAYS: f64 = 0.12;
 /// That it never fails without, and always with it. Small, as every sequence of answers to a bisection agrees with it.
 const CERTAIN: f64 = 0.05;
 /// That it fails as often without the change as with it.
@@ -62,7 +62,7 @@ impl Prior {
         let mut even = [1.0; POINTS];
         even[0] = 0.5;
         even[STEPS] = 0.5;
-        let even = scaled(even, 1.0);
+        let even = scaled(&even, 1.0);
         let (mut never, mut always) = ([0.0; POINTS], [0.0; POINTS]);
         let mut weight = 1.0;
         for i in GAP..POINTS {
@@ -74,7 +74,7 @@ impl Prior {
         let free = Self { rates, even, never: nothing, always: nothing, free: 1.0 };
         let pairs = free.weigh(&Likelihood::ONE, &Likelihood::ONE).sum - CERTAIN;
         let factor = (1.0 - NEVER - ALWAYS - CERTAIN - ALIKE) / pairs;
-        Self { never: scaled(never, NEVER), always: scaled(always, ALWAYS), free: factor, ..free }
+        Self { never: scaled(&never, NEVER), always: scaled(&always, ALWAYS), free: factor, ..free }
     }
 
     /// The sum over all pairs of rates that differ.
@@ -169,7 +169,7 @@ impl Prior {
     }
 }
 
-fn scaled(weights: [f64; POINTS], sum: f64) -> [f64; POINTS] {
+fn scaled(weights: &[f64; POINTS], sum: f64) -> [f64; POINTS] {
     let factor = sum / weights.iter().sum::<f64>();
     weights.map(|weight| weight * factor)
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Uniform numbers in [0, 1), the same for the same seed (SplitMix64).
+/// Uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
 struct Noise(u64);
 
 impl Noise {
@@ -32,6 +32,11 @@ fn find(search: &mut ChangePoint, confidence: f64, mut fails: impl FnMut(usize) 
         search.observe(cut, fails(cut));
     }
     panic!("it does not end");
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is no more than the number")]
+fn part_of(number: usize, share: f64) -> usize {
+    (math::count(number) * share) as usize
 }
 
 /// How likely each candidate is and matters, and that none does: by the definition.
@@ -79,10 +84,11 @@ proptest! {
         weights in prop::collection::vec(0.1..10.0, 1..12),
         runs in prop::collection::vec((0.0..=1.0, any::<bool>()), 0..25),
     ) {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 12")]
-        let runs: Vec<_> = runs.into_iter().map(|(at, failed): (f64, _)| ((at * weights.len() as f64) as usize, failed)).collect();
+        let runs: Vec<_> = runs.into_iter().map(|(at, failed)| (part_of(weights.len(), at), failed)).collect();
         let mut search = ChangePoint::weighted(weights.iter().copied());
-        runs.iter().for_each(|&(cut, failed)| search.observe(cut, failed));
+        for &(cut, failed) in &runs {
+            search.observe(cut, failed);
+        }
         let (expected, noise) = by_definition(&weights, &runs);
         prop_assert!((search.only_noise() - noise).abs() < 1e-9);
         let mut begin = 0;
@@ -93,7 +99,9 @@ proptest! {
         }
         // In any other order the same.
         let mut backwards = ChangePoint::weighted(weights.iter().copied());
-        runs.iter().rev().for_each(|&(cut, failed)| backwards.observe(cut, failed));
+        for &(cut, failed) in runs.iter().rev() {
+            backwards.observe(cut, failed);
+        }
         for (one, other) in search.matters.iter().zip(&backwards.matters) {
             prop_assert!((one - other).abs() < 1e-9);
         }
@@ -101,8 +109,7 @@ proptest! {
 
     #[test]
     fn a_target_that_never_misleads_costs_a_few_runs_more_than_a_bisection(size in 1_usize..100_000, at in 0.0..1.0) {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "below size")]
-        let change = (at * size as f64) as usize;
+        let change = part_of(size, at);
         let (found, runs) = find(&mut ChangePoint::new(size), 0.99, |cut| change < cut);
         prop_assert_eq!(found, change);
         prop_assert!(runs <= usize::try_from(size.next_power_of_two().ilog2()).unwrap() + 18, "{} runs", runs);
@@ -110,8 +117,7 @@ proptest! {
 
     #[test]
     fn cuts_to_run_are_cuts(size in 1_usize..50, seed: u64, in_flight in prop::collection::vec(0.0..=1.0, 0..4)) {
-        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "at most 50")]
-        let in_flight: Vec<_> = in_flight.into_iter().map(|at: f64| (at * size as f64) as usize).collect();
+        let in_flight: Vec<_> = in_flight.into_iter().map(|at| part_of(size, at)).collect();
         let (mut search, mut noise) = (ChangePoint::new(size), Noise(seed));
         for _ in 0..30 {
             let cut = search.next(&in_flight);
