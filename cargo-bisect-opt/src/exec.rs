@@ -16,7 +16,7 @@ use crate::{
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
     reports::Reports,
-    shell::quote,
+    shell::{is_name, quote},
     slots::fill_text,
     target::{Request, Run, RunError, Target},
 };
@@ -179,12 +179,6 @@ impl Filling {
     fn fill(&self, word: &str) -> String {
         word.replace(PATTERN, &self.pattern).replace(RANDOM, &self.random)
     }
-}
-
-/// Whether a shell takes this for the name of a variable.
-fn is_name(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 #[cfg(all(test, unix))]

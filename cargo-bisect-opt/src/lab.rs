@@ -163,6 +163,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 return Ok(Ok(()));
             }
             self.start_runs()?;
+            if self.crew.is_idle() && !self.held.is_empty() {
+                // At a limit: what they wait for is not run any more.
+                self.target.settle();
+                self.judge_held()?;
+                continue;
+            }
             if self.crew.is_idle() {
                 // It has just come to its end.
                 assert!(self.search.verdict().is_some(), "a search that goes on wants runs");
@@ -234,7 +240,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.held.sort_by_key(|(trial, _)| trial.id);
         let mut held = std::mem::take(&mut self.held).into_iter();
         for (trial, shown) in held.by_ref() {
-            let is_end = is_end(trial.question);
+            let is_end = self.is_end(&trial);
             // Before it is known what fails at the ends, and whether the search is about single tests, others can wait.
             match if is_end || self.knows_ends() { self.target.judge(shown) } else { Err(shown) } {
                 Ok(runs) => self.record(&trial, runs)?,
@@ -247,6 +253,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         // After a split: what was asked of the whole, and is obsolete.
         self.held.extend(held);
         Ok(())
+    }
+
+    /// Whether a trial is of the whole target with every change, or with none.
+    fn is_end(&self, trial: &Trial) -> bool {
+        self.tests.is_none() && matches!(trial.question, Question::All | Question::None)
     }
 
     /// Whether what happens with every change and with none was recorded.
@@ -271,7 +282,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let verbose = pattern.verbose || self.lab.since.is_some() && is_end(trial.question);
+        let verbose = pattern.verbose || self.lab.since.is_some() && self.is_end(trial);
         pattern.verbose(verbose)
     }
 
@@ -302,7 +313,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let observe = |run: &Run| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
         self.search.record_each(trial.id, runs.iter().map(observe).collect());
         self.tell_trial(trial, &runs)?;
-        if is_end(trial.question) {
+        if self.is_end(trial) {
             self.ends += 1;
             self.note_places(&runs);
             if self.knows_ends() {
@@ -314,9 +325,4 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         }
         Ok(())
     }
-}
-
-/// Whether everything is switched, or nothing.
-fn is_end(question: Question) -> bool {
-    matches!(question, Question::All | Question::None)
 }

@@ -229,6 +229,14 @@ impl Target for Program {
         }
     }
 
+    fn settle(&self) {
+        let mut learned = self.learned();
+        if !learned.focus.is_settled() {
+            let notes = Arc::make_mut(&mut learned.focus).give_up();
+            learned.notes.extend(notes);
+        }
+    }
+
     fn judge(&self, shown: Shown) -> Result<Vec<Run>, Shown> {
         match shown {
             Shown::Separate(runs) => Ok(runs),

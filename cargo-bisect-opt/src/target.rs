@@ -39,6 +39,9 @@ pub trait Target: Sync {
     /// The run itself, as long as that depends on others.
     fn judge(&self, shown: Self::Shown) -> Result<Vec<Run>, Self::Shown>;
 
+    /// No other run will come: from now on every run can be judged, by what is known.
+    fn settle(&self) {}
+
     /// The tests that fail, if the search is to go on for each of them, now that the first runs were made.
     fn tests(&self) -> Option<Vec<String>> {
         None

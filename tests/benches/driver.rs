@@ -145,7 +145,9 @@ fn tests() -> bool {
             .map(|log| log.matches("\nrunning ").count() as u64)
             .sum();
         let end = &finished.events_of("end")[0];
-        (end["runs"].as_u64().expect("a number"), processes, begun.elapsed().as_secs_f64(), finished.culprits().len())
+        let reproduce = finished.events_of("found")[0]["reproduce"].as_str().expect("a line").to_owned();
+        let runs = end["runs"].as_u64().expect("a number");
+        (runs, processes, begun.elapsed().as_secs_f64(), finished.culprits().len(), reproduce)
     };
     let _ = test(&[]);
     let single: Vec<_> = (0..40).map(|i| test(&["--", "--exact", &format!("tests::player_{i:02}")])).collect();
@@ -153,11 +155,36 @@ fn tests() -> bool {
     let sum = single.iter().fold((0, 0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1, sum.2 + one.2));
     println!("| the hardest single test | {hardest} | | |");
     println!("| a search for each | {} | {} | {:.1} |", sum.0, sum.1, sum.2);
-    let (runs, processes, seconds, culprits) = test(&["--per-test"]);
+    let (runs, processes, seconds, culprits, reproduce) = test(&["--per-test"]);
     println!("| one search for all, `--per-test` | {runs} | {processes} | {seconds:.1} |");
-    let (together, processes, seconds, _) = test(&["--per-test=never"]);
+    let (together, processes, seconds, ..) = test(&["--per-test=never"]);
     println!("| one search, as one failure, `--per-test=never` | {together} | {processes} | {seconds:.1} |");
+    processes_of(&reproduce);
     culprits == 3 && 2 * runs <= 3 * hardest
+}
+
+/// What it costs to run each test in a process of its own, by a line that starts the test executable.
+fn processes_of(reproduce: &str) {
+    const TIMES: u32 = 20;
+    let words: Vec<_> = reproduce.split(' ').collect();
+    let executable = words.iter().position(|word| word.starts_with("BISECT_PATTERN=")).map(|at| words[at + 1]);
+    let executable = executable.expect("the line starts the test executable");
+    let time = |arguments: &dyn Fn(usize) -> Vec<String>, processes: usize| {
+        let begun = Instant::now();
+        for _ in 0..TIMES {
+            for i in 0..processes {
+                let mut command = Command::new(executable);
+                command.env("BISECT_PATTERN", "!-y").args(arguments(i)).stdout(Stdio::null()).stderr(Stdio::null());
+                assert!(command.status().is_ok_and(|status| !status.success()), "everything is enabled");
+            }
+        }
+        begun.elapsed().as_secs_f64() * 1000.0 / f64::from(TIMES)
+    };
+    let one = time(&|_| vec!["--test-threads=1".into()], 1);
+    let each = time(&|i| vec!["--exact".into(), format!("tests::player_{i:02}")], 40);
+    println!(
+        "\nThe 40 failing tests one after the other in one process: {one:.0} ms; each in a process of its own: {each:.0} ms."
+    );
 }
 
 /// Targets that Go's tool searches as well.

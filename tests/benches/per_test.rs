@@ -14,20 +14,28 @@ use bisect_core::{
     search::{Observation, Options, Outcome, Search, Step, Trial, Verdict},
 };
 
-const ROWS: [Row; 8] = [
+const ROWS: [Row; 13] = [
     Row { name: "40 tests, 3 culprits", ..ROW },
     Row { name: "of 10,000 changes", changes: 10_000, ..ROW },
-    Row { name: "each reaches 25 of them", reach: Some(25), bound: 200, ..ROW },
+    Row { name: "each reaches 25 of them", reach: Reach::Drawn(25), bound: 200, ..ROW },
     Row { name: "200 tests, 10 culprits", tests: 200, culprits: 10, bound: 250, ..ROW },
     Row { name: "one is a pair", pairs: 1, bound: 200, ..ROW },
     Row { name: "all are pairs", pairs: 3, bound: 250, ..ROW },
     Row { name: "one test has two", with_two: 1, ..ROW },
     Row { name: "half of them have two", with_two: 20, bound: 200, ..ROW },
+    OWN,
+    Row { name: "200 such tests", tests: 200, culprits: 200, ..OWN },
+    Row { name: "one of 40 is a pair", pairs: 1, bound: 200, ..OWN },
+    Row { name: "five are pairs", pairs: 5, bound: 400, ..OWN },
+    Row { name: "half of them have two", with_two: 20, bound: 800, ..OWN },
 ];
 
 /// 40 tests with 3 culprits, each of one change, among 1,000 that all tests reach.
 const ROW: Row =
-    Row { name: "", tests: 40, changes: 1000, culprits: 3, pairs: 0, with_two: 0, reach: None, bound: 150 };
+    Row { name: "", tests: 40, changes: 1000, culprits: 3, pairs: 0, with_two: 0, reach: Reach::All, bound: 150 };
+
+/// 40 tests that each have 1,000 changes and a culprit of their own, as if the test were part of every call stack.
+const OWN: Row = Row { name: "40 tests, 1,000 own each", culprits: 40, reach: Reach::Own, ..ROW };
 
 fn main() -> ExitCode {
     // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
@@ -61,10 +69,19 @@ struct Row {
     pairs: usize,
     /// So many tests have two culprits.
     with_two: usize,
-    /// Changes that each test comes by.
-    reach: Option<usize>,
+    reach: Reach,
     /// Of the runs, in percent of those of the hardest test.
     bound: usize,
+}
+
+/// The changes that a test comes by.
+#[derive(Clone, Copy)]
+enum Reach {
+    All,
+    /// So many at random, and what breaks it.
+    Drawn(usize),
+    /// Some that no other test comes by.
+    Own,
 }
 
 /// What one seed took.
@@ -123,24 +140,30 @@ impl Row {
     }
 
     fn target(self, seed: u64) -> Target {
-        let culprits: Vec<BTreeSet<usize>> = (0..self.culprits)
-            .map(|i| if i < self.pairs { [i, self.culprits + i].into() } else { [i].into() })
-            .collect();
+        // Culprit `i` is the change `i`, or a pair with the change `culprits + i`.
+        let culprit =
+            |i: usize| -> BTreeSet<usize> { if i < self.pairs { [i, self.culprits + i].into() } else { [i].into() } };
+        let changes = if let Reach::Own = self.reach { self.changes * self.tests } else { self.changes };
         let test = |i: usize| {
-            let mut fails = vec![culprits[i % self.culprits].clone()];
-            if i < self.with_two {
-                fails.push(culprits[(i + 1 + i / self.culprits % 2) % self.culprits].clone());
-            }
-            // Its own changes, and what breaks it.
-            let draw = |n: u64| hash(&[seed, i as u64, n]).0 % self.changes as u64;
-            let reach = self.reach.map(|count| {
-                let drawn = (1..count as u64).map(|n| usize::try_from(draw(n)).expect("it is a change"));
-                drawn.chain(fails.iter().flatten().copied()).collect()
-            });
+            let has_two = i < self.with_two;
+            let (mut fails, second) = match self.reach {
+                Reach::Own => (vec![culprit(i)], [2 * self.tests + i].into()),
+                _ => (vec![culprit(i % self.culprits)], culprit((i + 1 + i / self.culprits % 2) % self.culprits)),
+            };
+            fails.extend(has_two.then_some(second));
+            let draw = |n: u64| hash(&[seed, i as u64, n]).0 % changes as u64;
+            let reach = match self.reach {
+                Reach::All => None,
+                Reach::Drawn(count) => {
+                    let drawn = (1..count as u64).map(|n| usize::try_from(draw(n)).expect("it is a change"));
+                    Some(drawn.chain(fails.iter().flatten().copied()).collect())
+                }
+                Reach::Own => Some((i..changes).step_by(self.tests).collect()),
+            };
             Test { fails, reach }
         };
         Target {
-            ids: (0..self.changes as u64).map(|i| hash(&[seed, i])).collect(),
+            ids: (0..changes as u64).map(|i| hash(&[seed, i])).collect(),
             tests: (0..self.tests).map(test).collect(),
         }
     }

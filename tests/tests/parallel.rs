@@ -76,25 +76,18 @@ fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
 #[test]
 fn each_run_has_a_slot_and_a_temporary_directory_of_its_own() {
     let scratch = Scratch::new();
-    // A slot or a directory that another run has at the same time is a failure of mkdir.
+    // Whoever has a slot or a directory that another run has at the same time fails. The lock goes with the processes.
     let script = "
-        mkdir slot-$BISECT_SLOT || exit 1
+        exec 9> slot-$BISECT_SLOT && flock -n 9 || exit 1
         test \"$PORT/$INHERITED\" = 70$BISECT_SLOT/db_$BISECT_SLOT || exit 1
         mkdir $TMPDIR/taken && test $(ls $TMPDIR | wc -l) = 1 || exit 1
         echo \"$BISECT_SLOT $TMPDIR\" >> seen
-        \"$@\"; status=$?
-        rmdir slot-$BISECT_SLOT
-        exit $status
+        exec \"$@\"
     ";
     scratch.write("target.sh", script);
     let words = ["exec", "--json", "-j4", "PORT=70{slot}", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"];
     let mut command = scratch.driver(words);
     command.arg(foreign::executable()).args(["--steps=64", "--fails-when=9"]).env("INHERITED", "db_{slot}");
-    // Runs that are told to end early would leave their slot taken: `trap` gives it back.
-    scratch.write(
-        "target.sh",
-        &script.replacen("|| exit 1\n", "|| exit 1; trap 'rmdir slot-$BISECT_SLOT; exit 1' TERM\n", 1),
-    );
     let finished = run(&mut command).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:10: step 9"]]);
     let seen = scratch.read("seen");

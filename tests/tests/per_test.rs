@@ -95,3 +95,11 @@ fn a_test_that_ends_the_process_is_the_executable() {
     assert!(found.values().all(|tests| *tests == ["unittests src/lib.rs (company)"]), "{finished}");
     assert_eq!(found.len(), 2, "both break it: {finished}");
 }
+
+#[test]
+fn a_limit_of_one_run_is_a_limit() {
+    let (fixture, scratch) = (Fixture::new("company"), Scratch::new());
+    let finished = search(&fixture, &scratch, &["--max-runs=1"]).expect_status(5);
+    assert_eq!(finished.events_of("trial").len(), 1, "{finished}");
+    finished.expect_message(&["--max-runs"]);
+}

@@ -289,6 +289,8 @@ impl Search {
         }
         self.procedure.favour(changes);
         self.wanted = None;
+        // What it asks for now may have been answered early.
+        self.advance();
     }
 
     /// The trials with runs in flight that do not matter any more: their place is better used for others.
@@ -338,8 +340,8 @@ impl Search {
         (!self.trials[id.0].agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
 
-    /// How the search ended, if it has. One over several tests is complete if it is for each of them; else it ended like
-    /// the worst of them, unless it was stopped.
+    /// How the search ended, if it has. One over several tests ended like the worst of them, unless it was stopped; those
+    /// that make [no difference](Verdict::NoDifference) on their own do not count, unless none does.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         match &self.suite {

@@ -5,8 +5,9 @@ use core::num::NonZeroUsize;
 
 use super::{
     Search,
+    selection::{Prefix, Selection},
     suite::Suite,
-    verdict::{Culprit, Shared, Verdict},
+    verdict::{Culprit, Mode, Shared, Verdict},
 };
 
 impl Search {
@@ -17,13 +18,14 @@ impl Search {
         self.suite.is_none() && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
     }
 
-    /// From here on the target is so many tests, numbered from 0, each with culprits of its own. What is known of the
-    /// target with every change and with none holds for each of them; what was learned since then is forgotten, and
-    /// trials in flight are obsolete.
+    /// From here on the target is so many tests, numbered from 0, each with culprits of its own. That the target passes
+    /// at one end holds for each of them; at the other each shows first whether it fails on its own, and which changes it
+    /// comes by. Whatever else was learned is forgotten, and trials in flight are obsolete.
     ///
     /// A run of a [trial](super::Trial::tests) then runs each of its tests in a process of its own, with the same pattern, and
     /// [`record_each`](Self::record_each) takes what they showed. Of monotone tests each gets the sets that a search of
-    /// it alone would find. A test that cannot be searched does not keep the others from it.
+    /// it alone would find, if it comes by all that breaks other tests in its first run or not at all. A test that cannot
+    /// be searched does not keep the others from it.
     ///
     /// # Panics
     /// If it [cannot be split](Self::can_split).
@@ -67,6 +69,18 @@ impl Search {
         match &self.suite {
             Some(suite) => suite.culprits(),
             None => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
+        }
+    }
+
+    /// The changes of a culprit, and no others: for a run that shows it once more. The trial that
+    /// [confirmed](Culprit::confirmed_by) it may have named other tests' culprits too.
+    #[must_use]
+    pub fn alone(&self, culprit: &Culprit) -> Selection {
+        Selection {
+            prefix: Prefix::NONE,
+            forced: culprit.changes.clone(),
+            inverted: culprit.mode == Mode::Disable,
+            ..Selection::all(self.options.order)
         }
     }
 

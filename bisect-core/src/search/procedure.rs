@@ -73,6 +73,8 @@ enum State {
         all: Outcome,
         reported: Arc<[ChangeId]>,
     },
+    /// One test of several, on its own for the first time: does it fail where all together did?
+    Apart,
     /// Find one more change that the failure needs beside the forced ones.
     Narrow {
         forced: Vec<ChangeId>,
@@ -161,6 +163,7 @@ impl Procedure {
         let (question, selection) = match &self.state {
             State::All => (Question::All, Selection::all(self.options.order)),
             State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
+            State::Apart => (self.failing_end(), self.everything()),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
                 Narrowing::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),
@@ -205,6 +208,7 @@ impl Procedure {
         self.state = match state {
             State::All => self.after_all(answer),
             State::None { all, reported } => self.after_none(all, reported, answer),
+            State::Apart => self.after_apart(answer),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
                 Narrowing::Ask(cut) => self.after_prefix(forced, bracket, cut, answer),
                 settled => unreachable!("only an open bracket asks: {settled:?}"),

@@ -12,7 +12,8 @@ pub struct Culprit {
     pub changes: Vec<ChangeId>,
     /// Whether enabling or disabling them breaks the target.
     pub mode: Mode,
-    /// The trial that failed with exactly this set.
+    /// The trial that failed with exactly this set. One of several tests may have named changes that break others, and
+    /// that this test does not come by.
     pub confirmed_by: TrialId,
 }
 

@@ -82,6 +82,28 @@ proptest! {
     }
 }
 
+#[test]
+fn what_is_asked_now_may_have_been_answered_early() {
+    for seed in 0..200_u64 {
+        let ids: Vec<_> = (0..27_u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+        let target =
+            Target { ids, fails: vec![[2].into()], appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
+        let choices: Vec<_> = target.ids.iter().map(|id| usize::try_from(id.0 >> 33).unwrap()).collect();
+        let without = target.search(5, &choices);
+        for when in 0..without.runs {
+            let mut recorded = 0;
+            let with = target.finish(Search::new(options(5)), &choices, |search, _| {
+                if recorded == when {
+                    search.favour([target.ids[2]]);
+                }
+                recorded += 1;
+                5
+            });
+            assert!(with.is_like(&without), "{with:?} instead of {without:?}");
+        }
+    }
+}
+
 /// The mean number of runs of searches for one or two of 1,000 changes, with so many of them favoured.
 fn mean(culprits: u32, favoured: u32, rightly: bool) -> f64 {
     let [culprits, favoured] = [culprits, favoured].map(|number| number as usize);

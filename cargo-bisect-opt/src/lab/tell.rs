@@ -88,7 +88,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             },
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
-            reproduce: self.target.reproduce(&self.search.trial(culprit.confirmed_by).pattern(), &tests),
+            reproduce: self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests),
             tests,
         }
     }

@@ -1,19 +1,63 @@
 //! A search that is told more than it asked: what it needs to be one of several, whose runs answer for all of them.
 
-use alloc::{vec, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 
-use super::{Answer, Asked, Procedure, State};
+use super::{Answer, Asked, Procedure, State, unusable};
 use crate::{
     ChangeId,
     search::{
         bracket::Bracket,
+        order::Order,
         selection::{Prefix, Selection},
-        trial::{Outcome, TrialId},
-        verdict::Culprit,
+        trial::{Outcome, Question, TrialId},
+        verdict::{Culprit, Mode, Unusable, Verdict},
     },
 };
 
 impl Procedure {
+    /// The search for one test of the target, which was calibrated with all its tests together. It begins with what
+    /// this one does at the end that fails: it may fail in company only, and it does not come by all the changes.
+    pub(in crate::search) fn apart(&self) -> Self {
+        Self { state: State::Apart, ..self.clone() }
+    }
+
+    /// The question of the calibration whose answer was a failure.
+    pub(super) fn failing_end(&self) -> Question {
+        match self.mode {
+            Mode::Enable => Question::All,
+            Mode::Disable => Question::None,
+        }
+    }
+
+    pub(super) fn after_apart(&mut self, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Fail => {
+                let failing = answer.reported.unwrap_or(&self.known).clone();
+                if failing.is_empty() {
+                    return unusable(Unusable::NoReports);
+                }
+                self.known = failing.clone();
+                self.narrow_all(answer.trial, failing)
+            }
+            Outcome::Pass => State::Done(Verdict::NoDifference(Outcome::Pass)),
+            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(self.failing_end(), reason)),
+        }
+    }
+
+    pub(in crate::search) fn order(&self) -> Order {
+        self.options.order
+    }
+
+    /// What was reported at the ends, in order.
+    pub(in crate::search) fn known(&self) -> &[ChangeId] {
+        &self.known
+    }
+
+    /// The changes that are likelier than others, in order.
+    pub(in crate::search) fn favoured(&self) -> Arc<[ChangeId]> {
+        self.favoured.clone()
+    }
+
     /// The changes of the present set that are known, and where one more is searched for.
     pub(in crate::search) fn narrowing(&self) -> Option<(&[ChangeId], &Bracket)> {
         match &self.state {

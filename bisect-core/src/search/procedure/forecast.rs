@@ -61,7 +61,7 @@ impl Procedure {
     /// How likely the next trial is to fail, in 256ths.
     pub(in crate::search) fn odds_of_failure(&self) -> u64 {
         match &self.state {
-            State::All => 243,
+            State::All | State::Apart => 243,
             // Where everything passes, somebody thinks that something breaks without it.
             State::None { all: Outcome::Pass, .. } => 192,
             State::Narrow { bracket, .. } => match bracket.narrowing() {

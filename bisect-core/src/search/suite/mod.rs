@@ -1,14 +1,16 @@
 //! Several tests, searched together: each has a search of its own, and every run answers for as many as possible.
 //!
-//! Questions that name their changes (alone? anything else?) are put by exact runs; the same question of several tests is
-//! one run. Prefixes are *pooled*: see [`pool`] for what is run, and [`test`] for what a test makes of it.
+//! First each test shows what it does in a process of its own. Questions that name their changes (alone? anything else?)
+//! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
+//! [`pool`] for what is run, and [`test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
 
+mod joint;
 mod pool;
 mod runs;
 mod test;
 
-use alloc::{collections::BTreeSet, vec, vec::Vec};
+use alloc::{collections::BTreeSet, sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use pool::Member;
@@ -35,6 +37,8 @@ pub(super) struct Suite {
     found: Vec<(usize, usize)>,
     /// Their changes.
     culprits: BTreeSet<ChangeId>,
+    /// Changes for which there is evidence, in order.
+    favoured: Arc<[ChangeId]>,
     /// The order and the mode of every selection.
     model: Selection,
     /// The last trial that was begun was a pooled one.
@@ -55,11 +59,12 @@ impl Suite {
     /// So many tests, each of which would go on like `procedure`; trials are numbered from `first` on.
     pub(super) fn new(procedure: &Procedure, tests: NonZeroUsize, first: usize) -> Self {
         Self {
-            tests: vec![Test::new(procedure.clone()); tests.get()],
+            tests: vec![Test::new(procedure.apart()); tests.get()],
             runs: Vec::new(),
             first,
             found: Vec::new(),
             culprits: BTreeSet::new(),
+            favoured: procedure.favoured(),
             model: procedure.everything(),
             is_pooling: true,
             stopped: None,
@@ -98,6 +103,7 @@ impl Suite {
     }
 
     fn begin(&mut self, Plan { question, selection, tests, is_pooled }: Plan) -> usize {
+        debug_assert!(!tests.is_empty(), "somebody learns from every run");
         self.is_pooling = is_pooled;
         let id = TrialId(self.first + self.runs.len());
         self.runs.push(Runs::new(Trial { id, question, selection, tests }));
@@ -109,7 +115,7 @@ impl Suite {
         let runs = &mut self.runs[id.0 - self.first];
         for (&test, observation) in runs.trial.tests.iter().zip(&observations) {
             if runs.is_open_for(test) {
-                self.tests[test].distrust(id, &runs.trial.selection, observation);
+                self.tests[test].note(id, &runs.trial.selection, observation);
             }
         }
         runs.record(observations);
@@ -142,7 +148,9 @@ impl Suite {
 
     fn is_useful_to(&self, test: usize, trial: &Trial) -> bool {
         let test = &self.tests[test];
-        let is_next = |asked: (Question, Selection)| asked.0 == trial.question && asked.1 == trial.selection;
+        let is_next = |(question, own): (Question, Selection)| {
+            question == trial.question && test.is_as_good(&trial.selection, &own)
+        };
         test.awaits(trial.question, &trial.selection) || test.asks_next().is_some_and(is_next)
     }
 
@@ -190,12 +198,14 @@ impl Suite {
         // Asked already, and the answer may be there, if it was asked early.
         let is_asked = |question: Question, selection: &Selection, test: usize| {
             self.runs.iter().any(|runs| {
-                runs.trial.question == question && runs.trial.selection == *selection && runs.is_open_for(test)
+                let Trial { question: asked, selection: of, .. } = &runs.trial;
+                *asked == question && runs.is_open_for(test) && self.tests[test].is_as_good(of, selection)
             })
         };
         let own = |asks: &dyn Fn(&Test) -> Option<(Question, Selection)>| {
             let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, asks(test)?)));
-            most_asked(asked.filter(|(test, (question, selection))| !is_asked(*question, selection, *test)))
+            let new = asked.filter(|(test, (question, selection))| !is_asked(*question, selection, *test));
+            joint::most_asked(joint::runs(&self.tests, new))
         };
         let prefixes = useful.iter().filter(|&&trial| self.runs[trial].trial.question == Question::Prefix).count();
         // Pooled runs go on as long as there is one to make, and so does everything else: a test that is ahead waits for
@@ -229,7 +239,13 @@ impl Suite {
         let member = |(number, test)| {
             let runs = useful.iter().map(|&trial| &self.runs[trial]).filter(move |runs| runs.is_open_for(number));
             let prefixes = runs.filter(|runs| runs.trial.question == Question::Prefix);
-            Member::new(self.model.order, test, &self.culprits, prefixes.map(|runs| &runs.trial.selection))
+            Member::new(
+                self.model.order,
+                test,
+                &self.culprits,
+                &self.favoured,
+                prefixes.map(|runs| &runs.trial.selection),
+            )
         };
         self.tests.iter().enumerate().filter_map(member).collect()
     }
@@ -240,17 +256,18 @@ impl Suite {
         Plan { question: Question::Prefix, selection, tests, is_pooled }
     }
 
-    /// How the search ended, if it has: completely if every test's did, else as the worst of them.
+    /// How the search ended, if it has: as the worst of the tests' did.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         if let Some(stopped) = &self.stopped {
             return Some(stopped.clone());
         }
         let verdicts = self.tests.iter().map(Test::verdict).collect::<Option<Vec<_>>>()?;
         let rank = |verdict: &&Verdict| match verdict {
-            Verdict::Complete | Verdict::NoDifference(_) => 0,
-            Verdict::Incomplete(_) => 1,
-            Verdict::Inconsistent(_) => 2,
-            Verdict::Unusable(_) => 3,
+            Verdict::NoDifference(_) => 0,
+            Verdict::Complete => 1,
+            Verdict::Incomplete(_) => 2,
+            Verdict::Inconsistent(_) => 3,
+            Verdict::Unusable(_) => 4,
         };
         // Of equally bad ones that of the first test.
         verdicts.into_iter().rev().max_by_key(rank).cloned()
@@ -289,24 +306,11 @@ impl Suite {
 
     /// About how many trials are left, if each test needs one more change.
     pub(super) fn trials_left(&self) -> usize {
-        let questions: Vec<_> = self.tests.iter().filter_map(Test::asks).collect();
-        let asked = questions.iter().enumerate().filter(|(i, asked)| !questions[..*i].contains(asked)).count();
+        let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, test.asks()?)));
+        let asked = joint::runs(&self.tests, asked).len();
         let candidates = self.tests.iter().map(Test::candidates).max().unwrap_or(0);
         let halvings = candidates.next_power_of_two().ilog2() as usize;
         // Halving, pooled; what the tests ask now; each group's set on its own, and the rest.
         halvings + asked + if halvings > 0 { 2 } else { 0 }
     }
-}
-
-/// The question that most tests ask; of equal ones, what fails alone comes first, then the one of the first test.
-fn most_asked(asked: impl Iterator<Item = (usize, (Question, Selection))>) -> Option<Plan> {
-    let mut plans: Vec<Plan> = Vec::new();
-    for (test, (question, selection)) in asked {
-        match plans.iter_mut().find(|plan| plan.question == question && plan.selection == selection) {
-            Some(plan) => plan.tests.push(test),
-            None => plans.push(Plan { question, selection, tests: vec![test], is_pooled: false }),
-        }
-    }
-    // What is known to break a test is looked at first when another one is searched.
-    plans.into_iter().rev().max_by_key(|plan| (plan.question == Question::Exactly, plan.tests.len()))
 }

@@ -32,7 +32,7 @@ const GROUPS: usize = 32;
 pub(super) struct Member<'a> {
     order: Order,
     narrowing: Narrowing<'a>,
-    /// Candidates that are likelier than others: their positions, and by how much.
+    /// Candidates that are likelier than others: their positions, and by how much, summed up.
     likely: Vec<(usize, u64)>,
     /// Where runs in flight cut the candidates, with both ends.
     marks: Vec<usize>,
@@ -40,11 +40,13 @@ pub(super) struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// A test that is searched by prefixes, with the runs in flight that it will learn from. Changes that broke other
-    /// tests are, all together, as likely as the rest, and a hint is as likely as everything else.
+    /// tests are, all together, as likely as the rest, so are those that are favoured, and a hint is as likely as
+    /// everything else.
     pub(super) fn new<'s>(
         order: Order,
         test: &'a Test,
         culprits: &BTreeSet<ChangeId>,
+        favoured: &[ChangeId],
         in_flight: impl Iterator<Item = &'s Selection>,
     ) -> Option<Self> {
         let narrowing = test.narrowing()?;
@@ -54,10 +56,19 @@ impl<'a> Member<'a> {
             let at = position(order.rank(*id));
             (narrowing.candidates.get(at) == Some(id)).then_some(at)
         };
-        let known: Vec<_> = culprits.iter().filter_map(find).collect();
-        let extra = if known.is_empty() { 0 } else { count / known.len() };
-        let mut likely: Vec<_> = known.into_iter().map(|at| (at, extra as u64)).collect();
+        let together = |likely: Vec<usize>| {
+            let extra = count / likely.len().max(1);
+            likely.into_iter().map(move |at| (at, extra as u64))
+        };
+        let mut likely: Vec<_> = together(culprits.iter().filter_map(find).collect()).collect();
+        likely.extend(together(favoured.iter().filter_map(find).collect()));
         likely.extend(narrowing.hint.iter().filter_map(find).map(|at| (at, 2 * count as u64)));
+        likely.sort_unstable();
+        let mut sum = 0;
+        for (_, extra) in &mut likely {
+            sum += *extra;
+            *extra = sum;
+        }
         let mut marks: Vec<_> = in_flight.filter_map(|selection| test.learns_from(selection)).map(position).collect();
         marks.extend([0, count]);
         marks.sort_unstable();
@@ -87,8 +98,8 @@ impl<'a> Member<'a> {
 
     /// The weight of so many candidates, from the first on.
     fn weight(&self, position: usize) -> u64 {
-        let extra = self.likely.iter().filter(|&&(at, _)| at < position).map(|&(_, extra)| extra);
-        position as u64 + extra.sum::<u64>()
+        let likely = self.likely.partition_point(|&(at, _)| at < position);
+        position as u64 + self.likely[..likely].last().map_or(0, |&(_, sum)| sum)
     }
 
     /// How much is learned from this cut, if the runs in flight are answered too: at most [`u32::MAX`] / 4.

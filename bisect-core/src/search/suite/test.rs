@@ -1,17 +1,19 @@
 //! One test among several: an exact search, and a guess that goes before it.
 //!
-//! The [`Procedure`] is told nothing but what runs of its own questions showed, so what it finds is what a search for
-//! this test alone would find. A pooled run, which serves tests with other candidates too, is *not* such a question: it
-//! has changes on and off outside this test's candidates. It moves a copy of the bracket, the guess. Where the guess ends,
-//! one run of that change alone tells in most cases that it was right, and in the others exact prefixes are searched.
+//! The [`Procedure`] is told nothing but what runs of its own questions showed, or of such that [are as
+//! good](Test::is_as_good), so what it finds is what a search for this test alone would find. A pooled run, which serves
+//! tests with other candidates too, is *not* such a question: it has changes on and off outside this test's candidates.
+//! It moves a copy of the bracket, the guess. Where the guess ends, one run of that change alone tells in most cases
+//! that it was right, and in the others exact prefixes are searched.
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
 use crate::{
     ChangeId,
     search::{
         bracket::Bracket,
         procedure::{Answer, Procedure},
+        ranked,
         selection::{Prefix, Selection},
         trial::{Observation, Outcome, Question, TrialId},
         verdict::{Culprit, Inconsistency, Unusable, Verdict},
@@ -31,6 +33,8 @@ pub(super) struct Test {
     stopped: Option<Verdict>,
     /// The most changes that a run reported.
     most_reported: usize,
+    /// Changes that runs reported and that this test did not come by in its first.
+    late: BTreeSet<ChangeId>,
 }
 
 /// What pooled runs say about the change that is being searched for.
@@ -68,8 +72,15 @@ pub(super) struct Narrowing<'a> {
 
 impl Test {
     pub(super) fn new(procedure: Procedure) -> Self {
-        let narrowing = procedure.narrowing_id();
-        Self { procedure, guess: Guess::Nothing, narrowing, alone: None, stopped: None, most_reported: 0 }
+        Self {
+            procedure,
+            guess: Guess::Nothing,
+            narrowing: None,
+            alone: None,
+            stopped: None,
+            most_reported: 0,
+            late: BTreeSet::new(),
+        }
     }
 
     pub(super) fn found(&self) -> &[Culprit] {
@@ -141,22 +152,51 @@ impl Test {
 
     /// Whether the answer to a question is of use now.
     pub(super) fn awaits(&self, question: Question, selection: &Selection) -> bool {
-        self.asks().is_some_and(|asked| asked.0 == question && asked.1 == *selection)
+        self.asks().is_some_and(|asked| asked.0 == question && self.is_as_good(selection, &asked.1))
             || question == Question::Prefix && self.learns_from(selection).is_some()
+    }
+
+    /// Whether a run with this selection shows of this test what one with `own` would: it may name other changes too, as
+    /// long as they are none of this test's business.
+    pub(super) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
+        let has = |all: &[ChangeId], some: &[ChangeId]| some.iter().all(|id| all.contains(id));
+        selection.prefix == own.prefix
+            && selection.gaps == own.gaps
+            && has(&selection.forced, &own.forced)
+            && has(&selection.excluded, &own.excluded)
+            && self.ignores(selection, own)
+    }
+
+    /// Whether this test never came by any of the changes that a selection names beside those of `own`.
+    ///
+    /// Of changes that are forced that is certain once the run is over: had it come by one, it would have reported it.
+    /// Nobody reports what is excluded, so there it is as far as is known: a test that comes by another one's culprit
+    /// only with others of its own left out is taken for one that does not.
+    pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
+        let is_ignored = |all: &[ChangeId], own: &[ChangeId]| {
+            all.iter().filter(|id| !own.contains(id)).all(|&id| !self.comes_by(id))
+        };
+        is_ignored(&selection.forced, &own.forced) && is_ignored(&selection.excluded, &own.excluded)
+    }
+
+    fn comes_by(&self, id: ChangeId) -> bool {
+        ranked::contains(self.procedure.order(), self.procedure.known(), id) || self.late.contains(&id)
     }
 
     /// Takes the answer to a question that this test [awaits](Self::awaits).
     pub(super) fn answer(&mut self, selection: &Selection, answer: &Answer<'_>) {
         match self.learns_from(selection) {
             Some(cut) => self.after_cut(selection, cut, answer),
-            None => self.after_own(selection, answer),
+            None => self.after_own(answer),
         }
         self.settle();
     }
 
-    /// Ends the search if what one run of a trial showed cannot be believed.
-    pub(super) fn distrust(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
+    /// Learns which changes this test comes by, and ends the search if what one run of a trial showed cannot be believed.
+    pub(super) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
         let reported = &observation.reported;
+        let (order, known) = (self.procedure.order(), self.procedure.known());
+        self.late.extend(reported.iter().filter(|&&id| !ranked::contains(order, known, id)));
         let changes: Vec<_> = reported.iter().copied().filter(|&id| !selection.contains(id)).take(8).collect();
         // It never reported more, so there is nothing that it leaves out.
         let ignores_pattern = self.most_reported > 0 && reported.len() >= self.most_reported;
@@ -185,7 +225,9 @@ impl Test {
     /// Whether a selection is a prefix as the procedure would ask for it, but for where it ends.
     fn is_its_own(&self, selection: &Selection) -> bool {
         let Some((forced, _)) = self.procedure.narrowing() else { return false };
-        let same = |a: &[ChangeId], b: &[ChangeId]| a.len() == b.len() && a.iter().all(|id| b.contains(id));
+        // What is avoided may have been found as well, and is then excluded twice.
+        let same =
+            |a: &[ChangeId], b: &[ChangeId]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
         selection.gaps.is_empty()
             && same(&selection.forced, forced)
             && same(&selection.excluded, &self.procedure.excluded())
@@ -217,7 +259,7 @@ impl Test {
         }
     }
 
-    fn after_own(&mut self, selection: &Selection, answer: &Answer<'_>) {
+    fn after_own(&mut self, answer: &Answer<'_>) {
         match self.guess {
             Guess::Alone(change) if self.procedure.narrowing().is_some() => match answer.outcome {
                 Outcome::Fail if answer.reported.is_some_and(|reported| reported.contains(&change)) => {
@@ -228,7 +270,7 @@ impl Test {
                 outcome @ (Outcome::Pass | Outcome::Unresolved(_)) => {
                     self.guess = Guess::Over(Some(change));
                     let reported = answer.reported.cloned();
-                    let selection = selection.clone();
+                    let selection = normal(self.procedure.alone(change));
                     self.alone = Some(Alone { selection, trial: answer.trial, outcome, reported });
                 }
             },
