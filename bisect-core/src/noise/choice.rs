@@ -1,4 +1,4 @@
-//! Which cut is most worth a run.
+//! Which part is most worth a run.
 //!
 //! The worth of a run is what it is expected to tell about the change for what it is expected to cost. What it tells is its
 //! extrinsic Jensen–Shannon divergence (Naghshvar, Javidi, Wigger, "Extrinsic Jensen–Shannon divergence: applications to
@@ -8,9 +8,10 @@
 use alloc::vec::Vec;
 
 use super::{
-    beliefs::{Belief, Beliefs, Forecast},
+    beliefs::{Belief, Beliefs, Forecast, Kind},
     candidates::Candidates,
     math::{divergence, entropy, exp2},
+    part::Part,
 };
 
 /// From this probability on a candidate stands out.
@@ -38,10 +39,10 @@ impl Costs {
     }
 }
 
-/// A cut, and its worth: bits for the cost.
+/// A part, and its worth: bits for the cost.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
-    cut: usize,
+    part: Part,
     worth: f64,
 }
 
@@ -53,35 +54,35 @@ pub(super) struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// The cut to run next while runs of others are in flight.
-    pub(super) fn next(self, beliefs: &Beliefs, in_flight: &[usize]) -> usize {
+    /// The part to run next while runs of others are in flight.
+    pub(super) fn next(self, beliefs: &Beliefs, in_flight: &[Part]) -> Part {
         let futures = self.futures(beliefs, in_flight);
-        let mut cuts: Vec<usize> = futures.iter().map(|(_, future)| self.best(future).cut).collect();
-        cuts.sort_unstable();
-        cuts.dedup();
-        if let [cut] = cuts[..] {
-            return cut;
+        let mut parts: Vec<Part> = futures.iter().map(|(_, future)| self.best(future).part).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        if let [part] = parts[..] {
+            return part;
         }
-        let worth = |cut: usize| {
+        let worth = |part: Part| {
             let of_future = |(likelihood, future): &(f64, Beliefs)| {
                 let mut future = future.clone();
-                future.split(self.candidates, cut);
-                likelihood * self.worth(cut, future.forecast(cut), &suspects(&future))
+                future.split(self.candidates, part.below);
+                likelihood * self.worth(part, future.forecast(part), &suspects(&future))
             };
             futures.iter().map(of_future).sum::<f64>()
         };
-        let choices = cuts.into_iter().map(|cut| Choice { cut, worth: worth(cut) });
-        choices.max_by(|a, b| a.worth.total_cmp(&b.worth)).expect("there is a future").cut
+        let choices = parts.into_iter().map(|part| Choice { part, worth: worth(part) });
+        choices.max_by(|a, b| a.worth.total_cmp(&b.worth)).expect("there is a future").part
     }
 
     /// What may be believed once the runs in flight have ended, and how likely that is; the likeliest ways.
-    fn futures(self, beliefs: &Beliefs, in_flight: &[usize]) -> Vec<(f64, Beliefs)> {
+    fn futures(self, beliefs: &Beliefs, in_flight: &[Part]) -> Vec<(f64, Beliefs)> {
         let mut futures: Vec<_> = [(1.0, beliefs.clone())].into();
-        for &cut in in_flight {
+        for part in in_flight.iter().map(|part| part.plain()) {
             let ends = futures.into_iter().flat_map(|(likelihood, mut before)| {
-                before.split(self.candidates, cut);
+                before.split(self.candidates, part.below);
                 [true, false].map(|failed| {
-                    let (share, after) = before.clone().if_it(failed, cut);
+                    let (share, after) = before.clone().if_it(failed, part);
                     (likelihood * share, after)
                 })
             });
@@ -92,7 +93,7 @@ impl Chooser<'_> {
         futures
     }
 
-    /// The best cut, with nothing in flight.
+    /// The best part, with nothing in flight.
     fn best(self, beliefs: &Beliefs) -> Choice {
         // The best ratio of gain to cost is that for which the gain less ratio times cost has its maximum at 0.
         let mut best = self.best_at(beliefs, 0.0);
@@ -108,23 +109,21 @@ impl Chooser<'_> {
         best
     }
 
-    /// The best of the cuts between intervals, and of those within each that are best if a unit of cost is worth so many bits.
+    /// The best of the cuts between intervals, of those within each that are best if a unit of cost is worth so many bits,
+    /// and of the candidates that stand out, each by itself.
     fn best_at(self, beliefs: &Beliefs, price: f64) -> Choice {
         let suspects = suspects(beliefs);
-        let mut before = beliefs.forecast(0);
-        let mut best = Choice { cut: 0, worth: self.worth(0, before, &suspects) };
-        let mut consider = |cut, forecast| {
-            let worth = self.worth(cut, forecast, &suspects);
+        let of_none = beliefs.forecast(Part::below(0));
+        let mut best = Choice { part: Part::below(0), worth: self.worth(Part::below(0), of_none, &suspects) };
+        let mut consider = |part, forecast| {
+            let worth = self.worth(part, forecast, &suspects);
             if worth > best.worth {
-                best = Choice { cut, worth };
+                best = Choice { part, worth };
             }
         };
-        let mut begin = 0;
-        for belief in &beliefs.0 {
-            let change = Forecast {
-                failure: belief.probability * (belief.with - belief.without),
-                doubt: belief.probability * (entropy(belief.with) - entropy(belief.without)),
-            };
+        let (mut begin, mut before) = (0, of_none);
+        for belief in &beliefs.places {
+            let change = Forecast::of_change(belief);
             if belief.end - begin > 1 && change.failure > f64::EPSILON {
                 // The gain is concave within an interval: flat where the log-odds of passing are this.
                 let odds = exp2(change.doubt / change.failure + price * (self.costs.failing - self.costs.passing));
@@ -133,21 +132,28 @@ impl Chooser<'_> {
                     let cut = self.candidates.cut_at(begin, belief.end, share);
                     let whole = self.candidates.weight(begin, belief.end);
                     for cut in [cut, (cut + 1).min(belief.end)] {
-                        consider(cut, before.plus(self.candidates.weight(begin, cut) / whole, change));
+                        let share = self.candidates.weight(begin, cut) / whole;
+                        consider(Part::below(cut), before.plus(share, change));
                     }
                 }
             }
             before = before.plus(1.0, change);
             begin = belief.end;
-            consider(begin, before);
+            // That of the same candidate in company follows.
+            if belief.kind != Kind::Alone {
+                consider(Part::below(begin), before);
+            }
+        }
+        for alone in suspects.iter().filter(|suspect| suspect.kind == Kind::Alone) {
+            consider(Part::alone(alone.end - 1), of_none.plus(1.0, Forecast::of_change(alone)));
         }
         best
     }
 
-    fn worth(self, cut: usize, forecast: Forecast, suspects: &[Belief]) -> f64 {
+    fn worth(self, part: Part, forecast: Forecast, suspects: &[Belief]) -> f64 {
         let failure = forecast.failure.clamp(0.0, 1.0);
         let extrinsic = suspects.iter().map(|suspect| {
-            let rate = suspect.rate(cut);
+            let rate = suspect.rate(part);
             let of_others = (failure - suspect.probability * rate) / (1.0 - suspect.probability);
             let more = divergence(rate, of_others.clamp(0.0, 1.0)) - divergence(rate, failure);
             suspect.probability * more.min(DECISIVE)
@@ -156,11 +162,9 @@ impl Chooser<'_> {
     }
 }
 
-/// Single candidates that stand out.
+/// Single candidates that stand out, each kind for itself.
 fn suspects(beliefs: &Beliefs) -> Vec<Belief> {
-    let begins = core::iter::once(0).chain(beliefs.0.iter().map(|belief| belief.end));
-    let stand_out = |&(begin, belief): &(usize, &Belief)| {
-        belief.end - begin == 1 && belief.probability > STANDS_OUT && belief.probability < 1.0
-    };
-    begins.zip(&beliefs.0).filter(stand_out).map(|(_, belief)| *belief).collect()
+    let stand_out =
+        |belief: &&Belief| belief.kind != Kind::Either && belief.probability > STANDS_OUT && belief.probability < 1.0;
+    beliefs.places.iter().filter(stand_out).copied().collect()
 }

@@ -31,8 +31,6 @@ const NEVER: f64 = 0.12;
 const ALWAYS: f64 = 0.12;
 /// That it never fails without, and always with it. Small, as every sequence of answers to a bisection agrees with it.
 const CERTAIN: f64 = 0.05;
-/// That it fails as often without the change as with it.
-const ALIKE: f64 = 0.01;
 
 /// What is believed before the first run.
 #[derive(Clone, Debug)]
@@ -73,7 +71,7 @@ impl Prior {
         let nothing = [0.0; POINTS];
         let free = Self { rates, even, never: nothing, always: nothing, free: 1.0 };
         let pairs = free.weigh(&Likelihood::ONE, &Likelihood::ONE).sum - CERTAIN;
-        let factor = (1.0 - NEVER - ALWAYS - CERTAIN - ALIKE) / pairs;
+        let factor = (1.0 - NEVER - ALWAYS - CERTAIN) / pairs;
         Self { never: scaled(&never, NEVER), always: scaled(&always, ALWAYS), free: factor, ..free }
     }
 
@@ -111,7 +109,7 @@ impl Prior {
     pub(super) fn weigh_alike(&self, all: &Likelihood) -> Weight {
         let (mut sum, mut rate) = (0.0, 0.0);
         for i in 0..POINTS {
-            let here = ALIKE * self.even[i] * all.values[i];
+            let here = self.even[i] * all.values[i];
             sum += here;
             rate += here * self.rates[i];
         }
@@ -145,6 +143,11 @@ impl Prior {
         [of_without, of_with]
     }
 
+    /// How likely each rate is that does not depend on the change; not normalised.
+    pub(super) fn marginal_alike(&self, all: &Likelihood) -> [f64; POINTS] {
+        core::array::from_fn(|i| self.even[i] * all.values[i])
+    }
+
     pub(super) fn rates(&self) -> &[f64; POINTS] {
         &self.rates
     }
@@ -165,7 +168,7 @@ impl Prior {
     /// The weight of one rate that does not depend on the change.
     #[cfg(test)]
     pub(super) fn of_alike(&self, rate: usize) -> f64 {
-        ALIKE * self.even[rate]
+        self.even[rate]
     }
 }
 

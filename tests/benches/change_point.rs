@@ -5,7 +5,7 @@
 //! the channel that tells with which rate runs fail; a row that is right less often than in 1 - δ, or takes more runs on
 //! average, is marked. `SEEDS=n` instead of 1,000.
 
-use bisect_core::noise::ChangePoint;
+use bisect_core::noise::{ChangePoint, Evidence, Part};
 
 /// With the change, and without it.
 const RATES: [(f64, f64); 6] = [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)];
@@ -75,18 +75,19 @@ fn search(seed: u32, candidates: u32, with: f64, without: f64, most: u32) -> [En
     let mut random = Random(u64::from(seed) << 32 | u64::from(candidates));
     let all = candidates as usize;
     let change = usize::try_from(random.next() % u64::from(candidates)).expect("it is less than candidates");
-    let mut search = ChangePoint::new(all);
+    let mut search = ChangePoint::new(all, &Evidence::new());
     let mut ends = [End { runs: most, right: false, named: false }; 3];
     let mut next = 0;
     for runs in 1..=most {
-        let cut = match runs {
-            1 => all,
-            2 => 0,
+        let part = match runs {
+            1 => Part::below(all),
+            2 => Part::below(0),
             _ => search.next(&[]),
         };
-        search.observe(cut, random.unit() < if change < cut { with } else { without });
+        let has_change = change < part.below || part.also == Some(change);
+        search.observe(part, random.unit() < if has_change { with } else { without });
         let Some(likeliest) = search.likeliest() else { continue };
-        while next < DELTAS.len() && likeliest.probability > 1.0 - DELTAS[next] {
+        while next < DELTAS.len() && likeliest.alone > 1.0 - DELTAS[next] {
             ends[next] = End { runs, right: likeliest.index == change, named: true };
             next += 1;
         }
