@@ -1,5 +1,6 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
+mod doubts;
 mod tell;
 
 use std::{
@@ -16,6 +17,8 @@ use bisect_core::{
     search::{Observation, Options, Question, Search, Step, Trial, TrialId},
 };
 
+use doubts::Doubts;
+
 use crate::{
     conclude::conclude,
     crew::{Assignment, Crew, Next},
@@ -24,6 +27,7 @@ use crate::{
     exit_code::Exit,
     interrupt::Interrupt,
     run_dir::RunDir,
+    noise::Beliefs,
     since::Since,
     target::{Run, RunError, Target},
     waiting::{Waiting, computed_by_children},
@@ -57,11 +61,12 @@ impl Lab<'_> {
         let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: 0 };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion) = thread::scope(|scope| {
+        let (search, status, conclusion, noise) = thread::scope(|scope| {
             let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, crew);
             let (status, conclusion) = session.go()?;
-            io::Result::Ok((session.search, status, conclusion))
+            let noise = session.beliefs();
+            io::Result::Ok((session.search, status, conclusion, noise))
         })?;
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
@@ -72,6 +77,7 @@ impl Lab<'_> {
             trials: search.trials(),
             runs: search.runs(),
             duration: begun.elapsed(),
+            noise,
             conclusion,
         };
         self.tell(&Event::End(&end))?;
@@ -105,7 +111,12 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
+    /// What there is to say where runs are only evidence.
+    doubts: Doubts,
 }
+
+/// The text of so many changes is not asked for only to name suspects.
+const MANY: usize = 10_000;
 
 /// A trial that is being answered.
 #[derive(Default)]
@@ -130,6 +141,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             accounts: HashMap::new(),
             told: 0,
             tests: None,
+            doubts: Doubts::default(),
         }
     }
 
@@ -141,7 +153,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Ok(match ended {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
-                conclude(&self.search, &verdict, self.tests.as_deref(), self.lab.out_dir)
+                let beliefs = self.beliefs();
+                conclude(&self.search, &verdict, beliefs.as_ref(), self.tests.as_deref(), self.lab.out_dir)
             }
             Err(RunError::Interrupted) => {
                 (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
@@ -262,7 +275,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
-        self.ends == 2 * self.lab.options.runs_per_trial.get()
+        self.ends >= 2 * self.lab.options.runs_per_trial.get()
     }
 
     /// Goes on for each test that fails, if that is how the target is searched.
@@ -282,7 +295,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let verbose = pattern.verbose || self.lab.since.is_some() && self.is_end(trial);
+        let wants_text = self.lab.since.is_some() || self.search.is_noisy() && self.search.changes() < MANY;
+        let verbose = pattern.verbose || wants_text && self.is_end(trial);
         pattern.verbose(verbose)
     }
 
@@ -316,10 +330,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         if self.is_end(trial) {
             self.ends += 1;
             self.note_places(&runs);
-            if self.knows_ends() {
+            if self.knows_ends() && !self.search.is_noisy() {
                 self.favour_touched()?;
             }
         }
+        self.doubts.add(&runs);
+        self.tell_doubts()?;
         if trial.question == Question::Exactly {
             self.accounts.insert(trial.id, runs);
         }

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
     holds &= ours::several(&changes, seeds);
     holds &= ours::by_default(&changes, seeds);
     holds &= ours::noise(&changes[0], seeds);
+    holds &= ours::deterministic(&changes, seeds.div_ceil(5));
     go::go(&changes, seeds);
     holds &= bayesect::bayesect(&changes, &rows, seeds);
     // Few seeds prove nothing.

@@ -1,8 +1,10 @@
 //! Our search: with a confidence asked for, and without.
 
-use bisect_core::search::{Options, Verdict};
+use bisect_core::search::{Noise, Options, Verdict};
 
-use crate::study::{Changes, RATES, Sample, Samples, cell, least_runs, percent, rates, row};
+use crate::study::{
+    Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thousands,
+};
 
 /// What is asked for.
 pub(crate) const CLAIMS: [f64; 3] = [0.9, 0.95, 0.99];
@@ -11,9 +13,10 @@ const MOST_RUNS: usize = 10_000;
 /// Of a target of which every run fails as likely.
 const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
+/// A search that expects noise, or does not.
 fn asking(confidence: Option<f64>) -> Options {
-    let _ = confidence;
-    Options { max_runs: std::num::NonZeroUsize::new(MOST_RUNS).map(Into::into), ..Options::default() }
+    let noise = confidence.map_or(Noise::Suspected(0.99), Noise::Expected);
+    Options { noise, max_runs: Some(MOST_RUNS), ..Options::default() }
 }
 
 /// The search for one culprit at one claim.
@@ -180,6 +183,40 @@ pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
             percent(default.share(no_difference)),
             default.mean(|sample| sample.all),
         );
+    }
+    holds
+}
+
+/// Targets that always end the same way: what they pay for the others.
+pub(crate) fn deterministic(all: &[Changes], seeds: u32) -> bool {
+    println!("\n### Targets that are not flaky\n");
+    println!(
+        "The search that suspects noise beside one that does not: mean runs, and the most that one target took more than \
+         without suspicion. All culprits are found both ways. {seeds} seeds.\n"
+    );
+    println!("| changes | culprits | runs without suspicion | with it | most extra runs |");
+    println!("|---:|---|---:|---:|---:|");
+    let mut holds = true;
+    for changes in all {
+        for sizes in [[1].as_slice(), &[1, 1], &[2], &[3], &[1, 2]] {
+            let pairs = each_seed(seeds, |seed| {
+                [Noise::Refused, Noise::Suspected(0.99)].map(|noise| {
+                    let mut target = changes.target(seed, sizes, rates(1.0, 0.0));
+                    Sample::new(&mut target, Options { noise, ..Options::default() })
+                })
+            });
+            let is_right = pairs.iter().flatten().all(|sample| sample.is_right && sample.verdict == Verdict::Complete);
+            let extra = pairs.iter().map(|[plain, suspecting]| i64::from(suspecting.all) - i64::from(plain.all)).max();
+            let extra = extra.expect("at least one seed");
+            holds &= is_right && extra <= 2;
+            println!(
+                "| {} | {sizes:?} | {:.1} | {} | {} |",
+                thousands(changes.count),
+                mean(&pairs, |[plain, _]| plain.all),
+                cell(&format!("{:.1}", mean(&pairs, |[_, suspecting]| suspecting.all)), is_right),
+                cell(&extra.to_string(), extra <= 2),
+            );
+        }
     }
     holds
 }

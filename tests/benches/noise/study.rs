@@ -47,7 +47,7 @@ pub(crate) fn row(changes: &Changes, Rates { with, without }: Rates) -> String {
     format!("| {} | {with}, {without} |", thousands(changes.count))
 }
 
-fn thousands(number: u32) -> String {
+pub(crate) fn thousands(number: u32) -> String {
     format!("{},{:03}", number / 1_000, number % 1_000)
 }
 
