@@ -9,7 +9,7 @@ use crate::study::{
 /// What is asked for.
 pub(crate) const CLAIMS: [f64; 3] = [0.9, 0.95, 0.99];
 /// Where a user would have lost patience.
-const MOST_RUNS: usize = 10_000;
+const MOST_RUNS: usize = 3_000;
 /// Of a target of which every run fails as likely.
 const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
