@@ -197,10 +197,14 @@ impl Flaky {
     /// What is still to be seen of a candidate that is likely enough to be named.
     fn confirming(&self, narrowing: &Narrowing) -> Option<Confirming> {
         let candidate = narrowing.point().likeliest()?;
-        (candidate.alone >= 1.0 - self.allowed() / 2.0).then(|| match self.failed_alone(&narrowing.with(candidate.index)) {
-            None => Confirming::Alone(candidate.index),
-            Some(_) => Confirming::Base,
-        })
+        if candidate.alone >= 1.0 - self.allowed() / 2.0 {
+            return Some(match self.failed_alone(&narrowing.with(candidate.index)) {
+                None => Confirming::Alone(candidate.index),
+                Some(_) => Confirming::Base,
+            });
+        }
+        // It is the one; only whether it suffices is open.
+        (candidate.probability() >= 1.0 - self.allowed() / 8.0).then_some(Confirming::Alone(candidate.index))
     }
 
     /// The question about these candidates, or the nearest one that may tell something.
