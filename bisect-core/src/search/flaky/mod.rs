@@ -41,6 +41,11 @@ const UNRESOLVED_LIMIT: usize = 3;
 /// In place of a cut that does not resolve, others are asked up to so many candidates away.
 const FARTHEST: usize = 16;
 
+/// After so many runs it is given up if it is as likely as this that nothing makes a difference: nobody is accused by it,
+/// and to be surer would take as long again.
+const LONG: usize = 500;
+const MOOT: f64 = 0.9;
+
 /// So many suspects are told.
 const SUSPECTS: usize = 8;
 
@@ -176,20 +181,30 @@ impl Flaky {
                     let has = |id| trial.selection.contains(id);
                     narrowing.part(&trial.selection, has)
                 });
-                let in_flight: Vec<_> = in_flight.collect();
-                let part = self.confirming(narrowing).unwrap_or_else(|| narrowing.point().next(&in_flight));
+                let part = match self.confirming(narrowing) {
+                    Some(Confirming::Alone(candidate)) => Part::alone(candidate),
+                    Some(Confirming::Base) => {
+                        let question = (Question::Without, history::base(options.order, self.direction.mode()));
+                        return Ok(self.named(narrowing, question));
+                    }
+                    None => narrowing.point().next(&in_flight.collect::<Vec<_>>()),
+                };
                 self.nearest(narrowing, part).map_err(unresolved)
             }
         }
     }
 
     /// What is still to be seen of a candidate that is likely enough to be named.
-    fn confirming(&self, narrowing: &Narrowing) -> Option<Part> {
+    fn confirming(&self, narrowing: &Narrowing) -> Option<Confirming> {
         let candidate = narrowing.point().likeliest()?;
-        (candidate.alone >= 1.0 - self.allowed() / 2.0).then(|| match self.failed_alone(&narrowing.with(candidate.index)) {
-            None => Part::alone(candidate.index),
-            Some(_) => Part::below(0),
-        })
+        if candidate.alone >= 1.0 - self.allowed() / 2.0 {
+            return Some(match self.failed_alone(&narrowing.with(candidate.index)) {
+                None => Confirming::Alone(candidate.index),
+                Some(_) => Confirming::Base,
+            });
+        }
+        // It is the one; only whether it suffices is open.
+        (candidate.probability() >= 1.0 - self.allowed() / 8.0).then_some(Confirming::Alone(candidate.index))
     }
 
     /// The question about these candidates, or the nearest one that may tell something.
@@ -349,7 +364,7 @@ impl Flaky {
         if let Some(outcome) = self.always().filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if point.nothing() >= self.confidence {
+        if point.nothing() >= self.confidence || point.nothing() >= MOOT && self.runs.len() >= LONG {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,
@@ -521,6 +536,14 @@ impl Flaky {
             confidence: self.confidence,
         })
     }
+}
+
+/// What is still to be seen of a candidate.
+enum Confirming {
+    /// That it fails by itself, beside the forced ones.
+    Alone(usize),
+    /// That the target passes without it after that.
+    Base,
 }
 
 /// What follows from what is known.
