@@ -100,7 +100,7 @@ pub struct Found {
 /// Runs that it took to find the first culprit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct First {
-    /// Those before it was confirmed: not the last ones of exactly this culprit, and behind those the ones without it.
+    /// Those before it was confirmed: not the last ones, which are of exactly this culprit or of what passes without it.
     pub searched: usize,
     /// All of them.
     pub named: usize,
@@ -227,25 +227,20 @@ impl FlakyTarget {
     }
 }
 
-/// The runs at the end that only confirm a culprit: those of exactly its changes, one after the other, and behind them those
-/// without it.
+/// The runs at the end that only confirm a culprit: those of exactly its changes, and those with none of them that are
+/// compared with these.
 #[derive(Debug, Default)]
 struct Confirming {
     culprit: Option<Selection>,
     runs: usize,
-    /// Of these, those without it.
-    without: usize,
 }
 
 impl Confirming {
     fn follow(&mut self, question: Question, selection: &Selection) {
         match question {
-            Question::Exactly if self.without == 0 && self.culprit.as_ref() == Some(selection) => self.runs += 1,
-            Question::Exactly => *self = Self { culprit: Some(selection.clone()), runs: 1, without: 0 },
-            Question::Rest | Question::Without | Question::None if self.culprit.is_some() => {
-                self.runs += 1;
-                self.without += 1;
-            }
+            Question::Exactly if self.culprit.as_ref() == Some(selection) => self.runs += 1,
+            Question::Exactly => *self = Self { culprit: Some(selection.clone()), runs: 1 },
+            Question::Rest | Question::Without | Question::None if self.culprit.is_some() => self.runs += 1,
             _ => *self = Self::default(),
         }
     }

@@ -66,7 +66,7 @@ fn confirming_runs_are_those_at_the_end() {
     };
     assert_eq!(runs(&[(Question::All, 9), (Question::None, 0), (Question::Prefix, 5), (Question::Rest, 0)]), 0);
     assert_eq!(runs(&[(Question::All, 9), (Question::Exactly, 3), (Question::Exactly, 3), (Question::Rest, 0)]), 3);
-    assert_eq!(runs(&[(Question::Exactly, 3), (Question::None, 0), (Question::Exactly, 3), (Question::None, 0)]), 2);
+    assert_eq!(runs(&[(Question::Exactly, 3), (Question::None, 0), (Question::Exactly, 3), (Question::None, 0)]), 4);
     assert_eq!(runs(&[(Question::Exactly, 3), (Question::Exactly, 4), (Question::Exactly, 4)]), 2);
     assert_eq!(runs(&[(Question::Exactly, 3), (Question::Prefix, 4), (Question::Exactly, 3)]), 1);
 }
