@@ -27,7 +27,6 @@ use crate::{
     exit_code::Exit,
     interrupt::Interrupt,
     run_dir::RunDir,
-    noise::Beliefs,
     since::Since,
     target::{Run, RunError, Target},
     waiting::{Waiting, computed_by_children},
