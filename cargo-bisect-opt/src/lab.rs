@@ -14,7 +14,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Observation, Options, Question, Search, Step, Trial, TrialId},
+    search::{Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
 };
 
 use doubts::Doubts;
@@ -27,7 +27,6 @@ use crate::{
     exit_code::Exit,
     interrupt::Interrupt,
     run_dir::RunDir,
-    noise::Beliefs,
     since::Since,
     target::{Run, RunError, Target},
     waiting::{Waiting, computed_by_children},
@@ -111,6 +110,8 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
+    /// The tests that failed in each failing run at an end.
+    failed_at_end: Vec<Vec<String>>,
     /// What there is to say where runs are only evidence.
     doubts: Doubts,
 }
@@ -141,6 +142,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             accounts: HashMap::new(),
             told: 0,
             tests: None,
+            failed_at_end: Vec::new(),
             doubts: Doubts::default(),
         }
     }
@@ -278,10 +280,24 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.ends >= 2 * self.lab.options.runs_per_trial.get()
     }
 
-    /// Goes on for each test that fails, if that is how the target is searched.
+    /// Goes on for each test that fails, if that is how the target is searched, and if the same ones fail once more: what
+    /// fails now and then fails as one.
     fn split(&mut self) -> io::Result<bool> {
         let Some(tests) = self.target.tests() else { return Ok(false) };
         let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
+        if count.get() > 1 && matches!(self.lab.options.noise, Noise::Suspected(_)) {
+            match self.failed_at_end.as_slice() {
+                [_] => {
+                    self.search.look_again();
+                    return Ok(false);
+                }
+                [first, second, ..] if first != second => {
+                    self.search.disbelieve();
+                    return Ok(false);
+                }
+                _ => {}
+            }
+        }
         if count.get() > 1 {
             let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
             self.lab.tell(&Event::Note(&note))?;
@@ -329,6 +345,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.tell_trial(trial, &runs)?;
         if self.is_end(trial) {
             self.ends += 1;
+            let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
+            self.failed_at_end.extend(failed.map(|run| run.failed_tests.clone()));
             self.note_places(&runs);
             if self.knows_ends() && !self.search.is_noisy() {
                 self.favour_touched()?;

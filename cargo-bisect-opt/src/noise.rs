@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use bisect_core::{
-    ChangeId,
-    noise,
+    ChangeId, noise,
     search::{Certainty, Estimate},
 };
 use serde::Serialize;

@@ -141,6 +141,8 @@ pub struct Search {
     history: Vec<flaky::Run>,
     /// Runs that were made once more.
     checks: usize,
+    /// A trial that is run until it has had so many runs, before anything else.
+    again: Option<(usize, usize)>,
     /// The search goes on under noise.
     flaky: Option<Flaky>,
 }
@@ -201,6 +203,7 @@ impl Search {
             suite: None,
             history: Vec::new(),
             checks: 0,
+            again: None,
             flaky,
         }
     }
@@ -465,6 +468,9 @@ impl Search {
 
     /// The trials whose answers are wanted, the one that the procedure waits for first.
     fn wanted(&mut self) -> Vec<usize> {
+        if let Some((trial, _)) = self.second_look() {
+            return vec![trial];
+        }
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
         }
@@ -473,9 +479,6 @@ impl Search {
             let (outcome, reported) = progress.answer(self.runs_of(progress))?;
             Some((TrialId(trial), outcome, reported))
         };
-        if let Some(trial) = self.second_look() {
-            return vec![trial];
-        }
         let asked = speculation::wanted(&self.procedure, self.options.in_flight.get(), early_answer);
         let index = |asked: Asked| match self.find(&asked) {
             Some((trial, _)) => trial,
@@ -487,8 +490,10 @@ impl Search {
     }
 
     fn runs_wanted(&self, trial: usize) -> usize {
-        let at_the_end = self.second_look() == Some(trial);
-        self.runs_of(&self.trials[trial]) + if at_the_end { noise::CHECKS } else { 0 }
+        match self.second_look() {
+            Some((again, runs)) if again == trial => runs,
+            _ => self.runs_of(&self.trials[trial]),
+        }
     }
 
     fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {

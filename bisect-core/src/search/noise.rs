@@ -88,7 +88,7 @@ impl Search {
     #[must_use]
     pub fn runs_of_trial(&self, id: TrialId) -> usize {
         match self.trials.get(id.0) {
-            Some(progress) => self.runs_of(progress).max(progress.outcomes.len()),
+            Some(_) => self.runs_wanted(id.0).max(self.trials[id.0].outcomes.len()),
             None if self.flaky.is_some() => 1,
             None => self.options.runs_per_trial.get(),
         }
@@ -105,6 +105,28 @@ impl Search {
         }
     }
 
+    /// Has the end that failed run once more before anything else, to see whether it fails in the same way.
+    ///
+    /// # Panics
+    /// If the search cannot be [split](Self::split), as it must be known that there is such an end, and only one.
+    pub fn look_again(&mut self) {
+        assert!(self.can_split(), "one end fails, and the other does not");
+        let failed = |progress: &Progress| {
+            matches!(progress.asked.question, Question::All | Question::None)
+                && progress.outcomes.first() == Some(&Outcome::Fail)
+        };
+        self.again = self.trials.iter().position(failed).map(|trial| (trial, self.trials[trial].outcomes.len() + 1));
+        self.wanted = None;
+    }
+
+    /// Takes every run, those so far as well, for no more than evidence from here on: whoever calls this has seen that the
+    /// target contradicts itself in what it shows beside outcomes.
+    pub fn disbelieve(&mut self) {
+        if let (Noise::Suspected(confidence), None, None) = (self.options.noise, &self.suite, &self.flaky) {
+            self.go_on_under_noise(confidence);
+        }
+    }
+
     /// Goes on with all runs as mere evidence, if they contradict each other and that is wanted.
     pub(super) fn doubt(&mut self) {
         let Noise::Suspected(confidence) = self.options.noise else { return };
@@ -113,38 +135,50 @@ impl Search {
             Some(Verdict::Inconsistent(_)) => true,
             _ => self.looked_twice(),
         };
-        if contradicts && self.suite.is_none() {
-            let (known, runs) = (core::mem::take(&mut self.seen), core::mem::take(&mut self.history));
-            let found = self.procedure.found().to_vec();
-            self.stopped = None;
-            let flaky = Flaky::new(confidence, &self.options);
-            self.flaky = Some(flaky.after(&self.options, (known, runs), found, self.trials.len()));
+        if contradicts && self.suite.is_none() && self.flaky.is_none() {
+            self.go_on_under_noise(confidence);
         }
+    }
+
+    fn go_on_under_noise(&mut self, confidence: f64) {
+        let (known, runs) = (core::mem::take(&mut self.seen), core::mem::take(&mut self.history));
+        let found = self.procedure.found().to_vec();
+        self.stopped = None;
+        let flaky = Flaky::new(confidence, &self.options);
+        self.flaky = Some(flaky.after(&self.options, (known, runs), found, self.trials.len()));
     }
 
     /// Whether an end has passed and failed.
     fn looked_twice(&self) -> bool {
         let differs = |progress: &Progress| {
             let has = |outcome| progress.outcomes.contains(&outcome);
-            matches!(progress.asked.question, Question::All | Question::None) && has(Outcome::Pass) && has(Outcome::Fail)
+            matches!(progress.asked.question, Question::All | Question::None)
+                && has(Outcome::Pass)
+                && has(Outcome::Fail)
         };
         self.trials.iter().any(differs)
     }
 
-    /// The trial of an end that is run once more before it is said that there is no difference: of flaky targets, that is
-    /// how it looks if they happen to pass, or to fail.
-    pub(super) fn second_look(&self) -> Option<usize> {
+    /// The trial that is run before anything else until it has had so many runs.
+    ///
+    /// Before it is said that there is no difference, an end is: of flaky targets, that is how it looks if they happen to
+    /// pass, or to fail.
+    pub(super) fn second_look(&self) -> Option<(usize, usize)> {
         let Noise::Suspected(_) = self.options.noise else { return None };
-        let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return None };
-        let end = match outcome {
-            Outcome::Pass => Question::All,
-            Outcome::Fail => Question::None,
-            Outcome::Unresolved(_) => return None,
+        if self.suite.is_some() || self.flaky.is_some() || self.stopped.is_some() {
+            return None;
+        }
+        let of_end = || {
+            let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return None };
+            let end = match outcome {
+                Outcome::Pass => Question::All,
+                Outcome::Fail => Question::None,
+                Outcome::Unresolved(_) => return None,
+            };
+            let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
+            Some((trial, self.options.runs_per_trial.get() + CHECKS))
         };
-        let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
-        let usual = self.options.runs_per_trial.get();
-        let is_open = self.suite.is_none() && self.stopped.is_none() && self.trials[trial].outcomes.len() < usual + CHECKS;
-        (is_open && self.flaky.is_none()).then_some(trial)
+        self.again.or_else(of_end).filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
     }
 
     /// How many runs a trial takes. What names the first culprit is seen once more: that it fails alone, and that the
@@ -153,7 +187,9 @@ impl Search {
         let usual = self.options.runs_per_trial.get();
         let Noise::Suspected(_) = self.options.noise else { return usual };
         let supports = match (progress.asked.question, progress.outcomes.first()) {
-            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass)) => true,
+            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass)) => {
+                true
+            }
             _ => false,
         };
         let is_checked = progress.started > usual;

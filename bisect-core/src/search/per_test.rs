@@ -15,7 +15,9 @@ impl Search {
     /// change and fails with none, or the other way round.
     #[must_use]
     pub fn can_split(&self) -> bool {
-        self.suite.is_none() && self.flaky.is_none() && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
+        self.suite.is_none()
+            && self.flaky.is_none()
+            && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
     }
 
     /// From here on the target is so many tests, numbered from 0, each with culprits of its own. That the target passes

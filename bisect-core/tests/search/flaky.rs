@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use bisect_core::{
     ChangeId, Field,
     search::{
-        Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Reason, Search, Step, Trial, TrialId, Unusable, Verdict,
+        Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Reason, Search, Step, Trial, TrialId,
+        Unusable, Verdict,
     },
 };
 
@@ -127,8 +128,9 @@ fn several_runs_in_flight_are_as_good() {
 
 #[test]
 fn disabled_changes_may_break_a_flaky_target() {
-    let right = right(20, &expecting(0.99), |seed| {
-        Flaky { mode: Mode::Disable, ..Flaky::new(seed, 100, &[&[42]], (0.8, 0.1)) }
+    let right = right(20, &expecting(0.99), |seed| Flaky {
+        mode: Mode::Disable,
+        ..Flaky::new(seed, 100, &[&[42]], (0.8, 0.1))
     });
     assert!(right >= 19, "right {right} times of 20");
 }
@@ -182,7 +184,8 @@ fn a_limit_leaves_estimates() {
 #[test]
 fn a_reliable_target_costs_no_more_than_two_runs_more() {
     let suspecting = Options { noise: Noise::Suspected(0.99), ..Options::default() };
-    for sets in [[&[3_usize][..]].as_slice(), &[], &[&[3, 77]], &[&[3], &[77]], &[&[1, 2, 3], &[50], &[60, 61]], &[&[]]] {
+    for sets in [[&[3_usize][..]].as_slice(), &[], &[&[3, 77]], &[&[3], &[77]], &[&[1, 2, 3], &[50], &[60, 61]], &[&[]]]
+    {
         for seed in 0..20 {
             let plain = Flaky::new(seed, 100, sets, (1.0, 0.0)).search(Options::default());
             let checked = Flaky::new(seed, 100, sets, (1.0, 0.0)).search(suspecting.clone());
@@ -232,7 +235,10 @@ fn an_unreliable_target_is_distrusted_all_the_same() {
         match search.step() {
             Step::Run(_) => {
                 // Whatever is asked for, it reports everything.
-                search.record_each(last(&search), vec![Observation { outcome: Outcome::Fail, reported: vec![ChangeId(1), ChangeId(2)] }]);
+                search.record_each(
+                    last(&search),
+                    vec![Observation { outcome: Outcome::Fail, reported: vec![ChangeId(1), ChangeId(2)] }],
+                );
             }
             Step::Wait => panic!("nothing is in flight"),
             Step::Done(verdict) => break verdict,

@@ -213,7 +213,8 @@ impl Flaky {
         let Some(reason) = self.refusal(&first.1) else { return Ok(self.named(narrowing, first)) };
         let Part { below, also: None } = part else { return Err(reason) };
         let cuts = (1..=FARTHEST).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
-        let mut others = cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(Part::below(cut)));
+        let mut others =
+            cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(Part::below(cut)));
         let other = others.find(|(_, selection)| self.refusal(selection).is_none());
         other.map(|other| self.named(narrowing, other)).ok_or(reason)
     }
