@@ -44,7 +44,7 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
     let ours_seeds = seeds;
     for (changes, rows) in all.iter().zip(rows.chunks(RATES.len())) {
         // It takes ten milliseconds a run there.
-        let seeds = if changes.count > 10_000 { seeds.div_ceil(25) } else { seeds };
+        let seeds = if changes.is_many() { seeds.div_ceil(25) } else { seeds };
         for (rates, ours) in RATES.into_iter().zip(rows) {
             let searches = searches(&python, changes, rates, seeds).unwrap_or_else(|error| panic!("{SCRIPT}: {error}"));
             for (i, stop) in STOPS.into_iter().enumerate() {

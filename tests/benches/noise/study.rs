@@ -35,6 +35,11 @@ impl Changes {
         Self { count, ids: (0..16).map(|seed| flaky::changes(seed, count as usize)).collect() }
     }
 
+    /// Whether runs take so long that there are fewer seeds.
+    pub(crate) fn is_many(&self) -> bool {
+        self.count > 10_000
+    }
+
     /// A target of these changes with culprits of these sizes.
     pub(crate) fn target(&self, seed: u32, sizes: &[usize], rates: Rates) -> FlakyTarget {
         let ids = &self.ids[seed as usize % self.ids.len()];
