@@ -1,8 +1,9 @@
 //! The search of Go's tool, which repeats each run and gives up where they differ.
 
-use bisect_tests::go_peer::GoPeer;
+use bisect_core::ChangeId;
+use bisect_tests::{flaky::Rates, go_peer::GoPeer};
 
-use crate::study::{Changes, RATES, each_seed, mean, row, share};
+use crate::study::{Changes, RATES, each_seed, mean, row, share, thirds};
 
 const COUNTS: [usize; 4] = [1, 2, 5, 10];
 
@@ -26,11 +27,9 @@ pub(crate) fn go(all: &[Changes], seeds: u32) {
             for rates in RATES {
                 let cells = COUNTS.map(|count| {
                     let samples = each_seed(seeds, |seed| search(changes, seed, sizes, rates, count));
-                    let right = share(&samples, |sample| sample.is_right);
-                    let accuses = share(&samples, |sample| sample.accuses);
-                    let runs = mean(&samples, |sample| sample.runs);
-                    let [right, accuses, others] = [right, accuses, 1.0 - right - accuses].map(|share| 100.0 * share);
-                    format!(" {right:.0} / {accuses:.0} / {:.0}; {runs:.1} |", others.abs())
+                    let ends =
+                        thirds(share(&samples, |sample| sample.is_right), share(&samples, |sample| sample.accuses));
+                    format!(" {ends}; {:.1} |", mean(&samples, |sample| sample.runs))
                 });
                 println!("| {name} {}{}", row(changes, rates), cells.concat());
             }
@@ -38,11 +37,10 @@ pub(crate) fn go(all: &[Changes], seeds: u32) {
     }
 }
 
-fn search(changes: &Changes, seed: u32, sizes: &[usize], rates: bisect_tests::flaky::Rates, count: usize) -> Sample {
+fn search(changes: &Changes, seed: u32, sizes: &[usize], rates: Rates, count: usize) -> Sample {
     let mut target = changes.target(seed, sizes, rates);
     let (report, stuck) = target.search_like_go(GoPeer { count, ..GoPeer::default() });
-    let sets: Vec<_> =
-        report.sets.iter().map(|set| set.ids.iter().copied().map(bisect_core::ChangeId).collect()).collect();
+    let sets: Vec<_> = report.sets.iter().map(|set| set.ids.iter().copied().map(ChangeId).collect()).collect();
     Sample {
         is_right: stuck.is_none() && target.has_exactly(&sets),
         accuses: target.is_any_innocent(sets.iter().flatten()),

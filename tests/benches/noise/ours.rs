@@ -3,7 +3,7 @@
 use bisect_core::search::{Noise, Options, Verdict};
 
 use crate::study::{
-    Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thousands,
+    Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thirds, thousands,
 };
 
 /// What is asked for.
@@ -135,24 +135,24 @@ pub(crate) fn several(all: &[Changes], seeds: u32) -> bool {
 }
 
 /// The same targets, for users who do not know that they are flaky.
-pub(crate) fn by_default(all: &[Changes], seeds: u32) -> bool {
+pub(crate) fn by_default(all: &[Changes], seeds: u32) {
     println!("\n### Without a confidence asked for\n");
     println!(
-        "The search takes the target for a deterministic one until it contradicts itself: right, mean runs until it is \
-         done. {seeds} seeds.\n"
+        "The search takes the target for a deterministic one until it contradicts itself: right / names something wrong / \
+         finds no difference, gives up or misses something, in %; mean runs until it is done. {seeds} seeds.\n"
     );
-    println!("| changes | p1, p0 | one: right | runs | two: right | runs | a pair: right | runs |");
-    println!("|---:|---|---:|---:|---:|---:|---:|---:|");
+    println!("| changes | p1, p0 | one culprit | two | a pair |");
+    println!("|---:|---|---:|---:|---:|");
     for changes in all {
         for rates in RATES {
             let cells = [[1].as_slice(), &[1, 1], &[2]].map(|sizes| {
                 let samples = Samples::take(changes, sizes, rates, &asking(None), seeds);
-                format!(" {} | {:.1} |", percent(samples.right()), samples.mean(|sample| sample.all))
+                let ends = thirds(samples.right(), samples.share(|sample| sample.is_wrong));
+                format!(" {ends}; {:.1} |", samples.mean(|sample| sample.all))
             });
             println!("{}{}", row(changes, rates), cells.concat());
         }
     }
-    true
 }
 
 /// Nothing to find.

@@ -70,12 +70,21 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
+/// How many are right, wrong, and neither, in percent.
+pub(crate) fn thirds(right: f64, wrong: f64) -> String {
+    // The last one may come out as -0.
+    let [right, wrong, neither] = [right, wrong, (1.0 - right - wrong).abs()].map(|share| 100.0 * share);
+    format!("{right:.0} / {wrong:.0} / {neither:.0}")
+}
+
 /// What a search for culprits of these sizes came to.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     /// Exactly the true culprits.
     pub(crate) is_right: bool,
     pub(crate) names_any: bool,
+    /// Something that is no culprit.
+    pub(crate) is_wrong: bool,
     pub(crate) verdict: Verdict,
     /// Runs until the first culprit, without its confirmation.
     pub(crate) searched: u32,
@@ -92,6 +101,7 @@ impl Sample {
         Self {
             is_right: target.has_exactly(&found.sets),
             names_any: !found.sets.is_empty(),
+            is_wrong: found.sets.iter().any(|set| !target.culprits().contains(set)),
             searched: few(found.first.map_or(found.runs, |first| first.searched)),
             named: few(found.first.map_or(found.runs, |first| first.named)),
             all: few(found.runs),
