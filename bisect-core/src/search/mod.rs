@@ -45,6 +45,7 @@ mod noise;
 mod order;
 mod per_test;
 mod procedure;
+mod progress;
 mod ranked;
 mod selection;
 mod speculation;
@@ -58,6 +59,7 @@ use core::num::NonZeroUsize;
 
 use flaky::Flaky;
 use procedure::{Answer, Asked, Procedure};
+use progress::Progress;
 use suite::Suite;
 
 use crate::ChangeId;
@@ -145,42 +147,6 @@ pub struct Search {
     again: Option<(usize, usize)>,
     /// The search goes on under noise.
     flaky: Option<Flaky>,
-}
-
-/// A trial, and what is known of it.
-#[derive(Clone, Debug)]
-struct Progress {
-    asked: Asked,
-    trial: Trial,
-    /// Runs that were started and not cancelled.
-    started: usize,
-    /// How those that are over ended.
-    outcomes: Vec<Outcome>,
-    /// What they reported, in order, each once.
-    reported: Arc<[ChangeId]>,
-    /// The procedure has been told, or will never ask; reports are kept no longer, for there may be a million a run.
-    is_over: bool,
-}
-
-impl Progress {
-    fn in_flight(&self) -> usize {
-        self.started - self.outcomes.len()
-    }
-
-    /// The outcome and all that was reported, if this is all that was to be observed.
-    fn answer(&self, runs: usize) -> Option<(Outcome, &Arc<[ChangeId]>)> {
-        let is_known = !self.is_over && self.outcomes.len() >= runs && self.agrees();
-        is_known.then(|| (self.outcomes[0], &self.reported))
-    }
-
-    fn agrees(&self) -> bool {
-        self.outcomes.windows(2).all(|pair| pair[0] == pair[1])
-    }
-
-    fn put_away(&mut self) {
-        self.is_over = true;
-        self.reported = Arc::new([]);
-    }
 }
 
 impl Search {

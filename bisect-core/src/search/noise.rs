@@ -186,12 +186,10 @@ impl Search {
     pub(super) fn runs_of(&self, progress: &Progress) -> usize {
         let usual = self.options.runs_per_trial.get();
         let Noise::Suspected(_) = self.options.noise else { return usual };
-        let supports = match (progress.asked.question, progress.outcomes.first()) {
-            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass)) => {
-                true
-            }
-            _ => false,
-        };
+        let supports = matches!(
+            (progress.asked.question, progress.outcomes.first()),
+            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass))
+        );
         let is_checked = progress.started > usual;
         let may_be = self.checks < CHECKS && self.procedure.found().is_empty() && usual == 1;
         usual + usize::from(supports && (is_checked || may_be))

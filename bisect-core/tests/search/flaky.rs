@@ -104,7 +104,10 @@ fn right(seeds: u64, options: &Options, target: impl Fn(u64) -> Flaky) -> u64 {
 #[test]
 fn one_culprit_is_found() {
     for rates in [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)] {
-        let right = right(25, &expecting(0.99), |seed| Flaky::new(seed, 200, &[&[seed as usize * 8]], rates));
+        let right = right(25, &expecting(0.99), |seed| {
+            let culprit = usize::try_from(seed).unwrap() * 8;
+            Flaky::new(seed, 200, &[&[culprit]], rates)
+        });
         assert!(right >= 24, "right {right} times of 25 at {rates:?}");
     }
 }

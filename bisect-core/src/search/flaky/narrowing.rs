@@ -57,7 +57,9 @@ impl Narrowing {
         let mut point = ChangePoint::new(candidates.len(), &evidence(found, runs));
         point.set_costs(costs.0, costs.1);
         let mut this = Self { order, mode, found: found.to_vec(), forced, candidates, point };
-        runs.iter().for_each(|run| this.observe(run));
+        for run in runs {
+            this.observe(run);
+        }
         Some(this)
     }
 
