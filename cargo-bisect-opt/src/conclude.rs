@@ -33,7 +33,7 @@ fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<
         Verdict::Inconsistent(Inconsistency::Noise) => (
             Exit::Inconsistent,
             format!(
-                "the target is flaky, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
+                "the target is inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
                  More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
                  (--fail-when, --same-failure) would tell more"
             ),

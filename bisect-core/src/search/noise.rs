@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::{
     Progress, Search,
-    flaky::Flaky,
-    trial::{Outcome, Question, TrialId},
+    flaky::{Flaky, Run},
+    trial::{Observation, Outcome, Question, TrialId},
     verdict::{Inconsistency, Verdict},
 };
 use crate::{ChangeId, noise::Rate};
@@ -102,6 +102,18 @@ impl Search {
     pub fn set_costs(&mut self, failing: f64, passing: f64) {
         if let Some(flaky) = &mut self.flaky {
             flaky.set_costs(failing, passing);
+        }
+    }
+
+    /// Takes what one more execution within a run of a trial showed, where runs are only evidence; else it is ignored. It
+    /// counts like another run with the same changes.
+    ///
+    /// # Panics
+    /// If this search never wanted such a trial.
+    pub fn record_also(&mut self, id: TrialId, observation: &Observation) {
+        let run = Run::new(id, &self.trial(id).selection, observation);
+        if let (Some(flaky), Some(run)) = (&mut self.flaky, run) {
+            flaky.learn(run, &self.options);
         }
     }
 

@@ -22,6 +22,9 @@ const RAREST: f64 = 0.05;
 const LONG: usize = 500;
 const MOOT: f64 = 0.9;
 
+/// Runs after which the search is given up, whatever is believed: of a target that goes on to report new changes.
+const MOST: usize = 10_000;
+
 /// What follows from what is known.
 enum Next {
     Stage(Box<Stage>),
@@ -73,6 +76,9 @@ impl Flaky {
                 (_, _) => Inconsistency::Unexplained(self.runs.last()?.trial),
             };
             return Some(Next::End(Verdict::Inconsistent(how)));
+        }
+        if self.runs.len() >= MOST {
+            return Some(Next::End(Verdict::Inconsistent(Inconsistency::Noise)));
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);

@@ -17,6 +17,9 @@ const DISABLED: f64 = 0.05;
 /// From this probability on it is gone ahead with what is likelier; it shows if that was wrong.
 const LIKELY: f64 = 0.9;
 
+/// So many runs say which way round it is, or that it makes no difference.
+const ENOUGH: usize = 100;
+
 /// How likely it is at first that it makes no difference.
 const NOTHING: f64 = 0.01;
 
@@ -35,10 +38,11 @@ impl Direction {
             let (base, everything) = (super::history::base(order, mode), super::history::everything(order, mode));
             let mut point = ChangePoint::new(1, &Evidence::new());
             point.set_nothing(NOTHING);
-            for run in runs {
+            let ends = runs.iter().filter(|run| run.selection == everything || run.selection == base);
+            for run in ends.take(ENOUGH) {
                 if run.selection == everything {
                     point.observe(Part::below(1), run.failed);
-                } else if run.selection == base {
+                } else {
                     point.observe(Part::below(0), run.failed);
                 }
             }

@@ -171,25 +171,30 @@ impl Flaky {
         ranked::merge(options.order, &mut self.known, &observation.reported);
         let is_new = self.known.len() > known;
         if let Some(run) = run {
-            match &mut self.stage {
-                Stage::Narrow(narrowing) if !is_new => narrowing.observe(&run),
-                Stage::Thin(thinning) => thinning.observe(&run),
-                _ => {}
-            }
-            self.runs.push(run);
-        }
-        if self.found.is_empty() && self.turn(options) || is_new && !matches!(self.stage, Stage::Thin(_)) {
+            self.keep(run, is_new, options);
+        } else if is_new {
             self.restart(options);
         }
         self.conclude(options);
     }
 
-    /// Takes what a run showed that was begun before there was noise.
+    /// Takes a run as evidence; or begins the present set anew, if it has shown new changes.
+    fn keep(&mut self, run: Run, is_new: bool, options: &Options) {
+        match &mut self.stage {
+            Stage::Narrow(narrowing) => narrowing.observe(&run),
+            Stage::Thin(thinning) => thinning.observe(&run),
+            Stage::Ends => {}
+        }
+        self.runs.push(run);
+        if self.found.is_empty() && self.turn(options) || is_new {
+            self.restart(options);
+        }
+    }
+
+    /// Takes what a run showed that was not asked for by this search, or what another execution within one run did.
     pub(super) fn learn(&mut self, run: Run, options: &Options) {
         if self.verdict.is_none() {
-            self.runs.push(run);
-            self.turn(options);
-            self.restart(options);
+            self.keep(run, false, options);
             self.conclude(options);
         }
     }
