@@ -17,12 +17,14 @@ use bisect_core::{
 };
 
 use crate::{
+    chance::Seed,
     conclude::conclude,
     crew::{Assignment, Crew, Next},
     describe::Description,
     events::{End, Event, Sink, Start},
     exit_code::Exit,
     interrupt::Interrupt,
+    repetition::Repetition,
     run_dir::RunDir,
     since::Since,
     target::{Run, RunError, Target},
@@ -35,6 +37,10 @@ pub struct Lab<'a> {
     pub options: Options,
     /// Runs at once.
     pub jobs: NonZeroUsize,
+    /// How often the target is executed in a run.
+    pub repetition: Repetition,
+    /// What random choices come from.
+    pub seed: Seed,
     /// Changes that this touches are likelier.
     pub since: Option<Since>,
     /// Where logs go.
@@ -54,7 +60,7 @@ impl Lab<'_> {
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
     pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
         let begun = Instant::now();
-        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: 0 };
+        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
         let (search, status, conclusion) = thread::scope(|scope| {
@@ -225,12 +231,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             self.tell_run(&trial)?;
-            let (log, report_file) = {
-                let run = self.search.runs();
-                (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run))
-            };
+            let run = self.search.runs();
+            let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
             let pattern = self.pattern(&trial);
-            self.crew.start(Assignment { trial, pattern, is_split: self.tests.is_some(), log, report_file });
+            let (repetition, is_split) = (self.lab.repetition, self.tests.is_some());
+            self.crew.start(Assignment { trial, pattern, run, repetition, is_split, log, report_file });
         }
         Ok(())
     }

@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::calibration::Side;
+
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
@@ -16,15 +18,6 @@ pub struct Failure {
 
 /// What failed in one run.
 pub type Failures = BTreeSet<Failure>;
-
-/// The two runs at the ends of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Everything enabled.
-    All,
-    /// Everything disabled.
-    None,
-}
 
 /// How much of an executable is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,6 +57,11 @@ impl Focus {
     /// Nothing is known yet. Where `repeat_all` is set, all tests are run again all the same.
     pub fn new(repeat_all: bool) -> Self {
         Self { repeat_all, ..Self::default() }
+    }
+
+    /// Everything counts, and is repeated.
+    pub fn any() -> Self {
+        Self { decided: Some(Decided::default()), ..Self::default() }
     }
 
     /// Whether a run of this side can teach something.
