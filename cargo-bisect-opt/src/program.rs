@@ -272,7 +272,9 @@ impl Target for Program {
             (Some(side), Shown::Separate(solos)) => {
                 let mut learned = self.learned();
                 let apart = Arc::make_mut(&mut learned.apart);
-                solos.iter().for_each(|solo| calibrate(apart, side, &solo.attempt));
+                for solo in solos {
+                    calibrate(apart, side, &solo.attempt);
+                }
                 Ok(())
             }
             (None, _) => Ok(()),

@@ -36,8 +36,8 @@ pub fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
         return None;
     }
     let mut printed = printed(&lines[..list], &names);
-    let test = |name: &str| FailedTest { printed: printed.remove(name).unwrap_or_default(), name: name.to_owned() };
-    Some(names.into_iter().map(test).collect())
+    let failed = |name: &str| FailedTest { printed: printed.remove(name).unwrap_or_default(), name: name.to_owned() };
+    Some(names.into_iter().map(failed).collect())
 }
 
 /// What each of these tests printed: `---- name stdout ----`, and all that follows up to the next one's.

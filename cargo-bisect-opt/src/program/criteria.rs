@@ -118,7 +118,9 @@ mod tests {
     /// What a run means after these failures with every change.
     fn verdict(calibrated: &str, list: &str) -> String {
         let mut calibration = Calibration::default();
-        causes(calibrated).iter().for_each(|(failure, cause)| calibration.learn(Side::All, failure, cause));
+        for (failure, cause) in &causes(calibrated) {
+            calibration.learn(Side::All, failure, cause);
+        }
         let criteria = Criteria { calibration: Some(Arc::new(calibration)), ..Criteria::any() };
         let (outcome, words) = criteria.judge(&part(list));
         if outcome == Outcome::Fail { "same".to_owned() } else { words }

@@ -67,7 +67,7 @@ impl Program {
         let started = Instant::now();
         let repetition = request.repetition;
         let executions =
-            self.repeat(repetition, self.together(), || self.execute(&artifacts, request, &mut reports))?;
+            self.repeat(repetition, &self.together(), || self.execute(&artifacts, request, &mut reports))?;
         let duration = started.elapsed();
         reports.read_file(request.report_file)?;
         Ok(Attempt { executions, repetition, reports, started_in, duration })
@@ -77,14 +77,14 @@ impl Program {
     pub(super) fn repeat(
         &self,
         repetition: Repetition,
-        criteria: Criteria,
+        criteria: &Criteria,
         mut execute: impl FnMut() -> Result<Execution, RunError>,
     ) -> Result<Vec<Execution>, RunError> {
         let mut executions = Vec::new();
         for _ in 0..repetition.times() {
             let execution = execute()?;
             let ends = if criteria.focus.is_settled() || self.settings.subcommand == Subcommand::Run {
-                repetition.ends_with(judge(&execution, &criteria).0)
+                repetition.ends_with(judge(&execution, criteria).0)
             } else {
                 // Before it is known which failures count, none of them ends anything.
                 repetition == Repetition::Once

@@ -95,7 +95,7 @@ impl Program {
         let solo = |place: Place<'_>| {
             let attempt = place.result.into_inner()?;
             let test = place.test.clone();
-            Some(attempt.map(|attempt| Solo { test, attempt: Attempt { duration, started_in, ..attempt } }))
+            Some(attempt.map(|attempt| Solo { test, attempt: Attempt { started_in, duration, ..attempt } }))
         };
         places.into_iter().filter_map(solo).collect()
     }
@@ -115,7 +115,7 @@ impl Program {
         };
         let share = test.test.as_ref().map_or(Share::Everything, |test| Share::Tests(slice::from_ref(test)));
         let repetition = request.repetition;
-        let executions = self.repeat(repetition, self.alone(), || {
+        let executions = self.repeat(repetition, &self.alone(), || {
             let start = Start { artifacts, executable, share, started: Instant::now(), report_file, log };
             let finished = self.start(&start, request, &mut reports)?;
             let part = self.part(executable, &finished)?;
