@@ -53,8 +53,9 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
     println!("\n### One culprit\n");
     println!(
         "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown to them. \
-         *right*: exactly that change is named. *runs*: mean, the first runs of everything and nothing included, the runs \
-         that confirm the culprit at the end not; 95% of the searches take at most *p95*. *bound*: 1.25 · (log2 N + \
+         *right*: exactly that change is named. *runs*: mean, the first runs of everything and nothing included, but not those at the \
+         end that only confirm the culprit, which are of exactly its changes or of none; 95% of the searches take at most \
+         *p95*. *bound*: 1.25 · (log2 N + \
          log2 1/δ) / C, where 1 − δ is the confidence asked for and C the capacity of the channel that tells p1 from p0. \
          *confirmed*: mean runs with the confirmation; *done*: until it is sure, too, that there is nothing else. \
          Confidence 0.99, {seeds} seeds.\n"
@@ -161,7 +162,7 @@ pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
     println!(
         "{} changes, none of which matters: how often somebody is named, how often the search ends as inconsistent, and \
          mean runs. {seeds} seeds.\n",
-        changes.count
+        thousands(changes.count)
     );
     println!("| p1 = p0 | 0.99: named | inconsistent | runs | default: named | inconsistent | no difference | runs |");
     println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
