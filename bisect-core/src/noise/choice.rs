@@ -1,9 +1,8 @@
 //! Which part is most worth a run.
 //!
-//! The worth of a run is what it is expected to tell about the change for what it is expected to cost. What it tells is its
-//! extrinsic Jensen–Shannon divergence (Naghshvar, Javidi, Wigger, "Extrinsic Jensen–Shannon divergence: applications to
-//! variable-length coding", 2015). As long as no candidate stands out that is the mutual information of outcome and change;
-//! once one does, it is the evidence between this one and the others.
+//! As long as no candidate stands out, the worth of a run is what it is expected to tell about the change for what it is
+//! expected to cost: the mutual information of outcome and change. Once one does, it is the evidence for it against all
+//! others together, of runs with it by itself and of runs without it.
 
 use alloc::vec::Vec;
 
@@ -14,8 +13,9 @@ use super::{
     part::Part,
 };
 
-/// From this probability on a candidate stands out.
-const STANDS_OUT: f64 = 0.02;
+/// A run without the candidate that stands out must tell so much more than one of it by itself: those are the ones that
+/// can be shown.
+const PREFERENCE: f64 = 1.5;
 
 /// One run may exclude a candidate for good, which is worth many bits, but not infinitely many.
 const DECISIVE: f64 = 64.0;
@@ -67,7 +67,7 @@ impl Chooser<'_> {
             let of_future = |(likelihood, future): &(f64, Beliefs)| {
                 let mut future = future.clone();
                 future.split(self.candidates, part.below);
-                likelihood * self.worth(part, future.forecast(part), &suspects(&future))
+                likelihood * self.worth(future.forecast(part))
             };
             futures.iter().map(of_future).sum::<f64>()
         };
@@ -95,6 +95,9 @@ impl Chooser<'_> {
 
     /// The best part, with nothing in flight.
     fn best(self, beliefs: &Beliefs) -> Choice {
+        if let Some(suspect) = beliefs.suspect() {
+            return self.confirmation(beliefs, suspect);
+        }
         // The best ratio of gain to cost is that for which the gain less ratio times cost has its maximum at 0.
         let mut best = self.best_at(beliefs, 0.0);
         if self.costs.failing.total_cmp(&self.costs.passing).is_ne() {
@@ -110,13 +113,12 @@ impl Chooser<'_> {
     }
 
     /// The best of the cuts between intervals, of those within each that are best if a unit of cost is worth so many bits,
-    /// and of the candidates that stand out, each by itself.
+    /// and of candidates by themselves.
     fn best_at(self, beliefs: &Beliefs, price: f64) -> Choice {
-        let suspects = suspects(beliefs);
         let of_none = beliefs.forecast(Part::below(0));
-        let mut best = Choice { part: Part::below(0), worth: self.worth(Part::below(0), of_none, &suspects) };
+        let mut best = Choice { part: Part::below(0), worth: self.worth(of_none) };
         let mut consider = |part, forecast| {
-            let worth = self.worth(part, forecast, &suspects);
+            let worth = self.worth(forecast);
             if worth > best.worth {
                 best = Choice { part, worth };
             }
@@ -144,27 +146,30 @@ impl Chooser<'_> {
                 consider(Part::below(begin), before);
             }
         }
-        for alone in suspects.iter().filter(|suspect| suspect.kind == Kind::Alone) {
+        for alone in beliefs.places.iter().filter(|belief| belief.kind == Kind::Alone) {
             consider(Part::alone(alone.end - 1), of_none.plus(1.0, Forecast::of_change(alone)));
         }
         best
     }
 
-    fn worth(self, part: Part, forecast: Forecast, suspects: &[Belief]) -> f64 {
-        let failure = forecast.failure.clamp(0.0, 1.0);
-        let extrinsic = suspects.iter().map(|suspect| {
+    /// The candidate that stands out by itself, or a part without it.
+    fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
+        let choice = |part: Part| {
+            let forecast = beliefs.forecast(part);
             let rate = suspect.rate(part);
-            let of_others = (failure - suspect.probability * rate) / (1.0 - suspect.probability);
-            let more = divergence(rate, of_others.clamp(0.0, 1.0)) - divergence(rate, failure);
-            suspect.probability * more.min(DECISIVE)
-        });
-        (entropy(failure) - forecast.doubt + extrinsic.sum::<f64>()) / self.costs.of(failure)
+            let of_others = (forecast.failure - suspect.probability * rate) / (1.0 - suspect.probability);
+            let evidence = divergence(rate, of_others.clamp(0.0, 1.0)).min(DECISIVE);
+            Choice { part, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
+        };
+        let index = suspect.end - 1;
+        let alone = choice(Part::alone(index));
+        let without = [Part::below(index), Part::below(0)].map(choice);
+        let without = if without[0].worth > without[1].worth { without[0] } else { without[1] };
+        if without.worth > PREFERENCE * alone.worth { without } else { alone }
     }
-}
 
-/// Single candidates that stand out, each kind for itself.
-fn suspects(beliefs: &Beliefs) -> Vec<Belief> {
-    let stand_out =
-        |belief: &&Belief| belief.kind != Kind::Either && belief.probability > STANDS_OUT && belief.probability < 1.0;
-    beliefs.places.iter().filter(stand_out).copied().collect()
+    fn worth(self, forecast: Forecast) -> f64 {
+        let failure = forecast.failure.clamp(0.0, 1.0);
+        (entropy(failure) - forecast.doubt) / self.costs.of(failure)
+    }
 }

@@ -2,20 +2,25 @@
 
 use super::{
     beliefs::{Beliefs, Kind},
-    candidates::Candidates,
-    math::{divergence, entropy, exp2, log2},
+    math::{count, divergence, entropy, exp2, log2},
 };
 
-/// The runs until a candidate is so likely: those of prefixes tell at most the capacity of the channel each about the place,
-/// and those of the candidate by itself the divergence of both rates.
-pub(super) fn runs_left(candidates: &Candidates, beliefs: &Beliefs, confidence: f64) -> f64 {
-    let (mut begin, mut bits, mut without, mut with, mut whole) = (0, 0.0, 0.0, 0.0, 0.0);
+/// A run that tells less bits than this is not expected, as nothing would be found.
+const LEAST: f64 = 0.01;
+/// Nor is a prefix that tells more: the rates are to be learnt, too.
+const MOST: f64 = 0.6;
+
+/// The runs until so little doubt is left of a candidate: those of prefixes tell at most the capacity of the channel each about the place,
+/// and those of the candidate by itself at most the divergence of both rates. Every place has its own rates.
+pub(super) fn runs_left(beliefs: &Beliefs, doubt: f64) -> f64 {
+    let (mut begin, mut bits, mut search, mut confirm, mut whole) = (0, 0.0, 0.0, 0.0, 0.0);
     for belief in &beliefs.places {
         if belief.probability > 0.0 {
-            let weight = if belief.kind == Kind::Either { candidates.weight(begin, belief.end) } else { 1.0 };
-            bits += belief.probability * (log2(weight) - log2(belief.probability));
-            without += belief.probability * belief.without;
-            with += belief.probability * belief.with;
+            let places = if belief.kind == Kind::Either { count(belief.end - begin) } else { 1.0 };
+            bits += belief.probability * (log2(places) - log2(belief.probability));
+            search += belief.probability / capacity(belief.without, belief.with).clamp(LEAST, MOST);
+            let evidence = divergence(belief.with, belief.without.max(LEAST)).max(LEAST);
+            confirm += belief.probability / evidence;
             whole += belief.probability;
         }
         begin = belief.end;
@@ -23,10 +28,8 @@ pub(super) fn runs_left(candidates: &Candidates, beliefs: &Beliefs, confidence: 
     if whole <= 0.0 {
         return 0.0;
     }
-    let bits = bits / whole + log2(whole);
-    let (without, with) = (without / whole, with / whole);
-    let last = divergence(with, without.max(1e-3)).max(1e-9);
-    bits.max(0.0) / capacity(without, with).max(1e-9) - log2(1.0 - confidence) / last
+    let bits = (bits / whole + log2(whole)).max(0.0);
+    bits * search / whole - log2(doubt) * confirm / whole
 }
 
 /// How many bits a run tells at most about which of both rates it fails with.

@@ -12,9 +12,8 @@
 //! let mut search = ChangePoint::new(1000, &Evidence::new());
 //! let mut runs = 0;
 //! let found = loop {
-//!     match search.likeliest() {
-//!         Some(candidate) if candidate.alone > 0.99 => break candidate.index,
-//!         _ => {}
+//!     if let Some(candidate) = search.found(0.99) {
+//!         break candidate.index;
 //!     }
 //!     let part = search.next(&[]);
 //!     runs += 1;
@@ -44,7 +43,7 @@ mod rates;
 #[cfg(test)]
 mod tests;
 
-use alloc::{vec, vec::Vec};
+use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use beliefs::{Belief, Beliefs, Kind};
 use candidates::Candidates;
@@ -58,9 +57,21 @@ use rates::{Likelihood, POINTS, Prior, Weight};
 const ALONE: f64 = 0.8;
 
 /// How likely it is that nothing matters, if no run is known beforehand.
-const NOTHING: f64 = 0.1;
+const NOTHING: f64 = 0.15;
 /// The same if runs are known: the target was searched before.
 const NOTHING_MORE: f64 = 0.7;
+
+/// Every so many runs one is of all candidates or of none, while no candidate stands out: what runs near a wrong place show
+/// may agree with it for long if the rates are not known from elsewhere.
+const ENDS: usize = 20;
+
+/// With less runs that show it a candidate is not named, however likely it is: with rates near to each other a few lucky
+/// runs look like rates far apart.
+const CONFIRMATIONS: usize = 5;
+
+/// A name has to be as certain as this power of the doubt that is allowed: what is right often enough on average over all
+/// rates is less often right where they are near to each other.
+const CAUTION: f64 = 1.2;
 
 /// What is known of one change among many.
 #[derive(Clone, Debug)]
@@ -76,6 +87,10 @@ pub struct ChangePoint {
     beliefs: Beliefs,
     /// How likely the change is in each interval and matters.
     matters: Vec<Matters>,
+    /// How many runs were observed.
+    runs: usize,
+    /// For each candidate: how many runs of it by itself failed, and of those before it passed.
+    confirmations: BTreeMap<usize, usize>,
 }
 
 /// If no candidate matters: what is known of the rates then.
@@ -158,6 +173,8 @@ impl ChangePoint {
             nothing,
             beliefs: Beliefs { places: Vec::new(), nothing: unknown },
             matters: Vec::new(),
+            runs: 0,
+            confirmations: BTreeMap::new(),
         };
         this.conclude();
         this
@@ -172,7 +189,7 @@ impl ChangePoint {
         self.costs = Costs { failing, passing };
     }
 
-    /// Sets how likely it is, before the first run, that nothing matters; at first that is 0.1, or 0.7 if runs are known.
+    /// Sets how likely it is, before the first run, that nothing matters; at first that is 0.15, or 0.7 if runs are known.
     ///
     /// # Panics
     /// If it is not a probability below 1.
@@ -199,6 +216,16 @@ impl ChangePoint {
             interval.observe(&self.prior, part, failed);
         }
         self.nothing.without.observe(&self.prior, failed);
+        self.runs += 1;
+        let confirmed = match part {
+            Part { below: 0, also: Some(candidate) } => failed.then_some(candidate),
+            Part { below: 1, also: None } if failed => Some(0),
+            Part { below, also: None } => (!failed).then_some(below),
+            Part { .. } => None,
+        };
+        if let Some(candidate) = confirmed {
+            *self.confirmations.entry(candidate).or_default() += 1;
+        }
         self.conclude();
     }
 
@@ -256,9 +283,23 @@ impl ChangePoint {
     /// It is those before a cut, where none and all tell of the rates; or a candidate that stands out, by itself.
     #[must_use]
     pub fn next(&self, in_flight: &[Part]) -> Part {
+        let number = self.runs + in_flight.len() + 1;
+        if number > ENDS && number.is_multiple_of(ENDS) && self.beliefs.suspect().is_none() {
+            return Part::below(if number.is_multiple_of(2 * ENDS) { self.candidates.len() } else { 0 });
+        }
         let part = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
         // The first candidate is by itself what is before a cut, too.
         if part == Part::below(1) { Part::alone(0) } else { part }
+    }
+
+    /// The candidate to be named, if one is the change, alone, with this probability at least, whatever the rates are: its
+    /// own probability is higher, and enough runs show it, of itself and of those before it.
+    #[must_use]
+    pub fn found(&self, confidence: f64) -> Option<Candidate> {
+        let doubt = doubt(confidence);
+        let confirmations = |candidate: &Candidate| self.confirmations.get(&candidate.index).copied().unwrap_or(0);
+        let found = |candidate: &Candidate| candidate.alone > 1.0 - doubt && confirmations(candidate) >= CONFIRMATIONS;
+        self.likeliest().filter(found)
     }
 
     /// The likeliest of the candidates that runs have told apart from all others; none if there are no such yet.
@@ -335,11 +376,17 @@ impl ChangePoint {
         Rate { mean, low: end(&mut (0..POINTS)), high: end(&mut (0..POINTS).rev()) }
     }
 
-    /// How many more runs it may take until one candidate is as likely as this, on average over such targets.
+    /// How many more runs it may take until one candidate is [`found`](Self::found) with this confidence, on average. At first
+    /// it depends on the rates, which are not known yet: it may be two or three times too few or too many.
     #[must_use]
     pub fn runs_left(&self, confidence: f64) -> f64 {
-        forecast::runs_left(&self.candidates, &self.beliefs, confidence)
+        forecast::runs_left(&self.beliefs, doubt(confidence))
     }
+}
+
+/// How unlikely it has to be that a candidate is not the change, for a name of this confidence.
+fn doubt(confidence: f64) -> f64 {
+    math::exp2(CAUTION * math::log2(1.0 - confidence))
 }
 
 fn belief(end: usize, kind: Kind, probability: f64, weight: &Weight) -> Belief {

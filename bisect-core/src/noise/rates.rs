@@ -16,21 +16,28 @@ pub(super) const POINTS: usize = STEPS + 1;
 /// The cosine of pi / [`STEPS`].
 const COSINE: f64 = 0.998_795_456_205_172_4;
 
-/// Rates that are nearer to each other than so many steps (0.2 radians: 0.4 and 0.6) are not looked for: with a thousand
+/// Rates that are nearer to each other than so many steps (0.22 radians: 0.39 and 0.61) are not looked for: with a thousand
 /// candidates it would take more than 500 runs.
-const GAP: usize = 8;
+const GAP: usize = 9;
+/// From so many steps on (0.34 radians: 0.33 and 0.67) they are not near to each other.
+const FAR: usize = 14;
+/// By what nearer ones are less likely. The nearer, the more what is only luck looks like them, and has to be excluded.
+const NEAR: f64 = 0.25;
 
 /// By what a gap of one step more is less likely. A few runs of a target with near rates often look like those of one with
 /// rates far apart, hardly ever the other way round: an even prior is right as often as it says on average over all
 /// targets, but less often for those with near rates.
-const FARTHER: f64 = 0.94;
+const FARTHER: f64 = 0.97;
+
+/// The pairs of a gap: of each of these and larger, how likely they are, but for [`FARTHER`] for each step more.
+const GAPS: [(usize, f64); 2] = [(GAP, NEAR), (FAR, 1.0)];
 
 /// The probability that it never fails without the change, and sometimes with it.
-const NEVER: f64 = 0.12;
+const NEVER: f64 = 0.18;
 /// That it fails sometimes without the change, and always with it.
-const ALWAYS: f64 = 0.12;
+const ALWAYS: f64 = 0.1;
 /// That it never fails without, and always with it. Small, as every sequence of answers to a bisection agrees with it.
-const CERTAIN: f64 = 0.05;
+const CERTAIN: f64 = 0.02;
 
 /// What is believed before the first run.
 #[derive(Clone, Debug)]
@@ -89,10 +96,16 @@ impl Prior {
             never_rate += self.never[i] * high[i] * rate;
             always += self.always[i] * low[i];
             always_rate += self.always[i] * low[i] * rate;
-            if let Some(lower) = i.checked_sub(GAP) {
-                let here = self.even[lower] * low[lower];
-                below = below * FARTHER + here;
-                below_rate = below_rate * FARTHER + here * self.rates[lower];
+            below *= FARTHER;
+            below_rate *= FARTHER;
+            for (gap, share) in GAPS {
+                if let Some(lower) = i.checked_sub(gap) {
+                    let here = share * self.even[lower] * low[lower];
+                    below += here;
+                    below_rate += here * self.rates[lower];
+                }
+            }
+            if i >= GAP {
                 let here = self.free * self.even[i] * high[i];
                 sum += here * below;
                 of_without += here * below_rate;
@@ -131,12 +144,19 @@ impl Prior {
             of_with[i] += never;
             of_without[i] += always;
             of_with[STEPS] += always;
-            if let Some(lower) = i.checked_sub(GAP) {
-                below = below * FARTHER + self.even[lower] * low[lower];
+            below *= FARTHER;
+            above *= FARTHER;
+            for (gap, share) in GAPS {
+                if let Some(lower) = i.checked_sub(gap) {
+                    below += share * self.even[lower] * low[lower];
+                    // The same from the other end.
+                    let higher = STEPS - lower;
+                    above += share * self.even[higher] * high[higher];
+                }
+            }
+            if i >= GAP {
                 of_with[i] += self.free * self.even[i] * high[i] * below;
-                // The same from the other end.
-                let (lower, higher) = (STEPS - i, STEPS - i + GAP);
-                above = above * FARTHER + self.even[higher] * high[higher];
+                let lower = STEPS - i;
                 of_without[lower] += self.free * self.even[lower] * low[lower] * above;
             }
         }
@@ -156,9 +176,11 @@ impl Prior {
     #[cfg(test)]
     pub(super) fn of_pair(&self, without: usize, with: usize) -> f64 {
         let mut weight = 0.0;
-        if with >= without + GAP {
-            let farther = i32::try_from(with - without - GAP).unwrap();
-            weight += self.free * self.even[without] * self.even[with] * (0..farther).fold(1.0, |x, _| x * FARTHER);
+        for (gap, share) in GAPS {
+            if with >= without + gap {
+                let farther = i32::try_from(with - without - gap).unwrap();
+                weight += self.free * share * self.even[without] * self.even[with] * FARTHER.powi(farther);
+            }
         }
         weight += if without == 0 { self.never[with] } else { 0.0 };
         weight += if with == STEPS { self.always[without] } else { 0.0 };
