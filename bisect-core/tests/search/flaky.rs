@@ -211,7 +211,7 @@ fn a_target_that_contradicts_itself_is_searched_on() {
             nothing += usize::from(matches!(verdict, Verdict::NoDifference(_)));
             right += usize::from(verdict == Verdict::Complete && search.found().len() == 1);
         }
-        assert!(nothing <= 8 && right + nothing >= 39, "{right} right, {nothing} nothing of 40 at {rates:?}");
+        assert!(nothing <= 8 && right + nothing >= 36, "{right} right, {nothing} nothing of 40 at {rates:?}");
     }
 }
 

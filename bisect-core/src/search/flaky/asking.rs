@@ -67,14 +67,15 @@ impl Flaky {
 
     /// What is still to be seen of a candidate that is likely enough to be named.
     fn confirming(&self, narrowing: &Narrowing) -> Option<Confirming> {
-        let candidate = narrowing.point().likeliest()?;
-        if candidate.alone >= 1.0 - self.allowed() / 2.0 {
+        let point = narrowing.point();
+        if let Some(candidate) = point.found(1.0 - self.allowed()) {
             return Some(match self.failed_alone(&narrowing.with(candidate.index)) {
                 None => Confirming::Alone(candidate.index),
                 Some(_) => Confirming::Base,
             });
         }
         // It is the one; only whether it suffices is open.
+        let candidate = point.likeliest()?;
         (candidate.probability() >= 1.0 - self.allowed() / 8.0).then_some(Confirming::Alone(candidate.index))
     }
 

@@ -14,6 +14,9 @@ use crate::{
     },
 };
 
+/// Of what is allowed, so much is kept for further culprits, and so on: most targets have one.
+const OTHERS: f64 = 0.125;
+
 /// A target that fails more rarely than this, or passes more rarely, does not count as one that does.
 const RAREST: f64 = 0.05;
 
@@ -41,7 +44,8 @@ impl Next {
 impl Flaky {
     /// The chance of a mistake that may be spent on the present culprit.
     pub(super) fn allowed(&self) -> f64 {
-        self.found.iter().fold((1.0 - self.confidence) / 2.0, |allowed, _| allowed / 2.0)
+        let first = (1.0 - self.confidence) * (1.0 - OTHERS);
+        self.found.iter().fold(first, |allowed, _| allowed * OTHERS)
     }
 
     /// Follows from what is known as far as it goes.
@@ -69,7 +73,7 @@ impl Flaky {
         if let Some(outcome) = self.always().filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if point.nothing() >= self.confidence || point.nothing() >= MOOT && self.runs.len() >= LONG {
+        if point.nothing() >= 1.0 - self.allowed() || point.nothing() >= MOOT && self.runs.len() >= LONG {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,
@@ -80,15 +84,13 @@ impl Flaky {
         if self.runs.len() >= MOST {
             return Some(Next::End(Verdict::Inconsistent(Inconsistency::Noise)));
         }
+        if let Some(candidate) = point.found(1.0 - self.allowed()) {
+            let set = narrowing.with(candidate.index);
+            let failed = self.failed_alone(&set)?;
+            return self.passed_since(options, failed).then(|| self.with_set(options, set, candidate.alone));
+        }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
-        if candidate.alone >= 1.0 - self.allowed() / 2.0 {
-            let failed = self.failed_alone(&set)?;
-            if !self.passed_since(options, failed) {
-                return None;
-            }
-            return Some(self.with_set(options, set, candidate.alone));
-        }
         if candidate.in_company >= 1.0 - self.allowed() / 4.0 {
             if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
                 return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));

@@ -6,8 +6,8 @@
 //! keeps how likely each explanation is and says which run is worth most. Something is named when it is likely enough,
 //! and was seen to fail alone, and the target to pass without it after that.
 //!
-//! What may go wrong is shared out: of the chance of a mistake that is allowed in all, a half is spent on the first
-//! culprit, a quarter on the second, and so on; and of each part, a half on the name itself.
+//! What may go wrong is shared out: of the chance of a mistake that is allowed in all, most is spent on the first culprit,
+//! most of the rest on the second, and so on.
 
 mod asking;
 mod concluding;
@@ -250,7 +250,7 @@ impl Flaky {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of runs, within reason")]
     pub(super) fn runs_left(&self) -> Option<usize> {
         let Stage::Narrow(narrowing) = &self.stage else { return None };
-        Some(narrowing.point().runs_left(1.0 - self.allowed() / 2.0).clamp(1.0, 1e6) as usize)
+        Some(narrowing.point().runs_left(1.0 - self.allowed()).clamp(1.0, 1e6) as usize)
     }
 
     pub(super) fn trial(&self, id: TrialId) -> &Trial {
@@ -289,7 +289,7 @@ impl Flaky {
             with,
             nothing: point.nothing(),
             suspects: suspects.collect(),
-            runs_left: point.runs_left(1.0 - self.allowed() / 2.0),
+            runs_left: point.runs_left(1.0 - self.allowed()),
             confidence: self.confidence,
         })
     }
