@@ -163,8 +163,7 @@ impl Chooser<'_> {
         };
         let index = suspect.end - 1;
         let alone = choice(Part::alone(index));
-        let without = [Part::below(index), Part::below(0)].map(choice);
-        let without = if without[0].worth > without[1].worth { without[0] } else { without[1] };
+        let without = choice(Part::below(0));
         if without.worth > PREFERENCE * alone.worth { without } else { alone }
     }
 

@@ -32,7 +32,8 @@ impl Flaky {
     /// The question that is most worth a run, or how the search ends for want of one.
     pub(super) fn ask(&self, options: &Options) -> Result<(Question, Selection), Verdict> {
         let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
-        if let Some(end) = self.direction.wants(options.order, &self.runs, self.in_flight()) {
+        let end = self.direction.wants(options.order, &self.runs, self.in_flight());
+        if let Some(end) = end.filter(|_| self.found.is_empty()) {
             if let Some(reason) = self.refusal(&end.1) {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
             }
@@ -44,7 +45,10 @@ impl Flaky {
                 None => Verdict::Unusable(Unusable::NoReports),
             }),
             Stage::Thin(thinning) => {
-                let selection = self.alone(options, &thinning.others());
+                if !thinning.wants_others(&[]) {
+                    return Ok((Question::Without, history::base(options.order, self.direction.mode())));
+                }
+                let selection = self.alone(options, thinning.others());
                 self.refusal(&selection).map_or(Ok((Question::Exactly, selection)), |reason| Err(unresolved(reason)))
             }
             Stage::Narrow(narrowing) => {

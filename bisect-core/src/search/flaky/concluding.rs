@@ -91,7 +91,7 @@ impl Flaky {
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
-        if candidate.in_company >= 1.0 - self.allowed() / 4.0 {
+        if candidate.in_company >= 1.0 - self.allowed() / 8.0 {
             if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
                 return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));
             }
@@ -122,8 +122,8 @@ impl Flaky {
         }
         let suffices = point.likeliest()?.alone;
         let others = thinning.others();
-        (suffices >= 1.0 - allowed && self.failed_alone(&others).is_some())
-            .then(|| self.with_set(options, others, suffices))
+        (suffices >= 1.0 - allowed && self.failed_alone(others).is_some())
+            .then(|| self.with_set(options, others.to_vec(), suffices))
     }
 
     fn name(&self, changes: Vec<ChangeId>, confidence: f64) -> Next {

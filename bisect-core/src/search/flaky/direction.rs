@@ -18,7 +18,7 @@ const DISABLED: f64 = 0.05;
 const LIKELY: f64 = 0.9;
 
 /// So many runs say which way round it is, or that it makes no difference.
-const ENOUGH: usize = 100;
+const ENOUGH: usize = 60;
 
 /// How likely it is at first that it makes no difference.
 const NOTHING: f64 = 0.01;
@@ -63,8 +63,9 @@ impl Direction {
 
     /// Whether it can be gone ahead with.
     pub(super) fn is_known(self, runs: &[Run]) -> bool {
-        let has = |inverted| runs.iter().any(|run| is_end(&run.selection, inverted));
-        self.probability >= LIKELY && has(false) && has(true)
+        let [all, none] =
+            [false, true].map(|inverted| runs.iter().filter(|run| is_end(&run.selection, inverted)).count());
+        all > 0 && none > 0 && (self.probability >= LIKELY || all + none >= ENOUGH)
     }
 
     /// The end to run first, or once more, before anything else is asked.
@@ -82,7 +83,7 @@ impl Direction {
             count[usize::from(trial.selection.inverted)] += 1;
         }
         let [all, none] = count;
-        (all == 0 || none == 0 || self.probability < LIKELY).then(|| {
+        (all == 0 || none == 0 || self.probability < LIKELY && all + none < ENOUGH).then(|| {
             let inverted = none < all;
             let question = if inverted { Question::None } else { Question::All };
             (question, Selection { inverted, ..Selection::all(order) })

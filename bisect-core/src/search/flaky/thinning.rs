@@ -9,6 +9,7 @@ use super::{
 use crate::{
     ChangeId,
     noise::{ChangePoint, Evidence, Part},
+    search::selection::Selection,
 };
 
 /// How likely it is at first that a change of a set is needed: that is why it is in it.
@@ -20,6 +21,9 @@ pub(super) struct Thinning {
     set: Vec<ChangeId>,
     /// The change that is left out.
     index: usize,
+    others: Vec<ChangeId>,
+    /// The selection without any of them.
+    base: Selection,
     /// One candidate: the others suffice.
     point: ChangePoint,
 }
@@ -27,22 +31,23 @@ pub(super) struct Thinning {
 impl Thinning {
     pub(super) fn new(context: Context<'_>, set: Vec<ChangeId>, index: usize) -> Self {
         let others = without(&set, index);
+        let base = base(context.order, context.mode);
         let mut known = Evidence::new();
         let unexplained = context.runs.iter().filter(|run| !context.found.iter().any(|found| run.has_all(found)));
         for run in unexplained {
-            if run.selection == base(context.order, context.mode) {
-                known.observe(false, run.failed);
-            } else if run.has_all(&set) {
+            if run.has_all(&set) {
                 known.observe(true, run.failed);
-            } else if !set.iter().any(|&change| run.has(change)) {
+            } else if run.selection != base && !set.iter().any(|&change| run.has(change)) {
                 known.observe(false, run.failed);
             }
         }
         let mut point = ChangePoint::new(1, &known);
         point.set_nothing(NEEDED);
         point.set_costs(context.costs.0, context.costs.1);
-        let mut this = Self { set, index, point };
-        context.runs.iter().filter(|run| run.is_exactly(&others)).for_each(|run| this.observe(run));
+        let mut this = Self { set, index, others, base, point };
+        for run in context.runs {
+            this.observe(run);
+        }
         this
     }
 
@@ -59,14 +64,21 @@ impl Thinning {
     }
 
     /// The set without the change.
-    pub(super) fn others(&self) -> Vec<ChangeId> {
-        without(&self.set, self.index)
+    pub(super) fn others(&self) -> &[ChangeId] {
+        &self.others
+    }
+
+    /// Whether a run of the others tells most, not one of none of them.
+    pub(super) fn wants_others(&self, in_flight: &[Part]) -> bool {
+        self.point.next(in_flight).also.is_some()
     }
 
     /// Takes what a run showed.
     pub(super) fn observe(&mut self, run: &Run) {
-        if run.is_exactly(&self.others()) {
+        if run.is_exactly(&self.others) {
             self.point.observe(Part::alone(0), run.failed);
+        } else if run.selection == self.base {
+            self.point.observe(Part::below(0), run.failed);
         }
     }
 }
