@@ -218,14 +218,13 @@ impl Search {
     }
 
     /// How many runs a trial takes. What names the first culprit is seen once more: that it fails alone, and that the
-    /// target passes without it. Or, before it is believed that a change does not suffice, that it passes alone.
+    /// target passes without it, as far as no run was checked before.
     pub(super) fn runs_of(&self, progress: &Progress) -> usize {
         let usual = self.options.runs_per_trial.get();
         let Noise::Suspected(_) = self.options.noise else { return usual };
         let supports = matches!(
             (progress.asked.question, progress.outcomes.first()),
-            (Question::Exactly, Some(Outcome::Fail))
-                | (Question::Exactly | Question::Rest | Question::Without, Some(Outcome::Pass))
+            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass))
         );
         let is_checked = progress.started > usual;
         let may_be = self.checks < CHECKS && self.procedure.found().is_empty() && usual == 1;

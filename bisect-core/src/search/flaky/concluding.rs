@@ -18,7 +18,7 @@ use crate::{
 const OTHERS: f64 = 0.125;
 
 /// A target that fails more rarely than this, or passes more rarely, does not count as one that does.
-const RAREST: f64 = 0.05;
+const RAREST: f64 = 0.03;
 
 /// After so many runs it is given up if it is as likely as this that nothing makes a difference: nobody is accused by it,
 /// and to be surer would take as long again.
@@ -73,7 +73,7 @@ impl Flaky {
         if let Some(outcome) = self.always().filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if point.nothing() >= 1.0 - self.allowed() || point.nothing() >= MOOT && self.runs.len() >= LONG {
+        if point.nothing() >= 1.0 - self.allowed() || self.is_moot(point.nothing()) {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,
@@ -98,6 +98,12 @@ impl Flaky {
             return Narrowing::new(self.context(options), set).map(|next| Next::stage(Stage::Narrow(next)));
         }
         None
+    }
+
+    /// Whether it goes on for long, and it is likely that nothing comes of it.
+    fn is_moot(&self, nothing: f64) -> bool {
+        let runs = self.runs.len();
+        runs >= LONG && nothing >= MOOT || runs >= 2 * LONG && nothing >= 0.5
     }
 
     /// A set fails alone: it is a culprit, once it is known that each of its changes is needed.
