@@ -71,7 +71,7 @@ const CONFIRMATIONS: usize = 5;
 
 /// A name has to be as certain as this power of the doubt that is allowed: what is right often enough on average over all
 /// rates is less often right where they are near to each other.
-const CAUTION: f64 = 1.35;
+const CAUTION: f64 = 1.45;
 
 /// What is known of one change among many.
 #[derive(Clone, Debug)]

@@ -70,10 +70,11 @@ impl Flaky {
 
     fn after_narrowing(&self, options: &Options, narrowing: &Narrowing) -> Option<Next> {
         let point = narrowing.point();
-        if let Some(outcome) = self.always().filter(|_| self.would_show()) {
+        let always = self.always();
+        if let Some(outcome) = always.filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if point.nothing() >= 1.0 - self.allowed() || self.is_moot(point.nothing()) {
+        if always.is_none() && (point.nothing() >= 1.0 - self.allowed() || self.is_moot(point.nothing())) {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,
