@@ -44,6 +44,8 @@ pub struct Lab<'a> {
     pub repetition: Repetition,
     /// What random choices come from.
     pub seed: Seed,
+    /// The seed was given, to have the same search again: so nothing may depend on how long runs take.
+    pub is_repeated: bool,
     /// Changes that this touches are likelier.
     pub since: Option<Since>,
     /// Where logs go.
@@ -259,7 +261,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// goes into executions as into that: whichever of them is dear, it takes at most twice as long as the best choice.
     fn repetition(&self) -> Repetition {
         match self.lab.repetition {
-            Repetition::Once if self.search.is_noisy() => self.doubts.repetition(),
+            Repetition::Once if self.search.is_noisy() && !self.lab.is_repeated => self.doubts.repetition(),
             asked => asked,
         }
     }

@@ -191,6 +191,7 @@ fn bisect<T: Target>(
         jobs: args.jobs,
         repetition: args.repetition(),
         seed,
+        is_repeated: args.seed.is_some(),
         since,
         run_dir: &run_dir,
         out_dir: &args.out,

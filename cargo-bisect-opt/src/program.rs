@@ -39,7 +39,7 @@ use crate::{
 use attempt::Attempt;
 use axis::Axis;
 use criteria::Criteria;
-use failures::{Failure, Focus, Share};
+use failures::{Failure, Failures, Focus, Share};
 use separate::Solo;
 
 /// What the user has asked for.
@@ -106,6 +106,8 @@ struct Learned {
     /// How tests fail, each in a process of its own: not always as in company.
     apart: Arc<Calibration<Failure>>,
     saw_another: bool,
+    /// What has failed in runs that count as failed.
+    failed: Failures,
     notes: Vec<String>,
     /// Builds that were made for runs, and how often they started rustc.
     rebuilds: (usize, usize),
@@ -235,7 +237,11 @@ impl Program {
     /// What the search is told of a run. The first time that it failed in another way than counts, the user is told.
     fn judge_by(&self, criteria: &Criteria, attempt: Attempt) -> Run {
         let another = attempt.parts().find_map(|part| criteria.another(part));
+        let failures = attempt.failures();
         let run = attempt.judge(criteria);
+        if run.outcome == Outcome::Fail {
+            self.learned().failed.extend(failures.unwrap_or_default());
+        }
         if let (Some(another), Outcome::Unresolved(_)) = (another, run.outcome) {
             let mut learned = self.learned();
             if !std::mem::replace(&mut learned.saw_another, true) {

@@ -102,7 +102,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             return Ok(());
         }
         let (failing, passing) = (self.doubts.failing.mean(), self.doubts.passing.mean());
-        if let (Some(failing), Some(passing)) = (failing, passing) {
+        if let (Some(failing), Some(passing), false) = (failing, passing, self.lab.is_repeated) {
             self.search.set_costs(failing.as_secs_f64(), passing.as_secs_f64());
         }
         let runs = self.search.runs();
