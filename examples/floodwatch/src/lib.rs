@@ -1,7 +1,7 @@
 //! The board of a flood warning centre. One thread reads the rain gauge, another the river gauge; both keep the figures
 //! on the board up to date, and both raise warnings.
 //!
-//! A release made it faster in three dozen places, all behind the toggle `faster`. One of them is a race.
+//! A release made it faster in three dozen places, behind the toggles `faster` and `brief-locks`. One of them is a race.
 
 use std::thread;
 

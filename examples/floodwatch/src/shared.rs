@@ -16,7 +16,7 @@ impl<T: Clone> Shared<T> {
     }
 
     /// Changes the value. Nobody who looks at it has to wait for the change: that is made to a copy.
-    #[bisect_toggle("faster", off = Self::update_locked, by = "caller")]
+    #[bisect_toggle("brief-locks", off = Self::update_locked, by = "caller")]
     pub fn update(&self, change: impl FnOnce(&mut T)) {
         let mut value = self.get();
         change(&mut value);
