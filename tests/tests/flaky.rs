@@ -35,9 +35,12 @@ fn the_cause_is_found_though_it_seldom_shows() {
 
 #[test]
 fn who_fails_as_often_either_way_accuses_nobody() {
-    for share in [500, 900] {
-        let finished = search(share, share, &["--confidence=0.99", "--seed=1"]).expect_status(4);
-        assert_eq!(finished.culprits().len(), 0, "{share}\n{finished}");
+    for (share, max_runs) in [(500, "10000"), (900, "10000"), (500, "30")] {
+        let options = ["--confidence=0.99", "--seed=1", "--max-runs", max_runs];
+        let finished = search(share, share, &options).expect_status(4);
+        assert_eq!(finished.culprits().len(), 0, "{share}, {max_runs}\n{finished}");
+        // What would help.
+        finished.expect_message(&["--max-runs"]);
     }
 }
 
