@@ -4,15 +4,53 @@ use std::path::Path;
 
 use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict};
 
-use crate::{console::plural, exit_code::Exit};
+use crate::{console::plural, exit_code::Exit, noise::Beliefs};
 
-/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them. Logs
+/// The exit status and the closing words for a search that ended so, believing that, if runs are only evidence; of these tests, if it went on for each of them. Logs
 /// are in `out_dir`.
-pub fn conclude(search: &Search, verdict: &Verdict, tests: Option<&[String]>, out_dir: &Path) -> (Exit, String) {
+pub fn conclude(
+    search: &Search,
+    verdict: &Verdict,
+    beliefs: Option<&Beliefs>,
+    tests: Option<&[String]>,
+    out_dir: &Path,
+) -> (Exit, String) {
+    if let Some(beliefs) = beliefs
+        && let Some(words) = under_noise(search, verdict, beliefs)
+    {
+        return words;
+    }
     match tests {
         Some(tests) if *verdict != Verdict::Incomplete(Incomplete::MaxRuns) => of_tests(search, tests, out_dir),
         _ => of_one(search, verdict, search.culprits().len(), out_dir),
     }
+}
+
+/// The end of a search of a flaky target, where there is more to say than of others.
+fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<(Exit, String)> {
+    let (runs, rates) = (plural(search.runs(), "run"), beliefs.rates());
+    Some(match verdict {
+        Verdict::Inconsistent(Inconsistency::Noise) => (
+            Exit::Inconsistent,
+            format!(
+                "the target is inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
+                 More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
+                 (--fail-when, --same-failure) would tell more"
+            ),
+        ),
+        Verdict::Incomplete(Incomplete::MaxRuns) => {
+            let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+            let culprits = plural(search.culprits().len(), "culprit");
+            (
+                Exit::Limit,
+                format!(
+                    "stopped at --max-runs with {culprits} found: allow more runs for the rest of the search. \
+                     So far {rates}; likeliest next: {likeliest}"
+                ),
+            )
+        }
+        _ => return None,
+    })
 }
 
 /// Of a test that failed in the run of all tests, and then did not.
@@ -153,6 +191,7 @@ fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) ->
 fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
     const ADVICE: &str = "is it flaky, or does one run leave something behind for the next? Try --count 5";
     match how {
+        Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
         Inconsistency::Runs(trial) => {
             format!(
                 "the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}",

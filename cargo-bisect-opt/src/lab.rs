@@ -1,5 +1,6 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
+mod doubts;
 mod tell;
 
 use std::{
@@ -13,8 +14,10 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Observation, Options, Question, Search, Step, Trial, TrialId},
+    search::{Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
 };
+
+use doubts::Doubts;
 
 use crate::{
     conclude::conclude,
@@ -57,11 +60,12 @@ impl Lab<'_> {
         let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: 0 };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion) = thread::scope(|scope| {
+        let (search, status, conclusion, noise) = thread::scope(|scope| {
             let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, crew);
             let (status, conclusion) = session.go()?;
-            io::Result::Ok((session.search, status, conclusion))
+            let noise = session.beliefs();
+            io::Result::Ok((session.search, status, conclusion, noise))
         })?;
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
@@ -72,6 +76,7 @@ impl Lab<'_> {
             trials: search.trials(),
             runs: search.runs(),
             duration: begun.elapsed(),
+            noise,
             conclusion,
         };
         self.tell(&Event::End(&end))?;
@@ -105,7 +110,14 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
+    /// The tests that failed in each failing run at an end.
+    failed_at_end: Vec<Vec<String>>,
+    /// What there is to say where runs are only evidence.
+    doubts: Doubts,
 }
+
+/// The text of so many changes is not asked for only to name suspects.
+const MANY: usize = 10_000;
 
 /// A trial that is being answered.
 #[derive(Default)]
@@ -130,6 +142,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             accounts: HashMap::new(),
             told: 0,
             tests: None,
+            failed_at_end: Vec::new(),
+            doubts: Doubts::default(),
         }
     }
 
@@ -141,7 +155,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Ok(match ended {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
-                conclude(&self.search, &verdict, self.tests.as_deref(), self.lab.out_dir)
+                let beliefs = self.beliefs();
+                conclude(&self.search, &verdict, beliefs.as_ref(), self.tests.as_deref(), self.lab.out_dir)
             }
             Err(RunError::Interrupted) => {
                 (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
@@ -262,13 +277,27 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
-        self.ends == 2 * self.lab.options.runs_per_trial.get()
+        self.ends >= 2 * self.lab.options.runs_per_trial.get()
     }
 
-    /// Goes on for each test that fails, if that is how the target is searched.
+    /// Goes on for each test that fails, if that is how the target is searched, and if the same ones fail once more: what
+    /// fails now and then fails as one.
     fn split(&mut self) -> io::Result<bool> {
         let Some(tests) = self.target.tests() else { return Ok(false) };
         let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
+        if count.get() > 1 && matches!(self.lab.options.noise, Noise::Suspected(_)) {
+            match self.failed_at_end.as_slice() {
+                [_] => {
+                    self.search.look_again();
+                    return Ok(false);
+                }
+                [first, second, ..] if first != second => {
+                    self.search.disbelieve();
+                    return Ok(false);
+                }
+                _ => {}
+            }
+        }
         if count.get() > 1 {
             let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
             self.lab.tell(&Event::Note(&note))?;
@@ -282,7 +311,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let verbose = pattern.verbose || self.lab.since.is_some() && self.is_end(trial);
+        let wants_text = self.lab.since.is_some() || self.search.is_noisy() && self.search.changes() < MANY;
+        let verbose = pattern.verbose || wants_text && self.is_end(trial);
         pattern.verbose(verbose)
     }
 
@@ -315,11 +345,15 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.tell_trial(trial, &runs)?;
         if self.is_end(trial) {
             self.ends += 1;
+            let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
+            self.failed_at_end.extend(failed.map(|run| run.failed_tests.clone()));
             self.note_places(&runs);
-            if self.knows_ends() {
+            if self.knows_ends() && !self.search.is_noisy() {
                 self.favour_touched()?;
             }
         }
+        self.doubts.add(&runs);
+        self.tell_doubts()?;
         if trial.question == Question::Exactly {
             self.accounts.insert(trial.id, runs);
         }

@@ -20,6 +20,7 @@ mod interrupt;
 mod json;
 mod lab;
 mod launcher;
+mod noise;
 mod options;
 mod outcome;
 mod process;
@@ -168,6 +169,7 @@ fn bisect<T: Target>(target: &T, args: &SearchArgs, show: &ShowArgs, interrupt: 
             max_set_size: args.max_set,
             max_runs: args.max_runs,
             favours: since.is_some(),
+            noise: args.confidence.map_or(search::Noise::Suspected(noise::CONFIDENCE), search::Noise::Expected),
             ..search::Options::default()
         },
         jobs: args.jobs,

@@ -139,6 +139,9 @@ pub struct SearchArgs {
     /// Run the target this many times for each trial; the runs must agree
     #[arg(long, value_name = "N", default_value = "1")]
     pub count: NonZeroUsize,
+    /// Expect a flaky target, and name nothing that is less sure [default: 0.99, once the target contradicts itself]
+    #[arg(long, value_name = "P", value_parser = confidence)]
+    pub confidence: Option<f64>,
     /// Stop after this many culprits (of each test, where each is searched for)
     #[arg(long, value_name = "N")]
     pub max: Option<NonZeroUsize>,
@@ -194,6 +197,13 @@ pub enum Color {
 fn jobs(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
     let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Ok(NonZeroUsize::new(text.parse()?).unwrap_or_else(all))
+}
+
+/// A probability that is worth asking for.
+fn confidence(text: &str) -> Result<f64, String> {
+    let advice = "write a probability of at least 0.5 and below 1: `0.99`";
+    let confidence: f64 = text.parse().map_err(|error| format!("{error}: {advice}"))?;
+    if (0.5..1.0).contains(&confidence) { Ok(confidence) } else { Err(advice.to_owned()) }
 }
 
 /// A duration as `90s` or `2m 30s`; a number alone is seconds.

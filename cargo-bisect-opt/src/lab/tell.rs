@@ -37,7 +37,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         // Single tests are run side by side.
         progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
         progress.matches = progress.matches.max(distinct(runs));
-        if progress.runs < self.lab.options.runs_per_trial.get() && self.search.verdict().is_none() {
+        if progress.runs < self.search.runs_of_trial(trial.id) && self.search.verdict().is_none() {
             return Ok(());
         }
         let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
@@ -61,7 +61,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             .skip(self.told)
             .map(|(i, shared)| {
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                self.found(i + 1, shared.culprit, self.tests.as_deref().map(names))
+                self.found(i, shared.culprit, self.tests.as_deref().map(names))
             })
             .collect();
         self.told += found.len();
@@ -72,7 +72,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
     }
 
-    fn found(&self, number: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+    fn found(&self, index: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
         let runs = &self.accounts[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let change = |&id: &ChangeId| {
@@ -81,13 +81,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             describe(id, text, self.target)
         };
         Found {
-            set: number,
+            set: index + 1,
             mode: match culprit.mode {
                 Mode::Enable => "enable",
                 Mode::Disable => "disable",
             },
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
+            noise: self.search.certainty(index).map(Into::into),
             reproduce: self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests),
             tests,
         }

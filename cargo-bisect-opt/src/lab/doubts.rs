@@ -1,0 +1,97 @@
+//! What the user is told of a target that contradicts itself, while it is searched.
+
+use std::{collections::HashMap, io, time::Duration};
+
+use bisect_core::{ChangeId, search::Outcome};
+
+use super::Session;
+use crate::{
+    events::Event,
+    noise::{self, Beliefs},
+    target::{Run, Target},
+};
+
+/// After so many runs under noise there is something to say, and again whenever they have doubled.
+const FIRST_WORD: usize = 8;
+
+/// What the runs so far say beside their outcomes.
+#[derive(Debug, Default)]
+pub(super) struct Doubts {
+    /// Whether it was told that runs are only evidence.
+    was_told: bool,
+    /// The number of runs at which there is more to say.
+    next_word: usize,
+    failing: Costs,
+    passing: Costs,
+    /// What the target said about changes.
+    texts: HashMap<ChangeId, Vec<String>>,
+}
+
+/// How long runs took.
+#[derive(Debug, Default)]
+struct Costs {
+    runs: u32,
+    duration: Duration,
+}
+
+impl Costs {
+    fn mean(&self) -> Option<Duration> {
+        self.duration.checked_div(self.runs).filter(|mean| !mean.is_zero())
+    }
+}
+
+impl Doubts {
+    pub(super) fn add(&mut self, runs: &[Run]) {
+        for run in runs {
+            let costs = match run.outcome {
+                Outcome::Fail => &mut self.failing,
+                Outcome::Pass => &mut self.passing,
+                Outcome::Unresolved(_) => continue,
+            };
+            costs.runs += 1;
+            costs.duration += run.duration;
+            for &id in run.reports.ids() {
+                let text = run.reports.text(id);
+                if !text.is_empty() {
+                    self.texts.entry(id).or_insert_with(|| text.to_vec());
+                }
+            }
+        }
+    }
+}
+
+impl<T: Target> Session<'_, '_, '_, '_, T> {
+    /// What is believed at the moment, if runs are only evidence.
+    pub(super) fn beliefs(&self) -> Option<Beliefs> {
+        let text = |id| self.doubts.texts.get(&id).cloned().unwrap_or_default();
+        self.search.estimate().map(|estimate| Beliefs::new(&estimate, text))
+    }
+
+    /// Tells how things stand, now and then, and the search what runs cost.
+    pub(super) fn tell_doubts(&mut self) -> io::Result<()> {
+        if !self.search.is_noisy() || self.search.verdict().is_some() {
+            return Ok(());
+        }
+        let (failing, passing) = (self.doubts.failing.mean(), self.doubts.passing.mean());
+        if let (Some(failing), Some(passing)) = (failing, passing) {
+            self.search.set_costs(failing.as_secs_f64(), passing.as_secs_f64());
+        }
+        let runs = self.search.runs();
+        if !self.doubts.was_told {
+            self.doubts.was_told = true;
+            if self.lab.options.noise != bisect_core::search::Noise::Expected(noise::CONFIDENCE) && runs > 1 {
+                let note = "the target contradicts itself: from here on, every run so far and to come is only evidence";
+                self.lab.tell(&Event::Note(note))?;
+            }
+        }
+        if runs < self.doubts.next_word.max(FIRST_WORD) {
+            return Ok(());
+        }
+        let Some(estimate) = self.search.estimate() else { return Ok(()) };
+        self.doubts.next_word = 2 * runs;
+        let beliefs = Beliefs::new(&estimate, |_| Vec::new());
+        let mean = [failing, passing].into_iter().flatten().sum::<Duration>() / 2;
+        let note = format!("{}; {}", beliefs.rates(), noise::ahead(estimate.runs_left, mean));
+        self.lab.tell(&Event::Note(&note))
+    }
+}
