@@ -222,6 +222,6 @@ fn told_nothing(reason: Reason) -> &'static str {
         Reason::Build => "did not build",
         Reason::Spawn => "could not be started",
         Reason::Timeout => "took too long",
-        _ => "told nothing (skipped, or failed in another way than --fail-when asks for)",
+        _ => "told nothing (skipped, or failed in another way than counts: see --fail-when and --same-failure)",
     }
 }

@@ -51,7 +51,7 @@ impl Trace {
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
         writeln!(err, "{BOLD}bisecting{BOLD:#} {}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
-            writeln!(err, "{DIM}logs and results go to {}{DIM:#}", self.out_dir.display())?;
+            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
         }
         Ok(())
     }

@@ -6,6 +6,7 @@ use bisect_core::search::Question;
 use serde::{Serialize, Serializer};
 
 use crate::{
+    chance::Seed,
     describe::Frame,
     exit_code::Exit,
     noise::{Beliefs, Sureness},
@@ -50,8 +51,8 @@ pub struct Start {
     pub target: String,
     /// Runs at once.
     pub jobs: usize,
-    /// Seed of the search's random choices. It makes none: the same answers lead to the same search.
-    pub seed: u64,
+    /// Seed of all random choices. The search makes none: the same answers lead to the same search.
+    pub seed: Seed,
 }
 
 /// What is about to be run, and why.

@@ -20,12 +20,14 @@ use bisect_core::{
 use doubts::Doubts;
 
 use crate::{
+    chance::Seed,
     conclude::conclude,
     crew::{Assignment, Crew, Next},
     describe::Description,
     events::{End, Event, Sink, Start},
     exit_code::Exit,
     interrupt::Interrupt,
+    repetition::Repetition,
     run_dir::RunDir,
     since::Since,
     target::{Run, RunError, Target},
@@ -38,6 +40,10 @@ pub struct Lab<'a> {
     pub options: Options,
     /// Runs at once.
     pub jobs: NonZeroUsize,
+    /// How often the target is executed in a run.
+    pub repetition: Repetition,
+    /// What random choices come from.
+    pub seed: Seed,
     /// Changes that this touches are likelier.
     pub since: Option<Since>,
     /// Where logs go.
@@ -57,7 +63,7 @@ impl Lab<'_> {
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
     pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
         let begun = Instant::now();
-        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: 0 };
+        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
         let (search, status, conclusion, noise) = thread::scope(|scope| {
@@ -240,14 +246,22 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             self.tell_run(&trial)?;
-            let (log, report_file) = {
-                let run = self.search.runs();
-                (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run))
-            };
+            let run = self.search.runs();
+            let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
             let pattern = self.pattern(&trial);
-            self.crew.start(Assignment { trial, pattern, is_split: self.tests.is_some(), log, report_file });
+            let (repetition, is_split) = (self.repetition(), self.tests.is_some());
+            self.crew.start(Assignment { trial, pattern, run, repetition, is_split, log, report_file });
         }
         Ok(())
+    }
+
+    /// How often the next run executes the target. Where runs are only evidence, and each begins with a build, as much time
+    /// goes into executions as into that: whichever of them is dear, it takes at most twice as long as the best choice.
+    fn repetition(&self) -> Repetition {
+        match self.lab.repetition {
+            Repetition::Once if self.search.is_noisy() => self.doubts.repetition(),
+            asked => asked,
+        }
     }
 
     /// Tells the search what came of the runs that can be judged by now, in the order of their trials.
@@ -342,6 +356,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     fn record(&mut self, trial: &Trial, runs: Vec<Run>) -> io::Result<()> {
         let observe = |run: &Run| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
         self.search.record_each(trial.id, runs.iter().map(observe).collect());
+        if let [run] = runs.as_slice() {
+            for &outcome in &run.also {
+                self.search.record_also(trial.id, &Observation { outcome, reported: run.reports.ids().to_vec() });
+            }
+        }
         self.tell_trial(trial, &runs)?;
         if self.is_end(trial) {
             self.ends += 1;

@@ -1,6 +1,6 @@
 //! What the user is told of a target that contradicts itself, while it is searched.
 
-use std::{collections::HashMap, io, time::Duration};
+use std::{collections::HashMap, io, num::NonZeroUsize, time::Duration};
 
 use bisect_core::{ChangeId, search::Outcome};
 
@@ -8,11 +8,15 @@ use super::Session;
 use crate::{
     events::Event,
     noise::{self, Beliefs},
+    repetition::Repetition,
     target::{Run, Target},
 };
 
 /// After so many runs under noise there is something to say, and again whenever they have doubled.
 const FIRST_WORD: usize = 8;
+
+/// Executions in a run, at most: of many with the same changes the last ones tell little.
+const MOST: usize = 16;
 
 /// What the runs so far say beside their outcomes.
 #[derive(Debug, Default)]
@@ -23,6 +27,11 @@ pub(super) struct Doubts {
     next_word: usize,
     failing: Costs,
     passing: Costs,
+    /// How long builds took, and how often the target was executed in how long.
+    started_in: Duration,
+    runs: u32,
+    executions: u32,
+    executed_in: Duration,
     /// What the target said about changes.
     texts: HashMap<ChangeId, Vec<String>>,
 }
@@ -43,19 +52,39 @@ impl Costs {
 impl Doubts {
     pub(super) fn add(&mut self, runs: &[Run]) {
         for run in runs {
+            self.started_in += run.started_in;
+            self.executed_in += run.duration;
+            self.executions += u32::try_from(run.executions).unwrap_or(u32::MAX);
+            self.runs += 1;
             let costs = match run.outcome {
                 Outcome::Fail => &mut self.failing,
                 Outcome::Pass => &mut self.passing,
                 Outcome::Unresolved(_) => continue,
             };
             costs.runs += 1;
-            costs.duration += run.duration;
+            costs.duration += run.started_in + run.duration;
             for &id in run.reports.ids() {
                 let text = run.reports.text(id);
                 if !text.is_empty() {
                     self.texts.entry(id).or_insert_with(|| text.to_vec());
                 }
             }
+        }
+    }
+}
+
+impl Doubts {
+    /// How often a run is best executed, where each execution counts.
+    pub(super) fn repetition(&self) -> Repetition {
+        let (Some(build), Some(execution)) =
+            (self.started_in.checked_div(self.runs), self.executed_in.checked_div(self.executions))
+        else {
+            return Repetition::Once;
+        };
+        let times = build.as_nanos() / execution.as_nanos().max(1);
+        match NonZeroUsize::new(usize::try_from(times).unwrap_or(usize::MAX).min(MOST)) {
+            Some(times) if times.get() > 1 => Repetition::Each(times),
+            _ => Repetition::Once,
         }
     }
 }

@@ -89,7 +89,10 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
             noise: self.search.certainty(index).map(Into::into),
-            reproduce: self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests),
+            reproduce: self
+                .lab
+                .repetition
+                .line(self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests)),
             tests,
         }
     }

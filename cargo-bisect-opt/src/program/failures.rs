@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::calibration::Side;
+
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
@@ -16,15 +18,6 @@ pub struct Failure {
 
 /// What failed in one run.
 pub type Failures = BTreeSet<Failure>;
-
-/// The two runs at the ends of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Everything enabled.
-    All,
-    /// Everything disabled.
-    None,
-}
 
 /// How much of an executable is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +59,18 @@ impl Focus {
         Self { repeat_all, ..Self::default() }
     }
 
-    /// Whether a run of this side can teach something.
+    /// Everything counts, and is repeated.
+    pub fn any() -> Self {
+        Self { decided: Some(Decided::default()), ..Self::default() }
+    }
+
+    /// Whether a run of this side can teach something: the first, and of a target that fails now and then, those that come
+    /// later, too, as long as nothing has failed on one side only.
     pub fn wants(&self, side: Side) -> bool {
-        self.decided.is_none() && self.side(side).is_none()
+        match &self.decided {
+            None => self.side(side).is_none(),
+            Some(decided) => decided.searched.is_empty() && self.all.is_some() && self.none.is_some(),
+        }
     }
 
     fn side(&self, side: Side) -> Option<&Failures> {
@@ -80,10 +82,11 @@ impl Focus {
 
     /// Learns what failed in a run of everything. The result is what the user should know.
     pub fn learn(&mut self, side: Side, failures: Failures) -> Vec<String> {
-        match side {
-            Side::All => self.all = Some(failures),
-            Side::None => self.none = Some(failures),
-        }
+        let known = match side {
+            Side::All => &mut self.all,
+            Side::None => &mut self.none,
+        };
+        known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
         let (decided, notes) = decide(all, none);
         self.decided = Some(decided);
