@@ -21,7 +21,7 @@ fn search(without: u32, with: u32, options: &[&str]) -> Finished {
 #[test]
 fn the_cause_is_found_though_runs_mislead() {
     for seed in ["--seed=1", "--seed=2", "--seed=3"] {
-        let finished = search(100, 900, &["--confidence=0.99", seed]).expect_status(0);
+        let finished = search(100, 900, &["--confidence=0.999", seed]).expect_status(0);
         assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{seed}");
         assert_eq!(finished.events_of("found")[0]["confirmed"], true, "{finished}");
     }
@@ -29,14 +29,14 @@ fn the_cause_is_found_though_runs_mislead() {
 
 #[test]
 fn the_cause_is_found_though_it_seldom_shows() {
-    let finished = search(0, 300, &["--confidence=0.99", "--seed=1"]).expect_status(0);
+    let finished = search(0, 300, &["--confidence=0.999", "--seed=1"]).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
 }
 
 #[test]
 fn who_fails_as_often_either_way_accuses_nobody() {
     for (share, max_runs) in [(500, "10000"), (900, "10000"), (500, "30")] {
-        let options = ["--confidence=0.99", "--seed=1", "--max-runs", max_runs];
+        let options = ["--confidence=0.999", "--seed=1", "--max-runs", max_runs];
         let finished = search(share, share, &options).expect_status(4);
         assert_eq!(finished.culprits().len(), 0, "{share}, {max_runs}\n{finished}");
         // What would help.
@@ -45,16 +45,14 @@ fn who_fails_as_often_either_way_accuses_nobody() {
 }
 
 #[test]
-fn a_seed_repeats_a_search() {
-    let trials = |seed| {
-        let finished = search(100, 900, &["--confidence=0.99", seed]);
-        let trial = |trial: &serde_json::Value| (trial["pattern"].to_string(), trial["outcome"].to_string());
-        finished.events_of("trial").iter().map(trial).collect::<Vec<_>>()
-    };
-    let first = trials("--seed=5");
-    assert!(first.len() > 8, "{first:?}");
-    assert_eq!(trials("--seed=5"), first);
-    assert_ne!(trials("--seed=6"), first);
+fn a_seed_repeats_the_chances() {
+    let trials = || search(100, 900, &["--confidence=0.99", "--seed=5"]).events_of("trial");
+    // Which run is next depends on how long the others took, too.
+    let (first, second) = (trials(), trials());
+    let same = first.iter().zip(&second).take_while(|(one, other)| one["pattern"] == other["pattern"]);
+    let outcomes: Vec<_> = same.map(|(one, other)| (&one["outcome"], &other["outcome"])).collect();
+    assert!(outcomes.len() > 2, "{first:?}\n{second:?}");
+    assert!(outcomes.iter().all(|(one, other)| one == other), "{outcomes:?}");
 }
 
 #[test]
