@@ -110,8 +110,8 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     progress: HashMap<TrialId, Progress>,
     /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
     accounts: HashMap<TrialId, Vec<Run>>,
-    /// Culprits that were told.
-    told: usize,
+    /// The culprits that were told, in that order.
+    told: Vec<BTreeSet<ChangeId>>,
     /// The names of the tests, once the search goes on for each of them.
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
@@ -146,7 +146,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             touched: BTreeSet::new(),
             progress: HashMap::new(),
             accounts: HashMap::new(),
-            told: 0,
+            told: Vec::new(),
             tests: None,
             failed_at_end: Vec::new(),
             doubts: Doubts::default(),

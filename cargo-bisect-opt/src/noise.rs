@@ -138,7 +138,7 @@ pub fn ahead(runs_left: f64, run: Duration) -> String {
 /// A share that is not rounded up to what it is not: `99.97`.
 fn percent_down(share: f64) -> String {
     let percent = (share * 1e4).floor() / 100.0;
-    if percent >= 99.995 { "over 99.99".to_owned() } else { format!("{percent}") }
+    if percent >= 99.99 { "over 99.99".to_owned() } else { format!("{percent}") }
 }
 
 #[cfg(test)]

@@ -249,10 +249,12 @@ impl Search {
             ranked::sort(self.options.order, &mut observation.reported);
             ranked::merge(self.options.order, &mut observation.reported, &progress.reported);
             progress.reported = observation.reported.into();
-            self.wanted = None;
-            self.advance();
         }
-        self.doubt();
+        self.wanted = None;
+        if self.suite.is_none() && self.flaky.is_none() {
+            self.advance();
+            self.doubt();
+        }
     }
 
     /// Takes back the start of one run of a trial, which was ended before it showed anything. It still counts as a run.
@@ -321,7 +323,7 @@ impl Search {
 
     /// Tells the procedure all answers that it waits for and that are known.
     fn advance(&mut self) {
-        while self.stopped.is_none() {
+        while self.stopped.is_none() && self.again_due().is_none() {
             let Ok(asked) = self.procedure.question() else { return };
             let Some((trial, _)) = self.find(&asked) else { return };
             self.stopped = self.distrust(TrialId(trial));
@@ -339,6 +341,9 @@ impl Search {
             progress.put_away();
             let useless = |progress: &&mut Progress| !progress.is_over && !self.procedure.may_ask(&progress.asked);
             self.trials.iter_mut().filter(useless).for_each(Progress::put_away);
+            if asked.question == Question::Exactly {
+                self.check_the_pass_below(&asked, outcome);
+            }
         }
     }
 

@@ -5,6 +5,8 @@ use alloc::vec::Vec;
 use super::{
     Progress, Search,
     flaky::{Flaky, Run},
+    procedure::Asked,
+    selection::Prefix,
     trial::{Observation, Outcome, Question, TrialId},
     verdict::{Inconsistency, Verdict},
 };
@@ -19,7 +21,7 @@ pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`].
     Refused,
     /// Each run is believed, and at most two are made once more. After a contradiction all runs, those before it as well,
-    /// are only evidence, and the search goes on until an answer is as likely as this.
+    /// are only evidence, what was found before is no longer, and the search goes on until an answer is as likely as this.
     Suspected(f64),
     /// All runs are only evidence, from the first on.
     Expected(f64),
@@ -145,7 +147,7 @@ impl Search {
         let contradicts = match self.verdict() {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
-            _ => self.looked_twice(),
+            _ => self.trials.iter().any(Self::differs),
         };
         if contradicts && self.suite.is_none() && self.flaky.is_none() {
             self.go_on_under_noise(confidence);
@@ -154,21 +156,43 @@ impl Search {
 
     fn go_on_under_noise(&mut self, confidence: f64) {
         let (known, runs) = (core::mem::take(&mut self.seen), core::mem::take(&mut self.history));
-        let found = self.procedure.found().to_vec();
         self.stopped = None;
         let flaky = Flaky::new(confidence, &self.options);
-        self.flaky = Some(flaky.after(&self.options, (known, runs), found, self.trials.len()));
+        self.flaky = Some(flaky.after(&self.options, known, runs, self.trials.len()));
     }
 
-    /// Whether an end has passed and failed.
-    fn looked_twice(&self) -> bool {
-        let differs = |progress: &Progress| {
-            let has = |outcome| progress.outcomes.contains(&outcome);
-            matches!(progress.asked.question, Question::All | Question::None)
-                && has(Outcome::Pass)
-                && has(Outcome::Fail)
+    /// Whether the runs of a trial have passed and failed.
+    fn differs(progress: &Progress) -> bool {
+        let has = |outcome| progress.outcomes.contains(&outcome);
+        has(Outcome::Pass) && has(Outcome::Fail)
+    }
+
+    /// A change does not suffice: that is rare, and a run that passed by chance looks the same. So the longest prefix
+    /// that has passed is run once more, before the search for what else it needs.
+    pub(super) fn check_the_pass_below(&mut self, asked: &Asked, outcome: Outcome) {
+        let is_first = self.procedure.found().is_empty() && self.checks < CHECKS && self.again.is_none();
+        let [change] = asked.selection.forced[..] else { return };
+        if !matches!(self.options.noise, Noise::Suspected(_)) || outcome != Outcome::Pass || !is_first {
+            return;
+        }
+        let rank = self.options.order.rank(change);
+        let passed = |progress: &Progress| {
+            let Asked { question, selection, .. } = &progress.asked;
+            let is_plain = *question == Question::Prefix && selection.forced.is_empty();
+            is_plain && progress.outcomes.first() == Some(&Outcome::Pass)
         };
-        self.trials.iter().any(differs)
+        let cut = |progress: &Progress| match progress.asked.selection.prefix {
+            Prefix::Below(cut) if cut <= rank && passed(progress) => Some(cut),
+            _ => None,
+        };
+        let trials = self.trials.iter().enumerate();
+        let longest = trials.filter_map(|(trial, progress)| Some((cut(progress)?, trial))).max();
+        self.again = longest.map(|(_, trial)| (trial, self.trials[trial].outcomes.len() + 1));
+    }
+
+    /// The trial that is run until it has had so many runs, if it has not.
+    pub(super) fn again_due(&self) -> Option<(usize, usize)> {
+        self.again.filter(|&(trial, runs)| self.suite.is_none() && self.trials[trial].outcomes.len() < runs)
     }
 
     /// The trial that is run before anything else until it has had so many runs.
@@ -190,17 +214,18 @@ impl Search {
             let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
             Some((trial, self.options.runs_per_trial.get() + CHECKS))
         };
-        self.again.or_else(of_end).filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
+        self.again_due().or_else(of_end).filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
     }
 
     /// How many runs a trial takes. What names the first culprit is seen once more: that it fails alone, and that the
-    /// target passes without it.
+    /// target passes without it. Or, before it is believed that a change does not suffice, that it passes alone.
     pub(super) fn runs_of(&self, progress: &Progress) -> usize {
         let usual = self.options.runs_per_trial.get();
         let Noise::Suspected(_) = self.options.noise else { return usual };
         let supports = matches!(
             (progress.asked.question, progress.outcomes.first()),
-            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass))
+            (Question::Exactly, Some(Outcome::Fail))
+                | (Question::Exactly | Question::Rest | Question::Without, Some(Outcome::Pass))
         );
         let is_checked = progress.started > usual;
         let may_be = self.checks < CHECKS && self.procedure.found().is_empty() && usual == 1;

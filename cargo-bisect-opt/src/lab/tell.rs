@@ -1,6 +1,9 @@
 //! What the search does, as events.
 
-use std::{collections::HashSet, io};
+use std::{
+    collections::{BTreeSet, HashSet},
+    io,
+};
 
 use bisect_core::{
     ChangeId,
@@ -55,24 +58,39 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             return Ok(());
         }
         let culprits = self.search.culprits();
-        let found: Vec<_> = culprits
-            .iter()
-            .enumerate()
-            .skip(self.told)
-            .map(|(i, shared)| {
+        let mut found = Vec::new();
+        for (index, shared) in culprits.iter().enumerate() {
+            let changes: BTreeSet<_> = shared.culprit.changes.iter().copied().collect();
+            if !self.told.contains(&changes) {
+                self.told.push(changes);
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                self.found(i, shared.culprit, self.tests.as_deref().map(names))
-            })
-            .collect();
-        self.told += found.len();
-        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))
+                found.push(self.found(self.told.len(), index, shared.culprit, self.tests.as_deref().map(names)));
+            }
+        }
+        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))?;
+        if at_end { self.tell_taken_back() } else { Ok(()) }
+    }
+
+    /// Tells which culprits were told too early: the target has contradicted itself after that, and they were not found
+    /// again.
+    fn tell_taken_back(&mut self) -> io::Result<()> {
+        let culprits = self.search.culprits();
+        let is_one = |told: &BTreeSet<ChangeId>| {
+            culprits.iter().any(|shared| shared.culprit.changes.iter().copied().collect::<BTreeSet<_>>() == *told)
+        };
+        let taken_back = self.told.iter().enumerate().filter(|(_, told)| !is_one(told));
+        let numbers: Vec<_> = taken_back.map(|(i, _)| i + 1).collect();
+        numbers.iter().try_for_each(|number| {
+            let note = format!("culprit {number} was told before the target contradicted itself: it is taken back");
+            self.lab.tell(&Event::Note(&note))
+        })
     }
 
     pub(super) fn tell_notes(&mut self) -> io::Result<()> {
         self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
     }
 
-    fn found(&self, index: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+    fn found(&self, number: usize, index: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
         let runs = &self.accounts[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let change = |&id: &ChangeId| {
@@ -81,7 +99,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             describe(id, text, self.target)
         };
         Found {
-            set: index + 1,
+            set: number,
             mode: match culprit.mode {
                 Mode::Enable => "enable",
                 Mode::Disable => "disable",

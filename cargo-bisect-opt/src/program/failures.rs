@@ -202,12 +202,27 @@ mod tests {
         assert_eq!(counting, failures("a:x").into_iter().collect::<Vec<_>>(), "what was broken anyway does not count");
     }
 
+    #[test]
+    fn what_fails_now_and_then_is_searched_from_its_first_failure_on() {
+        let (mut focus, _) = focus("", "");
+        assert_eq!(
+            (focus.share("x"), focus.counts(&failures("x:a").into_iter().next().unwrap())),
+            (Share::Everything, true)
+        );
+        assert!(focus.learn(Side::None, failures("x:b")).is_empty());
+        focus.learn(Side::All, failures("x:a x:b"));
+        assert_eq!(focus.searched(), Some(&failures("x:a")));
+        // And that is that.
+        assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+    }
+
     fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {
         let mut focus = Focus::default();
         assert!(focus.wants(Side::All) && focus.learn(Side::All, failures(all)).is_empty());
         assert!(!focus.wants(Side::All) && focus.wants(Side::None));
         let notes = focus.learn(Side::None, failures(none));
-        assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+        let is_told_apart = focus.searched().is_some_and(|searched| !searched.is_empty());
+        assert_eq!((focus.wants(Side::All), focus.wants(Side::None)), (!is_told_apart, !is_told_apart));
         (focus, notes)
     }
 

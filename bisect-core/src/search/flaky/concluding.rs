@@ -69,7 +69,7 @@ impl Flaky {
         if let Some(outcome) = self.always().filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if point.nothing() >= self.confidence || point.nothing() >= MOOT && self.runs.len() >= LONG {
+        if point.nothing() >= 1.0 - self.allowed() || point.nothing() >= MOOT && self.runs.len() >= LONG {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,

@@ -93,17 +93,10 @@ impl Flaky {
         }
     }
 
-    /// Goes on after a search that knew these runs, in which these changes were reported, in order, and that has found
-    /// something already. Trials are numbered from `first` on.
-    pub(super) fn after(
-        mut self,
-        options: &Options,
-        (known, runs): (Vec<ChangeId>, Vec<Run>),
-        found: Vec<Culprit>,
-        first: usize,
-    ) -> Self {
-        self.sets = found.iter().map(|culprit| culprit.changes.clone()).collect();
-        (self.known, self.runs, self.found, self.first) = (known, runs, found, first);
+    /// Goes on after a search that made these runs, in which these changes were reported, in order. Trials are numbered
+    /// from `first` on.
+    pub(super) fn after(mut self, options: &Options, known: Vec<ChangeId>, runs: Vec<Run>, first: usize) -> Self {
+        (self.known, self.runs, self.first) = (known, runs, first);
         self.turn(options);
         self.conclude(options);
         self
@@ -248,10 +241,9 @@ impl Flaky {
         &self.found
     }
 
-    /// How sure one of those is; nothing, if it was found before there was noise.
+    /// How sure one of those is.
     pub(super) fn certainty(&self, index: usize) -> Option<Certainty> {
-        let before = self.found.len() - self.certainties.len();
-        self.certainties.get(index.checked_sub(before)?).copied()
+        self.certainties.get(index).copied()
     }
 
     /// About how many runs are left until something is named.
