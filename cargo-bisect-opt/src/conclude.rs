@@ -49,12 +49,19 @@ fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<
                 ),
             )
         }
+        Verdict::Complete if !beliefs.never_without() => {
+            let culprits = plural(search.culprits().len(), "culprit");
+            (
+                Exit::Found,
+                format!("found {culprits}; with everything else the target fails no more often than with nothing"),
+            )
+        }
         _ => return None,
     })
 }
 
 /// Of a test that failed in the run of all tests, and then did not.
-const ALONE: &str = "it passes in a process of its own, so it fails only in the company of other tests: \
+const ALONE: &str = "it passes in a process of its own, so it fails only in the company of other tests, or now and then: \
                      search for it with --per-test=never";
 
 /// How the searches for all tests ended: as badly as the worst of them.
@@ -110,7 +117,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, out_dir: &Path) -> (
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
         Verdict::Incomplete(why) => incomplete(*why, found),
-        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search.changes())),
+        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, &log)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
@@ -140,14 +147,14 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     }
 }
 
-fn no_difference(outcome: Outcome, changes: usize) -> String {
+fn no_difference(outcome: Outcome, search: &Search) -> String {
     let both = match outcome {
         Outcome::Fail => "the target fails with every change enabled and with every change disabled",
         Outcome::Pass | Outcome::Unresolved(_) => {
             "the target passes with every change enabled and with every change disabled"
         }
     };
-    let hint = match (outcome, changes) {
+    let hint = match (outcome, search.changes()) {
         (_, 0) => {
             "it reported no change either: is what it runs annotated, and is the toggle reached? \
              `cargo bisect-opt toggles` lists what there is"
@@ -157,7 +164,10 @@ fn no_difference(outcome: Outcome, changes: usize) -> String {
             "is this the test that fails for you, with the same features and profile? (documentation tests are not run)"
         }
     };
-    format!("nothing to find: {both}; {hint}")
+    let in_runs = if search.is_noisy() { format!(", in {}", plural(search.runs(), "run")) } else { String::new() };
+    let longer =
+        if search.is_noisy() { "" } else { "; if it fails only now and then, --confidence 0.99 tries for longer" };
+    format!("nothing to find: {both}{in_runs}; {hint}{longer}")
 }
 
 fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) -> String {
@@ -189,7 +199,7 @@ fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) ->
 }
 
 fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
-    const ADVICE: &str = "is it flaky, or does one run leave something behind for the next? Try --count 5";
+    const ADVICE: &str = "does one run leave something behind for the next, or is it flaky? Try --confidence 0.99";
     match how {
         Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
         Inconsistency::Runs(trial) => {

@@ -28,12 +28,16 @@ impl From<noise::Rate> for Rate {
 }
 
 impl Rate {
+    fn is_never(self) -> bool {
+        self.low <= 0.0 && self.mean < 0.01
+    }
+
     /// `about 31% of the time (22–42%)`
     fn words(self) -> String {
         let percent = |rate: f64| format!("{:.0}", 100.0 * rate);
         let range = format!("{}–{}%", percent(self.low), percent(self.high));
         match self {
-            Rate { mean, low, .. } if low <= 0.0 && mean < 0.01 => "never".to_owned(),
+            rate if rate.is_never() => "never".to_owned(),
             Rate { mean, high, .. } if high >= 1.0 && mean > 0.99 => "always".to_owned(),
             Rate { mean, .. } => format!("about {}% of the time ({range})", percent(mean)),
         }
@@ -115,6 +119,11 @@ impl Beliefs {
     pub fn rates(&self) -> String {
         let (with, without) = (self.with.words(), self.without.words());
         format!("it fails {with} with what is searched for, {without} without")
+    }
+
+    /// Whether it has never failed without.
+    pub fn never_without(&self) -> bool {
+        self.without.is_never()
     }
 
     /// For people: what is likeliest.
