@@ -68,7 +68,7 @@ fn a_race_of_two_threads_is_found() {
     assert!(file.ends_with("examples/floodwatch/src/warnings.rs"), "{finished}");
     assert_eq!(
         change["line"],
-        line_of(root(), "examples/floodwatch/src/warnings.rs", "list.push(warning));"),
+        line_of(root(), "examples/floodwatch/src/warnings.rs", "self.list.update(|list| {"),
         "{finished}"
     );
     assert_eq!(found["tests"], serde_json::json!(["every_warning_is_on_the_list"]), "{finished}");

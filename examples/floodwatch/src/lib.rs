@@ -18,7 +18,7 @@ pub use rain::Rain;
 pub use reading::{Minute, Reading};
 pub use river::River;
 pub use shared::Shared;
-pub use warnings::{Kind, Warning, Warnings};
+pub use warnings::{Kind, Warnings};
 
 /// All that is known.
 #[derive(Debug, Default)]

@@ -2,12 +2,10 @@
 
 use bisect_rt::bisect_point;
 
-use crate::{Kind, Progress, Reading, Shared, Warning, Warnings, reading::DAY, recent::Recent};
+use crate::{Kind, Progress, Reading, Shared, Warnings, reading::DAY, recent::Recent};
 
-/// So much in a minute is a cloudburst.
-const CLOUDBURST: u32 = 24;
-/// So much in an hour is heavy rain.
-const HEAVY: u32 = 400;
+/// People are warned when it rains as much in a minute.
+const CLOUDBURST: u32 = 15;
 
 /// Its figures, in tenths of a millimetre and in minutes.
 #[derive(Debug, Default)]
@@ -48,10 +46,18 @@ impl Rain {
             recent.push(reading);
             let hour = recent.sum();
             self.progress.step();
+            self.warn(reading, warnings);
             self.clock(reading);
             self.amounts(reading, hour);
             self.spells(reading);
-            self.warn(reading, hour, warnings);
+        }
+    }
+
+    /// Comes first: it compares with the reading before.
+    fn warn(&self, reading: Reading, warnings: &Warnings) {
+        if self.latest.get().tenths < CLOUDBURST && reading.tenths >= CLOUDBURST {
+            warnings.raise(Kind::Cloudburst, reading);
+            self.warnings.update(|warnings| *warnings += 1);
         }
     }
 
@@ -91,20 +97,6 @@ impl Rain {
             self.dry.update(|dry| *dry += 1);
             let dry = self.dry.get();
             self.longest_dry.update(|most| *most = dry.max(*most));
-        }
-    }
-
-    fn warn(&self, reading: Reading, hour: u32, warnings: &Warnings) {
-        let add = |kind, tenths: u32| {
-            let amount = format!("{}.{} mm", tenths / 10, tenths % 10);
-            warnings.raise(Warning { minute: reading.minute, kind, amount });
-            self.warnings.update(|warnings| *warnings += 1);
-        };
-        if reading.tenths >= CLOUDBURST {
-            add(Kind::Cloudburst, reading.tenths);
-        }
-        if hour >= HEAVY && reading.minute.is_multiple_of(60) {
-            add(Kind::HeavyRain, hour);
         }
     }
 }

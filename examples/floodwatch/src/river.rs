@@ -2,12 +2,10 @@
 
 use bisect_rt::bisect_point;
 
-use crate::{Kind, Progress, Reading, Shared, Warning, Warnings, recent::Recent};
+use crate::{Kind, Progress, Reading, Shared, Warnings, recent::Recent};
 
 /// People are warned when the river reaches this level.
 const MARK: u32 = 4_000;
-/// They are also when it has risen so much within an hour.
-const FAST: i32 = 500;
 
 /// Its figures, in tenths of a centimetre and in minutes.
 #[derive(Debug, Default)]
@@ -59,19 +57,11 @@ impl River {
 
     /// Comes first: it compares with the reading before.
     fn warn(&self, reading: Reading, rise: i32, warnings: &Warnings) {
-        let add = |kind, tenths: u32| {
-            let amount = format!("{}.{} cm", tenths / 10, tenths % 10);
-            warnings.raise(Warning { minute: reading.minute, kind, amount });
+        if self.latest.get().tenths < MARK && reading.tenths >= MARK {
+            warnings.raise(Kind::HighWater, reading);
             self.warnings.update(|warnings| *warnings += 1);
-        };
-        let (last, last_rise) = (self.latest.get().tenths, self.rise.get());
-        if last < MARK && reading.tenths >= MARK {
-            add(Kind::HighWater, reading.tenths);
         }
-        if last_rise < FAST && rise >= FAST {
-            add(Kind::FastRise, rise.unsigned_abs());
-        }
-        if last_rise > 0 && rise <= 0 && reading.tenths >= MARK {
+        if self.rise.get() > 0 && rise <= 0 && reading.tenths >= MARK {
             self.crests.update(|crests| crests.push(reading));
         }
     }

@@ -1,46 +1,35 @@
 //! What people should know.
 
-use crate::{Minute, Shared};
+use std::collections::BTreeMap;
+
+use crate::{Minute, Reading, Shared};
 
 /// What a warning is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// Much rain in a minute.
+    /// It rains hard, in tenths of a millimetre.
     Cloudburst,
-    /// Much rain in an hour.
-    HeavyRain,
-    /// The river has reached the mark.
+    /// The river has reached the mark, in tenths of a centimetre.
     HighWater,
-    /// The river has risen fast within an hour.
-    FastRise,
-}
-
-/// One of them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// When it was so.
-    pub minute: Minute,
-    /// What it is about.
-    pub kind: Kind,
-    /// How much, with its unit.
-    pub amount: String,
 }
 
 /// The list that sirens and telephones are driven by.
 #[derive(Debug, Default)]
 pub struct Warnings {
-    list: Shared<Vec<Warning>>,
+    list: Shared<BTreeMap<(Minute, Kind), u32>>,
 }
 
 impl Warnings {
     /// Adds one, from either gauge.
-    pub fn raise(&self, warning: Warning) {
-        self.list.update(|list| list.push(warning));
+    pub fn raise(&self, kind: Kind, reading: Reading) {
+        self.list.update(|list| {
+            list.insert((reading.minute, kind), reading.tenths);
+        });
     }
 
-    /// All of them, in the order in which they were raised.
+    /// All of them, in the order of time, each with what the gauge said.
     #[must_use]
-    pub fn list(&self) -> Vec<Warning> {
+    pub fn list(&self) -> BTreeMap<(Minute, Kind), u32> {
         self.list.get()
     }
 }

@@ -3,21 +3,21 @@
 use std::fmt::Write;
 
 /// So many days.
-const DAYS: u32 = 4;
+const DAYS: u32 = 12;
 
-/// A shower every few hours, with gusts in it.
+/// A shower every hour, with gusts in it.
 pub(crate) fn rain() -> String {
     feed("# rain, mm", |minute| {
-        let shower = minute % 311;
-        if shower < 120 { shower * (120 - shower) / 200 + minute * minute % 11 } else { 0 }
+        let shower = minute % 58;
+        if shower < 24 { shower * (24 - shower) / 7 + minute * minute % 3 } else { 0 }
     })
 }
 
-/// Waves on a river that follows the showers.
+/// A river with a flood every three days, and waves on it.
 pub(crate) fn river() -> String {
     feed("# river, cm", |minute| {
-        let swell = minute % 622;
-        3_000 + swell * (622 - swell) / 60 + minute * minute % 37
+        let flood = ((minute + 975) % 4_320).min(800);
+        3_000 + flood * (800 - flood) / 100 + minute * minute % 5
     })
 }
 
