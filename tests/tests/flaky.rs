@@ -73,3 +73,42 @@ fn a_race_of_two_threads_is_found() {
     );
     assert_eq!(found["tests"], serde_json::json!(["every_warning_is_on_the_list"]), "{finished}");
 }
+
+#[test]
+fn several_runs_at_once_find_the_same() {
+    let finished = search(100, 900, &["--confidence=0.999", "--seed=1", "-j4"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+}
+
+#[test]
+fn the_events_say_how_sure_it_is() {
+    let finished = search(100, 900, &["--confidence=0.99", "--seed=4"]).expect_status(0);
+    let noise = &finished.events_of("found")[0]["noise"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}\n{finished}"));
+    assert!(number(&noise["confidence"]) > 0.99, "{finished}");
+    for (rate, expected) in [("with", 0.9), ("without", 0.1)] {
+        let [low, mean, high] = ["low", "mean", "high"].map(|field| number(&noise[rate][field]));
+        assert!(low <= mean && mean <= high && low - 0.1 < expected && expected < high + 0.1, "{finished}");
+    }
+    // And how things stand in the end: nothing else is left.
+    assert!(number(&finished.events_of("end")[0]["noise"]["nothing"]) > 0.99, "{finished}");
+}
+
+#[test]
+fn a_search_that_is_stopped_says_what_is_likeliest() {
+    let finished = search(100, 900, &["--confidence=0.9999", "--seed=2", "--max-runs=22"]).expect_status(5);
+    let end = &finished.events_of("end")[0];
+    let suspects = end["noise"]["suspects"].as_array().unwrap();
+    assert!(!suspects.is_empty() && suspects[0]["probability"].as_f64() > Some(0.1), "{finished}");
+    finished.expect_message(&["likeliest next: 0x", "mill.txt:"]);
+}
+
+#[test]
+fn nothing_has_to_be_said_of_a_target_that_contradicts_itself() {
+    let found = (1..=6).map(|seed| {
+        let finished = search(50, 950, &["--seed", &seed.to_string()]).expect_status(0);
+        assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{seed}\n{finished}");
+        finished.stderr.contains("contradicts itself")
+    });
+    assert!(found.filter(|&contradicted| contradicted).count() > 1, "some of six do");
+}
