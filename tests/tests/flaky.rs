@@ -96,11 +96,17 @@ fn the_events_say_how_sure_it_is() {
 
 #[test]
 fn a_search_that_is_stopped_says_what_is_likeliest() {
-    let finished = search(100, 900, &["--confidence=0.9999", "--seed=2", "--max-runs=22"]).expect_status(5);
-    let end = &finished.events_of("end")[0];
-    let suspects = end["noise"]["suspects"].as_array().unwrap();
-    assert!(!suspects.is_empty() && suspects[0]["probability"].as_f64() > Some(0.1), "{finished}");
-    finished.expect_message(&["likeliest next: 0x", "mill.txt:"]);
+    let stopped =
+        (1..=6).map(|seed| search(100, 900, &["--confidence=0.95", "--seed", &seed.to_string(), "--max-runs=18"]));
+    // Whether it is known by then that there is something to find is a matter of chance.
+    let stopped: Vec<_> = stopped.filter(|finished| finished.status == Some(5)).collect();
+    assert!(!stopped.is_empty());
+    for finished in stopped {
+        assert_eq!(finished.culprits().len(), 0, "{finished}");
+        finished.expect_message(&["likeliest next: 0x", "mill.txt:"]);
+        let suspects = finished.events_of("end")[0]["noise"]["suspects"].as_array().unwrap().clone();
+        assert!(suspects[0]["probability"].as_f64() > Some(0.02), "{finished}");
+    }
 }
 
 #[test]
