@@ -25,6 +25,7 @@ extern crate alloc;
 mod id;
 pub mod marker;
 mod matcher;
+pub mod noise;
 mod pattern;
 pub mod search;
 

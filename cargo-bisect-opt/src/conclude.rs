@@ -4,19 +4,64 @@ use std::path::Path;
 
 use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict};
 
-use crate::{console::plural, exit_code::Exit};
+use crate::{console::plural, exit_code::Exit, noise::Beliefs};
 
-/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them. Logs
+/// The exit status and the closing words for a search that ended so, believing that, if runs are only evidence; of these tests, if it went on for each of them. Logs
 /// are in `out_dir`.
-pub fn conclude(search: &Search, verdict: &Verdict, tests: Option<&[String]>, out_dir: &Path) -> (Exit, String) {
+pub fn conclude(
+    search: &Search,
+    verdict: &Verdict,
+    beliefs: Option<&Beliefs>,
+    tests: Option<&[String]>,
+    out_dir: &Path,
+) -> (Exit, String) {
+    if let Some(beliefs) = beliefs
+        && let Some(words) = under_noise(search, verdict, beliefs)
+    {
+        return words;
+    }
     match tests {
         Some(tests) if *verdict != Verdict::Incomplete(Incomplete::MaxRuns) => of_tests(search, tests, out_dir),
         _ => of_one(search, verdict, search.culprits().len(), out_dir),
     }
 }
 
+/// The end of a search of a flaky target, where there is more to say than of others.
+fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<(Exit, String)> {
+    let (runs, rates) = (plural(search.runs(), "run"), beliefs.rates());
+    Some(match verdict {
+        Verdict::Inconsistent(Inconsistency::Noise) => (
+            Exit::Inconsistent,
+            format!(
+                "the target is inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
+                 More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
+                 (--fail-when, --same-failure) would tell more"
+            ),
+        ),
+        Verdict::Incomplete(Incomplete::MaxRuns) => {
+            let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+            let culprits = plural(search.culprits().len(), "culprit");
+            (
+                Exit::Limit,
+                format!(
+                    "stopped at --max-runs with {culprits} found: allow more runs for the rest of the search. \
+                     So far {rates}; likeliest next: {likeliest}"
+                ),
+            )
+        }
+        Verdict::Complete if !beliefs.never_without() => {
+            let culprits = plural(search.culprits().len(), "culprit");
+            (
+                Exit::Found,
+                format!("found {culprits}; with everything else the target fails no more often than with nothing"),
+            )
+        }
+        _ => return None,
+    })
+}
+
 /// Of a test that failed in the run of all tests, and then did not.
-const ALONE: &str = "it passes in a process of its own, so it fails only in the company of other tests: \
+const ALONE: &str = "it passes in a process of its own, so it fails only in the company of other tests, or now and then: \
                      search for it with --per-test=never";
 
 /// How the searches for all tests ended: as badly as the worst of them.
@@ -72,7 +117,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, out_dir: &Path) -> (
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
         Verdict::Incomplete(why) => incomplete(*why, found),
-        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search.changes())),
+        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, &log)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
@@ -102,14 +147,14 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     }
 }
 
-fn no_difference(outcome: Outcome, changes: usize) -> String {
+fn no_difference(outcome: Outcome, search: &Search) -> String {
     let both = match outcome {
         Outcome::Fail => "the target fails with every change enabled and with every change disabled",
         Outcome::Pass | Outcome::Unresolved(_) => {
             "the target passes with every change enabled and with every change disabled"
         }
     };
-    let hint = match (outcome, changes) {
+    let hint = match (outcome, search.changes()) {
         (_, 0) => {
             "it reported no change either: is what it runs annotated, and is the toggle reached? \
              `cargo bisect-opt toggles` lists what there is"
@@ -119,7 +164,10 @@ fn no_difference(outcome: Outcome, changes: usize) -> String {
             "is this the test that fails for you, with the same features and profile? (documentation tests are not run)"
         }
     };
-    format!("nothing to find: {both}; {hint}")
+    let in_runs = if search.is_noisy() { format!(", in {}", plural(search.runs(), "run")) } else { String::new() };
+    let longer =
+        if search.is_noisy() { "" } else { "; if it fails only now and then, --confidence 0.99 tries for longer" };
+    format!("nothing to find: {both}{in_runs}; {hint}{longer}")
 }
 
 fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) -> String {
@@ -151,8 +199,9 @@ fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) ->
 }
 
 fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
-    const ADVICE: &str = "is it flaky, or does one run leave something behind for the next? Try --count 5";
+    const ADVICE: &str = "does one run leave something behind for the next, or is it flaky? Try --confidence 0.99";
     match how {
+        Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
         Inconsistency::Runs(trial) => {
             format!(
                 "the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}",
@@ -183,6 +232,6 @@ fn told_nothing(reason: Reason) -> &'static str {
         Reason::Build => "did not build",
         Reason::Spawn => "could not be started",
         Reason::Timeout => "took too long",
-        _ => "told nothing (skipped, or failed in another way than --fail-when asks for)",
+        _ => "told nothing (skipped, or failed in another way than counts: see --fail-when and --same-failure)",
     }
 }

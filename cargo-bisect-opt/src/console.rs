@@ -51,7 +51,7 @@ impl Trace {
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
         writeln!(err, "{BOLD}bisecting{BOLD:#} {}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
-            writeln!(err, "{DIM}logs and results go to {}{DIM:#}", self.out_dir.display())?;
+            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
         }
         Ok(())
     }
@@ -133,7 +133,9 @@ impl Sink for Trace {
             Event::Trial(trial) => self.trial(&mut err, trial),
             Event::Found(found) => {
                 let n = found.changes.len();
-                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {}, confirmed", found.set, plural(n, "change"))
+                let sure = found.noise.as_ref().map(|noise| format!("; {}", noise.words())).unwrap_or_default();
+                self.complete_line(&mut err)?;
+                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {}, confirmed{sure}", found.set, plural(n, "change"))
             }
             Event::Note(note) => {
                 self.complete_line(&mut err)?;
@@ -197,6 +199,9 @@ impl Results {
                 let shown = tests[..tests.len().min(TESTS)].join(", ");
                 writeln!(out, "\n{BOLD}these {} fail:{BOLD:#} {shown}{more}", plural(tests.len(), "test"))?;
             }
+        }
+        if let Some(sureness) = &found.noise {
+            writeln!(out, "\n{BOLD}sure:{BOLD:#} {}", sureness.words())?;
         }
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)
     }
@@ -278,10 +283,11 @@ pub fn plural(n: usize, noun: &str) -> String {
     format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
 }
 
-fn seconds(duration: Duration) -> String {
+/// `0.8s`, `2m08s`.
+pub fn seconds(duration: Duration) -> String {
     match duration.as_secs_f64() {
         short if short < 0.0995 => format!("{:.0}ms", short * 1000.0),
         long if long < 99.5 => format!("{long:.1}s"),
-        minutes => format!("{:.0}m{:02.0}s", (minutes / 60.0).floor(), minutes % 60.0),
+        minutes => format!("{:.0}m{:02.0}s", (minutes / 60.0).floor(), (minutes % 60.0).floor()),
     }
 }

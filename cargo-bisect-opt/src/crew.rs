@@ -18,6 +18,7 @@ use bisect_core::{Pattern, search::Trial};
 
 use crate::{
     interrupt::{Interrupt, Registration},
+    repetition::Repetition,
     scratch_dir::ScratchDir,
     slots::Slots,
     target::{Request, RunError, Target},
@@ -42,6 +43,10 @@ pub struct Assignment {
     pub trial: Trial,
     /// How the target gets to know it.
     pub pattern: Pattern,
+    /// Which run it is, from 1.
+    pub run: usize,
+    /// How often the target is executed in it.
+    pub repetition: Repetition,
     /// Whether it is asked of single tests.
     pub is_split: bool,
     /// Where everything that the run prints goes.
@@ -116,6 +121,8 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
         let job = Job {
             pattern: assignment.pattern.clone(),
             tests: assignment.is_split.then(|| assignment.trial.tests.clone()),
+            run: assignment.run,
+            repetition: assignment.repetition,
             slot,
             slots: self.slots.clone(),
             in_company: self.running.len() > 1,
@@ -222,6 +229,8 @@ impl<T: Target> Drop for Crew<'_, '_, T> {
 struct Job {
     pattern: Pattern,
     tests: Option<Vec<usize>>,
+    run: usize,
+    repetition: Repetition,
     slot: usize,
     slots: Arc<Slots>,
     in_company: bool,
@@ -236,6 +245,8 @@ impl Job {
         let result = target.run(&Request {
             pattern: &self.pattern,
             tests: self.tests.as_deref(),
+            run: self.run,
+            repetition: self.repetition,
             slot: self.slot,
             slots: &self.slots,
             scratch: &scratch,

@@ -5,7 +5,13 @@ use std::time::Duration;
 use bisect_core::search::Question;
 use serde::{Serialize, Serializer};
 
-use crate::{describe::Frame, exit_code::Exit, target::Kind};
+use crate::{
+    chance::Seed,
+    describe::Frame,
+    exit_code::Exit,
+    noise::{Beliefs, Sureness},
+    target::Kind,
+};
 
 /// One thing that happened.
 #[derive(Debug, Serialize)]
@@ -45,8 +51,8 @@ pub struct Start {
     pub target: String,
     /// Runs at once.
     pub jobs: usize,
-    /// Seed of the search's random choices. It makes none: the same answers lead to the same search.
-    pub seed: u64,
+    /// Seed of all random choices. The search makes none: the same answers lead to the same search.
+    pub seed: Seed,
 }
 
 /// What is about to be run, and why.
@@ -103,6 +109,9 @@ pub struct Found {
     pub tests: Vec<String>,
     /// A command line that runs the target with exactly these changes.
     pub reproduce: String,
+    /// How sure it is, where runs are only evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Sureness>,
 }
 
 /// One change of a culprit.
@@ -140,6 +149,9 @@ pub struct End {
     /// Milliseconds the search took.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub duration: Duration,
+    /// What is believed in the end, where runs are only evidence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Beliefs>,
     /// What it means, for people.
     #[serde(skip)]
     pub conclusion: String,

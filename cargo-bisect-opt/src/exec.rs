@@ -2,19 +2,27 @@
 
 use std::{
     borrow::Cow,
-    hash::{BuildHasher, Hasher, RandomState},
+    collections::HashMap,
     path::{Path, PathBuf},
     process::Command,
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
-use bisect_core::{Matcher, Pattern};
+use bisect_core::{
+    Matcher, Pattern,
+    search::{Outcome, Question, Reason},
+};
 use regex::bytes::Regex;
 
 use crate::{
+    calibration::{Calibration, Side, another, another_note},
+    cause::Cause,
+    chance::Seed,
     launcher::Launcher,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
+    repetition::Repetition,
     reports::Reports,
     shell::{is_name, quote},
     slots::fill_text,
@@ -23,7 +31,7 @@ use crate::{
 
 /// Stands for the pattern.
 const PATTERN: &str = "PATTERN";
-/// Stands for a number that is another one in each run, to get around caches of whatever runs in between.
+/// Stands for a number that is another one in each execution, to get around caches of whatever runs in between.
 const RANDOM: &str = "RANDOM";
 
 /// What the user has asked for.
@@ -39,6 +47,10 @@ pub struct Settings {
     pub skip_code: i32,
     /// Only a failure with output that matches counts.
     pub fail_when: Option<Regex>,
+    /// Only a failure like those at the end of the search that fails counts.
+    pub same_failure: bool,
+    /// What the random numbers come from.
+    pub seed: Seed,
     /// What starts the command.
     pub launcher: Option<Launcher>,
 }
@@ -58,12 +70,42 @@ pub enum UsageError {
 }
 
 /// A command with places for the pattern.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Exec {
     variables: Vec<(String, String)>,
     program: String,
     arguments: Vec<String>,
     settings: Settings,
+    learned: Mutex<Learned>,
+}
+
+/// What the runs so far have taught.
+#[derive(Debug)]
+struct Learned {
+    calibration: Calibration<()>,
+    /// With which random number it failed last, by pattern.
+    failing: HashMap<String, u64>,
+    notes: Vec<String>,
+    saw_another: bool,
+}
+
+/// What one run showed.
+#[derive(Debug)]
+pub struct Shown {
+    pattern: String,
+    executions: Vec<Execution>,
+    repetition: Repetition,
+    reports: Reports,
+    duration: Duration,
+}
+
+#[derive(Debug)]
+struct Execution {
+    random: u64,
+    outcome: Outcome,
+    reason: String,
+    /// Of a failure.
+    cause: Option<Cause>,
 }
 
 impl Exec {
@@ -82,15 +124,28 @@ impl Exec {
             }
         };
         let arguments: Vec<_> = words.cloned().collect();
-        let mut values = variables.iter().map(|(_, value)| value).chain(&arguments);
-        if !values.any(|value: &String| value.contains(PATTERN)) {
+        let values = || variables.iter().map(|(_, value)| value).chain(&arguments);
+        if !values().any(|value: &String| value.contains(PATTERN)) {
             return Err(UsageError::NoPattern);
         }
-        Ok(Self { variables, program, arguments, settings })
+        let seed = settings.seed;
+        let note = || format!("RANDOM comes from the seed {seed}: --seed {seed} repeats it");
+        let learned = Learned {
+            calibration: Calibration::default(),
+            failing: HashMap::new(),
+            notes: values().any(|value| value.contains(RANDOM)).then(note).into_iter().collect(),
+            saw_another: false,
+        };
+        Ok(Self { learned: learned.into(), variables, program, arguments, settings })
     }
 
-    fn command(&self, request: &Request<'_>) -> Command {
-        let filling = Filling::new(request.pattern);
+    fn learned(&self) -> MutexGuard<'_, Learned> {
+        // Nothing that is done under the lock stops halfway.
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn command(&self, request: &Request<'_>, random: u64) -> Command {
+        let filling = Filling::new(request.pattern, random);
         let mut command = Command::new(&self.program);
         command.current_dir(&self.settings.root).env("BISECT_REPORT", request.report_file);
         for (name, value) in &self.variables {
@@ -106,32 +161,68 @@ impl Exec {
 }
 
 impl Target for Exec {
-    type Shown = Run;
+    type Shown = Shown;
 
-    fn run(&self, request: &Request<'_>) -> Result<Run, RunError> {
+    fn run(&self, request: &Request<'_>) -> Result<Shown, RunError> {
         // The runtime only appends to a file that exists.
         fs_err::File::create(request.report_file)?;
+        fs_err::File::create(request.log)?;
         let verbose = Matcher::new(request.pattern).is_some_and(|matcher| matcher.verbose());
         let mut reports = Reports::new(verbose);
-        let finished = process::run(Job {
-            command: self.command(request),
-            timeout: self.settings.timeout,
-            log: request.log,
-            append: false,
-            interrupt: request.interrupt,
-            markers: Some(&mut reports),
-            tail: if self.settings.fail_when.is_some() { SEARCHED } else { 0 },
-        })?;
-        if finished.ending == Ending::Interrupted {
-            return Err(RunError::Interrupted);
+        let (mut executions, mut duration) = (Vec::new(), Duration::ZERO);
+        for i in 0..request.repetition.times() {
+            let (execution, took) = self.execute(request, i, &mut reports)?;
+            duration += took;
+            let outcome = self.outcome(&execution);
+            executions.push(execution);
+            if request.repetition.ends_with(outcome) {
+                break;
+            }
         }
         reports.read_file(request.report_file)?;
-        let (outcome, reason) = classify(&finished, self.settings.skip_code, self.settings.fail_when.as_ref());
-        Ok(Run { outcome, reason, reports, failed_tests: Vec::new(), duration: finished.duration })
+        let pattern = request.pattern.to_string();
+        Ok(Shown { pattern, executions, repetition: request.repetition, reports, duration })
     }
 
-    fn judge(&self, shown: Run) -> Result<Vec<Run>, Run> {
-        Ok(vec![shown])
+    fn learn(&self, question: Question, shown: &Shown) -> Result<(), RunError> {
+        if let Some(side) = Side::of(question) {
+            let causes = shown.executions.iter().filter_map(|execution| execution.cause.as_ref());
+            causes.for_each(|cause| self.learned().calibration.learn(side, &(), cause));
+        }
+        Ok(())
+    }
+
+    fn judge(&self, shown: Shown) -> Result<Vec<Run>, Shown> {
+        let outcomes: Vec<_> = shown.executions.iter().map(|execution| self.outcome(execution)).collect();
+        let decisive = shown.repetition.decisive(&outcomes);
+        let (outcome, execution) = (outcomes[decisive], &shown.executions[decisive]);
+        let mut learned = self.learned();
+        let reason = match &execution.cause {
+            Some(cause) if outcome != Outcome::Fail => {
+                if !std::mem::replace(&mut learned.saw_another, true) {
+                    learned.notes.push(another_note(cause));
+                }
+                another(cause)
+            }
+            _ => execution.reason.clone(),
+        };
+        if outcome == Outcome::Fail {
+            learned.failing.insert(shown.pattern, execution.random);
+        }
+        Ok(vec![Run {
+            outcome,
+            reason,
+            reports: shown.reports,
+            failed_tests: Vec::new(),
+            duration: shown.duration,
+            executions: shown.executions.len(),
+            also: shown.repetition.also(&outcomes).to_vec(),
+            started_in: Duration::ZERO,
+        }])
+    }
+
+    fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.learned().notes)
     }
 
     fn describe(&self) -> String {
@@ -143,13 +234,52 @@ impl Target for Exec {
     }
 
     fn reproduce(&self, pattern: &Pattern, _tests: &[String]) -> String {
-        let filling = Filling::new(pattern);
+        // What has failed by chance may do so again by the same.
+        let random = self.learned().failing.get(&pattern.to_string()).copied();
+        let filling = Filling::new(pattern, random.unwrap_or_else(|| self.settings.seed.number(0, 0)));
         // Alone, it is in the first slot.
         self.line(|word| Cow::Owned(filling.fill(word)), |value| Cow::Owned(fill_text(&filling.fill(value), 0)))
     }
 }
 
 impl Exec {
+    /// Executes the command, and says how long that took.
+    fn execute(
+        &self,
+        request: &Request<'_>,
+        i: usize,
+        reports: &mut Reports,
+    ) -> Result<(Execution, Duration), RunError> {
+        let Settings { timeout, skip_code, same_failure, .. } = self.settings;
+        let fail_when = self.settings.fail_when.as_ref();
+        let random = self.settings.seed.number(request.run, i);
+        let finished = process::run(Job {
+            command: self.command(request, random),
+            timeout,
+            log: request.log,
+            append: true,
+            interrupt: request.interrupt,
+            markers: Some(reports),
+            tail: if fail_when.is_some() || same_failure { SEARCHED } else { 0 },
+        })?;
+        if finished.ending == Ending::Interrupted {
+            return Err(RunError::Interrupted);
+        }
+        let (outcome, reason) = classify(&finished, skip_code, fail_when);
+        let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
+        Ok((Execution { random, outcome, reason, cause }, finished.duration))
+    }
+
+    /// What an execution means, as far as is known by now.
+    fn outcome(&self, execution: &Execution) -> Outcome {
+        match &execution.cause {
+            Some(cause) if self.settings.same_failure && !self.learned().calibration.fits(&(), cause) => {
+                Outcome::Unresolved(Reason::Skip)
+            }
+            _ => execution.outcome,
+        }
+    }
+
     /// The command as a line for a shell, with arguments and values of variables filled in.
     fn line<'a>(
         &'a self,
@@ -171,9 +301,8 @@ struct Filling {
 }
 
 impl Filling {
-    fn new(pattern: &Pattern) -> Self {
-        // The keys of a hash map's hasher are the random numbers that the standard library has.
-        Self { pattern: pattern.to_string(), random: RandomState::new().build_hasher().finish().to_string() }
+    fn new(pattern: &Pattern, random: u64) -> Self {
+        Self { pattern: pattern.to_string(), random: random.to_string() }
     }
 
     fn fill(&self, word: &str) -> String {

@@ -1,6 +1,6 @@
 //! Commands as targets: where the pattern goes, what is read from them, what can be pasted into a shell.
 
-use std::{fs, path::PathBuf};
+use std::{fs, num::NonZeroUsize};
 
 use bisect_core::{ChangeId, search::Outcome};
 
@@ -14,30 +14,52 @@ fn settings(words: &[&str]) -> Settings {
         timeout: None,
         skip_code: 125,
         fail_when: None,
+        same_failure: false,
+        seed: Seed::parse("7").unwrap(),
         launcher: None,
     }
 }
 
-/// Runs words as a target in a directory of their own.
-fn run_as(words: &[&str], pattern: &str, change: impl FnOnce(&mut Settings)) -> (Result<Run, RunError>, String) {
-    let dir = tempfile::tempdir().unwrap();
-    let path = |name: &str| -> PathBuf { dir.path().join(name) };
-    let mut settings = settings(words);
-    settings.root = dir.path().into();
-    change(&mut settings);
-    let request = Request {
+/// The run with this number.
+fn make(exec: &Exec, dir: &Path, pattern: &str, number: usize, repetition: Repetition) -> Result<Shown, RunError> {
+    exec.run(&Request {
         pattern: &pattern.parse().unwrap(),
         tests: None,
+        run: number,
+        repetition,
         slot: 3,
         slots: &Slots::inherited(),
         scratch: &ScratchDir::new().unwrap(),
         in_company: false,
-        log: &path("log"),
-        report_file: &path("report"),
+        log: &dir.join("log"),
+        report_file: &dir.join("report"),
         interrupt: &Interrupt::default(),
-    };
-    let run = Exec::new(settings).unwrap().run(&request);
-    (run, fs::read_to_string(path("log")).unwrap_or_default())
+    })
+}
+
+fn judge(exec: &Exec, shown: Shown) -> Run {
+    exec.judge(shown).expect("it can always be judged").remove(0)
+}
+
+/// Runs words as a target in a directory of their own.
+fn run_as(words: &[&str], pattern: &str, change: impl FnOnce(&mut Settings)) -> (Result<Run, RunError>, String) {
+    run_again(words, pattern, (1, Repetition::Once), change)
+}
+
+/// The same as a later run, or with several executions.
+fn run_again(
+    words: &[&str],
+    pattern: &str,
+    (number, repetition): (usize, Repetition),
+    change: impl FnOnce(&mut Settings),
+) -> (Result<Run, RunError>, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut settings = settings(words);
+    settings.root = dir.path().into();
+    change(&mut settings);
+    let exec = Exec::new(settings).unwrap();
+    let run = make(&exec, dir.path(), pattern, number, repetition).map(|shown| judge(&exec, shown));
+    (run, fs::read_to_string(dir.path().join("log")).unwrap_or_default())
 }
 
 fn run(words: &[&str], pattern: &str) -> (Run, String) {
@@ -64,9 +86,92 @@ fn placeholders_are_filled_in_values_and_arguments_only() {
 #[test]
 fn each_run_has_one_random_number_of_its_own() {
     let words = ["V=RANDOM", "sh", "-c", "test $V = $1 && echo $V", "sh", "RANDOM", "PATTERN"];
-    let numbers: Vec<_> = (0..3).map(|_| run(&words, "y").1).collect();
+    let log = |run: usize, seed: &str| {
+        let seed = Seed::parse(seed).unwrap();
+        run_again(&words, "y", (run, Repetition::Once), |settings| settings.seed = seed).1
+    };
+    let numbers: Vec<_> = [(1, "7"), (2, "7"), (1, "8")].map(|(run, seed)| log(run, seed)).into();
     assert!(numbers.iter().all(|number| number.trim_end().parse::<u64>().is_ok()), "{numbers:?}");
-    assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2], "{numbers:?}");
+    assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[2] != numbers[0], "{numbers:?}");
+    assert_eq!(log(2, "7"), numbers[1], "the same for the same seed and run");
+    let exec = Exec::new(settings(&words)).unwrap();
+    assert_eq!(exec.take_notes(), ["RANDOM comes from the seed 7: --seed 7 repeats it"]);
+    assert!(Exec::new(settings(&["PATTERN", "PATTERN"])).unwrap().take_notes().is_empty());
+}
+
+#[test]
+fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
+    let exec = Exec::new(settings(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"])).unwrap();
+    let line = || exec.reproduce(&Pattern::all(), &[]);
+    let before = line();
+    let dir = tempfile::tempdir().unwrap();
+    let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
+    assert_eq!(judge(&exec, shown).outcome, Outcome::Fail);
+    let number = Seed::parse("7").unwrap().number(5, 0).to_string();
+    assert!(!before.contains(&number) && line().contains(&number), "{before} {}", line());
+}
+
+#[test]
+fn a_run_may_execute_it_several_times() {
+    let three = NonZeroUsize::new(3).unwrap();
+    let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
+    // Each execution finds what those before have left, reports its number, and prints it with a random number.
+    let script =
+        "echo x >> count; n=$(wc -l < count); echo $((n)) $1; echo [bisect-match 0x$((n))] >> $BISECT_REPORT; ";
+    for (repetition, then, outcome, executions) in [
+        (Repetition::Once, "exit 0", Outcome::Pass, 1),
+        (repeat, "exit 0", Outcome::Pass, 3),
+        (repeat, "test $n != 2", Outcome::Fail, 2),
+        (repeat, "exit 125", Outcome::Unresolved(Reason::Skip), 3),
+        (any_pass, "exit 1", Outcome::Fail, 3),
+        (any_pass, "test $n = 2", Outcome::Pass, 2),
+        // Each has the whole time.
+        (repeat, "test $n = 1 || sleep 1000", Outcome::Fail, 2),
+    ] {
+        let script = format!("{script}{then}");
+        let words = ["sh", "-c", &script, "sh", "RANDOM", "PATTERN"];
+        let timeout = |settings: &mut Settings| {
+            settings.timeout = then.contains("sleep").then_some(Duration::from_millis(500));
+        };
+        let (run, log) = run_again(&words, "y", (1, repetition), timeout);
+        let run = run.unwrap();
+        assert_eq!((run.outcome, run.executions), (outcome, executions), "{then}");
+        assert_eq!(run.reports.len(), executions, "{then}");
+        let lines: Vec<_> = log.lines().filter_map(|line| line.split_once(' ')).collect();
+        let numbers: Vec<_> = (1..=executions).map(|n| n.to_string()).collect();
+        assert_eq!(lines.iter().map(|&(n, _)| n).collect::<Vec<_>>(), numbers, "{log}");
+        assert!(lines.windows(2).all(|pair| pair[0].1 != pair[1].1), "{log}");
+    }
+}
+
+#[test]
+fn another_failure_is_unresolved_if_asked_for() {
+    let script = "case $1 in y) exit 3;; n) kill -SEGV $$;; v) exit 0;; *) exit 4;; esac";
+    for same_failure in [false, true] {
+        let exec = Exec::new(Settings { same_failure, ..settings(&["sh", "-c", script, "sh", "PATTERN"]) }).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let run = |pattern: &str, question: Question| {
+            let shown = make(&exec, dir.path(), pattern, 1, Repetition::Once).unwrap();
+            exec.learn(question, &shown).unwrap();
+            let run = judge(&exec, shown);
+            (run.outcome, run.reason)
+        };
+        let failed = |words: &str| (Outcome::Fail, words.to_owned());
+        assert_eq!(run("y", Question::All), failed("exit status 3"));
+        assert_eq!(run("y", Question::Prefix), failed("exit status 3"));
+        let other = run("01", Question::Prefix);
+        if same_failure {
+            let words = "another failure: exit status 4".to_owned();
+            assert_eq!(other, (Outcome::Unresolved(Reason::Skip), words));
+            assert!(exec.take_notes().concat().contains("--same-failure=no"));
+            assert_eq!(run("10", Question::Prefix).0, Outcome::Unresolved(Reason::Skip));
+        } else {
+            assert_eq!(other, failed("exit status 4"));
+        }
+        assert!(exec.take_notes().is_empty(), "once is enough");
+        // At the ends, who fails is not decided by what it looks like.
+        assert_eq!(run("!y", Question::None), failed("signal 11"));
+    }
 }
 
 #[test]
@@ -133,6 +238,8 @@ fn an_interrupt_is_no_outcome() {
     let request = Request {
         pattern: &Pattern::all(),
         tests: None,
+        run: 1,
+        repetition: Repetition::Once,
         slot: 0,
         slots: &Slots::inherited(),
         scratch: &ScratchDir::new().unwrap(),

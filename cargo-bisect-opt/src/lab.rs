@@ -1,5 +1,6 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
+mod doubts;
 mod tell;
 
 use std::{
@@ -13,16 +14,20 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Observation, Options, Question, Search, Step, Trial, TrialId},
+    search::{Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
 };
 
+use doubts::Doubts;
+
 use crate::{
+    chance::Seed,
     conclude::conclude,
     crew::{Assignment, Crew, Next},
     describe::Description,
     events::{End, Event, Sink, Start},
     exit_code::Exit,
     interrupt::Interrupt,
+    repetition::Repetition,
     run_dir::RunDir,
     since::Since,
     target::{Run, RunError, Target},
@@ -35,6 +40,12 @@ pub struct Lab<'a> {
     pub options: Options,
     /// Runs at once.
     pub jobs: NonZeroUsize,
+    /// How often the target is executed in a run.
+    pub repetition: Repetition,
+    /// What random choices come from.
+    pub seed: Seed,
+    /// The seed was given, to have the same search again: so nothing may depend on how long runs take.
+    pub is_repeated: bool,
     /// Changes that this touches are likelier.
     pub since: Option<Since>,
     /// Where logs go.
@@ -54,14 +65,15 @@ impl Lab<'_> {
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
     pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
         let begun = Instant::now();
-        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: 0 };
+        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion) = thread::scope(|scope| {
+        let (search, status, conclusion, noise) = thread::scope(|scope| {
             let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, crew);
             let (status, conclusion) = session.go()?;
-            io::Result::Ok((session.search, status, conclusion))
+            let noise = session.beliefs();
+            io::Result::Ok((session.search, status, conclusion, noise))
         })?;
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
@@ -72,6 +84,7 @@ impl Lab<'_> {
             trials: search.trials(),
             runs: search.runs(),
             duration: begun.elapsed(),
+            noise,
             conclusion,
         };
         self.tell(&Event::End(&end))?;
@@ -99,13 +112,22 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     progress: HashMap<TrialId, Progress>,
     /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
     accounts: HashMap<TrialId, Vec<Run>>,
-    /// Culprits that were told.
-    told: usize,
+    /// Of trials that were told, how many runs. One that was answered may be run once more.
+    told_runs: HashMap<TrialId, usize>,
+    /// The culprits that were told, in that order.
+    told: Vec<BTreeSet<ChangeId>>,
     /// The names of the tests, once the search goes on for each of them.
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
+    /// The tests that failed in each failing run at an end.
+    failed_at_end: Vec<Vec<String>>,
+    /// What there is to say where runs are only evidence.
+    doubts: Doubts,
 }
+
+/// The text of so many changes is not asked for only to name suspects.
+const MANY: usize = 10_000;
 
 /// A trial that is being answered.
 #[derive(Default)]
@@ -128,8 +150,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             touched: BTreeSet::new(),
             progress: HashMap::new(),
             accounts: HashMap::new(),
-            told: 0,
+            told_runs: HashMap::new(),
+            told: Vec::new(),
             tests: None,
+            failed_at_end: Vec::new(),
+            doubts: Doubts::default(),
         }
     }
 
@@ -141,7 +166,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Ok(match ended {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
-                conclude(&self.search, &verdict, self.tests.as_deref(), self.lab.out_dir)
+                let beliefs = self.beliefs();
+                conclude(&self.search, &verdict, beliefs.as_ref(), self.tests.as_deref(), self.lab.out_dir)
             }
             Err(RunError::Interrupted) => {
                 (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
@@ -225,14 +251,22 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             self.tell_run(&trial)?;
-            let (log, report_file) = {
-                let run = self.search.runs();
-                (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run))
-            };
+            let run = self.search.runs();
+            let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
             let pattern = self.pattern(&trial);
-            self.crew.start(Assignment { trial, pattern, is_split: self.tests.is_some(), log, report_file });
+            let (repetition, is_split) = (self.repetition(), self.tests.is_some());
+            self.crew.start(Assignment { trial, pattern, run, repetition, is_split, log, report_file });
         }
         Ok(())
+    }
+
+    /// How often the next run executes the target. Where runs are only evidence, and each begins with a build, as much time
+    /// goes into executions as into that: whichever of them is dear, it takes at most twice as long as the best choice.
+    fn repetition(&self) -> Repetition {
+        match self.lab.repetition {
+            Repetition::Once if self.search.is_noisy() && !self.lab.is_repeated => self.doubts.repetition(),
+            asked => asked,
+        }
     }
 
     /// Tells the search what came of the runs that can be judged by now, in the order of their trials.
@@ -262,13 +296,27 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
-        self.ends == 2 * self.lab.options.runs_per_trial.get()
+        self.ends >= 2 * self.lab.options.runs_per_trial.get()
     }
 
-    /// Goes on for each test that fails, if that is how the target is searched.
+    /// Goes on for each test that fails, if that is how the target is searched, and if the same ones fail once more: what
+    /// fails now and then fails as one.
     fn split(&mut self) -> io::Result<bool> {
         let Some(tests) = self.target.tests() else { return Ok(false) };
         let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
+        if count.get() > 1 && matches!(self.lab.options.noise, Noise::Suspected(_)) {
+            match self.failed_at_end.as_slice() {
+                [_] => {
+                    self.search.look_again();
+                    return Ok(false);
+                }
+                [first, second, ..] if first != second => {
+                    self.search.disbelieve();
+                    return Ok(false);
+                }
+                _ => {}
+            }
+        }
         if count.get() > 1 {
             let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
             self.lab.tell(&Event::Note(&note))?;
@@ -282,7 +330,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let verbose = pattern.verbose || self.lab.since.is_some() && self.is_end(trial);
+        let wants_text = self.lab.since.is_some() || self.search.is_noisy() && self.search.changes() < MANY;
+        let verbose = pattern.verbose || wants_text && self.is_end(trial);
         pattern.verbose(verbose)
     }
 
@@ -312,14 +361,23 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     fn record(&mut self, trial: &Trial, runs: Vec<Run>) -> io::Result<()> {
         let observe = |run: &Run| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
         self.search.record_each(trial.id, runs.iter().map(observe).collect());
+        if let [run] = runs.as_slice() {
+            for &outcome in &run.also {
+                self.search.record_also(trial.id, &Observation { outcome, reported: run.reports.ids().to_vec() });
+            }
+        }
         self.tell_trial(trial, &runs)?;
         if self.is_end(trial) {
             self.ends += 1;
+            let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
+            self.failed_at_end.extend(failed.map(|run| run.failed_tests.clone()));
             self.note_places(&runs);
-            if self.knows_ends() {
+            if self.knows_ends() && !self.search.is_noisy() {
                 self.favour_touched()?;
             }
         }
+        self.doubts.add(&runs);
+        self.tell_doubts()?;
         if trial.question == Question::Exactly {
             self.accounts.insert(trial.id, runs);
         }

@@ -6,7 +6,10 @@
 
 #![allow(unreachable_pub, reason = "a binary has no outside: `pub` says what other modules may use")]
 
+mod calibration;
 mod cargo;
+mod cause;
+mod chance;
 mod conclude;
 mod console;
 mod crew;
@@ -20,12 +23,14 @@ mod interrupt;
 mod json;
 mod lab;
 mod launcher;
+mod noise;
 mod options;
 mod outcome;
 mod process;
 mod program;
 mod record;
 mod remove;
+mod repetition;
 mod reports;
 mod run_dir;
 mod scratch_dir;
@@ -39,6 +44,7 @@ mod waiting;
 use std::{env, ffi::OsString, io, path::Path};
 
 use bisect_core::search;
+use chance::Seed;
 use console::{Conclusion, Results, Trace};
 use events::Sink;
 use exit_code::Exit;
@@ -121,11 +127,13 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
+        same_failure: command.search.same_failure(subcommand == Subcommand::Test),
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
     let target = Program::prepare(settings, &interrupt)?;
-    bisect(&target, &command.search, &command.show, &interrupt)
+    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    bisect(&target, &command.search, seed, &command.show, &interrupt)
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
@@ -138,6 +146,7 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
 
 fn exec(command: ExecCommand) -> Result<Exit, Failure> {
     command.show.color.apply();
+    let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let words = command.words.into_iter().map(|word| word.into_string().map_err(Failure::NotUnicode));
     let settings = exec::Settings {
         words: words.collect::<Result<_, _>>()?,
@@ -145,14 +154,22 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
+        same_failure: command.search.same_failure(false),
+        seed,
         launcher: command.search.launcher.clone(),
     };
     let target = exec::Exec::new(settings)?;
-    bisect(&target, &command.search, &command.show, &Interrupt::install()?)
+    bisect(&target, &command.search, seed, &command.show, &Interrupt::install()?)
 }
 
 /// Searches `target` and tells about it.
-fn bisect<T: Target>(target: &T, args: &SearchArgs, show: &ShowArgs, interrupt: &Interrupt) -> Result<Exit, Failure> {
+fn bisect<T: Target>(
+    target: &T,
+    args: &SearchArgs,
+    seed: Seed,
+    show: &ShowArgs,
+    interrupt: &Interrupt,
+) -> Result<Exit, Failure> {
     let root = target.root().to_owned();
     let since = args.since.as_ref().map(|revision| Since::load(&root, revision.as_deref())).transpose();
     if interrupt.requested() {
@@ -168,9 +185,13 @@ fn bisect<T: Target>(target: &T, args: &SearchArgs, show: &ShowArgs, interrupt: 
             max_set_size: args.max_set,
             max_runs: args.max_runs,
             favours: since.is_some(),
+            noise: args.confidence.map_or(search::Noise::Suspected(noise::CONFIDENCE), search::Noise::Expected),
             ..search::Options::default()
         },
         jobs: args.jobs,
+        repetition: args.repetition(),
+        seed,
+        is_repeated: args.seed.is_some(),
         since,
         run_dir: &run_dir,
         out_dir: &args.out,

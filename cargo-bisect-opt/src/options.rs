@@ -5,7 +5,7 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
-use crate::{launcher::Launcher, program::PerTest};
+use crate::{chance::Seed, launcher::Launcher, program::PerTest, repetition::Repetition};
 
 /// Names what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
@@ -139,6 +139,18 @@ pub struct SearchArgs {
     /// Run the target this many times for each trial; the runs must agree
     #[arg(long, value_name = "N", default_value = "1")]
     pub count: NonZeroUsize,
+    /// Execute the target up to this many times in each run, until it fails: the run passes if it always passes
+    #[arg(long, value_name = "K", conflicts_with = "any_pass")]
+    pub repeat: Option<NonZeroUsize>,
+    /// Execute the target up to this many times in each run, until it passes: the run fails if it always fails
+    #[arg(long, value_name = "K")]
+    pub any_pass: Option<NonZeroUsize>,
+    /// Expect a flaky target, and name nothing that is less sure [default: 0.99, once the target contradicts itself]
+    #[arg(long, value_name = "P", value_parser = confidence)]
+    pub confidence: Option<f64>,
+    /// Repeat the random choices of a search that had this seed; what RANDOM stands for is one of them
+    #[arg(long, value_name = "N", value_parser = Seed::parse)]
+    pub seed: Option<Seed>,
     /// Stop after this many culprits (of each test, where each is searched for)
     #[arg(long, value_name = "N")]
     pub max: Option<NonZeroUsize>,
@@ -148,7 +160,7 @@ pub struct SearchArgs {
     /// Stop after this many runs, with what was found
     #[arg(long, value_name = "N")]
     pub max_runs: Option<usize>,
-    /// End a run that takes longer, with all its children; it has failed (`90s`, `2m 30s`)
+    /// End an execution of the target that takes longer, with all its children; it has failed (`90s`, `2m 30s`)
     #[arg(long, value_name = "D", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// A run that exits with this status tells nothing
@@ -157,9 +169,41 @@ pub struct SearchArgs {
     /// Only failures whose output matches count; others tell nothing
     #[arg(long, value_name = "REGEX")]
     pub fail_when: Option<Regex>,
+    /// Only the failure that is seen with every change (or, if that passes, with none) counts: others, by another panic or
+    /// signal, in another test, or by a timeout, tell nothing [default: yes for `test`, no for `run` and `exec`]
+    #[arg(
+        long,
+        value_name = "YES|NO",
+        default_missing_value = "yes",
+        num_args = 0..=1,
+        require_equals = true,
+        hide_possible_values = true
+    )]
+    pub same_failure: Option<YesNo>,
     /// Where logs and results go
     #[arg(long, value_name = "DIR", default_value = "bisect.out")]
     pub out: PathBuf,
+}
+
+impl SearchArgs {
+    /// How often the target is executed in a run.
+    pub fn repetition(&self) -> Repetition {
+        Repetition::new(self.repeat, self.any_pass)
+    }
+
+    /// Whether only one kind of failure counts; by default as given.
+    pub fn same_failure(&self, default: bool) -> bool {
+        self.same_failure.map_or(default, |asked| asked == YesNo::Yes)
+    }
+}
+
+/// The value of a switch that may be on by default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    /// On.
+    Yes,
+    /// Off.
+    No,
 }
 
 /// What to show.
@@ -194,6 +238,12 @@ pub enum Color {
 fn jobs(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
     let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Ok(NonZeroUsize::new(text.parse()?).unwrap_or_else(all))
+}
+
+/// A probability that an answer is right.
+fn confidence(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number| (0.5..1.0).contains(number));
+    number.ok_or_else(|| "a confidence is a number from 0.5 to 1, and less than 1, such as 0.99".to_owned())
 }
 
 /// A duration as `90s` or `2m 30s`; a number alone is seconds.
@@ -293,119 +343,5 @@ fn value_follows(command: &clap::Command, word: &str) -> Option<Follows> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(line: &str) -> Vec<OsString> {
-        line.split_whitespace().map(Into::into).collect()
-    }
-
-    fn cli(line: &str) -> Cli {
-        parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
-    }
-
-    #[test]
-    fn the_definition_is_sound() {
-        Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn our_options_are_found_anywhere_among_cargos() {
-        for line in [
-            "cargo-bisect-opt bisect-opt test --toggle a -p newsort --timeout 5s --features story -v sort -- --skip x -q",
-            "cargo-bisect-opt test -p newsort --features story sort --timeout=5s -v --toggle=a -- --skip x -q",
-        ] {
-            let Command::Test(args) = cli(line).command else { panic!("{line}") };
-            let args = args.cargo;
-            assert_eq!(args.words.cargo, words("-p newsort --features story sort"));
-            assert_eq!(args.words.target, words("--skip x -q"));
-            assert_eq!(args.toggles, ["a"]);
-            assert_eq!(args.search.timeout, Some(Duration::from_secs(5)));
-            assert!(args.show.verbose && !args.show.quiet);
-        }
-    }
-
-    #[test]
-    fn flags_for_the_compiler_may_start_with_a_dash() {
-        let Command::Run(args) = cli("cargo-bisect-opt run --rustflags -Zmy-pass=PATTERN --bin x").command else {
-            panic!("run")
-        };
-        assert_eq!(args.rustflags.as_deref(), Some("-Zmy-pass=PATTERN"));
-        assert_eq!(args.words.cargo, words("--bin x"));
-    }
-
-    #[test]
-    fn a_value_that_may_be_left_out_is_no_option_and_no_word_of_cargos() {
-        for (line, since, per_test, cargo) in [
-            ("--since main -p x", Some(Some("main")), PerTest::Auto, "-p x"),
-            ("--since -p x", Some(None), PerTest::Auto, "-p x"),
-            ("--since=v1 sort", Some(Some("v1")), PerTest::Auto, "sort"),
-            ("--per-test sort", None, PerTest::Always, "sort"),
-            ("--per-test=never sort", None, PerTest::Never, "sort"),
-        ] {
-            let Command::Test(args) = cli(&format!("cargo-bisect-opt test {line}")).command else { panic!("{line}") };
-            assert_eq!(args.cargo.search.since, since.map(|rev| rev.map(str::to_owned)), "{line}");
-            assert_eq!((args.per_test, args.cargo.words.cargo), (per_test, words(cargo)), "{line}");
-        }
-    }
-
-    #[test]
-    fn the_number_of_jobs() {
-        for (line, jobs) in [("", 1), ("-j 4", 4), ("-j16", 16)] {
-            let Command::Test(args) = cli(&format!("cargo-bisect-opt test {line} --jobs 3")).command else { panic!() };
-            assert_eq!(args.cargo.search.jobs.get(), jobs, "{line}");
-            assert_eq!(args.cargo.words.cargo, words("--jobs 3"), "cargo's own");
-        }
-        let Command::Test(args) = cli("cargo-bisect-opt test -j0").command else { panic!() };
-        assert_eq!(args.cargo.search.jobs, std::thread::available_parallelism().unwrap());
-    }
-
-    #[test]
-    fn the_words_of_exec_are_the_targets() {
-        let line = "cargo-bisect-opt exec --max 2 A=PATTERN B=1 ./run -v --max 3 -- PATTERN";
-        let Command::Exec(args) = cli(line).command else { panic!("exec") };
-        assert_eq!(args.search.max, NonZeroUsize::new(2));
-        assert_eq!(args.words, words("A=PATTERN B=1 ./run -v --max 3 -- PATTERN"));
-    }
-
-    #[test]
-    fn usage_errors_are_refused() {
-        for line in [
-            "cargo-bisect-opt",
-            "cargo-bisect-opt exec",
-            "cargo-bisect-opt exec --nonsense A=PATTERN true",
-            "cargo-bisect-opt nonsense",
-            "cargo-bisect-opt test --timeout soon",
-            "cargo-bisect-opt test --count 0",
-            "cargo-bisect-opt test --max -1",
-            "cargo-bisect-opt test --fail-when (",
-            "cargo-bisect-opt test -v -q",
-            "cargo-bisect-opt test --toggle",
-            "cargo-bisect-opt test --color blue",
-            "cargo-bisect-opt test -j x",
-            "cargo-bisect-opt test -j -1",
-            "cargo-bisect-opt test --per-test=often",
-            "cargo-bisect-opt test --per-test --all-tests",
-            "cargo-bisect-opt test --launcher=",
-            "cargo-bisect-opt test --launcher \"",
-        ] {
-            assert!(parse(words(line)).is_err(), "{line}");
-        }
-    }
-
-    #[test]
-    fn help_reads_as_sentences_without_a_period() {
-        for command in Cli::command().get_subcommands() {
-            for arg in command.get_arguments() {
-                let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-                assert!(
-                    !help.is_empty() && !help.ends_with('.'),
-                    "{} {:?}: {help:?}",
-                    command.get_name(),
-                    arg.get_id()
-                );
-                assert!(help.starts_with(char::is_uppercase), "{}: {help:?}", command.get_name());
-            }
-        }
-    }
-}
+#[path = "options_tests.rs"]
+mod tests;

@@ -5,6 +5,7 @@
 
 mod attempt;
 mod axis;
+mod criteria;
 mod failures;
 mod reproduce;
 mod run;
@@ -26,6 +27,7 @@ use regex::bytes::Regex;
 
 pub use crate::cargo::{CargoError, Subcommand};
 use crate::{
+    calibration::{Calibration, Side, another_note},
     cargo::{
         Artifacts, Output, Project, With,
         toggles::{self, Toggle},
@@ -36,7 +38,9 @@ use crate::{
 };
 use attempt::Attempt;
 use axis::Axis;
-use failures::{Failure, Focus, Share, Side};
+use criteria::Criteria;
+use failures::{Failure, Failures, Focus, Share};
+use separate::Solo;
 
 /// What the user has asked for.
 #[derive(Clone, Debug)]
@@ -61,6 +65,8 @@ pub struct Settings {
     pub skip_code: i32,
     /// Only a failure with output that matches counts.
     pub fail_when: Option<Regex>,
+    /// Only failures like those at the end of the search that fails count.
+    pub same_failure: bool,
     /// What starts the executables.
     pub launcher: Option<Launcher>,
     /// Keep quiet about the build, as long as it goes well.
@@ -95,6 +101,13 @@ pub struct Program {
 #[derive(Debug, Default)]
 struct Learned {
     focus: Arc<Focus>,
+    /// How everything fails, run in one go.
+    together: Arc<Calibration<Failure>>,
+    /// How tests fail, each in a process of its own: not always as in company.
+    apart: Arc<Calibration<Failure>>,
+    saw_another: bool,
+    /// What has failed in runs that count as failed.
+    failed: Failures,
     notes: Vec<String>,
     /// Builds that were made for runs, and how often they started rustc.
     rebuilds: (usize, usize),
@@ -106,7 +119,7 @@ pub enum Shown {
     /// Of everything.
     Together(Attempt),
     /// Of single tests.
-    Separate(Vec<Run>),
+    Separate(Vec<Solo>),
 }
 
 /// The toggles in what cargo builds for these arguments: what `cargo bisect-opt toggles` lists.
@@ -179,32 +192,70 @@ impl Program {
         self.learned().focus.clone()
     }
 
+    /// What counts in a run of everything.
+    fn together(&self) -> Criteria {
+        let learned = self.learned();
+        let calibration = self.settings.same_failure.then(|| learned.together.clone());
+        Criteria { focus: learned.focus.clone(), calibration }
+    }
+
+    /// What counts of a test that is run in a process of its own.
+    fn alone(&self) -> Criteria {
+        let calibration = self.settings.same_failure.then(|| self.learned().apart.clone());
+        Criteria { calibration, ..Criteria::any() }
+    }
+
     /// What was built first; nothing, before any run has built it.
     fn first_artifacts(&self) -> &Artifacts {
         static NONE: OnceLock<Artifacts> = OnceLock::new();
         self.artifacts.get().unwrap_or_else(|| NONE.get_or_init(Artifacts::default))
     }
 
-    /// Learns from a run of everything what counts: what fails with every change and with none was broken anyway.
+    /// Learns from a run of everything at one end what counts: what fails with every change and with none was broken
+    /// anyway.
     fn learn_from(&self, side: Side, attempt: &Attempt) -> Result<(), RunError> {
         let mut learned = self.learned();
+        calibrate(Arc::make_mut(&mut learned.together), side, attempt);
         if !learned.focus.wants(side) {
             return Ok(());
         }
-        if self.settings.subcommand == Subcommand::Test && attempt.parts.iter().all(|part| part.tests == Some(0)) {
+        if self.settings.subcommand == Subcommand::Test && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = self.project.command_line();
             return Err(RunError::Unusable(format!(
                 "`{command}` runs no test: no name of a test matches what is asked for"
             )));
         }
         let focus = Arc::make_mut(&mut learned.focus);
-        let notes = match attempt.outcome() {
-            Outcome::Unresolved(_) => focus.give_up(),
-            Outcome::Pass | Outcome::Fail => focus.learn(side, attempt.failures()),
+        let notes = match attempt.failures() {
+            None => focus.give_up(),
+            Some(failures) => focus.learn(side, failures),
         };
         learned.notes.extend(notes);
         Ok(())
     }
+
+    /// What the search is told of a run. The first time that it failed in another way than counts, the user is told.
+    fn judge_by(&self, criteria: &Criteria, attempt: Attempt) -> Run {
+        let another = attempt.parts().find_map(|part| criteria.another(part));
+        let failures = attempt.failures();
+        let run = attempt.judge(criteria);
+        if run.outcome == Outcome::Fail {
+            self.learned().failed.extend(failures.unwrap_or_default());
+        }
+        if let (Some(another), Outcome::Unresolved(_)) = (another, run.outcome) {
+            let mut learned = self.learned();
+            if !std::mem::replace(&mut learned.saw_another, true) {
+                learned.notes.push(another_note(another));
+            }
+        }
+        run
+    }
+}
+
+/// Learns how things fail at one end.
+fn calibrate(calibration: &mut Calibration<Failure>, side: Side, attempt: &Attempt) {
+    let causes = attempt.parts().flat_map(|part| &part.causes);
+    causes.for_each(|(failure, cause)| calibration.learn(side, failure, cause));
 }
 
 impl Target for Program {
@@ -222,10 +273,17 @@ impl Target for Program {
     }
 
     fn learn(&self, question: Question, shown: &Shown) -> Result<(), RunError> {
-        match (question, shown) {
-            (Question::All, Shown::Together(attempt)) => self.learn_from(Side::All, attempt),
-            (Question::None, Shown::Together(attempt)) => self.learn_from(Side::None, attempt),
-            _ => Ok(()),
+        match (Side::of(question), shown) {
+            (Some(side), Shown::Together(attempt)) => self.learn_from(side, attempt),
+            (Some(side), Shown::Separate(solos)) => {
+                let mut learned = self.learned();
+                let apart = Arc::make_mut(&mut learned.apart);
+                for solo in solos {
+                    calibrate(apart, side, &solo.attempt);
+                }
+                Ok(())
+            }
+            (None, _) => Ok(()),
         }
     }
 
@@ -239,13 +297,13 @@ impl Target for Program {
 
     fn judge(&self, shown: Shown) -> Result<Vec<Run>, Shown> {
         match shown {
-            Shown::Separate(runs) => Ok(runs),
+            Shown::Separate(solos) => Ok(self.judge_separately(solos)),
             Shown::Together(attempt) => {
-                let focus = self.focus();
-                if attempt.outcome() == Outcome::Fail && !focus.is_settled() {
+                let criteria = self.together();
+                if attempt.failed() && !criteria.focus.is_settled() {
                     return Err(Shown::Together(attempt));
                 }
-                Ok(vec![attempt.judge(&focus)])
+                Ok(vec![self.judge_by(&criteria, attempt)])
             }
         }
     }

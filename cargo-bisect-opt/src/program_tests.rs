@@ -11,7 +11,7 @@ use bisect_core::{
 };
 
 use super::*;
-use crate::{fixture::Fixture, scratch_dir::ScratchDir, slots::Slots};
+use crate::{fixture::Fixture, repetition::Repetition, scratch_dir::ScratchDir, slots::Slots};
 
 fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&str]) -> Settings {
     let (cargo, target) = line.split_once("--- ").unwrap_or((line, ""));
@@ -26,6 +26,7 @@ fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&s
         timeout: None,
         skip_code: 125,
         fail_when: None,
+        same_failure: true,
         launcher: None,
         quiet: true,
     }
@@ -36,12 +37,13 @@ struct Bench {
     program: Program,
     dir: tempfile::TempDir,
     runs: usize,
+    repetition: Repetition,
 }
 
 impl Bench {
     fn new(settings: Settings) -> Self {
         let program = Program::prepare(settings, &Interrupt::default()).unwrap_or_else(|error| panic!("{error}"));
-        Self { program, dir: tempfile::tempdir().unwrap(), runs: 0 }
+        Self { program, dir: tempfile::tempdir().unwrap(), runs: 0, repetition: Repetition::Once }
     }
 
     fn test(line: &str, toggles: &[&str]) -> Self {
@@ -54,6 +56,8 @@ impl Bench {
         let request = Request {
             pattern,
             tests,
+            run: 1,
+            repetition: self.repetition,
             slot: 0,
             slots: &Slots::inherited(),
             scratch: &ScratchDir::new().unwrap(),
@@ -218,6 +222,8 @@ fn an_interrupt_stops_builds_and_runs() {
         let request = Request {
             pattern: &pattern,
             tests: None,
+            run: 1,
+            repetition: Repetition::Once,
             slot: 0,
             slots: &Slots::inherited(),
             scratch: &ScratchDir::new().unwrap(),
@@ -268,6 +274,41 @@ fn toggles_are_listed_and_unknown_ones_refused() {
     let error = refused(settings(Subcommand::Test, fixture, "-p gates", &["weg"]));
     assert_eq!(error.to_string(), "no toggle is called `weg`\nhelp: there is `double`, `program`, `shield`, `way`");
     assert!(error.is_usage());
+}
+
+#[test]
+fn several_executions_are_one_run_of_one_build() {
+    // Of three executions the second fails, unless no change is enabled.
+    let library = "
+#[test]
+fn counts() {
+    use std::{fs, io::Write, path::Path};
+    let file = Path::new(env!(\"CARGO_MANIFEST_DIR\")).join(\"count\");
+    fs::OpenOptions::new().append(true).create(true).open(&file).unwrap().write_all(b\"x\").unwrap();
+    assert!(cfg!(one = \"n\") || fs::read(&file).unwrap().len() % 3 != 2);
+}
+#[test]
+fn broken_anyway() { panic!() }
+";
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", library)]);
+    let mut settings = settings(Subcommand::Test, &fixture, "", &[]);
+    settings.rustflags = Some("--cfg one=\"PATTERN\"".to_owned());
+    let mut bench = Bench::new(settings);
+    bench.repetition = Repetition::UntilFailure(std::num::NonZeroUsize::new(3).unwrap());
+    let culprit = strings(&["counts"]);
+    for (pattern, outcome, failed, executions) in [
+        // What was broken anyway ends no run before that is known.
+        ("y", Outcome::Fail, &culprit, 3),
+        ("01", Outcome::Fail, &culprit, 2),
+        ("n", Outcome::Pass, &Vec::new(), 3),
+    ] {
+        let run = bench.run(pattern);
+        assert_eq!((run.outcome, &run.failed_tests, run.executions), (outcome, failed, executions), "{pattern}");
+        assert!(run.started_in > Duration::ZERO);
+        assert_eq!(bench.log().matches("running 1 test\n").count(), run.executions * usize::from(pattern != "y"));
+    }
+    // The first had to know what fails at the ends.
+    assert_eq!(bench.program.learned().rebuilds.0, 5);
 }
 
 #[test]

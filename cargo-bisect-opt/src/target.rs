@@ -8,7 +8,10 @@ use bisect_core::{
 };
 use serde::Serialize;
 
-use crate::{interrupt::Interrupt, process::SpawnError, reports::Reports, scratch_dir::ScratchDir, slots::Slots};
+use crate::{
+    interrupt::Interrupt, process::SpawnError, repetition::Repetition, reports::Reports, scratch_dir::ScratchDir,
+    slots::Slots,
+};
 
 /// Something that runs with a pattern and passes or fails.
 ///
@@ -100,6 +103,10 @@ pub struct Request<'a> {
     /// Of the target's [`tests`](Target::tests), those to run, each in a process of its own, by their numbers; `None`:
     /// everything, in one go.
     pub tests: Option<&'a [usize]>,
+    /// Which run of the search it is, from 1.
+    pub run: usize,
+    /// How often the target is executed, and what that means.
+    pub repetition: Repetition,
     /// No other run with this number is going on.
     pub slot: usize,
     /// What depends on the slot.
@@ -137,8 +144,14 @@ pub struct Run {
     pub reports: Reports,
     /// The tests that failed, where they are known.
     pub failed_tests: Vec<String>,
-    /// How long it took.
+    /// How long its executions took together.
     pub duration: Duration,
+    /// How often the target was executed.
+    pub executions: usize,
+    /// How the executions ended that count beside the outcome of the run.
+    pub also: Vec<Outcome>,
+    /// How long it took before that, once for all of them: the build of this selection.
+    pub started_in: Duration,
 }
 
 /// Why a run could not be made at all.

@@ -94,15 +94,24 @@ impl GoPeer {
     /// # Errors
     /// Where no set can be named: see [`Stuck`].
     pub fn search(self, target: impl FnMut(&str) -> (bool, Vec<u64>)) -> Result<Report, Stuck> {
-        Session {
+        match self.search_until_stuck(target) {
+            (report, None) => Ok(report),
+            (_, Some(stuck)) => Err(stuck),
+        }
+    }
+
+    /// The same; where it gets stuck, beside what it has said until then.
+    pub fn search_until_stuck(self, target: impl FnMut(&str) -> (bool, Vec<u64>)) -> (Report, Option<Stuck>) {
+        let mut session = Session {
             peer: self,
             target,
             inverted: false,
             digits: 16,
             skipped: Vec::new(),
             report: Report { sets: Vec::new(), disable: false, trials: 0, runs: 0 },
-        }
-        .search()
+        };
+        let stuck = session.search().err();
+        (session.report, stuck)
     }
 }
 
@@ -128,7 +137,7 @@ struct Trial {
 }
 
 impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
-    fn search(mut self) -> Result<Report, Stuck> {
+    fn search(&mut self) -> Result<(), Stuck> {
         let (none, all) = (self.ask("n".into(), "")?, self.ask("y".into(), "")?);
         if none.success == all.success {
             return Err(Stuck::NoDifference { success: all.success });
@@ -144,13 +153,13 @@ impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
             if self.peer.max.is_some_and(|max| self.report.sets.len() >= max) {
                 break;
             }
-            self.skipped = [names, self.skipped].concat();
+            self.skipped.splice(0..0, names);
             failing = self.ask(self.pattern(false, "", &[]), "")?;
             if failing.success {
                 break;
             }
         }
-        if self.report.sets.is_empty() { Err(Stuck::TooLarge) } else { Ok(self.report) }
+        if self.report.sets.is_empty() { Err(Stuck::TooLarge) } else { Ok(()) }
     }
 
     /// The names of one set among the changes with this suffix, given that they fail together with `beside`. None if it

@@ -72,7 +72,8 @@ fn a_file_that_may_not_be_executed_is_named() {
 fn a_target_that_passes_both_ways() {
     let finished = search(&[], &[]).expect_status(1);
     finished.expect_message(&["passes with every change enabled and with every change disabled"]);
-    assert_eq!(finished.events_of("end")[0]["runs"], 2, "{finished}");
+    // Every change once, and twice more, in case it fails now and then.
+    assert_eq!(finished.events_of("end")[0]["runs"], 4, "{finished}");
 }
 
 #[test]

@@ -162,7 +162,7 @@ fn the_run_directory_keeps_logs_trials_and_the_result() {
 
     // The next search starts afresh.
     let _ = search(&scratch, &["--out", "kept"], &[]).expect_status(1);
-    assert_eq!(fs::read_dir(scratch.dir().join("kept/runs")).unwrap().count(), 2);
+    assert_eq!(fs::read_dir(scratch.dir().join("kept/runs")).unwrap().count(), 4);
     assert!(!scratch.read("kept/result.json").contains(&id));
 }
 

@@ -40,9 +40,12 @@
 //! ```
 
 mod bracket;
+mod flaky;
+mod noise;
 mod order;
 mod per_test;
 mod procedure;
+mod progress;
 mod ranked;
 mod selection;
 mod speculation;
@@ -54,11 +57,14 @@ mod weights;
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
+use flaky::Flaky;
 use procedure::{Answer, Asked, Procedure};
+use progress::Progress;
 use suite::Suite;
 
 use crate::ChangeId;
 
+pub use noise::{Certainty, Estimate, Noise, Suspect};
 pub use order::{Order, simplest_cut, suffixes_below, suffixes_between};
 pub use selection::{Prefix, Selection};
 pub use trial::{Observation, Outcome, Question, Reason, Trial, TrialId};
@@ -77,6 +83,8 @@ pub struct Options {
     pub favours: bool,
     /// Runs that each trial takes, all of which must agree.
     pub runs_per_trial: NonZeroUsize,
+    /// What to make of a target that contradicts itself.
+    pub noise: Noise,
     /// Stop after so many culprits.
     pub max_sets: Option<NonZeroUsize>,
     /// Do not search for culprits of more changes than this.
@@ -86,13 +94,14 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// Hashes, one trial after the other, one run each, no limits.
+    /// Hashes, one trial after the other, one run each, which is believed; no limits.
     fn default() -> Self {
         Self {
             order: Order::Hash,
             in_flight: NonZeroUsize::MIN,
             favours: false,
             runs_per_trial: NonZeroUsize::MIN,
+            noise: Noise::Refused,
             max_sets: None,
             max_set_size: None,
             max_runs: None,
@@ -130,48 +139,24 @@ pub struct Search {
     calibrated: Option<Procedure>,
     /// The search goes on for several tests.
     suite: Option<Suite>,
-}
-
-/// A trial, and what is known of it.
-#[derive(Clone, Debug)]
-struct Progress {
-    asked: Asked,
-    trial: Trial,
-    /// Runs that were started and not cancelled.
-    started: usize,
-    /// How those that are over ended.
-    outcomes: Vec<Outcome>,
-    /// What they reported, in order, each once.
-    reported: Arc<[ChangeId]>,
-    /// The procedure has been told, or will never ask; reports are kept no longer, for there may be a million a run.
-    is_over: bool,
-}
-
-impl Progress {
-    fn in_flight(&self) -> usize {
-        self.started - self.outcomes.len()
-    }
-
-    /// The outcome and all that was reported, if this is all that was to be observed.
-    fn answer(&self, runs: NonZeroUsize) -> Option<(Outcome, &Arc<[ChangeId]>)> {
-        let is_known = !self.is_over && self.outcomes.len() >= runs.get() && self.agrees();
-        is_known.then(|| (self.outcomes[0], &self.reported))
-    }
-
-    fn agrees(&self) -> bool {
-        self.outcomes.windows(2).all(|pair| pair[0] == pair[1])
-    }
-
-    fn put_away(&mut self) {
-        self.is_over = true;
-        self.reported = Arc::new([]);
-    }
+    /// Runs, as long as there may be [`Self::doubt`] about them.
+    history: Vec<flaky::Run>,
+    /// Runs that were made once more.
+    checks: usize,
+    /// A trial that is run until it has had so many runs, before anything else.
+    again: Option<(usize, usize)>,
+    /// The search goes on under noise.
+    flaky: Option<Flaky>,
 }
 
 impl Search {
     /// A search that has asked nothing yet.
     #[must_use]
     pub fn new(options: Options) -> Self {
+        let flaky = match options.noise {
+            Noise::Expected(confidence) => Some(Flaky::new(confidence, &options)),
+            Noise::Refused | Noise::Suspected(_) => None,
+        };
         Self {
             procedure: Procedure::new(options.clone()),
             options,
@@ -182,11 +167,20 @@ impl Search {
             stopped: None,
             calibrated: None,
             suite: None,
+            history: Vec::new(),
+            checks: 0,
+            again: None,
+            flaky,
         }
     }
 
     /// What to do next. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
+        if let Some(flaky) = &mut self.flaky {
+            let step = flaky.step(&self.options, self.runs);
+            self.runs += usize::from(matches!(step, Step::Run(_)));
+            return step;
+        }
         if let Some(suite) = &mut self.suite {
             let step = suite.step(&self.options, self.runs);
             self.runs += usize::from(matches!(step, Step::Run(_)));
@@ -196,8 +190,8 @@ impl Search {
             return Step::Done(verdict);
         }
         let wanted = self.wanted();
-        let runs = self.options.runs_per_trial.get();
-        let Some(&next) = wanted.iter().find(|&&trial| self.trials[trial].started < runs) else { return Step::Wait };
+        let may_start = |&&trial: &&usize| self.trials[trial].started < self.runs_wanted(trial);
+        let Some(&next) = wanted.iter().find(may_start) else { return Step::Wait };
         if self.options.max_runs.is_some_and(|max| self.runs >= max) {
             // What the search waits for may still come.
             if self.trials[wanted[0]].in_flight() > 0 {
@@ -207,6 +201,7 @@ impl Search {
             self.stopped = Some(verdict.clone());
             return Step::Done(verdict);
         }
+        self.checks += usize::from(self.trials[next].started >= self.options.runs_per_trial.get());
         self.trials[next].started += 1;
         self.runs += 1;
         Step::Run(self.trials[next].trial.clone())
@@ -226,6 +221,10 @@ impl Search {
     /// # Panics
     /// If no run of such a trial is in flight, or if there is not one observation for each of its tests.
     pub fn record_each(&mut self, id: TrialId, mut observations: Vec<Observation>) {
+        if let (Some(flaky), Some(_)) = (&mut self.flaky, id.0.checked_sub(self.trials.len())) {
+            assert_eq!(observations.len(), 1, "a search that was not split is of one test");
+            return flaky.record(id, observations.remove(0), &self.options);
+        }
         if let (Some(suite), Some(_)) = (&mut self.suite, id.0.checked_sub(self.trials.len())) {
             let selection = &suite.trial(id).selection;
             let reported = observations.iter().flat_map(|observation| &observation.reported);
@@ -239,12 +238,22 @@ impl Search {
         let progress = &mut self.trials[id.0];
         assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
         progress.outcomes.push(observation.outcome);
-        if !progress.is_over && self.suite.is_none() {
+        let is_evidence = matches!(self.options.noise, Noise::Suspected(_)) && self.suite.is_none();
+        if let Some(run) = flaky::Run::new(id, &progress.trial.selection, &observation).filter(|_| is_evidence) {
+            match &mut self.flaky {
+                Some(flaky) => flaky.learn(run, &self.options),
+                None => self.history.push(run),
+            }
+        }
+        if !progress.is_over && self.suite.is_none() && self.flaky.is_none() {
             ranked::sort(self.options.order, &mut observation.reported);
             ranked::merge(self.options.order, &mut observation.reported, &progress.reported);
             progress.reported = observation.reported.into();
-            self.wanted = None;
+        }
+        self.wanted = None;
+        if self.suite.is_none() && self.flaky.is_none() {
             self.advance();
+            self.doubt();
         }
     }
 
@@ -253,6 +262,9 @@ impl Search {
     /// # Panics
     /// If no run of such a trial is in flight.
     pub fn cancel(&mut self, id: TrialId) {
+        if let (Some(flaky), Some(_)) = (&mut self.flaky, id.0.checked_sub(self.trials.len())) {
+            return flaky.cancel(id);
+        }
         if let (Some(suite), Some(_)) = (&mut self.suite, id.0.checked_sub(self.trials.len())) {
             return suite.cancel(id);
         }
@@ -296,6 +308,12 @@ impl Search {
     /// The trials with runs in flight that do not matter any more: their place is better used for others.
     #[must_use]
     pub fn obsolete(&mut self) -> Vec<TrialId> {
+        if let Some(flaky) = &self.flaky {
+            // Runs that were asked for before are as good as others.
+            let before = (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0);
+            let before = before.filter(|_| flaky.verdict().is_some()).map(TrialId);
+            return before.chain(flaky.obsolete()).collect();
+        }
         let is_over = self.suite.is_some() || self.verdict().is_some();
         let wanted = if is_over { Vec::new() } else { self.wanted() };
         let in_flight = (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0);
@@ -305,11 +323,11 @@ impl Search {
 
     /// Tells the procedure all answers that it waits for and that are known.
     fn advance(&mut self) {
-        let runs = self.options.runs_per_trial;
-        while self.stopped.is_none() {
+        while self.stopped.is_none() && self.again_due().is_none() {
             let Ok(asked) = self.procedure.question() else { return };
             let Some((trial, _)) = self.find(&asked) else { return };
             self.stopped = self.distrust(TrialId(trial));
+            let runs = self.runs_of(&self.trials[trial]);
             let progress = &mut self.trials[trial];
             let (outcome, reported) = match progress.answer(runs) {
                 Some(answer) if self.stopped.is_none() => answer,
@@ -323,6 +341,9 @@ impl Search {
             progress.put_away();
             let useless = |progress: &&mut Progress| !progress.is_over && !self.procedure.may_ask(&progress.asked);
             self.trials.iter_mut().filter(useless).for_each(Progress::put_away);
+            if asked.question == Question::Exactly {
+                self.check_the_pass_below(&asked, outcome);
+            }
         }
     }
 
@@ -344,9 +365,11 @@ impl Search {
     /// that make [no difference](Verdict::NoDifference) on their own do not count, unless none does.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
-        match &self.suite {
-            Some(suite) => suite.verdict(),
-            None => self.stopped.as_ref().or(self.procedure.question().err()).cloned(),
+        match (&self.flaky, &self.suite) {
+            (Some(flaky), _) => flaky.verdict().cloned(),
+            (None, Some(suite)) => suite.verdict(),
+            (None, None) if self.second_look().is_some() => None,
+            (None, None) => self.stopped.as_ref().or(self.procedure.question().err()).cloned(),
         }
     }
 
@@ -354,7 +377,7 @@ impl Search {
     /// of [each test](Self::found_by).
     #[must_use]
     pub fn found(&self) -> &[Culprit] {
-        self.procedure.found()
+        self.flaky.as_ref().map_or_else(|| self.procedure.found(), Flaky::found)
     }
 
     /// A trial of this search.
@@ -363,8 +386,9 @@ impl Search {
     /// If this search never wanted such a trial.
     #[must_use]
     pub fn trial(&self, id: TrialId) -> &Trial {
-        match &self.suite {
-            Some(suite) if id.0 >= self.trials.len() => suite.trial(id),
+        match (&self.flaky, &self.suite) {
+            (Some(flaky), _) if id.0 >= self.trials.len() => flaky.trial(id),
+            (_, Some(suite)) if id.0 >= self.trials.len() => suite.trial(id),
             _ => &self.trials[id.0].trial,
         }
     }
@@ -373,7 +397,8 @@ impl Search {
     #[must_use]
     pub fn trials(&self) -> usize {
         let of_tests = self.suite.as_ref().map_or(0, Suite::trials);
-        self.trials.iter().filter(|progress| progress.started > 0).count() + of_tests
+        let under_noise = self.flaky.as_ref().map_or(0, Flaky::trials);
+        self.trials.iter().filter(|progress| progress.started > 0).count() + of_tests + under_noise
     }
 
     /// Runs started so far.
@@ -385,18 +410,25 @@ impl Search {
     /// Distinct changes reported so far.
     #[must_use]
     pub fn changes(&self) -> usize {
-        self.seen.len()
+        self.seen().len()
+    }
+
+    fn seen(&self) -> &[ChangeId] {
+        self.flaky.as_ref().map_or(&self.seen, Flaky::known)
     }
 
     /// How many of those a selection selects.
     #[must_use]
     pub fn selected(&self, selection: &Selection) -> usize {
-        selection.count(&self.seen)
+        selection.count(self.seen())
     }
 
     /// About how many trials are left, for the set that is being searched for to be found if one more change is needed.
     #[must_use]
     pub fn trials_left(&self) -> Option<usize> {
+        if let Some(flaky) = &self.flaky {
+            return flaky.runs_left();
+        }
         if let Some(suite) = &self.suite {
             return Some(suite.trials_left());
         }
@@ -407,12 +439,15 @@ impl Search {
 
     /// The trials whose answers are wanted, the one that the procedure waits for first.
     fn wanted(&mut self) -> Vec<usize> {
+        if let Some((trial, _)) = self.second_look() {
+            return vec![trial];
+        }
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
         }
         let early_answer = |asked: &Asked| {
             let (trial, progress) = self.find(asked)?;
-            let (outcome, reported) = progress.answer(self.options.runs_per_trial)?;
+            let (outcome, reported) = progress.answer(self.runs_of(progress))?;
             Some((TrialId(trial), outcome, reported))
         };
         let asked = speculation::wanted(&self.procedure, self.options.in_flight.get(), early_answer);
@@ -423,6 +458,13 @@ impl Search {
         let wanted: Vec<_> = asked.into_iter().map(index).collect();
         self.wanted = Some(wanted.clone());
         wanted
+    }
+
+    fn runs_wanted(&self, trial: usize) -> usize {
+        match self.second_look() {
+            Some((again, runs)) if again == trial => runs,
+            _ => self.runs_of(&self.trials[trial]),
+        }
     }
 
     fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {

@@ -15,7 +15,9 @@ impl Search {
     /// change and fails with none, or the other way round.
     #[must_use]
     pub fn can_split(&self) -> bool {
-        self.suite.is_none() && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
+        self.suite.is_none()
+            && self.flaky.is_none()
+            && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
     }
 
     /// From here on the target is so many tests, numbered from 0, each with culprits of its own. That the target passes
@@ -46,7 +48,10 @@ impl Search {
             return suite.verdict_of(test);
         }
         assert_eq!(test, 0, "a search that was not split is of one test");
-        self.stopped.as_ref().or(self.procedure.question().err())
+        match &self.flaky {
+            Some(flaky) => flaky.verdict(),
+            None => self.stopped.as_ref().or(self.procedure.question().err()),
+        }
     }
 
     /// The confirmed culprits of one test so far.

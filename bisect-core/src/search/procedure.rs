@@ -6,7 +6,7 @@
 mod assisted;
 mod forecast;
 
-use alloc::{sync::Arc, vec::Vec};
+use alloc::{sync::Arc, vec, vec::Vec};
 
 use super::{
     Options,
@@ -85,10 +85,10 @@ enum State {
         forced: Vec<ChangeId>,
         rest: Bracket,
     },
-    /// This set fails; does it without the change at this index?
+    /// This set fails, but may be too large; does this part of it?
     Thin {
         culprit: Culprit,
-        index: usize,
+        part: usize,
     },
     /// This set fails; does the target pass without it, and everything else switched?
     Rest {
@@ -169,7 +169,9 @@ impl Procedure {
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),
             },
             State::Exactly { forced, .. } => (Question::Exactly, self.select(Prefix::NONE, forced)),
-            State::Thin { culprit, index } => (Question::Exactly, self.select(Prefix::NONE, &without(culprit, *index))),
+            State::Thin { culprit, part: index } => {
+                (Question::Exactly, self.select(Prefix::NONE, &part(culprit, *index)))
+            }
             State::Rest { culprit } => {
                 let mut selection = self.select(Prefix::All, &[]);
                 selection.excluded.extend(&culprit.changes);
@@ -214,7 +216,7 @@ impl Procedure {
                 settled => unreachable!("only an open bracket asks: {settled:?}"),
             },
             State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
-            State::Thin { culprit, index } => self.after_thin(culprit, index, answer),
+            State::Thin { culprit, part } => self.after_thin(culprit, part, answer),
             State::Rest { culprit } => self.after_rest(culprit, answer),
             State::Without { culprit, then } => self.after_without(culprit, then, answer),
             State::Branch => match answer.outcome {
@@ -289,25 +291,9 @@ impl Procedure {
         }
     }
 
-    fn after_exactly(&mut self, mut forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
+    fn after_exactly(&mut self, forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
         match answer.outcome {
-            Outcome::Fail => {
-                // A change that this run did not even ask about cannot be needed. Of an honest and monotone target
-                // all were asked about.
-                let before = forced.len();
-                forced.retain(|id| answer.reported.is_none_or(|reported| reported.contains(id)));
-                if forced.is_empty() {
-                    return inconsistent(Inconsistency::Unexplained(answer.trial));
-                }
-                if forced.len() < before {
-                    return State::Exactly { forced, rest };
-                }
-                let culprit = Culprit { changes: forced, mode: self.mode, confirmed_by: answer.trial };
-                if self.doubtful && culprit.changes.len() > 1 {
-                    return State::Thin { culprit, index: 0 };
-                }
-                self.confirm(culprit)
-            }
+            Outcome::Fail => self.after_failing_alone(forced, rest, 0, answer),
             // Nothing else can be needed, so this is the set that failed a moment ago.
             Outcome::Pass if rest.candidates().is_empty() => {
                 inconsistent(Inconsistency::NotConfirmed(answer.trial, forced))
@@ -325,15 +311,43 @@ impl Procedure {
         }
     }
 
+    /// These changes failed, and no others were switched. So many parts of them are known not to fail.
+    fn after_failing_alone(
+        &mut self,
+        mut changes: Vec<ChangeId>,
+        rest: Bracket,
+        tried: usize,
+        answer: &Answer<'_>,
+    ) -> State {
+        // A change that this run did not even ask about cannot be needed. Of an honest and monotone target all were
+        // asked about.
+        let before = changes.len();
+        changes.retain(|id| answer.reported.is_none_or(|reported| reported.contains(id)));
+        if changes.is_empty() {
+            return inconsistent(Inconsistency::Unexplained(answer.trial));
+        }
+        if changes.len() < before {
+            return State::Exactly { forced: changes, rest };
+        }
+        let culprit = Culprit { changes, mode: self.mode, confirmed_by: answer.trial };
+        if self.doubtful && tried < parts(&culprit) {
+            return State::Thin { culprit, part: tried };
+        }
+        self.confirm(culprit)
+    }
+
     fn after_thin(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
         match answer.outcome {
             // What is left is tried like any other set, and thinned further.
             Outcome::Fail => {
                 let rest = Bracket::new(self.options.order, Prefix::NONE, Arc::new([]), Arc::new([]));
-                self.after_exactly(without(&culprit, index), rest, answer)
+                let left = part(&culprit, index);
+                // None of its changes fails alone: that was tried first.
+                let tried = left.len();
+                self.after_failing_alone(left, rest, tried, answer)
             }
-            Outcome::Pass | Outcome::Unresolved(_) if index + 1 < culprit.changes.len() => {
-                State::Thin { culprit, index: index + 1 }
+            Outcome::Pass | Outcome::Unresolved(_) if index + 1 < parts(&culprit) => {
+                State::Thin { culprit, part: index + 1 }
             }
             Outcome::Pass | Outcome::Unresolved(_) => self.confirm(culprit),
         }
@@ -422,10 +436,22 @@ impl Procedure {
     }
 }
 
-/// The changes of a set but for the one at an index.
-fn without(culprit: &Culprit, index: usize) -> Vec<ChangeId> {
-    let others = culprit.changes.iter().enumerate().filter(|&(i, _)| i != index);
+/// A part of a set that is worth trying where the set may be too large: first each change alone, as most culprits are one
+/// change; then all but one. Of a pair that is the same.
+fn part(culprit: &Culprit, index: usize) -> Vec<ChangeId> {
+    let changes = &culprit.changes;
+    let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
+    let others = changes.iter().enumerate().filter(|&(i, _)| i != left_out);
     others.map(|(_, &change)| change).collect()
+}
+
+/// How many such parts there are.
+fn parts(culprit: &Culprit) -> usize {
+    match culprit.changes.len() {
+        1 => 0,
+        2 => 2,
+        changes => 2 * changes,
+    }
 }
 
 fn unusable(why: Unusable) -> State {

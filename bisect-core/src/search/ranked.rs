@@ -7,6 +7,11 @@ use crate::ChangeId;
 
 /// Brings any list of changes into this form.
 pub(super) fn sort(order: Order, changes: &mut Vec<ChangeId>) {
+    // A target that goes through a list of its own reports them so.
+    let mut last = None;
+    if changes.iter().all(|&id| last.replace(order.rank(id)) < Some(order.rank(id))) {
+        return;
+    }
     // Ranks are not worked out anew at each comparison; the IDs stand where the ranks will.
     for id in &mut *changes {
         *id = ChangeId(order.rank(*id));
@@ -29,7 +34,10 @@ pub(super) fn contains(order: Order, changes: &[ChangeId], id: ChangeId) -> bool
 
 /// Adds the changes of another such list.
 pub(super) fn merge(order: Order, into: &mut Vec<ChangeId>, from: &[ChangeId]) {
-    let mut ranks = into.iter().map(|&id| order.rank(id)).peekable();
+    // Reports of prefixes begin alike.
+    let alike = into.iter().zip(from).take_while(|(known, reported)| known == reported).count();
+    let from = &from[alike..];
+    let mut ranks = into[alike..].iter().map(|&id| order.rank(id)).peekable();
     let mut is_new = |id: &ChangeId| {
         let rank = order.rank(*id);
         while ranks.next_if(|&known| known < rank).is_some() {}

@@ -63,7 +63,7 @@ impl Selection {
     }
 
     /// Whether a rank lies in the prefix and in no gap.
-    fn has_rank(&self, rank: u64) -> bool {
+    pub(super) fn has_rank(&self, rank: u64) -> bool {
         let ended = self.gaps.partition_point(|gap| gap.end <= rank);
         self.prefix.contains(rank) && self.gaps.get(ended).is_none_or(|gap| rank < gap.start)
     }

@@ -107,6 +107,8 @@ pub enum Unusable {
 /// How a target contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inconsistency {
+    /// It fails now and then, and no change that it reports makes it fail more often, or not by so much that it shows.
+    Noise,
     /// The runs of one trial ended differently.
     Runs(TrialId),
     /// A trial failed, but none of the changes that it reported can be what made the difference.

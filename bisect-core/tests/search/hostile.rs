@@ -290,3 +290,21 @@ proptest! {
         prop_assert!(matches!(finished.verdict, Verdict::Inconsistent(_)), "{:?}", finished.verdict);
     }
 }
+
+#[test]
+fn a_set_that_grew_around_unresolved_trials_is_not_the_answer() {
+    let ids: Vec<_> = (0..64).map(|i| id(&format!("change {i}"))).collect();
+    // 30 fails alone; three pairs tell nothing as long as only one of each is on, and hide that.
+    let target = |run: Run<'_>| {
+        let on = |i: usize| run.enabled(ids[i]);
+        let stumbles = [(3, 40), (11, 52), (8, 61)].iter().any(|&(a, b)| on(a) != on(b));
+        let outcome = match (stumbles, on(30)) {
+            (true, _) => Outcome::Unresolved(Reason::Skip),
+            (false, true) => Outcome::Fail,
+            (false, false) => Outcome::Pass,
+        };
+        Observation { outcome, reported: run.reported(ids.iter().copied()) }
+    };
+    let finished = search(Options::default(), 150, target);
+    assert_eq!(finished.sets(), [[ids[30]].into()], "{:?}", finished.verdict);
+}

@@ -2,6 +2,7 @@
 
 mod brute_force;
 mod favour;
+mod flaky;
 mod golden;
 mod hostile;
 mod in_flight;

@@ -3,14 +3,26 @@
 //! Its JSON output is unstable, so the text for people is read. Tests print what they like, and that may look the same;
 //! what the harness itself says comes last. Harnesses that imitate it (libtest-mimic) are understood as well.
 
-use std::ffi::{OsStr, OsString};
+use std::{
+    collections::HashMap,
+    ffi::{OsStr, OsString},
+};
 
 /// The exit status of the harness when a test has failed; after a crash it is another.
 pub const FAILED: i32 = 101;
 
-/// The names of the tests that failed, in the order of the final list, from the output of a test executable that ended
-/// with [`FAILED`]. `None` if there is no such list: it is another harness.
-pub fn failed_tests(output: &[u8]) -> Option<Vec<String>> {
+/// A test that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedTest {
+    /// Its name.
+    pub name: String,
+    /// What it printed, as far as the harness shows that.
+    pub printed: String,
+}
+
+/// The tests that failed, in the order of the final list, from the output of a test executable that ended with [`FAILED`].
+/// `None` if there is no such list: it is another harness.
+pub fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let lines: Vec<_> = text.lines().collect();
     let summary = lines.iter().rposition(|line| line.starts_with("test result: "))?;
@@ -18,13 +30,41 @@ pub fn failed_tests(output: &[u8]) -> Option<Vec<String>> {
     // The last `failures:` before the summary begins the list. If what is behind it has not as many names as the summary
     // says (standard error got in between), it is better to repeat everything.
     let list = lines[..summary].iter().rposition(|line| *line == "failures:")?;
-    let names: Vec<_> = lines[list + 1..summary]
-        .iter()
-        .filter_map(|line| line.strip_prefix("    "))
-        .filter(|name| !name.is_empty())
-        .map(str::to_owned)
-        .collect();
-    (names.len() == count && count > 0).then_some(names)
+    let names = lines[list + 1..summary].iter().filter_map(|line| line.strip_prefix("    "));
+    let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
+    if names.len() != count || count == 0 {
+        return None;
+    }
+    let mut printed = printed(&lines[..list], &names);
+    let failed = |name: &str| FailedTest { printed: printed.remove(name).unwrap_or_default(), name: name.to_owned() };
+    Some(names.into_iter().map(failed).collect())
+}
+
+/// What each of these tests printed: `---- name stdout ----`, and all that follows up to the next one's.
+fn printed<'a>(lines: &[&str], names: &[&'a str]) -> HashMap<&'a str, String> {
+    let mut printed: HashMap<&str, String> = names.iter().map(|&name| (name, String::new())).collect();
+    let mut current = None;
+    for line in lines {
+        let heading = line.strip_prefix("---- ").and_then(|line| line.strip_suffix(" stdout ----"));
+        if let Some(name) = heading.filter(|&name| printed.contains_key(name)) {
+            current = Some(name);
+        } else if let Some(text) = current.and_then(|name| printed.get_mut(name)) {
+            text.push_str(line);
+            text.push('\n');
+        }
+    }
+    printed
+}
+
+/// The names of the tests that are said to have failed one by one: all there is to go by if the executable did not come to
+/// its end.
+pub fn failed_before_the_end(output: &[u8]) -> Vec<String> {
+    let text = without_colour(&String::from_utf8_lossy(output));
+    let name = |line: &str| {
+        let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
+        Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
+    };
+    text.lines().filter_map(name).collect()
 }
 
 /// `test result: FAILED. 2 passed; 3 failed; …`
@@ -105,7 +145,7 @@ mod tests {
     use super::*;
 
     fn names(output: &str) -> Option<Vec<String>> {
-        failed_tests(output.as_bytes())
+        Some(failed_tests(output.as_bytes())?.into_iter().map(|test| test.name).collect())
     }
 
     fn list(names: &[&str]) -> String {
@@ -157,11 +197,28 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
+    fn each_test_has_what_it_printed() {
+        let tests = failed_tests(SAMPLE.as_bytes()).unwrap();
+        let bad = "\nthread 'a::bad' (22362) panicked at src/lib.rs:5:61:\nassertion failed: false\n\n\n";
+        assert_eq!((tests[0].name.as_str(), tests[0].printed.as_str()), ("a::bad", bad));
+        assert!(tests[1].printed.starts_with("failures:\n    a\n"), "{:?}", tests[1]);
+        assert!(tests[1].printed.ends_with("note: test did not panic as expected at src/lib.rs:1:28\n"));
+        // Not shown.
+        assert_eq!(failed_tests(list(&["a"]).as_bytes()).unwrap()[0].printed, "");
+    }
+
+    #[test]
+    fn what_failed_before_a_crash_is_known() {
+        let end = SAMPLE.find("\nfailures:").unwrap();
+        assert_eq!(failed_before_the_end(&SAMPLE.as_bytes()[..end]), ["sp", "a::bad"]);
+    }
+
+    #[test]
     fn colour_and_bytes_that_are_no_text_do_not_disturb() {
         let coloured = SAMPLE.replace("FAILED", "\x1b[31mFAILED\x1b(B\x1b[m");
         assert_eq!(names(&coloured).unwrap(), ["a::bad", "sp"]);
         let bytes = [b"\xff\xfe\n", SAMPLE.as_bytes(), b"\xc3"].concat();
-        assert_eq!(failed_tests(&bytes).unwrap(), ["a::bad", "sp"]);
+        assert_eq!(failed_tests(&bytes).unwrap().len(), 2);
         assert_eq!(without_colour("a\x1b[1;31mb\x1b[mc\x1b"), "abc");
     }
 

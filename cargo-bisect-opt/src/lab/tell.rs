@@ -1,6 +1,9 @@
 //! What the search does, as events.
 
-use std::{collections::HashSet, io};
+use std::{
+    collections::{BTreeSet, HashSet},
+    io,
+};
 
 use bisect_core::{
     ChangeId,
@@ -37,9 +40,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         // Single tests are run side by side.
         progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
         progress.matches = progress.matches.max(distinct(runs));
-        if progress.runs < self.lab.options.runs_per_trial.get() && self.search.verdict().is_none() {
+        let told = self.told_runs.entry(trial.id).or_default();
+        if *told + progress.runs < self.search.runs_of_trial(trial.id) && self.search.verdict().is_none() {
             return Ok(());
         }
+        *told += progress.runs;
         let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
         let (outcome, reason) = together(runs);
         let pattern = self.pattern(trial).to_string();
@@ -55,24 +60,39 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             return Ok(());
         }
         let culprits = self.search.culprits();
-        let found: Vec<_> = culprits
-            .iter()
-            .enumerate()
-            .skip(self.told)
-            .map(|(i, shared)| {
+        let mut found = Vec::new();
+        for (index, shared) in culprits.iter().enumerate() {
+            let changes: BTreeSet<_> = shared.culprit.changes.iter().copied().collect();
+            if !self.told.contains(&changes) {
+                self.told.push(changes);
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                self.found(i + 1, shared.culprit, self.tests.as_deref().map(names))
-            })
-            .collect();
-        self.told += found.len();
-        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))
+                found.push(self.found(self.told.len(), index, shared.culprit, self.tests.as_deref().map(names)));
+            }
+        }
+        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))?;
+        if at_end { self.tell_taken_back() } else { Ok(()) }
+    }
+
+    /// Tells which culprits were told too early: the target has contradicted itself after that, and they were not found
+    /// again.
+    fn tell_taken_back(&mut self) -> io::Result<()> {
+        let culprits = self.search.culprits();
+        let is_one = |told: &BTreeSet<ChangeId>| {
+            culprits.iter().any(|shared| shared.culprit.changes.iter().copied().collect::<BTreeSet<_>>() == *told)
+        };
+        let taken_back = self.told.iter().enumerate().filter(|(_, told)| !is_one(told));
+        let numbers: Vec<_> = taken_back.map(|(i, _)| i + 1).collect();
+        numbers.iter().try_for_each(|number| {
+            let note = format!("culprit {number} was told before the target contradicted itself: it is taken back");
+            self.lab.tell(&Event::Note(&note))
+        })
     }
 
     pub(super) fn tell_notes(&mut self) -> io::Result<()> {
         self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
     }
 
-    fn found(&self, number: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+    fn found(&self, number: usize, index: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
         let runs = &self.accounts[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let change = |&id: &ChangeId| {
@@ -88,7 +108,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             },
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
-            reproduce: self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests),
+            noise: self.search.certainty(index).map(Into::into),
+            reproduce: self
+                .lab
+                .repetition
+                .line(self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests)),
             tests,
         }
     }

@@ -1,109 +1,216 @@
-//! What one run of all executables showed, and what it means for the search.
+//! What one run showed, all executions of it, and what that means for the search.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use bisect_core::search::{Outcome, Reason};
 
-use super::failures::{Failure, Failures, Focus};
-use crate::{reports::Reports, target::Run};
+use super::{
+    criteria::{Criteria, Part},
+    failures::Failures,
+};
+use crate::{repetition::Repetition, reports::Reports, target::Run};
 
-/// One run of everything that is to be run, before it is judged.
-#[derive(Debug)]
+/// One run of everything that is to be run, or of one test, before it is judged.
+#[derive(Clone, Debug)]
 pub struct Attempt {
-    /// In the order in which they ran; after one that took too long, there are no more.
-    pub parts: Vec<Part>,
+    /// One after the other.
+    pub executions: Vec<Execution>,
+    /// Why there may be several.
+    pub repetition: Repetition,
     /// The changes that they reported.
     pub reports: Reports,
+    /// How long it took to build what is executed.
+    pub started_in: Duration,
     /// How long they took together.
     pub duration: Duration,
 }
 
-/// What one executable did, or the build that did not make it.
-#[derive(Debug)]
-pub struct Part {
-    /// Whether it failed.
-    pub outcome: Outcome,
-    /// More about it, for people.
-    pub reason: String,
-    /// What failed in it.
-    pub failures: Failures,
-    /// How many tests it said it would run.
-    pub tests: Option<usize>,
-}
+/// One execution: what each executable did, in the order in which they ran; after one that took too long, there are no
+/// more.
+pub type Execution = Vec<Part>;
 
 impl Attempt {
-    /// There was nothing to run.
-    pub fn unbuilt(reports: Reports) -> Self {
-        let outcome = Outcome::Unresolved(Reason::Build);
-        let part = Part { outcome, reason: "does not build".to_owned(), failures: Failures::new(), tests: None };
-        Self { parts: vec![part], reports, duration: Duration::ZERO }
+    /// Nothing was executed.
+    pub fn unresolved(reason: Reason, words: &str, reports: Reports, started_in: Duration) -> Self {
+        let part = Part {
+            outcome: Outcome::Unresolved(reason),
+            reason: words.to_owned(),
+            failures: Failures::new(),
+            causes: [].into(),
+            tests: None,
+        };
+        let (executions, repetition) = (vec![vec![part]], Repetition::Once);
+        Self { executions, repetition, reports, started_in, duration: Duration::ZERO }
     }
 
-    /// Whether any part failed, counting or not.
-    pub fn outcome(&self) -> Outcome {
-        let outcomes = || self.parts.iter().map(|part| part.outcome);
-        let failed = outcomes().find(|&outcome| outcome == Outcome::Fail);
-        failed.or_else(|| outcomes().find(|&outcome| outcome != Outcome::Pass)).unwrap_or(Outcome::Pass)
+    /// What all executables did.
+    pub fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.executions.iter().flatten()
     }
 
-    /// Everything that failed.
-    pub fn failures(&self) -> Failures {
-        self.parts.iter().flat_map(|part| part.failures.iter().cloned()).collect()
+    /// Whether anything failed, counting or not.
+    pub fn failed(&self) -> bool {
+        self.parts().any(|part| part.outcome == Outcome::Fail)
     }
 
-    /// What the search is told: one failure that counts is a failure, whatever else is unresolved.
-    pub fn judge(self, focus: &Focus) -> Run {
-        let counts = |failure: &&Failure| focus.counts(failure);
-        let mut verdict = (Outcome::Pass, String::new());
-        for part in &self.parts {
-            let is_worse = match part.outcome {
-                Outcome::Pass => false,
-                Outcome::Fail => verdict.0 != Outcome::Fail && part.failures.iter().any(|failure| counts(&failure)),
-                Outcome::Unresolved(_) => verdict.0 == Outcome::Pass,
-            };
-            if is_worse {
-                verdict = (part.outcome, part.reason.clone());
+    /// Everything that failed in this run; `None` if the run does not tell.
+    pub fn failures(&self) -> Option<Failures> {
+        let tells = |execution: &&Execution| !matches!(raw_outcome(execution), Outcome::Unresolved(_));
+        let failures =
+            |execution: &Execution| execution.iter().flat_map(|part| part.failures.iter().cloned()).collect();
+        let mut told = self.executions.iter().filter(tells).map(failures);
+        let first: Failures = told.next()?;
+        let is_one_missing = self.executions.iter().any(|execution| !tells(&execution));
+        match self.repetition {
+            // What failed once has failed in this run, and what passed once has passed.
+            Repetition::UntilPass(_) => Some(told.fold(first, |all, one| all.intersection(&one).cloned().collect())),
+            Repetition::Once | Repetition::UntilFailure(_) | Repetition::Each(_) => {
+                let all = told.fold(first, |all, one| all.union(&one).cloned().collect());
+                (!all.is_empty() || !is_one_missing).then_some(all)
             }
         }
-        let failed = self.parts.iter().flat_map(|part| &part.failures).filter(counts);
-        let failed_tests = failed.filter_map(|failure| failure.test.clone()).collect();
-        let (outcome, reason) = verdict;
-        Run { outcome, reason, reports: self.reports, failed_tests, duration: self.duration }
     }
+
+    /// What the search is told.
+    pub fn judge(self, criteria: &Criteria) -> Run {
+        let mut verdicts: Vec<_> = self.executions.iter().map(|execution| judge(execution, criteria)).collect();
+        let outcomes: Vec<_> = verdicts.iter().map(|&(outcome, _)| outcome).collect();
+        let decisive = self.repetition.decisive(&outcomes);
+        let (outcome, reason) = verdicts.swap_remove(decisive);
+        let also = self.repetition.also(&outcomes).to_vec();
+        let decisive = if also.is_empty() { &self.executions[decisive..=decisive] } else { &self.executions[..] };
+        let failed_tests: BTreeSet<_> =
+            decisive.iter().flatten().flat_map(|part| criteria.failed_tests(part)).collect();
+        Run {
+            outcome,
+            reason,
+            reports: self.reports,
+            failed_tests: failed_tests.into_iter().collect(),
+            duration: self.duration,
+            executions: self.executions.len(),
+            also,
+            started_in: self.started_in,
+        }
+    }
+}
+
+/// Whether any part failed, counting or not; else whether any does not tell.
+pub fn raw_outcome(execution: &Execution) -> Outcome {
+    judge(execution, &Criteria::any()).0
+}
+
+/// What an execution means: one failure that counts is a failure, whatever else is unresolved.
+pub fn judge(execution: &Execution, criteria: &Criteria) -> (Outcome, String) {
+    let mut verdict = (Outcome::Pass, String::new());
+    for part in execution {
+        let (outcome, reason) = criteria.judge(part);
+        let is_worse = match outcome {
+            Outcome::Pass => false,
+            Outcome::Fail => verdict.0 != Outcome::Fail,
+            Outcome::Unresolved(_) => verdict.0 == Outcome::Pass,
+        };
+        if is_worse {
+            verdict = (outcome, reason);
+        }
+    }
+    verdict
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{super::failures::Side, *};
+    use std::num::NonZeroUsize;
+
+    use super::{
+        super::failures::{Failure, Focus},
+        *,
+    };
+    use crate::{calibration::Side, cause::Cause};
+
+    const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
 
     fn part(outcome: Outcome, tests: &[&str]) -> Part {
         let failure = |&test: &&str| Failure { executable: "x".to_owned(), test: Some(test.to_owned()) };
-        Part { outcome, reason: format!("{outcome:?}"), failures: tests.iter().map(failure).collect(), tests: None }
+        let failures: Failures = tests.iter().map(failure).collect();
+        let causes = failures.iter().map(|failure| (failure.clone(), Cause::UNTOLD)).collect();
+        let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
+        Part { outcome, reason, failures, causes, tests: None }
+    }
+
+    fn failing(tests: &[&str]) -> Part {
+        part(Outcome::Fail, tests)
+    }
+
+    fn attempt(executions: Vec<Execution>, repetition: Repetition) -> Attempt {
+        let (reports, started_in, duration) = (Reports::new(false), Duration::ZERO, Duration::ZERO);
+        Attempt { executions, repetition, reports, started_in, duration }
+    }
+
+    /// The outcome, its reason, and what failed.
+    fn verdict(attempt: Attempt) -> (Outcome, String, Vec<String>) {
+        let mut focus = Focus::default();
+        focus.learn(Side::All, failing(&["a", "broken"]).failures);
+        focus.learn(Side::None, failing(&["broken"]).failures);
+        let run = attempt.judge(&Criteria { focus: focus.into(), calibration: None });
+        (run.outcome, run.reason, run.failed_tests)
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
     }
 
     #[test]
     fn one_failure_that_counts_decides() {
-        let skip = Outcome::Unresolved(Reason::Skip);
-        let mut focus = Focus::default();
-        focus.learn(Side::All, part(Outcome::Fail, &["a", "broken"]).failures);
-        focus.learn(Side::None, part(Outcome::Fail, &["broken"]).failures);
-        let failing = |tests: &[&str]| part(Outcome::Fail, tests);
         for (parts, outcome, failed) in [
             (vec![], Outcome::Pass, &[] as &[&str]),
             (vec![part(Outcome::Pass, &[])], Outcome::Pass, &[]),
-            (vec![part(skip, &[]), failing(&["a"])], Outcome::Fail, &["a"]),
-            (vec![failing(&["a", "broken"]), part(skip, &[])], Outcome::Fail, &["a"]),
+            (vec![part(SKIP, &[]), failing(&["a"])], Outcome::Fail, &["a"]),
+            (vec![failing(&["a", "broken"]), part(SKIP, &[])], Outcome::Fail, &["a"]),
             (vec![failing(&["broken"])], Outcome::Pass, &[]),
-            (vec![failing(&["broken"]), part(skip, &[])], skip, &[]),
+            (vec![failing(&["broken"]), part(SKIP, &[])], SKIP, &[]),
             (vec![failing(&["new"])], Outcome::Fail, &["new"]),
         ] {
-            let run = Attempt { parts, reports: Reports::new(false), duration: Duration::ZERO }.judge(&focus);
-            assert_eq!(
-                (run.outcome, run.failed_tests.as_slice()),
-                (outcome, &failed.iter().map(|&f| f.to_owned()).collect::<Vec<_>>()[..])
-            );
             let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
-            assert_eq!(run.reason, reason);
+            assert_eq!(verdict(attempt(vec![parts], Repetition::Once)), (outcome, reason, names(failed)));
+        }
+    }
+
+    #[test]
+    fn what_was_broken_anyway_decides_no_execution() {
+        let three = NonZeroUsize::new(3).unwrap();
+        let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
+        for (lists, repetition, outcome, failed) in [
+            (["broken", "broken"], repeat, Outcome::Pass, &[] as &[&str]),
+            (["broken", "a broken"], repeat, Outcome::Fail, &["a"]),
+            (["a broken", "broken"], any_pass, Outcome::Pass, &[]),
+            (["a broken", "a"], any_pass, Outcome::Fail, &["a"]),
+        ] {
+            let execution = |list: &str| vec![failing(&list.split_whitespace().collect::<Vec<_>>())];
+            let (found, _, tests) = verdict(attempt(lists.map(execution).into(), repetition));
+            assert_eq!((found, tests), (outcome, names(failed)), "{lists:?} {repetition:?}");
+        }
+    }
+
+    #[test]
+    fn what_fails_in_several_executions() {
+        let three = NonZeroUsize::new(3).unwrap();
+        let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
+        let (a, b, ab) = (|| vec![failing(&["a"])], || vec![failing(&["b"])], || vec![failing(&["a", "b"])]);
+        let (pass, skip) = (|| vec![part(Outcome::Pass, &[])], || vec![part(SKIP, &[])]);
+        for (executions, of_repeat, of_any_pass) in [
+            (vec![a()], Some("a"), Some("a")),
+            (vec![pass(), a(), b()], Some("a b"), Some("")),
+            (vec![a(), ab()], Some("a b"), Some("a")),
+            (vec![pass(), pass()], Some(""), Some("")),
+            (vec![skip(), a()], Some("a"), Some("a")),
+            (vec![skip(), pass()], None, Some("")),
+            (vec![skip(), skip()], None, None),
+        ] {
+            let failures = |repetition| attempt(executions.clone(), repetition).failures();
+            let expected = |tests: Option<&str>| {
+                tests.map(|tests| failing(&tests.split_whitespace().collect::<Vec<_>>()).failures)
+            };
+            assert_eq!(failures(repeat), expected(of_repeat), "{executions:?}");
+            assert_eq!(failures(any_pass), expected(of_any_pass), "{executions:?}");
         }
     }
 }

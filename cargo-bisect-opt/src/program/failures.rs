@@ -5,6 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::calibration::Side;
+
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Failure {
@@ -16,15 +18,6 @@ pub struct Failure {
 
 /// What failed in one run.
 pub type Failures = BTreeSet<Failure>;
-
-/// The two runs at the ends of the search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// Everything enabled.
-    All,
-    /// Everything disabled.
-    None,
-}
 
 /// How much of an executable is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,9 +59,18 @@ impl Focus {
         Self { repeat_all, ..Self::default() }
     }
 
-    /// Whether a run of this side can teach something.
+    /// Everything counts, and is repeated.
+    pub fn any() -> Self {
+        Self { decided: Some(Decided::default()), ..Self::default() }
+    }
+
+    /// Whether a run of this side can teach something: the first, and of a target that fails now and then, those that come
+    /// later, too, as long as nothing has failed on one side only.
     pub fn wants(&self, side: Side) -> bool {
-        self.decided.is_none() && self.side(side).is_none()
+        match &self.decided {
+            None => self.side(side).is_none(),
+            Some(decided) => decided.searched.is_empty() && self.all.is_some() && self.none.is_some(),
+        }
     }
 
     fn side(&self, side: Side) -> Option<&Failures> {
@@ -80,10 +82,11 @@ impl Focus {
 
     /// Learns what failed in a run of everything. The result is what the user should know.
     pub fn learn(&mut self, side: Side, failures: Failures) -> Vec<String> {
-        match side {
-            Side::All => self.all = Some(failures),
-            Side::None => self.none = Some(failures),
-        }
+        let known = match side {
+            Side::All => &mut self.all,
+            Side::None => &mut self.none,
+        };
+        known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
         let (decided, notes) = decide(all, none);
         self.decided = Some(decided);
@@ -199,12 +202,27 @@ mod tests {
         assert_eq!(counting, failures("a:x").into_iter().collect::<Vec<_>>(), "what was broken anyway does not count");
     }
 
+    #[test]
+    fn what_fails_now_and_then_is_searched_from_its_first_failure_on() {
+        let (mut focus, _) = focus("", "");
+        assert_eq!(
+            (focus.share("x"), focus.counts(&failures("x:a").into_iter().next().unwrap())),
+            (Share::Everything, true)
+        );
+        assert!(focus.learn(Side::None, failures("x:b")).is_empty());
+        focus.learn(Side::All, failures("x:a x:b"));
+        assert_eq!(focus.searched(), Some(&failures("x:a")));
+        // And that is that.
+        assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+    }
+
     fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {
         let mut focus = Focus::default();
         assert!(focus.wants(Side::All) && focus.learn(Side::All, failures(all)).is_empty());
         assert!(!focus.wants(Side::All) && focus.wants(Side::None));
         let notes = focus.learn(Side::None, failures(none));
-        assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+        let is_told_apart = focus.searched().is_some_and(|searched| !searched.is_empty());
+        assert_eq!((focus.wants(Side::All), focus.wants(Side::None)), (!is_told_apart, !is_told_apart));
         (focus, notes)
     }
 

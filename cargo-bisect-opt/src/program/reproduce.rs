@@ -2,7 +2,7 @@
 
 use bisect_core::Pattern;
 
-use super::{Axis, Program, Share};
+use super::{Axis, Failure, Program, Share};
 use crate::{
     cargo::{Executable, libtest},
     shell,
@@ -61,13 +61,30 @@ impl Program {
     fn failing(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
         match self.focus().share(&executable.key()) {
             Share::Nothing => None,
-            Share::Everything => Some(Vec::new()),
+            Share::Everything => self.failing_of_everything(executable, tests),
             Share::Tests(repeated) => {
                 let fails = |test: &&String| tests.is_empty() || tests.contains(test);
                 let failing: Vec<_> = repeated.iter().filter(fails).cloned().collect();
                 (!failing.is_empty()).then_some(failing)
             }
         }
+    }
+
+    /// The same where everything is repeated: of a target that fails now and then, which tests fail is known in the end only.
+    fn failing_of_everything(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
+        let failed = &self.learned().failed;
+        let fails = |test: &String, key: Option<&str>| {
+            let is_it = |failure: &Failure| {
+                failure.test.as_ref() == Some(test) && key.is_none_or(|key| failure.executable == key)
+            };
+            failed.iter().any(is_it)
+        };
+        if self.settings.all_tests || tests.is_empty() || !tests.iter().all(|test| fails(test, None)) {
+            return Some(Vec::new());
+        }
+        let key = executable.key();
+        let here: Vec<_> = tests.iter().filter(|test| fails(test, Some(&key))).cloned().collect();
+        (!here.is_empty()).then_some(here)
     }
 
     /// Has cargo build and run the same, with these variables.

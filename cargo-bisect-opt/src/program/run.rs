@@ -2,21 +2,30 @@
 
 use std::{borrow::Cow, ffi::OsString, path::Path, process::Command, time::Instant};
 
-use bisect_core::{Matcher, Pattern, search::Outcome};
+use bisect_core::{
+    Matcher, Pattern,
+    search::{Outcome, Reason},
+};
 
 use super::{
     Axis, Program,
-    attempt::{Attempt, Part},
+    attempt::{Attempt, Execution, judge, raw_outcome},
     axis,
+    criteria::{Criteria, Part},
     failures::{Failure, Failures, Share},
 };
 use crate::{
-    cargo::{Artifacts, CargoError, Executable, Output, libtest},
+    cargo::{Artifacts, CargoError, Executable, Output, Subcommand, libtest},
+    cause::Cause,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Finished, Job},
+    repetition::Repetition,
     reports::Reports,
     target::{Request, RunError},
 };
+
+/// Of a selection that leaves nothing to execute.
+pub(super) const UNBUILT: &str = "does not build";
 
 impl Program {
     /// What this run is of: what was built first, or what is built for it; `None` if that does not build, and the log says
@@ -41,44 +50,79 @@ impl Program {
         }
     }
 
-    /// Runs everything that is to be run, in one go.
+    /// Runs everything that is to be run, in one go; several times, if that is asked for.
     pub(super) fn attempt(&self, request: &Request<'_>) -> Result<Attempt, RunError> {
         let mut reports = new_reports(request.pattern);
+        let begun = Instant::now();
         let Some(artifacts) = self.build(request)? else {
             reports.read_file(request.log)?;
             reports.read_file(request.report_file)?;
-            return Ok(Attempt::unbuilt(reports));
+            return Ok(Attempt::unresolved(Reason::Build, UNBUILT, reports, begun.elapsed()));
         };
+        let started_in = begun.elapsed();
         if let Axis::Flags(_) = self.axis {
             // The compiler's messages, repeated by cargo where nothing had to be compiled.
             reports.read_file(request.log)?;
         }
+        let started = Instant::now();
+        let repetition = request.repetition;
+        let executions =
+            self.repeat(repetition, &self.together(), || self.execute(&artifacts, request, &mut reports))?;
+        let duration = started.elapsed();
+        reports.read_file(request.report_file)?;
+        Ok(Attempt { executions, repetition, reports, started_in, duration })
+    }
+
+    /// Executes as often as it takes to decide the run.
+    pub(super) fn repeat(
+        &self,
+        repetition: Repetition,
+        criteria: &Criteria,
+        mut execute: impl FnMut() -> Result<Execution, RunError>,
+    ) -> Result<Vec<Execution>, RunError> {
+        let mut executions = Vec::new();
+        for _ in 0..repetition.times() {
+            let execution = execute()?;
+            let ends = if criteria.focus.is_settled() || self.settings.subcommand == Subcommand::Run {
+                repetition.ends_with(judge(&execution, criteria).0)
+            } else {
+                // Before it is known which failures count, none of them ends anything.
+                repetition == Repetition::Once
+                    || matches!(repetition, Repetition::UntilPass(_)) && raw_outcome(&execution) == Outcome::Pass
+            };
+            executions.push(execution);
+            if ends {
+                break;
+            }
+        }
+        Ok(executions)
+    }
+
+    /// Runs everything that is to be run once.
+    fn execute(
+        &self,
+        artifacts: &Artifacts,
+        request: &Request<'_>,
+        reports: &mut Reports,
+    ) -> Result<Execution, RunError> {
         let focus = self.focus();
         let started = Instant::now();
         let mut parts = Vec::new();
-        for executable in self.project.executables(&artifacts).map_err(unusable)? {
+        for executable in self.project.executables(artifacts).map_err(unusable)? {
             let share = focus.share(&executable.key());
             if share == Share::Nothing {
                 continue;
             }
-            let start = Start {
-                artifacts: &artifacts,
-                executable,
-                share,
-                started,
-                report_file: request.report_file,
-                log: request.log,
-            };
-            let finished = self.start(&start, request, &mut reports)?;
+            let (report_file, log) = (request.report_file, request.log);
+            let start = Start { artifacts, executable, share, started, report_file, log };
+            let finished = self.start(&start, request, reports)?;
             let timed_out = finished.ending == Ending::TimedOut;
             parts.push(self.part(executable, &finished)?);
             if timed_out {
                 break;
             }
         }
-        let duration = started.elapsed();
-        reports.read_file(request.report_file)?;
-        Ok(Attempt { parts, reports, duration })
+        Ok(parts)
     }
 
     /// Runs an executable to its end.
@@ -136,16 +180,31 @@ impl Program {
             return Err(RunError::Unusable(format!("{executable} refuses the pattern: {refusal}")));
         }
         let (outcome, reason) = classify(finished, self.settings.skip_code, self.settings.fail_when.as_ref());
-        let mut failures = Failures::new();
-        if outcome == Outcome::Fail {
-            let tests = if code == Some(libtest::FAILED) { libtest::failed_tests(&finished.output) } else { None };
-            let failure = |test| Failure { executable: executable.key(), test };
-            match tests {
-                Some(tests) => failures.extend(tests.into_iter().map(Some).map(failure)),
-                None => failures.extend([failure(None)]),
-            }
+        let causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
+        // Where the executable as a whole has failed, that is the failure.
+        let whole = causes.iter().find(|(failure, _)| failure.test.is_none());
+        let failures: Failures = match whole {
+            Some((failure, _)) => [failure.clone()].into(),
+            None => causes.iter().map(|(failure, _)| failure.clone()).collect(),
+        };
+        let causes = causes.into_iter().collect();
+        Ok(Part { outcome, reason, failures, causes, tests: libtest::started_tests(&finished.output) })
+    }
+
+    /// How what failed in an executable has failed.
+    fn causes(&self, executable: &Executable, finished: &Finished, code: Option<i32>) -> Vec<(Failure, Cause)> {
+        let failure = |test| Failure { executable: executable.key(), test };
+        let tests = if code == Some(libtest::FAILED) { libtest::failed_tests(&finished.output) } else { None };
+        if let Some(tests) = tests {
+            let cause = |test: libtest::FailedTest| (failure(Some(test.name)), Cause::of_test(&test.printed));
+            return tests.into_iter().map(cause).collect();
         }
-        Ok(Part { outcome, reason, failures, tests: libtest::started_tests(&finished.output) })
+        if self.settings.subcommand == Subcommand::Run {
+            return vec![(failure(None), Cause::of_program(finished))];
+        }
+        let before = libtest::failed_before_the_end(&finished.output).into_iter();
+        let before = before.map(|test| (failure(Some(test)), Cause::UNTOLD));
+        before.chain([(failure(None), Cause::of_harness(finished))]).collect()
     }
 }
 
@@ -154,7 +213,7 @@ pub(super) struct Start<'a> {
     pub(super) artifacts: &'a Artifacts,
     pub(super) executable: &'a Executable,
     pub(super) share: Share<'a>,
-    /// When the run began.
+    /// When the execution began.
     pub(super) started: Instant,
     pub(super) report_file: &'a Path,
     pub(super) log: &'a Path,

@@ -5,6 +5,7 @@
 //! two (see BENCHMARKS.md); cargo-nextest has made the same choice.
 
 use std::{
+    collections::BTreeMap,
     io,
     path::{Path, PathBuf},
     slice,
@@ -20,8 +21,9 @@ use bisect_core::search::{Outcome, Reason};
 
 use super::{
     Attempt, Axis, Failure, PerTest, Program,
+    criteria::Part,
     failures::Share,
-    run::{Start, new_reports},
+    run::{Start, UNBUILT, new_reports},
 };
 use crate::{
     cargo::{Artifacts, Subcommand, libtest},
@@ -51,8 +53,11 @@ impl Program {
     }
 
     /// Runs single tests, as many at once as the harness would.
-    pub(super) fn run_separately(&self, tests: &[usize], request: &Request<'_>) -> Result<Vec<Run>, RunError> {
+    pub(super) fn run_separately(&self, tests: &[usize], request: &Request<'_>) -> Result<Vec<Solo>, RunError> {
+        let all = self.separate_tests().unwrap_or_default();
+        let begun = Instant::now();
         let built = self.build(request)?;
+        let started_in = begun.elapsed();
         let mut reports = new_reports(request.pattern);
         if built.is_none() || matches!(self.axis, Axis::Flags(_)) {
             // What the compiler said holds for each test.
@@ -60,82 +65,109 @@ impl Program {
             reports.read_file(request.report_file)?;
         }
         let Some(artifacts) = built else {
-            let run = Attempt::unbuilt(reports).judge(&self.focus());
-            return Ok(tests.iter().map(|_| run.clone()).collect());
+            let attempt = Attempt::unresolved(Reason::Build, UNBUILT, reports, started_in);
+            let solo = |&test: &usize| Solo { test: all[test].clone(), attempt: attempt.clone() };
+            return Ok(tests.iter().map(solo).collect());
         };
-        let all = self.separate_tests().unwrap_or_default();
-        let solos: Vec<_> = tests.iter().map(|&test| Solo::new(&all[test], test, request)).collect();
+        let places: Vec<_> = tests.iter().map(|&test| Place::new(&all[test], test, request)).collect();
         let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
         let started = Instant::now();
         thread::scope(|scope| {
-            for _ in 0..libtest::threads(&self.project.arguments()).min(solos.len()) {
+            for _ in 0..libtest::threads(&self.project.arguments()).min(places.len()) {
                 scope.spawn(|| {
-                    while let Some(solo) = solos.get(next.fetch_add(1, Ordering::Relaxed))
+                    while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed))
                         && !broken.load(Ordering::Relaxed)
                     {
-                        let result = self.run_solo(solo, &artifacts, reports.clone(), request);
+                        let result = self.run_solo(place, &artifacts, reports.clone(), request);
                         broken.fetch_or(result.is_err(), Ordering::Relaxed);
                         // Each is run by one thread only.
-                        let _ = solo.result.set(result);
+                        let _ = place.result.set(result);
                     }
                 });
             }
         });
-        for solo in &solos {
-            append(&solo.log, request.log)?;
-            append(&solo.report_file, request.report_file)?;
+        for place in &places {
+            append(&place.log, request.log)?;
+            append(&place.report_file, request.report_file)?;
         }
         // They are one run, which takes as long as it takes. After an error some are missing, but then the error is there.
         let duration = started.elapsed();
-        let results = solos.into_iter().filter_map(|solo| solo.result.into_inner());
-        results.map(|result| result.map(|run| Run { duration, ..run })).collect()
+        let solo = |place: Place<'_>| {
+            let attempt = place.result.into_inner()?;
+            let test = place.test.clone();
+            Some(attempt.map(|attempt| Solo { test, attempt: Attempt { started_in, duration, ..attempt } }))
+        };
+        places.into_iter().filter_map(solo).collect()
     }
 
     fn run_solo(
         &self,
-        solo: &Solo<'_>,
+        place: &Place<'_>,
         artifacts: &Artifacts,
         mut reports: Reports,
         request: &Request<'_>,
-    ) -> Result<Run, RunError> {
-        let Solo { failure, log, report_file, .. } = solo;
+    ) -> Result<Attempt, RunError> {
+        let Place { test, log, report_file, .. } = place;
         fs_err::File::create(report_file)?;
-        let started = Instant::now();
-        let untold = |reason: &str, reports| Run {
-            outcome: Outcome::Unresolved(Reason::Skip),
-            reason: reason.to_owned(),
-            reports,
-            failed_tests: Vec::new(),
-            duration: Duration::ZERO,
-        };
-        let Some(executable) = artifacts.executables.iter().find(|other| other.key() == failure.executable) else {
+        let untold = |words, reports| Attempt::unresolved(Reason::Skip, words, reports, Duration::ZERO);
+        let Some(executable) = artifacts.executables.iter().find(|other| other.key() == test.executable) else {
             return Ok(untold("its executable is not there with these changes", reports));
         };
-        let share = failure.test.as_ref().map_or(Share::Everything, |test| Share::Tests(slice::from_ref(test)));
-        let start = Start { artifacts, executable, share, started, report_file, log };
-        let finished = self.start(&start, request, &mut reports)?;
-        let part = self.part(executable, &finished)?;
+        let share = test.test.as_ref().map_or(Share::Everything, |test| Share::Tests(slice::from_ref(test)));
+        let repetition = request.repetition;
+        let executions = self.repeat(repetition, &self.alone(), || {
+            let start = Start { artifacts, executable, share, started: Instant::now(), report_file, log };
+            let finished = self.start(&start, request, &mut reports)?;
+            let part = self.part(executable, &finished)?;
+            Ok(vec![if test.test.is_some() { all_by(test, part) } else { part }])
+        })?;
         reports.read_file(report_file)?;
-        if part.tests == Some(0) {
+        if executions.iter().flatten().all(|part| part.tests == Some(0)) {
             return Ok(untold("it is not there with these changes", reports));
         }
-        let failed_tests = if part.outcome == Outcome::Fail { vec![self.name(failure)] } else { Vec::new() };
-        Ok(Run { outcome: part.outcome, reason: part.reason, reports, failed_tests, duration: Duration::ZERO })
+        let (started_in, duration) = (Duration::ZERO, Duration::ZERO);
+        Ok(Attempt { executions, repetition, reports, started_in, duration })
+    }
+
+    /// What a run of single tests means for each of them.
+    pub(super) fn judge_separately(&self, solos: Vec<Solo>) -> Vec<Run> {
+        let criteria = self.alone();
+        let judge = |Solo { test, attempt }| {
+            let run = self.judge_by(&criteria, attempt);
+            let failed = run.outcome == Outcome::Fail;
+            Run { failed_tests: failed.then(|| self.name(&test)).into_iter().collect(), ..run }
+        };
+        solos.into_iter().map(judge).collect()
     }
 }
 
-/// A test that is run in a process of its own.
-struct Solo<'a> {
-    failure: &'a Failure,
-    log: PathBuf,
-    report_file: PathBuf,
-    result: OnceLock<Result<Run, RunError>>,
+/// What one test showed in a process of its own.
+#[derive(Debug)]
+pub struct Solo {
+    pub(super) test: Failure,
+    pub(super) attempt: Attempt,
 }
 
-impl<'a> Solo<'a> {
-    fn new(failure: &'a Failure, test: usize, request: &Request<'_>) -> Self {
-        let file = |extension| request.scratch.path().join(format!("{test}.{extension}"));
-        Self { failure, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
+/// Whatever failed, and however, in a process with one test was that test.
+fn all_by(test: &Failure, part: Part) -> Part {
+    let whole = part.causes.iter().find(|(failure, _)| failure.test.is_none());
+    let cause = whole.or(part.causes.iter().next()).map(|(_, cause)| (test.clone(), cause.clone()));
+    let causes: BTreeMap<_, _> = cause.into_iter().collect();
+    Part { failures: causes.keys().cloned().collect(), causes, ..part }
+}
+
+/// A test that is run in a process of its own, and where.
+struct Place<'a> {
+    test: &'a Failure,
+    log: PathBuf,
+    report_file: PathBuf,
+    result: OnceLock<Result<Attempt, RunError>>,
+}
+
+impl<'a> Place<'a> {
+    fn new(test: &'a Failure, number: usize, request: &Request<'_>) -> Self {
+        let file = |extension| request.scratch.path().join(format!("{number}.{extension}"));
+        Self { test, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
     }
 }
 

@@ -1,0 +1,174 @@
+//! Which part is most worth a run.
+//!
+//! As long as no candidate stands out, the worth of a run is what it is expected to tell about the change for what it is
+//! expected to cost: the mutual information of outcome and change. Once one does, it is the evidence for it against all
+//! others together, of runs with it by itself and of runs without it.
+
+use alloc::vec::Vec;
+
+use super::{
+    beliefs::{Belief, Beliefs, Forecast, Kind},
+    candidates::Candidates,
+    math::{divergence, entropy, exp2},
+    part::Part,
+};
+
+/// A run without the candidate that stands out must tell so much more than one of it by itself: those are the ones that
+/// can be shown.
+const PREFERENCE: f64 = 1.5;
+
+/// One run may exclude a candidate for good, which is worth many bits, but not infinitely many.
+const DECISIVE: f64 = 64.0;
+
+/// Rounds of Dinkelbach's algorithm; it converges quadratically.
+const ROUNDS: usize = 3;
+
+/// Ways in which the runs in flight may end that are considered.
+const FUTURES: usize = 16;
+
+/// What a run costs, by how it ends; only their ratio matters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Costs {
+    pub(super) failing: f64,
+    pub(super) passing: f64,
+}
+
+impl Costs {
+    fn of(self, failure: f64) -> f64 {
+        self.passing + (self.failing - self.passing) * failure
+    }
+}
+
+/// A part, and its worth: bits for the cost.
+#[derive(Clone, Copy, Debug)]
+struct Choice {
+    part: Part,
+    worth: f64,
+}
+
+/// Who chooses.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Chooser<'a> {
+    pub(super) candidates: &'a Candidates,
+    pub(super) costs: Costs,
+}
+
+impl Chooser<'_> {
+    /// The part to run next while runs of others are in flight.
+    pub(super) fn next(self, beliefs: &Beliefs, in_flight: &[Part]) -> Part {
+        let futures = self.futures(beliefs, in_flight);
+        let mut parts: Vec<Part> = futures.iter().map(|(_, future)| self.best(future).part).collect();
+        parts.sort_unstable();
+        parts.dedup();
+        if let [part] = parts[..] {
+            return part;
+        }
+        let worth = |part: Part| {
+            let of_future = |(likelihood, future): &(f64, Beliefs)| {
+                let mut future = future.clone();
+                future.split(self.candidates, part.below);
+                likelihood * self.worth(future.forecast(part))
+            };
+            futures.iter().map(of_future).sum::<f64>()
+        };
+        let choices = parts.into_iter().map(|part| Choice { part, worth: worth(part) });
+        choices.max_by(|a, b| a.worth.total_cmp(&b.worth)).expect("there is a future").part
+    }
+
+    /// What may be believed once the runs in flight have ended, and how likely that is; the likeliest ways.
+    fn futures(self, beliefs: &Beliefs, in_flight: &[Part]) -> Vec<(f64, Beliefs)> {
+        let mut futures: Vec<_> = [(1.0, beliefs.clone())].into();
+        for part in in_flight.iter().map(|part| part.plain()) {
+            let ends = futures.into_iter().flat_map(|(likelihood, mut before)| {
+                before.split(self.candidates, part.below);
+                [true, false].map(|failed| {
+                    let (share, after) = before.clone().if_it(failed, part);
+                    (likelihood * share, after)
+                })
+            });
+            futures = ends.filter(|&(likelihood, _)| likelihood > 0.0).collect();
+            futures.sort_by(|a, b| b.0.total_cmp(&a.0));
+            futures.truncate(FUTURES);
+        }
+        futures
+    }
+
+    /// The best part, with nothing in flight.
+    fn best(self, beliefs: &Beliefs) -> Choice {
+        if let Some(suspect) = beliefs.suspect() {
+            return self.confirmation(beliefs, suspect);
+        }
+        // The best ratio of gain to cost is that for which the gain less ratio times cost has its maximum at 0.
+        let mut best = self.best_at(beliefs, 0.0);
+        if self.costs.failing.total_cmp(&self.costs.passing).is_ne() {
+            for _ in 0..ROUNDS {
+                let next = self.best_at(beliefs, best.worth);
+                if next.worth <= best.worth {
+                    break;
+                }
+                best = next;
+            }
+        }
+        best
+    }
+
+    /// The best of the cuts between intervals, of those within each that are best if a unit of cost is worth so many bits,
+    /// and of candidates by themselves.
+    fn best_at(self, beliefs: &Beliefs, price: f64) -> Choice {
+        let of_none = beliefs.forecast(Part::below(0));
+        let mut best = Choice { part: Part::below(0), worth: self.worth(of_none) };
+        let mut consider = |part, forecast| {
+            let worth = self.worth(forecast);
+            if worth > best.worth {
+                best = Choice { part, worth };
+            }
+        };
+        let (mut begin, mut before) = (0, of_none);
+        for belief in &beliefs.places {
+            let change = Forecast::of_change(belief);
+            if belief.end - begin > 1 && change.failure > f64::EPSILON {
+                // The gain is concave within an interval: flat where the log-odds of passing are this.
+                let odds = exp2(change.doubt / change.failure + price * (self.costs.failing - self.costs.passing));
+                let share = (1.0 / (1.0 + odds) - before.failure) / change.failure;
+                if share > 0.0 && share < 1.0 {
+                    let cut = self.candidates.cut_at(begin, belief.end, share);
+                    let whole = self.candidates.weight(begin, belief.end);
+                    for cut in [cut, (cut + 1).min(belief.end)] {
+                        let share = self.candidates.weight(begin, cut) / whole;
+                        consider(Part::below(cut), before.plus(share, change));
+                    }
+                }
+            }
+            before = before.plus(1.0, change);
+            begin = belief.end;
+            // That of the same candidate in company follows.
+            if belief.kind != Kind::Alone {
+                consider(Part::below(begin), before);
+            }
+        }
+        for alone in beliefs.places.iter().filter(|belief| belief.kind == Kind::Alone) {
+            consider(Part::alone(alone.end - 1), of_none.plus(1.0, Forecast::of_change(alone)));
+        }
+        best
+    }
+
+    /// The candidate that stands out by itself, or a part without it.
+    fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
+        let choice = |part: Part| {
+            let forecast = beliefs.forecast(part);
+            let rate = suspect.rate(part);
+            let of_others = (forecast.failure - suspect.probability * rate) / (1.0 - suspect.probability);
+            let evidence = divergence(rate, of_others.clamp(0.0, 1.0)).min(DECISIVE);
+            Choice { part, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
+        };
+        let index = suspect.end - 1;
+        let alone = choice(Part::alone(index));
+        let without = choice(Part::below(0));
+        if without.worth > PREFERENCE * alone.worth { without } else { alone }
+    }
+
+    fn worth(self, forecast: Forecast) -> f64 {
+        let failure = forecast.failure.clamp(0.0, 1.0);
+        (entropy(failure) - forecast.doubt) / self.costs.of(failure)
+    }
+}

@@ -1,0 +1,44 @@
+//! How long it may still take.
+
+use super::{
+    beliefs::{Beliefs, Kind},
+    math::{count, divergence, entropy, exp2, log2},
+};
+
+/// A run that tells less bits than this is not expected, as nothing would be found.
+const LEAST: f64 = 0.01;
+/// Nor is a prefix that tells more: the rates are to be learnt, too.
+const MOST: f64 = 0.6;
+
+/// The runs until so little doubt is left of a candidate: those of prefixes tell at most the capacity of the channel each about the place,
+/// and those of the candidate by itself at most the divergence of both rates. Every place has its own rates.
+pub(super) fn runs_left(beliefs: &Beliefs, doubt: f64) -> f64 {
+    let (mut begin, mut bits, mut search, mut confirm, mut whole) = (0, 0.0, 0.0, 0.0, 0.0);
+    for belief in &beliefs.places {
+        if belief.probability > 0.0 {
+            let places = if belief.kind == Kind::Either { count(belief.end - begin) } else { 1.0 };
+            bits += belief.probability * (log2(places) - log2(belief.probability));
+            search += belief.probability / capacity(belief.without, belief.with).clamp(LEAST, MOST);
+            let evidence = divergence(belief.with, belief.without.max(LEAST)).max(LEAST);
+            confirm += belief.probability / evidence;
+            whole += belief.probability;
+        }
+        begin = belief.end;
+    }
+    if whole <= 0.0 {
+        return 0.0;
+    }
+    let bits = (bits / whole + log2(whole)).max(0.0);
+    bits * search / whole - log2(doubt) * confirm / whole
+}
+
+/// How many bits a run tells at most about which of both rates it fails with.
+fn capacity(without: f64, with: f64) -> f64 {
+    let (failure, doubt) = (with - without, entropy(with) - entropy(without));
+    if failure < 1e-6 {
+        return 0.0;
+    }
+    let rate = 1.0 / (1.0 + exp2(doubt / failure));
+    let share = (rate - without) / failure;
+    entropy(rate) - entropy(without) - share * doubt
+}

@@ -1,0 +1,58 @@
+//! Candidates that no run has told apart, and the runs with them and without.
+
+use alloc::boxed::Box;
+
+use super::{
+    part::Part,
+    rates::{Likelihood, Prior, Weight},
+};
+
+/// Of the runs without the change, and of those with it.
+pub(super) type Sides = [Likelihood; 2];
+
+#[derive(Clone, Debug)]
+pub(super) struct Interval {
+    /// The cut where it ends.
+    pub(super) end: usize,
+    /// If the change is one of these in company.
+    in_company: Sides,
+    /// If it is one of these alone, and that makes a difference: it was run by itself.
+    alone: Option<Box<Sides>>,
+}
+
+impl Interval {
+    pub(super) fn new(end: usize, without: Likelihood, with: Likelihood) -> Self {
+        Self { end, in_company: [without, with], alone: None }
+    }
+
+    /// Those of its candidates that are before a cut.
+    pub(super) fn until(&self, cut: usize) -> Self {
+        Self { end: cut, ..self.clone() }
+    }
+
+    /// Takes one run more; the interval lies on one side of its cut, and the candidate beside is an interval.
+    pub(super) fn observe(&mut self, prior: &Prior, part: Part, failed: bool) {
+        let before = self.end <= part.below;
+        let itself = part.also.is_some_and(|also| also + 1 == self.end);
+        if itself {
+            self.alone.get_or_insert_with(|| Box::new(self.in_company.clone()));
+        }
+        if let Some(alone) = &mut self.alone {
+            alone[usize::from(before || itself)].observe(prior, failed);
+        }
+        self.in_company[usize::from(before)].observe(prior, failed);
+    }
+
+    /// What is known of both rates if the change is one of these alone, and if it is one in company; the same place if that
+    /// makes no difference.
+    pub(super) fn sides(&self) -> [&Sides; 2] {
+        [self.alone.as_deref().unwrap_or(&self.in_company), &self.in_company]
+    }
+
+    /// How likely what was observed is, for both.
+    pub(super) fn weigh(&self, prior: &Prior) -> [Weight; 2] {
+        let of = |[without, with]: &Sides| prior.weigh(without, with);
+        let in_company = of(&self.in_company);
+        [self.alone.as_deref().map_or(in_company, of), in_company]
+    }
+}

@@ -1,0 +1,253 @@
+//! How often runs fail: what is believed of the two rates, on a grid.
+//!
+//! The points of the grid are at equal distances of angle: a rate is the squared sine of its angle. On that scale an
+//! estimate from *n* runs is about as sharp everywhere, and an even weight is Jeffreys' prior, Beta(1/2, 1/2). Its ends are
+//! exactly 0 and 1 and have weights of their own: a target that never fails without the change is the usual case, no limit
+//! of one that does now and then.
+//!
+//! Against closed forms (ratios of Beta functions) a grid has the order of the two rates for nothing, takes any prior, and needs
+//! no transcendental function: evidence is a product of its entries, and a sum over all pairs of rates is one pass.
+
+use super::math::{exponent_of, power_of_two};
+
+const STEPS: usize = 64;
+pub(super) const POINTS: usize = STEPS + 1;
+
+/// The cosine of pi / [`STEPS`].
+const COSINE: f64 = 0.998_795_456_205_172_4;
+
+/// Rates that are nearer to each other than so many steps (0.22 radians: 0.39 and 0.61) are not looked for: with a thousand
+/// candidates it would take more than 500 runs.
+const GAP: usize = 9;
+/// From so many steps on (0.34 radians: 0.33 and 0.67) they are not near to each other.
+const FAR: usize = 14;
+/// By what nearer ones are less likely. The nearer, the more what is only luck looks like them, and has to be excluded.
+const NEAR: f64 = 0.25;
+
+/// By what a gap of one step more is less likely. A few runs of a target with near rates often look like those of one with
+/// rates far apart, hardly ever the other way round: an even prior is right as often as it says on average over all
+/// targets, but less often for those with near rates.
+const FARTHER: f64 = 0.97;
+
+/// The pairs of a gap: of each of these and larger, how likely they are, but for [`FARTHER`] for each step more.
+const GAPS: [(usize, f64); 2] = [(GAP, NEAR), (FAR, 1.0)];
+
+/// The probability that it never fails without the change, and sometimes with it.
+const NEVER: f64 = 0.18;
+/// That it fails sometimes without the change, and always with it.
+const ALWAYS: f64 = 0.1;
+/// That it never fails without, and always with it. Small, as every sequence of answers to a bisection agrees with it.
+const CERTAIN: f64 = 0.02;
+
+/// What is believed before the first run.
+#[derive(Clone, Debug)]
+pub(super) struct Prior {
+    /// The rates of the grid, ascending.
+    rates: [f64; POINTS],
+    /// Weights of rates by themselves.
+    even: [f64; POINTS],
+    /// Weights of the rate with the change where the other is 0.
+    never: [f64; POINTS],
+    /// Weights of the rate without the change where the other is 1.
+    always: [f64; POINTS],
+    /// Where neither need be: the factor of the product of both weights, and of [`FARTHER`] for each step.
+    free: f64,
+}
+
+impl Prior {
+    pub(super) fn new() -> Self {
+        let mut rates = [0.0; POINTS];
+        // The cosines of multiples of an angle; sin² x = (1 - cos 2x) / 2.
+        let (mut before, mut cosine) = (COSINE, 1.0);
+        for rate in &mut rates {
+            *rate = f64::midpoint(1.0, -cosine);
+            (before, cosine) = (cosine, 2.0 * COSINE * cosine - before);
+        }
+        rates[STEPS] = 1.0;
+        let mut even = [1.0; POINTS];
+        even[0] = 0.5;
+        even[STEPS] = 0.5;
+        let even = scaled(&even, 1.0);
+        let (mut never, mut always) = ([0.0; POINTS], [0.0; POINTS]);
+        let mut weight = 1.0;
+        for i in GAP..POINTS {
+            never[i] = even[i] * weight;
+            always[STEPS - i] = even[STEPS - i] * weight;
+            weight *= FARTHER;
+        }
+        let nothing = [0.0; POINTS];
+        let free = Self { rates, even, never: nothing, always: nothing, free: 1.0 };
+        let pairs = free.weigh(&Likelihood::ONE, &Likelihood::ONE).sum - CERTAIN;
+        let factor = (1.0 - NEVER - ALWAYS - CERTAIN) / pairs;
+        Self { never: scaled(&never, NEVER), always: scaled(&always, ALWAYS), free: factor, ..free }
+    }
+
+    /// The sum over all pairs of rates that differ.
+    pub(super) fn weigh(&self, without: &Likelihood, with: &Likelihood) -> Weight {
+        let (low, high) = (&without.values, &with.values);
+        let certain = CERTAIN * low[0] * high[STEPS];
+        let (mut sum, mut of_without, mut of_with) = (certain, 0.0, certain);
+        // Sums of the pairs with an end of the grid; and over the lower rates, as far as they are below the present one.
+        let (mut never, mut never_rate, mut always, mut always_rate) = (0.0, 0.0, 0.0, 0.0);
+        let (mut below, mut below_rate) = (0.0, 0.0);
+        for i in 0..POINTS {
+            let rate = self.rates[i];
+            never += self.never[i] * high[i];
+            never_rate += self.never[i] * high[i] * rate;
+            always += self.always[i] * low[i];
+            always_rate += self.always[i] * low[i] * rate;
+            below *= FARTHER;
+            below_rate *= FARTHER;
+            for (gap, share) in GAPS {
+                if let Some(lower) = i.checked_sub(gap) {
+                    let here = share * self.even[lower] * low[lower];
+                    below += here;
+                    below_rate += here * self.rates[lower];
+                }
+            }
+            if i >= GAP {
+                let here = self.free * self.even[i] * high[i];
+                sum += here * below;
+                of_without += here * below_rate;
+                of_with += here * rate * below;
+            }
+        }
+        sum += never * low[0] + always * high[STEPS];
+        of_without += always_rate * high[STEPS];
+        of_with += never_rate * low[0] + always * high[STEPS];
+        Weight { sum, without: of_without, with: of_with, exponent: without.exponent + with.exponent }
+    }
+
+    /// The sum over all rates that do not depend on the change.
+    pub(super) fn weigh_alike(&self, all: &Likelihood) -> Weight {
+        let (mut sum, mut rate) = (0.0, 0.0);
+        for i in 0..POINTS {
+            let here = self.even[i] * all.values[i];
+            sum += here;
+            rate += here * self.rates[i];
+        }
+        Weight { sum, without: rate, with: rate, exponent: all.exponent }
+    }
+
+    /// How likely each rate is, without the change and with it, where it is one of those that differ; not normalised.
+    pub(super) fn marginals(&self, without: &Likelihood, with: &Likelihood) -> [[f64; POINTS]; 2] {
+        let (low, high) = (&without.values, &with.values);
+        let (mut of_without, mut of_with) = ([0.0; POINTS], [0.0; POINTS]);
+        let certain = CERTAIN * low[0] * high[STEPS];
+        of_without[0] += certain;
+        of_with[STEPS] += certain;
+        let (mut below, mut above) = (0.0, 0.0);
+        for i in 0..POINTS {
+            let never = self.never[i] * high[i] * low[0];
+            let always = self.always[i] * low[i] * high[STEPS];
+            of_without[0] += never;
+            of_with[i] += never;
+            of_without[i] += always;
+            of_with[STEPS] += always;
+            below *= FARTHER;
+            above *= FARTHER;
+            for (gap, share) in GAPS {
+                if let Some(lower) = i.checked_sub(gap) {
+                    below += share * self.even[lower] * low[lower];
+                    // The same from the other end.
+                    let higher = STEPS - lower;
+                    above += share * self.even[higher] * high[higher];
+                }
+            }
+            if i >= GAP {
+                of_with[i] += self.free * self.even[i] * high[i] * below;
+                let lower = STEPS - i;
+                of_without[lower] += self.free * self.even[lower] * low[lower] * above;
+            }
+        }
+        [of_without, of_with]
+    }
+
+    /// How likely each rate is that does not depend on the change; not normalised.
+    pub(super) fn marginal_alike(&self, all: &Likelihood) -> [f64; POINTS] {
+        core::array::from_fn(|i| self.even[i] * all.values[i])
+    }
+
+    pub(super) fn rates(&self) -> &[f64; POINTS] {
+        &self.rates
+    }
+
+    /// The weight of one pair of rates that differ.
+    #[cfg(test)]
+    pub(super) fn of_pair(&self, without: usize, with: usize) -> f64 {
+        let mut weight = 0.0;
+        for (gap, share) in GAPS {
+            if with >= without + gap {
+                let farther = i32::try_from(with - without - gap).unwrap();
+                weight += self.free * share * self.even[without] * self.even[with] * FARTHER.powi(farther);
+            }
+        }
+        weight += if without == 0 { self.never[with] } else { 0.0 };
+        weight += if with == STEPS { self.always[without] } else { 0.0 };
+        weight + if (without, with) == (0, STEPS) { CERTAIN } else { 0.0 }
+    }
+
+    /// The weight of one rate that does not depend on the change.
+    #[cfg(test)]
+    pub(super) fn of_alike(&self, rate: usize) -> f64 {
+        self.even[rate]
+    }
+}
+
+fn scaled(weights: &[f64; POINTS], sum: f64) -> [f64; POINTS] {
+    let factor = sum / weights.iter().sum::<f64>();
+    weights.map(|weight| weight * factor)
+}
+
+/// A likelihood whose maximum is below 2 to this power is scaled up.
+const SCALE: i32 = -200;
+
+/// How likely what was observed is, for each rate of the grid.
+#[derive(Clone, Debug)]
+pub(super) struct Likelihood {
+    values: [f64; POINTS],
+    /// The power of two that all values are to be multiplied with.
+    exponent: i32,
+}
+
+impl Likelihood {
+    /// That of nothing observed.
+    pub(super) const ONE: Self = Self { values: [1.0; POINTS], exponent: 0 };
+
+    /// Takes one run more.
+    pub(super) fn observe(&mut self, prior: &Prior, failed: bool) {
+        let mut largest = 0.0_f64;
+        for (value, rate) in self.values.iter_mut().zip(&prior.rates) {
+            *value *= if failed { *rate } else { 1.0 - rate };
+            largest = largest.max(*value);
+        }
+        if largest < power_of_two(SCALE) {
+            self.values = self.values.map(|value| value * power_of_two(-SCALE));
+            self.exponent += SCALE;
+        }
+    }
+}
+
+/// Sums over rates, to be multiplied with a power of two.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Weight {
+    /// How likely what was observed is.
+    pub(super) sum: f64,
+    /// The same, times the rate without the change.
+    pub(super) without: f64,
+    /// The same, times the rate with it.
+    pub(super) with: f64,
+    exponent: i32,
+}
+
+impl Weight {
+    /// The power of two that the sum is about; none if it is 0.
+    pub(super) fn magnitude(&self) -> Option<i32> {
+        (self.sum >= f64::MIN_POSITIVE).then(|| exponent_of(self.sum) + self.exponent)
+    }
+
+    /// What to multiply the sums with to have them in units of this power of two, if it is no less than their magnitude.
+    pub(super) fn factor(&self, unit: i32) -> f64 {
+        power_of_two(self.exponent.saturating_sub(unit))
+    }
+}

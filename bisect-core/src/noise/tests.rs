@@ -1,0 +1,334 @@
+//! Against sums over all candidates and all pairs of rates, and on simulated targets.
+
+extern crate std;
+
+use alloc::{vec, vec::Vec};
+
+use proptest::prelude::*;
+
+use super::*;
+
+/// Uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
+struct Noise(u64);
+
+impl Noise {
+    fn fails(&mut self, rate: f64) -> bool {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        f64::from(u32::try_from((z ^ (z >> 31)) >> 32).unwrap()) / f64::from(u32::MAX) < rate
+    }
+}
+
+/// Whether a run of a part is with a change that is alone.
+fn has(part: Part, change: usize) -> bool {
+    change < part.below || part.also == Some(change)
+}
+
+/// Searches until one candidate is found; that candidate, and the runs it took.
+fn find(search: &mut ChangePoint, confidence: f64, mut fails: impl FnMut(Part) -> bool) -> (usize, usize) {
+    for runs in 0..5000 {
+        if let Some(candidate) = search.found(confidence) {
+            return (candidate.index, runs);
+        }
+        let part = search.next(&[]);
+        search.observe(part, fails(part));
+    }
+    panic!("it does not end");
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is no more than the number")]
+fn part_of(number: usize, share: f64) -> usize {
+    (math::count(number) * share) as usize
+}
+
+/// How likely each candidate is the change, alone and in company, and that none is: by the definition.
+fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)]) -> (Vec<[f64; 2]>, f64) {
+    let prior = Prior::new();
+    let rates = prior.rates();
+    let of_run = |rate: f64, failed: bool| if failed { rate } else { 1.0 - rate };
+    // Over both rates, if such runs are with the change.
+    let of_runs = |is_with: &dyn Fn(Part) -> bool| {
+        let mut sum = 0.0;
+        for without in 0..POINTS {
+            for with in without + 1..POINTS {
+                let rate = |is_with| rates[if is_with { with } else { without }];
+                let before = known.iter().map(|&(is_with, failed)| of_run(rate(is_with), failed));
+                let now = runs.iter().map(|&(part, failed)| of_run(rate(is_with(part)), failed));
+                sum += prior.of_pair(without, with) * before.chain(now).product::<f64>();
+            }
+        }
+        sum
+    };
+    let alike =
+        |i: usize| prior.of_alike(i) * runs.iter().map(|&(_, failed)| of_run(rates[i], failed)).product::<f64>();
+    let noise = if known.is_empty() {
+        NOTHING * (0..POINTS).map(alike).sum::<f64>()
+    } else {
+        NOTHING_MORE * of_runs(&|_| false)
+    };
+    let something = if known.is_empty() { 1.0 - NOTHING } else { 1.0 - NOTHING_MORE } / weights.iter().sum::<f64>();
+    let of_candidate = |k: usize| {
+        let weight = something * weights[k];
+        if k == 0 {
+            return [weight * of_runs(&|part| has(part, 0)), 0.0];
+        }
+        let in_company = of_runs(&|part| k < part.below || part.also == Some(k) && part.below == k);
+        [weight * ALONE * of_runs(&|part| has(part, k)), weight * (1.0 - ALONE) * in_company]
+    };
+    let candidates: Vec<_> = (0..weights.len()).map(of_candidate).collect();
+    let total = candidates.iter().flatten().sum::<f64>() + noise;
+    (candidates.iter().map(|candidate| candidate.map(|sum| sum / total)).collect(), noise / total)
+}
+
+#[test]
+fn the_prior_is_one_of_probabilities() {
+    let prior = Prior::new();
+    let pairs = (0..POINTS).flat_map(|i| (0..POINTS).map(move |j| (i, j)));
+    let differ = pairs.map(|(i, j)| prior.of_pair(i, j)).sum::<f64>();
+    let alike = (0..POINTS).map(|i| prior.of_alike(i)).sum::<f64>();
+    assert!((differ - 1.0).abs() < 1e-12 && (alike - 1.0).abs() < 1e-12, "{differ} {alike}");
+    for (i, &rate) in prior.rates().iter().enumerate() {
+        let angle = core::f64::consts::FRAC_PI_2 * f64::from(u32::try_from(i).unwrap()) / 64.0;
+        assert!((rate - angle.sin().powi(2)).abs() < 1e-12);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn it_is_what_follows_by_definition(
+        weights in prop::collection::vec(0.1..10.0, 1..12),
+        known in prop::collection::vec(any::<(bool, bool)>(), 0..6),
+        runs in prop::collection::vec((0.0..=1.0, prop::option::of(0.0..1.0), any::<bool>()), 0..25),
+    ) {
+        let part = |below, also: Option<f64>| Part {
+            below: part_of(weights.len(), below),
+            also: also.map(|also| part_of(weights.len(), also)),
+        };
+        let runs: Vec<_> = runs.into_iter().map(|(below, also, failed)| (part(below, also), failed)).collect();
+        let mut evidence = Evidence::new();
+        for &(with, failed) in &known {
+            evidence.observe(with, failed);
+        }
+        let mut search = ChangePoint::weighted(weights.iter().copied(), &evidence);
+        for &(part, failed) in &runs {
+            search.observe(part, failed);
+        }
+        let (expected, nothing) = by_definition(&weights, &known, &runs);
+        prop_assert!((search.nothing() - nothing).abs() < 1e-9, "{}, not {nothing}", search.nothing());
+        let mut begin = 0;
+        for (interval, matters) in search.intervals.iter().zip(&search.matters) {
+            for (i, found) in [matters.alone, matters.in_company].into_iter().enumerate() {
+                let expected: f64 = expected[begin..interval.end].iter().map(|candidate| candidate[i]).sum();
+                prop_assert!((found - expected).abs() < 1e-9, "{begin}..{}: {found}, not {expected}", interval.end);
+            }
+            begin = interval.end;
+        }
+        // In any other order the same.
+        let mut backwards = ChangePoint::weighted(weights.iter().copied(), &evidence);
+        for &(part, failed) in runs.iter().rev() {
+            backwards.observe(part, failed);
+        }
+        for (one, other) in search.matters.iter().zip(&backwards.matters) {
+            prop_assert!((one.alone - other.alone).abs() < 1e-9 && (one.in_company - other.in_company).abs() < 1e-9);
+        }
+    }
+
+    #[test]
+    fn a_target_that_never_misleads_costs_a_few_runs_more_than_a_bisection(size in 1_usize..100_000, at in 0.0..1.0) {
+        let change = part_of(size, at);
+        let (found, runs) = find(&mut ChangePoint::new(size, &Evidence::new()), 0.99, |part| has(part, change));
+        prop_assert_eq!(found, change);
+        prop_assert!(runs <= usize::try_from(size.next_power_of_two().ilog2()).unwrap() + 18, "{} runs", runs);
+    }
+
+    #[test]
+    fn parts_to_run_are_parts(size in 1_usize..50, seed: u64, in_flight in prop::collection::vec(0.0..=1.0, 0..4)) {
+        let in_flight: Vec<_> = in_flight.into_iter().map(|at| Part::below(part_of(size, at))).collect();
+        let (mut search, mut noise) = (ChangePoint::new(size, &Evidence::new()), Noise(seed));
+        for _ in 0..30 {
+            let part = search.next(&in_flight);
+            prop_assert!(part.below <= size && part.also.is_none_or(|also| also < size));
+            search.observe(part, noise.fails(0.5));
+        }
+    }
+}
+
+#[test]
+fn flaky_targets_are_searched_to_the_end() {
+    for (with, without) in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5), (1.0, 0.0)] {
+        let right = (0..100_u64).filter(|&seed| {
+            let (change, mut noise) = (usize::try_from(seed).unwrap() * 10, Noise(seed));
+            let fails = |part| noise.fails(if has(part, change) { with } else { without });
+            find(&mut ChangePoint::new(1000, &Evidence::new()), 0.99, fails).0 == change
+        });
+        let right = right.count();
+        assert!(right >= 97, "right {right} times of 100 at {with} and {without}");
+    }
+}
+
+#[test]
+fn the_last_of_a_pair_is_known_to_be_in_company() {
+    for seed in 0..20 {
+        let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), Noise(seed));
+        let in_company = |search: &ChangePoint| search.likeliest().filter(|candidate| candidate.in_company > 0.99);
+        while in_company(&search).is_none() {
+            let part = search.next(&[]);
+            let both = 700 < part.below || 200 < part.below && part.also == Some(700);
+            search.observe(part, noise.fails(if both { 0.9 } else { 0.1 }));
+            assert!(
+                search.runs < 300 && search.found(0.99).is_none(),
+                "{:?} after {}",
+                search.likeliest(),
+                search.runs
+            );
+        }
+        assert_eq!(in_company(&search).unwrap().index, 700);
+    }
+}
+
+#[test]
+fn known_rates_save_runs() {
+    let mut known = Evidence::new();
+    for run in 0..40 {
+        known.observe(true, run % 10 < 7);
+        known.observe(false, run % 10 < 3);
+    }
+    let runs = |known: &Evidence| -> usize {
+        let one = |seed| {
+            let mut noise = Noise(seed);
+            let fails = |part| noise.fails(if has(part, 600) { 0.7 } else { 0.3 });
+            let mut search = ChangePoint::new(1000, known);
+            search.set_nothing(0.15);
+            find(&mut search, 0.99, fails).1
+        };
+        (0..20).map(one).sum()
+    };
+    let (with, without) = (runs(&known), runs(&Evidence::new()));
+    assert!(with * 4 < without * 3, "{with} and {without} runs");
+}
+
+#[test]
+fn that_nothing_more_matters_is_found_by_few_runs() {
+    let mut known = Evidence::new();
+    for run in 0..30 {
+        known.observe(true, run % 10 < 9);
+        known.observe(false, run % 10 < 1);
+    }
+    let (mut search, mut noise) = (ChangePoint::new(1000, &known), Noise(5));
+    while search.nothing() < 0.99 {
+        let part = search.next(&[]);
+        search.observe(part, noise.fails(0.1));
+        assert!(search.runs < 20, "{}", search.nothing());
+    }
+}
+
+#[test]
+fn a_forecast_is_of_the_right_order_once_the_rates_are_known() {
+    let (mut ratio, searches) = (0.0, 50);
+    for seed in 0..searches {
+        let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), Noise(seed));
+        let mut forecast = None;
+        while search.found(0.99).is_none() {
+            let part = search.next(&[]);
+            search.observe(part, noise.fails(if has(part, 345) { 0.5 } else { 0.0 }));
+            if search.runs == 20 {
+                forecast = Some(search.runs_left(0.99));
+            }
+        }
+        ratio += forecast.expect("it takes longer") / math::count(search.runs - 20);
+    }
+    ratio /= 50.0;
+    assert!((0.5..2.0).contains(&ratio), "{ratio}");
+}
+
+#[test]
+fn few_lucky_runs_name_nobody() {
+    let mut search = ChangePoint::weighted([1.0, 1e9, 1.0], &Evidence::new());
+    for _ in 0..CONFIRMATIONS - 1 {
+        assert!(search.found(0.9).is_none());
+        search.observe(Part::alone(1), true);
+        search.observe(Part::below(0), false);
+        search.observe(Part::below(0), false);
+    }
+    assert!(search.likeliest().unwrap().alone > 0.95 && search.found(0.9).is_none());
+    search.observe(Part::below(1), false);
+    assert_eq!(search.found(0.9).unwrap().index, 1);
+}
+
+#[test]
+fn ten_thousand_runs_are_not_too_many() {
+    let (mut search, mut noise) = (ChangePoint::new(3, &Evidence::new()), Noise(1));
+    for run in 0..10_000 {
+        let cut = run % 4;
+        search.observe(Part::below(cut), noise.fails(if cut > 1 { 0.6 } else { 0.3 }));
+    }
+    let likeliest = search.likeliest().unwrap();
+    assert!(likeliest.index == 1 && likeliest.probability() > 0.999_999, "{likeliest:?}");
+    let [without, with] = search.rates();
+    assert!((without.mean - 0.3).abs() < 0.03 && (with.mean - 0.6).abs() < 0.03, "{without:?} {with:?}");
+}
+
+#[test]
+fn rates_are_known_as_well_as_runs_tell() {
+    let mut search = ChangePoint::new(100, &Evidence::new());
+    for run in 0..100 {
+        search.observe(Part::below(100), run % 10 < 7);
+        search.observe(Part::below(0), run % 10 == 0);
+    }
+    let [without, with] = search.rates();
+    assert!(without.low < 0.1 && 0.1 < without.high && without.high - without.low < 0.2, "{without:?}");
+    assert!(with.low < 0.7 && 0.7 < with.high && with.high - with.low < 0.25, "{with:?}");
+    assert!(search.nothing() < 1e-6 && search.likeliest().is_none());
+}
+
+#[test]
+fn a_target_that_is_only_noise_is_known_as_such() {
+    let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), Noise(2));
+    for run in 0..2000 {
+        search.observe(Part::below(if run % 2 == 0 { 1000 } else { 0 }), noise.fails(0.5));
+    }
+    assert!(search.nothing() > 0.99, "{}", search.nothing());
+}
+
+#[test]
+fn runs_in_flight_are_not_repeated() {
+    let mut search = ChangePoint::new(1024, &Evidence::new());
+    search.observe(Part::below(1024), true);
+    search.observe(Part::below(0), false);
+    let mut cuts = vec![];
+    for _ in 0..3 {
+        cuts.push(search.next(&cuts));
+    }
+    cuts.sort_unstable();
+    assert!(cuts.windows(2).all(|pair| pair[1].below - pair[0].below > 50), "{cuts:?}");
+}
+
+#[test]
+fn the_dearer_outcome_is_risked_less() {
+    let first = |failing, passing| {
+        let mut search = ChangePoint::new(1000, &Evidence::new());
+        search.set_costs(failing, passing);
+        search.next(&[])
+    };
+    assert!(first(10.0, 1.0) < first(1.0, 1.0) && first(1.0, 1.0) < first(1.0, 10.0));
+    assert_eq!(first(3.0, 3.0), first(1.0, 1.0));
+}
+
+#[test]
+fn likely_candidates_come_first() {
+    let weight = |i| if i == 900 { 1000.0 } else { 1.0 };
+    let mut search = ChangePoint::weighted((0..1000).map(weight), &Evidence::new());
+    let (found, runs) = find(&mut search, 0.99, |part| has(part, 900));
+    let (_, of_others) = find(&mut ChangePoint::new(1000, &Evidence::new()), 0.99, |part| has(part, 900));
+    assert!(found == 900 && runs + 5 < of_others, "{runs} and {of_others} runs");
+    assert_eq!(search.suspects()[0].index, 900);
+}
+
+#[test]
+#[should_panic(expected = "there are 3 candidates, not 4")]
+fn cuts_end_at_the_last_candidate() {
+    ChangePoint::new(3, &Evidence::new()).observe(Part::below(4), true);
+}

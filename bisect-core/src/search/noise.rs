@@ -1,0 +1,233 @@
+//! A target that does not always end the same way: what the search makes of it, and what it believes.
+
+use alloc::vec::Vec;
+
+use super::{
+    Progress, Search,
+    flaky::{Flaky, Run},
+    procedure::Asked,
+    selection::Prefix,
+    trial::{Observation, Outcome, Question, TrialId},
+    verdict::{Inconsistency, Verdict},
+};
+use crate::{ChangeId, noise::Rate};
+
+/// So many runs are made once more, at most, of a target that never contradicts itself.
+pub(super) const CHECKS: usize = 2;
+
+/// What to make of a target that contradicts itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// Each run is believed. A contradiction ends the search: [`Inconsistency`].
+    Refused,
+    /// Each run is believed, and at most two are made once more. After a contradiction all runs, those before it as well,
+    /// are only evidence, what was found before is no longer, and the search goes on until an answer is as likely as this.
+    Suspected(f64),
+    /// All runs are only evidence, from the first on.
+    Expected(f64),
+}
+
+/// What is believed of a target that contradicts itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Estimate {
+    /// How often it fails without what is searched for.
+    pub without: Rate,
+    /// And with it.
+    pub with: Rate,
+    /// How likely it is that no change that is left makes a difference.
+    pub nothing: f64,
+    /// The changes that may be what is searched for, those that are known already first in each; the likeliest first.
+    pub suspects: Vec<Suspect>,
+    /// About how many more runs it takes to name the next culprit.
+    pub runs_left: f64,
+    /// How likely an answer must be.
+    pub confidence: f64,
+}
+
+/// Changes that may be a culprit, or part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Suspect {
+    /// The last is the one in question; those before it are known to be needed.
+    pub changes: Vec<ChangeId>,
+    /// How likely that is.
+    pub probability: f64,
+}
+
+/// How sure a culprit of such a target is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Certainty {
+    /// How likely it is one.
+    pub confidence: f64,
+    /// How often the target fails without it, as far as that was known when it was named.
+    pub without: Rate,
+    /// And with it.
+    pub with: Rate,
+}
+
+impl Search {
+    /// What is believed, if the target has contradicted itself or was expected to.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        self.flaky.as_ref().and_then(Flaky::estimate)
+    }
+
+    /// Whether runs are no more than evidence by now.
+    #[must_use]
+    pub fn is_noisy(&self) -> bool {
+        self.flaky.is_some()
+    }
+
+    /// How sure a culprit is, by its index among those [found](Self::found); nothing, if each run was believed.
+    #[must_use]
+    pub fn certainty(&self, index: usize) -> Option<Certainty> {
+        self.flaky.as_ref().and_then(|flaky| flaky.certainty(index))
+    }
+
+    /// How many runs a trial takes, as far as is known by now.
+    ///
+    /// # Panics
+    /// If this search never wanted such a trial.
+    #[must_use]
+    pub fn runs_of_trial(&self, id: TrialId) -> usize {
+        match self.trials.get(id.0) {
+            Some(_) => self.runs_wanted(id.0).max(self.trials[id.0].outcomes.len()),
+            None if self.flaky.is_some() => 1,
+            None => self.options.runs_per_trial.get(),
+        }
+    }
+
+    /// Says what a failing run and a passing one cost on average, for instance in seconds: of a noisy target, runs are chosen
+    /// by what they tell for what they cost.
+    ///
+    /// # Panics
+    /// If a cost is not a positive number.
+    pub fn set_costs(&mut self, failing: f64, passing: f64) {
+        if let Some(flaky) = &mut self.flaky {
+            flaky.set_costs(failing, passing);
+        }
+    }
+
+    /// Takes what one more execution within a run of a trial showed, where runs are only evidence; else it is ignored. It
+    /// counts like another run with the same changes.
+    ///
+    /// # Panics
+    /// If this search never wanted such a trial.
+    pub fn record_also(&mut self, id: TrialId, observation: &Observation) {
+        let run = Run::new(id, &self.trial(id).selection, observation);
+        if let (Some(flaky), Some(run)) = (&mut self.flaky, run) {
+            flaky.learn(run, &self.options);
+        }
+    }
+
+    /// Has the end that failed run once more before anything else, to see whether it fails in the same way.
+    ///
+    /// # Panics
+    /// If the search cannot be [split](Self::split), as it must be known that there is such an end, and only one.
+    pub fn look_again(&mut self) {
+        assert!(self.can_split(), "one end fails, and the other does not");
+        let failed = |progress: &Progress| {
+            matches!(progress.asked.question, Question::All | Question::None)
+                && progress.outcomes.first() == Some(&Outcome::Fail)
+        };
+        self.again = self.trials.iter().position(failed).map(|trial| (trial, self.trials[trial].outcomes.len() + 1));
+        self.wanted = None;
+    }
+
+    /// Takes every run, those so far as well, for no more than evidence from here on: whoever calls this has seen that the
+    /// target contradicts itself in what it shows beside outcomes.
+    pub fn disbelieve(&mut self) {
+        if let (Noise::Suspected(confidence), None, None) = (self.options.noise, &self.suite, &self.flaky) {
+            self.go_on_under_noise(confidence);
+        }
+    }
+
+    /// Goes on with all runs as mere evidence, if they contradict each other and that is wanted.
+    pub(super) fn doubt(&mut self) {
+        let Noise::Suspected(confidence) = self.options.noise else { return };
+        let contradicts = match self.verdict() {
+            Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
+            Some(Verdict::Inconsistent(_)) => true,
+            _ => self.trials.iter().any(Self::differs),
+        };
+        if contradicts && self.suite.is_none() && self.flaky.is_none() {
+            self.go_on_under_noise(confidence);
+        }
+    }
+
+    fn go_on_under_noise(&mut self, confidence: f64) {
+        let (known, runs) = (core::mem::take(&mut self.seen), core::mem::take(&mut self.history));
+        self.stopped = None;
+        let flaky = Flaky::new(confidence, &self.options);
+        self.flaky = Some(flaky.after(&self.options, known, runs, self.trials.len()));
+    }
+
+    /// Whether the runs of a trial have passed and failed.
+    fn differs(progress: &Progress) -> bool {
+        let has = |outcome| progress.outcomes.contains(&outcome);
+        has(Outcome::Pass) && has(Outcome::Fail)
+    }
+
+    /// A change does not suffice: that is rare, and a run that passed by chance looks the same. So the longest prefix
+    /// that has passed is run once more, before the search for what else it needs.
+    pub(super) fn check_the_pass_below(&mut self, asked: &Asked, outcome: Outcome) {
+        let is_first = self.procedure.found().is_empty() && self.checks < CHECKS && self.again.is_none();
+        let [change] = asked.selection.forced[..] else { return };
+        if !matches!(self.options.noise, Noise::Suspected(_)) || outcome != Outcome::Pass || !is_first {
+            return;
+        }
+        let rank = self.options.order.rank(change);
+        let passed = |progress: &Progress| {
+            let Asked { question, selection, .. } = &progress.asked;
+            let is_plain = *question == Question::Prefix && selection.forced.is_empty();
+            is_plain && progress.outcomes.first() == Some(&Outcome::Pass)
+        };
+        let cut = |progress: &Progress| match progress.asked.selection.prefix {
+            Prefix::Below(cut) if cut <= rank && passed(progress) => Some(cut),
+            _ => None,
+        };
+        let trials = self.trials.iter().enumerate();
+        let longest = trials.filter_map(|(trial, progress)| Some((cut(progress)?, trial))).max();
+        self.again = longest.map(|(_, trial)| (trial, self.trials[trial].outcomes.len() + 1));
+    }
+
+    /// The trial that is run until it has had so many runs, if it has not.
+    pub(super) fn again_due(&self) -> Option<(usize, usize)> {
+        self.again.filter(|&(trial, runs)| self.suite.is_none() && self.trials[trial].outcomes.len() < runs)
+    }
+
+    /// The trial that is run before anything else until it has had so many runs.
+    ///
+    /// Before it is said that there is no difference, an end is: of flaky targets, that is how it looks if they happen to
+    /// pass, or to fail.
+    pub(super) fn second_look(&self) -> Option<(usize, usize)> {
+        let Noise::Suspected(_) = self.options.noise else { return None };
+        if self.suite.is_some() || self.flaky.is_some() || self.stopped.is_some() {
+            return None;
+        }
+        let of_end = || {
+            let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return None };
+            let end = match outcome {
+                Outcome::Pass => Question::All,
+                Outcome::Fail => Question::None,
+                Outcome::Unresolved(_) => return None,
+            };
+            let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
+            Some((trial, self.options.runs_per_trial.get() + CHECKS))
+        };
+        self.again_due().or_else(of_end).filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
+    }
+
+    /// How many runs a trial takes. What names the first culprit is seen once more: that it fails alone, and that the
+    /// target passes without it, as far as no run was checked before.
+    pub(super) fn runs_of(&self, progress: &Progress) -> usize {
+        let usual = self.options.runs_per_trial.get();
+        let Noise::Suspected(_) = self.options.noise else { return usual };
+        let supports = matches!(
+            (progress.asked.question, progress.outcomes.first()),
+            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass))
+        );
+        let is_checked = progress.started > usual;
+        let may_be = self.checks < CHECKS && self.procedure.found().is_empty() && usual == 1;
+        usual + usize::from(supports && (is_checked || may_be))
+    }
+}

@@ -1,0 +1,256 @@
+//! Targets that do not always end the same way: seeded, so that every search is the same each time.
+
+use std::collections::BTreeSet;
+
+use bisect_core::{
+    ChangeId, Field,
+    search::{
+        Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Reason, Search, Step, Trial, TrialId,
+        Unusable, Verdict,
+    },
+};
+
+/// A target whose runs fail at one rate with one of the sets, and at another without.
+struct Flaky {
+    ids: Vec<ChangeId>,
+    sets: Vec<Vec<usize>>,
+    mode: Mode,
+    with: f64,
+    without: f64,
+    random: u64,
+}
+
+impl Flaky {
+    fn new(seed: u64, changes: usize, sets: &[&[usize]], (with, without): (f64, f64)) -> Self {
+        let ids = (0..changes as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+        let sets = sets.iter().map(|set| set.to_vec()).collect();
+        Self { ids, sets, mode: Mode::Enable, with, without, random: seed }
+    }
+
+    /// Uniform in [0, 1) (`SplitMix64`).
+    fn random(&mut self) -> f64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        f64::from(u32::try_from((z ^ (z >> 31)) >> 32).unwrap()) / (f64::from(u32::MAX) + 1.0)
+    }
+
+    fn run(&mut self, trial: &Trial) -> Observation {
+        let selection = &trial.selection;
+        let switched = |i: &usize| {
+            let enabled = selection.contains(self.ids[*i]) != selection.inverted;
+            enabled == (self.mode == Mode::Enable)
+        };
+        let breaks = self.sets.iter().any(|set| set.iter().all(switched));
+        let rate = if breaks { self.with } else { self.without };
+        let outcome = if self.random() < rate { Outcome::Fail } else { Outcome::Pass };
+        let reported = self.ids.iter().copied().filter(|&id| selection.contains(id)).collect();
+        Observation { outcome, reported }
+    }
+
+    fn expected(&self) -> BTreeSet<BTreeSet<ChangeId>> {
+        self.sets.iter().map(|set| set.iter().map(|&i| self.ids[i]).collect()).collect()
+    }
+
+    /// Searches it with so many runs in flight, recorded last in, first out; the trials, too.
+    fn search(&mut self, options: Options) -> (Search, Verdict, Vec<(Trial, Outcome)>) {
+        let mut search = Search::new(options);
+        let (mut in_flight, mut trials) = (Vec::new(), Vec::new());
+        loop {
+            assert!(search.runs() < 1_500, "it does not end: {:?}, found {:?}", search.estimate(), search.found());
+            match search.step() {
+                Step::Run(trial) => {
+                    in_flight.push(trial);
+                }
+                Step::Wait => {
+                    let trial: Trial = in_flight.pop().expect("something is in flight");
+                    let observation = self.run(&trial);
+                    trials.push((trial.clone(), observation.outcome));
+                    search.record(trial.id, observation);
+                    for obsolete in search.obsolete() {
+                        in_flight.retain(|trial| trial.id != obsolete);
+                        search.cancel(obsolete);
+                    }
+                }
+                Step::Done(verdict) => return (search, verdict, trials),
+            }
+        }
+    }
+}
+
+fn found(search: &Search) -> BTreeSet<BTreeSet<ChangeId>> {
+    search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
+}
+
+fn expecting(confidence: f64) -> Options {
+    Options { noise: Noise::Expected(confidence), ..Options::default() }
+}
+
+/// How many of so many seeds end with the right answer.
+fn right(seeds: u64, options: &Options, target: impl Fn(u64) -> Flaky) -> u64 {
+    let is_right = |seed: &u64| {
+        let mut target = target(*seed);
+        let (search, verdict, _) = target.search(options.clone());
+        let is_right = found(&search) == target.expected() && verdict == Verdict::Complete;
+        if !is_right {
+            eprintln!("seed {seed}: {verdict:?} after {} runs, {:?}", search.runs(), search.found());
+        }
+        is_right
+    };
+    (0..seeds).filter(is_right).count() as u64
+}
+
+#[test]
+fn one_culprit_is_found() {
+    for rates in [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)] {
+        let right = right(25, &expecting(0.99), |seed| {
+            let culprit = usize::try_from(seed).unwrap() * 8;
+            Flaky::new(seed, 200, &[&[culprit]], rates)
+        });
+        assert!(right >= 24, "right {right} times of 25 at {rates:?}");
+    }
+}
+
+#[test]
+fn culprits_beside_each_other_and_pairs_are_found() {
+    for rates in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5)] {
+        for sets in [[&[3_usize, 77][..]].as_slice(), &[&[3], &[77]], &[&[3, 50, 77]]] {
+            let right = right(10, &expecting(0.99), |seed| Flaky::new(seed, 100, sets, rates));
+            assert!(right >= 9, "right {right} times of 10 at {rates:?}, {sets:?}");
+        }
+    }
+}
+
+#[test]
+fn several_runs_in_flight_are_as_good() {
+    let options = Options { in_flight: 4.try_into().unwrap(), ..expecting(0.99) };
+    let right = right(20, &options, |seed| Flaky::new(seed, 300, &[&[123]], (0.8, 0.1)));
+    assert!(right >= 19, "right {right} times of 20");
+}
+
+#[test]
+fn disabled_changes_may_break_a_flaky_target() {
+    let right = right(20, &expecting(0.99), |seed| Flaky {
+        mode: Mode::Disable,
+        ..Flaky::new(seed, 100, &[&[42]], (0.8, 0.1))
+    });
+    assert!(right >= 19, "right {right} times of 20");
+}
+
+#[test]
+fn a_target_that_only_is_noise_names_nobody() {
+    for rate in [0.1, 0.5, 0.9] {
+        for seed in 0..10 {
+            let (search, verdict, _) = Flaky::new(seed, 100, &[], (rate, rate)).search(expecting(0.99));
+            assert_eq!(search.found(), [], "seed {seed} at {rate}");
+            assert_eq!(verdict, Verdict::Inconsistent(Inconsistency::Noise), "seed {seed} at {rate}");
+        }
+    }
+}
+
+#[test]
+fn a_target_that_never_fails_is_given_up() {
+    for rate in [0.0, 1.0] {
+        let (search, verdict, _) = Flaky::new(1, 100, &[], (rate, rate)).search(expecting(0.99));
+        let outcome = if rate > 0.0 { Outcome::Fail } else { Outcome::Pass };
+        assert_eq!(verdict, Verdict::NoDifference(outcome));
+        assert!((150..300).contains(&search.runs()), "{} runs", search.runs());
+    }
+}
+
+#[test]
+fn a_culprit_has_failed_alone_and_the_target_passed_after_that() {
+    let mut target = Flaky::new(5, 500, &[&[17]], (0.55, 0.2));
+    let (search, _, trials) = target.search(expecting(0.99));
+    let culprit = &search.found()[0];
+    let failed = trials.iter().position(|(trial, outcome)| {
+        trial.question == Question::Exactly && trial.selection.forced == culprit.changes && *outcome == Outcome::Fail
+    });
+    let passed = |(trial, outcome): &(Trial, Outcome)| trial.question == Question::None && *outcome == Outcome::Pass;
+    assert!(trials[failed.unwrap()..].iter().any(passed));
+    assert_eq!(trials.iter().find(|(trial, _)| trial.id == culprit.confirmed_by).unwrap().1, Outcome::Fail);
+    let certainty = search.certainty(0).unwrap();
+    assert!(certainty.confidence > 0.99 && certainty.with.low < 0.55 && 0.55 < certainty.with.high, "{certainty:?}");
+}
+
+#[test]
+fn a_limit_leaves_estimates() {
+    let options = Options { max_runs: Some(30), ..expecting(0.99) };
+    let (search, verdict, _) = Flaky::new(2, 1000, &[&[700]], (0.7, 0.3)).search(options);
+    assert_eq!((search.runs(), search.found().len()), (30, 0));
+    let estimate = search.estimate().unwrap();
+    assert!(matches!(verdict, Verdict::Inconsistent(Inconsistency::Noise) | Verdict::Incomplete(_)), "{verdict:?}");
+    assert!(estimate.runs_left > 20.0 && estimate.with.mean > estimate.without.mean, "{estimate:?}");
+}
+
+#[test]
+fn a_reliable_target_costs_no_more_than_two_runs_more() {
+    let suspecting = Options { noise: Noise::Suspected(0.99), ..Options::default() };
+    for sets in [[&[3_usize][..]].as_slice(), &[], &[&[3, 77]], &[&[3], &[77]], &[&[1, 2, 3], &[50], &[60, 61]], &[&[]]]
+    {
+        for seed in 0..20 {
+            let plain = Flaky::new(seed, 100, sets, (1.0, 0.0)).search(Options::default());
+            let checked = Flaky::new(seed, 100, sets, (1.0, 0.0)).search(suspecting.clone());
+            assert_eq!((found(&checked.0), &checked.1), (found(&plain.0), &plain.1));
+            assert!(checked.0.runs() <= plain.0.runs() + 2, "{} and {} runs", checked.0.runs(), plain.0.runs());
+            assert!(!checked.0.is_noisy());
+        }
+    }
+}
+
+#[test]
+fn a_target_that_contradicts_itself_is_searched_on() {
+    let options = Options { noise: Noise::Suspected(0.99), ..Options::default() };
+    for rates in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5)] {
+        // Where everything passes, or fails, three times in a row, there seems to be nothing to find.
+        let target = |seed| Flaky::new(seed, 200, &[&[111]], rates);
+        let ended = (0..40).map(|seed| target(seed).search(options.clone()));
+        let (mut right, mut nothing) = (0, 0);
+        for (search, verdict, _) in ended {
+            nothing += usize::from(matches!(verdict, Verdict::NoDifference(_)));
+            right += usize::from(verdict == Verdict::Complete && search.found().len() == 1);
+        }
+        assert!(nothing <= 8 && right + nothing >= 36, "{right} right, {nothing} nothing of 40 at {rates:?}");
+    }
+}
+
+#[test]
+fn a_selection_that_does_not_tell_is_gone_around() {
+    let mut target = Flaky::new(3, 100, &[&[60]], (0.8, 0.0));
+    let mut search = Search::new(expecting(0.99));
+    let cut = 1 << 63;
+    while let Step::Run(trial) = search.step() {
+        assert!(search.runs() < 500, "it does not end");
+        let mut observation = target.run(&trial);
+        if trial.selection.prefix == bisect_core::search::Prefix::Below(cut) {
+            observation.outcome = Outcome::Unresolved(Reason::Build);
+        }
+        search.record(trial.id, observation);
+    }
+    assert_eq!(found(&search), target.expected());
+}
+
+#[test]
+fn an_unreliable_target_is_distrusted_all_the_same() {
+    let mut search = Search::new(expecting(0.9));
+    let verdict = loop {
+        match search.step() {
+            Step::Run(_) => {
+                // Whatever is asked for, it reports everything.
+                search.record_each(
+                    last(&search),
+                    vec![Observation { outcome: Outcome::Fail, reported: vec![ChangeId(1), ChangeId(2)] }],
+                );
+            }
+            Step::Wait => panic!("nothing is in flight"),
+            Step::Done(verdict) => break verdict,
+        }
+        assert!(search.runs() < 100, "it does not end");
+    };
+    assert!(matches!(verdict, Verdict::Unusable(Unusable::Unasked { .. })), "{verdict:?}");
+}
+
+fn last(search: &Search) -> TrialId {
+    TrialId(search.trials() - 1)
+}

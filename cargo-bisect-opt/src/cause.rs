@@ -1,0 +1,159 @@
+//! How something failed: by which panic, signal or exit status, so that one failure can be told from another.
+//!
+//! The place of a panic is the best sign: it stays when values, addresses and thread numbers change. Where the output says
+//! too little, one failure is taken for another: a failure that is wrongly left out misleads a search more than one that
+//! wrongly counts.
+
+use std::{fmt, sync::LazyLock};
+
+use regex::bytes::Regex;
+
+use crate::process::{self, Ending, Finished};
+
+/// How something failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cause {
+    how: How,
+    /// What was said about it; empty: nothing that can be read.
+    signs: Vec<Sign>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum How {
+    /// In a way that cannot be told from others.
+    Untold,
+    /// As a test of the standard harness does, which goes on to the next.
+    Test,
+    TimedOut,
+    /// In the words of [`process::describe`].
+    Ended(String),
+}
+
+/// One line that tells a failure from others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sign {
+    /// The place of a panic, as `file:line:column`; or what else it is that speaks.
+    place: String,
+    /// The first line of what it says.
+    message: String,
+}
+
+/// The words of a place that is none: what a test returned.
+const RETURNED: &str = "an error that was returned";
+/// What the harness says of a test that should have panicked.
+const SHOULD_PANIC: &str = "a panic that should have been";
+
+impl Cause {
+    /// Of something of which no more is known than that it failed.
+    pub const UNTOLD: Cause = Cause { how: How::Untold, signs: Vec::new() };
+
+    /// Of a test, from what the harness shows of its output.
+    pub fn of_test(printed: &str) -> Self {
+        let mut signs = panics(printed.as_bytes());
+        if signs.is_empty() {
+            let sign = |prefix: &str, place: &str| {
+                let message = printed.lines().rev().find_map(|line| line.strip_prefix(prefix))?;
+                Some(Sign { place: place.to_owned(), message: message.to_owned() })
+            };
+            signs.extend(sign("note: test did not panic", SHOULD_PANIC).or_else(|| sign("Error: ", RETURNED)));
+        }
+        if signs.is_empty() { Self::UNTOLD } else { Self { how: How::Test, signs } }
+    }
+
+    /// Of a program, from its end and its output.
+    pub fn of_program(finished: &Finished) -> Self {
+        let how = match finished.ending {
+            // Where it was is where it happened to be.
+            Ending::TimedOut | Ending::Interrupted => return Self { how: How::TimedOut, signs: Vec::new() },
+            Ending::Exited(status) => How::Ended(process::describe(status)),
+        };
+        Self { how, signs: panics(&finished.output) }
+    }
+
+    /// Of an executable with tests that did not come to an end, or did not say which of them failed.
+    pub fn of_harness(finished: &Finished) -> Self {
+        let how = match finished.ending {
+            Ending::TimedOut | Ending::Interrupted => How::TimedOut,
+            // Anything may be behind the status of another harness. But a crash is a crash: an unhandled exception is
+            // a negative status.
+            Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => How::Untold,
+            Ending::Exited(status) => How::Ended(process::describe(status)),
+        };
+        // Panics of which tests, and whether these were meant to be, nobody knows.
+        Self { how, signs: Vec::new() }
+    }
+
+    /// Whether nothing is known that could tell it from others.
+    pub fn is_untold(&self) -> bool {
+        self.how == How::Untold
+    }
+
+    /// Whether these may be the same failure.
+    pub fn is_like(&self, other: &Self) -> bool {
+        if self.is_untold() || other.is_untold() {
+            return true;
+        }
+        // Of several panics one may be the failure, and the others its consequences, or meant to be.
+        let shares_sign = || self.signs.iter().any(|sign| other.signs.iter().any(|other| sign.is_like(other)));
+        self.how == other.how && (self.signs.is_empty() || other.signs.is_empty() || shares_sign())
+    }
+}
+
+impl fmt::Display for Cause {
+    /// As `panic at src/lib.rs:3:5`, `signal 6`, `timeout`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.how, self.signs.first()) {
+            (How::Untold, _) => f.write_str("untold"),
+            (How::TimedOut, _) => f.write_str("timeout"),
+            (_, Some(Sign { place, .. })) if place == RETURNED || place == SHOULD_PANIC => f.write_str(place),
+            (_, Some(Sign { place, .. })) => write!(f, "panic at {place}"),
+            (How::Ended(words), None) => f.write_str(words),
+            (How::Test, None) => f.write_str("a test"),
+        }
+    }
+}
+
+impl Sign {
+    /// Whether these may say the same. A function that panics for others has one place and many messages; so what is
+    /// said at the same place is another failure if it neither begins nor ends with the same word.
+    fn is_like(&self, other: &Self) -> bool {
+        // Generated code may be in another directory in each run.
+        let name = |place: &str| place.rsplit(['/', '\\']).next().map(str::to_owned);
+        if name(&self.place) != name(&other.place) {
+            return false;
+        }
+        let (mine, others) = (words(&self.message), words(&other.message));
+        mine.is_empty() || others.is_empty() || mine.first() == others.first() || mine.last() == others.last()
+    }
+}
+
+/// The words of a message that are the same in every run: no numbers, addresses or paths.
+fn words(message: &str) -> Vec<&str> {
+    let is_path = |text: &&str| text.contains(['/', '\\']);
+    let texts = message.split_whitespace().filter(|text| !is_path(text));
+    let words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    words.filter(|word| !word.is_empty() && !word.contains(|c: char| c.is_ascii_digit())).collect()
+}
+
+/// The panics that the standard library's hook has told, each once.
+fn panics(output: &[u8]) -> Vec<Sign> {
+    static PANIC: LazyLock<Regex> = LazyLock::new(|| {
+        // Since Rust 1.91 with the number of the thread.
+        Regex::new(r"thread '[^\n]*' (?:\([0-9]+\) )?panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
+            .expect("the expression is sound")
+    });
+    let mut signs = Vec::new();
+    for captures in PANIC.captures_iter(output) {
+        let text =
+            |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
+        let sign = Sign { place: text(1), message: text(2) };
+        if !signs.contains(&sign) {
+            signs.push(sign);
+        }
+    }
+    signs
+}
+
+#[cfg(all(test, unix))]
+#[path = "cause_tests.rs"]
+mod tests;

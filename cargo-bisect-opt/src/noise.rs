@@ -1,0 +1,179 @@
+//! What is believed of a target that does not always end the same way: in words, and in the JSON.
+
+use std::time::Duration;
+
+use bisect_core::{
+    ChangeId, noise,
+    search::{Certainty, Estimate},
+};
+use serde::Serialize;
+
+use crate::console::{plural, seconds};
+
+/// How sure an answer is.
+pub const CONFIDENCE: f64 = 0.99;
+
+/// How often runs fail, with an interval that holds it in 95 of 100 cases.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Rate {
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+impl From<noise::Rate> for Rate {
+    fn from(noise::Rate { mean, low, high }: noise::Rate) -> Self {
+        Self { mean, low, high }
+    }
+}
+
+impl Rate {
+    fn is_never(self) -> bool {
+        self.low <= 0.0 && self.mean < 0.01
+    }
+
+    /// `about 31% of the time (22–42%)`
+    fn words(self) -> String {
+        let percent = |rate: f64| format!("{:.0}", 100.0 * rate);
+        let range = format!("{}–{}%", percent(self.low), percent(self.high));
+        match self {
+            rate if rate.is_never() => "never".to_owned(),
+            Rate { mean, high, .. } if high >= 1.0 && mean > 0.99 => "always".to_owned(),
+            Rate { mean, .. } => format!("about {}% of the time ({range})", percent(mean)),
+        }
+    }
+}
+
+/// How sure a culprit of a flaky target is.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct Sureness {
+    /// How likely it is one, from 0 to 1.
+    pub confidence: f64,
+    /// How often runs fail without it.
+    pub without: Rate,
+    /// And with it.
+    pub with: Rate,
+}
+
+impl From<Certainty> for Sureness {
+    fn from(Certainty { confidence, without, with }: Certainty) -> Self {
+        Self { confidence, without: without.into(), with: with.into() }
+    }
+}
+
+impl Sureness {
+    /// For people: how sure, and how often it fails.
+    pub fn words(&self) -> String {
+        let (with, without) = (self.with.words(), self.without.words());
+        format!("{}% sure; it fails {with} with it, {without} without", percent_down(self.confidence))
+    }
+}
+
+/// What is believed of a flaky target when the search ends.
+#[derive(Clone, Debug, Serialize)]
+pub struct Beliefs {
+    /// The confidence that was asked for.
+    pub confidence: f64,
+    /// How often runs fail without what was searched for last.
+    pub without: Rate,
+    /// And with it.
+    pub with: Rate,
+    /// How likely it is that no change that is left makes a difference.
+    pub nothing: f64,
+    /// What is likeliest to be a culprit, or part of one.
+    pub suspects: Vec<Suspect>,
+}
+
+/// A change that may be what was searched for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Suspect {
+    /// `0x` and 16 hex digits.
+    pub id: String,
+    /// Where it is and what it is called, as far as the target has said so.
+    pub text: Vec<String>,
+    /// How likely it is.
+    pub probability: f64,
+}
+
+/// Suspects that are less likely than this are not worth a word.
+const WORTH_A_WORD: f64 = 0.02;
+
+impl Beliefs {
+    /// What `estimate` says, with the text that the target has for a change.
+    pub fn new(estimate: &Estimate, text: impl Fn(ChangeId) -> Vec<String>) -> Self {
+        let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= WORTH_A_WORD);
+        let suspect = |suspect: &bisect_core::search::Suspect| {
+            let id = *suspect.changes.last().expect("a suspect is a change");
+            Suspect { id: id.to_string(), text: text(id), probability: suspect.probability }
+        };
+        Self {
+            confidence: estimate.confidence,
+            without: estimate.without.into(),
+            with: estimate.with.into(),
+            nothing: estimate.nothing,
+            suspects: suspects.map(suspect).collect(),
+        }
+    }
+
+    /// For people: how often it fails.
+    pub fn rates(&self) -> String {
+        let (with, without) = (self.with.words(), self.without.words());
+        format!("it fails {with} with what is searched for, {without} without")
+    }
+
+    /// Whether it has never failed without.
+    pub fn never_without(&self) -> bool {
+        self.without.is_never()
+    }
+
+    /// For people: what is likeliest.
+    pub fn likeliest(&self) -> Option<String> {
+        let suspect = |suspect: &Suspect| {
+            let text = suspect.text.first().map(|text| format!(" {text}")).unwrap_or_default();
+            format!("{}{text} ({:.0}%)", suspect.id, 100.0 * suspect.probability)
+        };
+        (!self.suspects.is_empty()).then(|| self.suspects.iter().map(suspect).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// What is ahead, for people: `about 160 runs more, 0.8s each: 2m08s`.
+pub fn ahead(runs_left: f64, run: Duration) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of runs, rounded")]
+    let runs = runs_left.clamp(1.0, 1e6).round() as usize;
+    let time = seconds(run.mul_f64(f64::from(u32::try_from(runs).unwrap_or(u32::MAX))));
+    format!("about {} more, {} each: {time}", plural(runs, "run"), seconds(run))
+}
+
+/// A share that is not rounded up to what it is not: `99.97`.
+fn percent_down(share: f64) -> String {
+    let percent = (share * 1e4).floor() / 100.0;
+    if percent >= 99.99 { "over 99.99".to_owned() } else { format!("{percent}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_words() {
+        for ((mean, low, high), words) in [
+            ((0.0, 0.0, 0.04), "never"),
+            ((1.0, 0.9, 1.0), "always"),
+            ((0.31, 0.22, 0.42), "about 31% of the time (22–42%)"),
+            ((0.03, 0.0, 0.1), "about 3% of the time (0–10%)"),
+        ] {
+            assert_eq!(Rate { mean, low, high }.words(), words);
+        }
+    }
+
+    #[test]
+    fn confidence_is_not_rounded_up() {
+        assert_eq!(percent_down(0.989_99), "98.99");
+        assert_eq!(percent_down(0.999_999_9), "over 99.99");
+    }
+
+    #[test]
+    fn what_is_ahead_is_runs_and_time() {
+        assert_eq!(ahead(160.4, Duration::from_millis(800)), "about 160 runs more, 0.8s each: 2m08s");
+    }
+}

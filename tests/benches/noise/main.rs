@@ -1,0 +1,37 @@
+//! What is promised of flaky targets, and how many runs it takes: on simulated targets, ours beside the peers.
+//!
+//! The same seeds each time, so the figures are the same on every machine. The tables are Markdown, for BENCHMARKS.md. A
+//! figure that misses its bound is marked, and then this ends with status 1. `SEEDS=n` instead of 1,000. With
+//! `BISECT_TEST_GIT_BAYESECT` naming a Python that has the package `git-bayesect`, that searches the same problems.
+
+mod bayesect;
+mod go;
+mod ours;
+mod study;
+
+use std::{env, process::ExitCode};
+
+use study::Changes;
+
+fn main() -> ExitCode {
+    // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
+    let is_bench = env::args().any(|arg| arg == "--bench");
+    let seeds = env::var("SEEDS").ok().map(|seeds| seeds.parse().expect("SEEDS is a number"));
+    let seeds: u32 = seeds.unwrap_or(if is_bench { 1_000 } else { 2 }).max(1);
+    let changes = [1_024, 65_536].map(Changes::new);
+    let (rows, mut holds) = ours::one_culprit(&changes, seeds);
+    ours::calibration(&changes, &rows);
+    holds &= ours::several(&changes, seeds);
+    ours::by_default(&changes, seeds.div_ceil(5));
+    holds &= ours::noise(&changes[0], seeds);
+    holds &= ours::deterministic(&changes, seeds.div_ceil(5));
+    go::go(&changes, seeds.div_ceil(5));
+    holds &= bayesect::bayesect(&changes, &rows, seeds);
+    // Few seeds prove nothing.
+    if holds || !is_bench {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("a figure is beyond its bound");
+        ExitCode::FAILURE
+    }
+}

@@ -1,0 +1,224 @@
+//! Our search: with a confidence asked for, and without.
+
+use bisect_core::search::{Noise, Options, Verdict};
+
+use crate::study::{
+    Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thirds, thousands,
+};
+
+/// What is asked for.
+pub(crate) const CLAIMS: [f64; 3] = [0.9, 0.95, 0.99];
+/// Where a user would have lost patience.
+const MOST_RUNS: usize = 3_000;
+/// Of a target of which every run fails as likely.
+const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
+
+/// A search that expects noise, or does not.
+fn asking(confidence: Option<f64>) -> Options {
+    let noise = confidence.map_or(Noise::Suspected(0.99), Noise::Expected);
+    Options { noise, max_runs: Some(MOST_RUNS), ..Options::default() }
+}
+
+/// The search for one culprit at one claim.
+pub(crate) struct One {
+    pub(crate) claim: f64,
+    pub(crate) samples: Samples,
+    bound: f64,
+}
+
+impl One {
+    fn is_right_often_enough(&self) -> bool {
+        self.samples.right() >= self.claim
+    }
+
+    fn is_within_bound(&self) -> bool {
+        self.runs() <= self.bound
+    }
+
+    pub(crate) fn runs(&self) -> f64 {
+        self.samples.mean(|sample| sample.searched)
+    }
+
+    fn right_cell(&self) -> String {
+        cell(&percent(self.samples.right()), self.is_right_often_enough())
+    }
+
+    fn runs_cell(&self) -> String {
+        cell(&format!("{:.1}", self.runs()), self.is_within_bound())
+    }
+}
+
+/// One culprit: a row for each number of changes and each pair of rates, of one search for each claim.
+pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) {
+    println!("\n### One culprit\n");
+    println!(
+        "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown to them. \
+         *right*: exactly that change is named. *runs*: mean, the first runs of everything and nothing included, but not those at the \
+         end that only confirm the culprit, which are of exactly its changes or of none; 95% of the searches take at most \
+         *p95*. *bound*: 1.25 · (log2 N + \
+         log2 1/δ) / C, where 1 − δ is the confidence asked for and C the capacity of the channel that tells p1 from p0. \
+         *confirmed*: mean runs with the confirmation; *done*: until it is sure, too, that there is nothing else. \
+         Confidence 0.99, {seeds} seeds.\n"
+    );
+    println!("| changes | p1, p0 | right | runs | p95 | log2 N / C | bound | confirmed | done |");
+    println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|");
+    let mut rows: Vec<[One; 3]> = Vec::new();
+    for changes in all {
+        for rates in RATES {
+            let found = CLAIMS.map(|claim| One {
+                claim,
+                samples: Samples::take(changes, &[1], rates, &asking(Some(claim)), seeds),
+                bound: 1.25 * least_runs(changes, rates, 1.0 - claim),
+            });
+            let one = &found[2];
+            println!(
+                "{} {} | {} | {} | {:.1} | {:.1} | {:.1} | {:.1} |",
+                row(changes, rates),
+                one.right_cell(),
+                one.runs_cell(),
+                one.samples.most(|sample| sample.searched),
+                least_runs(changes, rates, 1.0),
+                one.bound,
+                one.samples.mean(|sample| sample.named),
+                one.samples.mean(|sample| sample.all),
+            );
+            rows.push(found);
+        }
+    }
+    let holds = rows.iter().flatten().all(|one| one.is_right_often_enough() && one.is_within_bound());
+    (rows, holds)
+}
+
+/// Is a claim right as often as it says?
+pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
+    println!("\n### What a confidence is worth\n");
+    println!("The same searches with less confidence asked for: right, mean runs (bound).\n");
+    println!("| changes | p1, p0 | 0.9: right | runs | 0.95: right | runs | 0.99: right | runs |");
+    println!("|---:|---|---:|---:|---:|---:|---:|---:|");
+    for (changes, rows) in all.iter().zip(rows.chunks(RATES.len())) {
+        for (rates, found) in RATES.into_iter().zip(rows) {
+            let cells =
+                found.each_ref().map(|one| format!(" {} | {} ({:.1}) |", one.right_cell(), one.runs_cell(), one.bound));
+            println!("{}{}", row(changes, rates), cells.concat());
+        }
+    }
+}
+
+/// More than one change to find.
+pub(crate) fn several(all: &[Changes], seeds: u32) -> bool {
+    println!("\n### Two culprits, and a culprit of two changes\n");
+    println!(
+        "*right*: exactly the true culprits are named, and nothing else. *first*: mean runs until the first one was \
+         confirmed. Confidence 0.99, {seeds} seeds; of two culprits among many changes a quarter.\n"
+    );
+    println!("| changes | p1, p0 | two culprits: right | first | done | p95 | a pair: right | first | done | p95 |");
+    println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let mut holds = true;
+    for changes in all {
+        for rates in RATES {
+            let cells = [[1, 1].as_slice(), &[2]].map(|sizes| {
+                let seeds = if sizes.len() > 1 && changes.is_many() { seeds.div_ceil(4) } else { seeds };
+                let samples = Samples::take(changes, sizes, rates, &asking(Some(0.99)), seeds);
+                let is_right_often_enough = samples.right() >= 0.98;
+                holds &= is_right_often_enough;
+                format!(
+                    " {} | {:.1} | {:.1} | {} |",
+                    cell(&percent(samples.right()), is_right_often_enough),
+                    samples.mean(|sample| sample.named),
+                    samples.mean(|sample| sample.all),
+                    samples.most(|sample| sample.all),
+                )
+            });
+            println!("{}{}", row(changes, rates), cells.concat());
+        }
+    }
+    holds
+}
+
+/// The same targets, for users who do not know that they are flaky.
+pub(crate) fn by_default(all: &[Changes], seeds: u32) {
+    println!("\n### Without a confidence asked for\n");
+    println!(
+        "The search takes the target for a deterministic one until it contradicts itself: right / names something wrong / \
+         finds no difference, gives up or misses something, in %; mean runs until it is done. {seeds} seeds.\n"
+    );
+    println!("| changes | p1, p0 | one culprit | two | a pair |");
+    println!("|---:|---|---:|---:|---:|");
+    for changes in all {
+        for rates in RATES {
+            let cells = [[1].as_slice(), &[1, 1], &[2]].map(|sizes| {
+                let samples = Samples::take(changes, sizes, rates, &asking(None), seeds);
+                let ends = thirds(samples.right(), samples.share(|sample| sample.is_wrong));
+                format!(" {ends}; {:.1} |", samples.mean(|sample| sample.all))
+            });
+            println!("{}{}", row(changes, rates), cells.concat());
+        }
+    }
+}
+
+/// Nothing to find.
+pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
+    println!("\n### Only noise\n");
+    println!(
+        "{} changes, none of which matters: how often somebody is named, how often the search ends as inconsistent, and \
+         mean runs. {seeds} seeds.\n",
+        thousands(changes.count)
+    );
+    println!("| p1 = p0 | 0.99: named | inconsistent | runs | default: named | inconsistent | no difference | runs |");
+    println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
+    let inconsistent = |sample: &Sample| matches!(sample.verdict, Verdict::Inconsistent(_));
+    let no_difference = |sample: &Sample| matches!(sample.verdict, Verdict::NoDifference(_));
+    let mut holds = true;
+    for rate in NOISE {
+        let [asked, default] = [Some(0.99), None]
+            .map(|confidence| Samples::take(changes, &[1], rates(rate, rate), &asking(confidence), seeds));
+        let (named, gives_up) = (asked.share(|sample| sample.names_any), asked.share(inconsistent));
+        let named_by_default = default.share(|sample| sample.names_any);
+        holds &= named <= 0.01 && gives_up >= 0.99 && named_by_default <= 0.01;
+        println!(
+            "| {rate} | {} | {} | {:.1} | {} | {} | {} | {:.1} |",
+            cell(&percent(named), named <= 0.01),
+            cell(&percent(gives_up), gives_up >= 0.99),
+            asked.mean(|sample| sample.all),
+            cell(&percent(named_by_default), named_by_default <= 0.01),
+            percent(default.share(inconsistent)),
+            percent(default.share(no_difference)),
+            default.mean(|sample| sample.all),
+        );
+    }
+    holds
+}
+
+/// Targets that always end the same way: what they pay for the others.
+pub(crate) fn deterministic(all: &[Changes], seeds: u32) -> bool {
+    println!("\n### Targets that are not flaky\n");
+    println!(
+        "The search that suspects noise beside one that does not: mean runs, and the most that one target took more than \
+         without suspicion. All culprits are found both ways. {seeds} seeds.\n"
+    );
+    println!("| changes | culprits | runs without suspicion | with it | most extra runs |");
+    println!("|---:|---|---:|---:|---:|");
+    let mut holds = true;
+    for changes in all {
+        for sizes in [[1].as_slice(), &[1, 1], &[2], &[3], &[1, 2]] {
+            let pairs = each_seed(seeds, |seed| {
+                [Noise::Refused, Noise::Suspected(0.99)].map(|noise| {
+                    let mut target = changes.target(seed, sizes, rates(1.0, 0.0));
+                    Sample::new(&mut target, Options { noise, ..Options::default() })
+                })
+            });
+            let is_right = pairs.iter().flatten().all(|sample| sample.is_right && sample.verdict == Verdict::Complete);
+            let extra = pairs.iter().map(|[plain, suspecting]| i64::from(suspecting.all) - i64::from(plain.all)).max();
+            let extra = extra.expect("at least one seed");
+            holds &= is_right && extra <= 2;
+            println!(
+                "| {} | {sizes:?} | {:.1} | {} | {} |",
+                thousands(changes.count),
+                mean(&pairs, |[plain, _]| plain.all),
+                cell(&format!("{:.1}", mean(&pairs, |[_, suspecting]| suspecting.all)), is_right),
+                cell(&extra.to_string(), extra <= 2),
+            );
+        }
+    }
+    holds
+}

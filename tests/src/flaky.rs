@@ -1,0 +1,251 @@
+//! A target that runs in this process and fails by chance: more often if all changes of a culprit are enabled. Both
+//! searches, ours and [`go_peer`](crate::go_peer)'s, can be let loose on it.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use bisect_core::{
+    ChangeId, Field, Matcher, Pattern,
+    search::{Observation, Options, Order, Outcome, Prefix, Question, Search, Selection, Step, Verdict},
+};
+
+use crate::go_peer::{GoPeer, Report, Stuck};
+
+/// With which probability a run fails.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rates {
+    /// If a culprit is enabled.
+    pub with: f64,
+    /// If none is.
+    pub without: f64,
+}
+
+impl Rates {
+    /// How many bits a run tells at most about which of both rates it fails with: the capacity of the binary asymmetric
+    /// channel.
+    #[must_use]
+    pub fn capacity(self) -> f64 {
+        let entropy = |p: f64| -> f64 { [p, 1.0 - p].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum() };
+        let bits = |share: f64| {
+            entropy(share * self.with + (1.0 - share) * self.without)
+                - share * entropy(self.with)
+                - (1.0 - share) * entropy(self.without)
+        };
+        (0..=10_000).map(|share| bits(f64::from(share) / 1e4)).fold(0.0, f64::max)
+    }
+}
+
+/// `SplitMix64`: the same numbers from the same seed, everywhere.
+#[derive(Clone, Debug)]
+pub struct Random(u64);
+
+impl Random {
+    /// The numbers of this seed.
+    #[must_use]
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// In [0, 1).
+    pub fn unit(&mut self) -> f64 {
+        f64::from(u32::try_from(self.next() >> 32).expect("32 bits")) / (f64::from(u32::MAX) + 1.0)
+    }
+
+    /// Less than `end`, each as likely as any other.
+    fn below(&mut self, end: usize) -> usize {
+        usize::try_from((u128::from(self.next()) * end as u128) >> 64).expect("less than a usize")
+    }
+}
+
+/// So many changes, in the order of their hashes.
+#[must_use]
+pub fn changes(seed: u64, count: usize) -> Arc<[ChangeId]> {
+    let mut ids: Vec<_> = (0..count as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+    ids.sort_by_key(|&id| Order::Hash.rank(id));
+    ids.into()
+}
+
+/// The simulated target. It does what a pattern says and reports what it selects.
+#[derive(Clone, Debug)]
+pub struct FlakyTarget {
+    /// In order.
+    ids: Arc<[ChangeId]>,
+    culprits: Vec<BTreeSet<ChangeId>>,
+    rates: Rates,
+    random: Random,
+    /// The last pattern as text, whether a culprit is enabled under it, and what it reports.
+    last: Option<(String, bool, Vec<u64>)>,
+}
+
+/// What our search said.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// The culprits.
+    pub sets: Vec<BTreeSet<ChangeId>>,
+    /// Runs that it took.
+    pub runs: usize,
+    /// How it came to the first one, if there is one.
+    pub first: Option<First>,
+}
+
+/// Runs that it took to find the first culprit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct First {
+    /// Those before it was confirmed: not the last ones, which are of exactly this culprit or of what passes without it.
+    pub searched: usize,
+    /// All of them.
+    pub named: usize,
+}
+
+impl FlakyTarget {
+    /// One of these changes, which are in order, with culprits of these sizes that `seed` selects.
+    #[must_use]
+    pub fn new(seed: u64, ids: Arc<[ChangeId]>, sizes: &[usize], rates: Rates) -> Self {
+        let mut random = Random::new(seed);
+        let mut chosen = BTreeSet::new();
+        let culprits = sizes
+            .iter()
+            .map(|&size| {
+                let mut culprit = BTreeSet::new();
+                while culprit.len() < size {
+                    let id = ids[random.below(ids.len())];
+                    if chosen.insert(id) {
+                        culprit.insert(id);
+                    }
+                }
+                culprit
+            })
+            .collect();
+        Self { ids, culprits, rates, random, last: None }
+    }
+
+    /// What is to be found.
+    #[must_use]
+    pub fn culprits(&self) -> &[BTreeSet<ChangeId>] {
+        &self.culprits
+    }
+
+    /// Whether these are the culprits, in any order, and nothing else.
+    #[must_use]
+    pub fn has_exactly(&self, found: &[BTreeSet<ChangeId>]) -> bool {
+        found.len() == self.culprits.len() && self.culprits.iter().all(|culprit| found.contains(culprit))
+    }
+
+    /// Whether one of these changes has nothing to do with it.
+    pub fn is_any_innocent<'a>(&self, mut named: impl Iterator<Item = &'a ChangeId>) -> bool {
+        named.any(|id| !self.culprits.iter().any(|culprit| culprit.contains(id)))
+    }
+
+    /// Runs it once.
+    pub fn run(&mut self, selection: &Selection) -> Observation {
+        let is_broken = self.is_broken(|id| selection.contains(id) != selection.inverted);
+        let reported = self.selected(selection);
+        let outcome = if self.fails(is_broken) { Outcome::Fail } else { Outcome::Pass };
+        Observation { outcome, reported }
+    }
+
+    /// The changes of a selection, in order. Changes are many and selections small, so no change is asked for one by one.
+    fn selected(&self, selection: &Selection) -> Vec<ChangeId> {
+        let below = |rank: u64| self.ids.partition_point(|&id| selection.order.rank(id) < rank);
+        let end = match selection.prefix {
+            Prefix::Below(cut) => below(cut),
+            Prefix::All => self.ids.len(),
+        };
+        let mut selected = self.ids[..end].to_vec();
+        for gap in &selection.gaps {
+            selected.retain(|&id| !gap.contains(&selection.order.rank(id)));
+        }
+        // Those that are named one by one may be on either side of what the prefix says.
+        let rank = |id: &ChangeId| selection.order.rank(*id);
+        for id in selection.forced.iter().chain(&selection.excluded) {
+            match (selected.binary_search_by_key(&rank(id), rank), selection.contains(*id)) {
+                (Err(at), true) => selected.insert(at, *id),
+                (Ok(at), false) => drop(selected.remove(at)),
+                _ => {}
+            }
+        }
+        selected
+    }
+
+    /// Runs it once: whether it was a success, and the IDs that it reported.
+    ///
+    /// # Panics
+    /// If the pattern is malformed or empty: no search may send such a thing.
+    pub fn run_pattern(&mut self, pattern: &str) -> (bool, Vec<u64>) {
+        if self.last.as_ref().is_none_or(|(last, ..)| last != pattern) {
+            let parsed: Pattern = pattern.parse().unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
+            let matcher = Matcher::new(&parsed).expect("a search sends no empty pattern");
+            let reported = self.ids.iter().filter(|&&id| matcher.should_report(id)).map(|id| id.0).collect();
+            self.last = Some((pattern.to_owned(), self.is_broken(|id| matcher.should_enable(id)), reported));
+        }
+        let (_, is_broken, reported) = self.last.clone().expect("just set");
+        (!self.fails(is_broken), reported)
+    }
+
+    fn is_broken(&self, is_on: impl Fn(ChangeId) -> bool) -> bool {
+        self.culprits.iter().any(|culprit| culprit.iter().all(|&id| is_on(id)))
+    }
+
+    fn fails(&mut self, is_broken: bool) -> bool {
+        self.random.unit() < if is_broken { self.rates.with } else { self.rates.without }
+    }
+
+    /// Lets our engine search it, one run after the other.
+    pub fn search(&mut self, options: Options) -> Found {
+        let mut search = Search::new(options);
+        let (mut first, mut confirming) = (None, Confirming::default());
+        let verdict = loop {
+            match search.step() {
+                Step::Run(trial) => {
+                    confirming.follow(trial.question, &trial.selection);
+                    search.record(trial.id, self.run(&trial.selection));
+                    if first.is_none() && !search.found().is_empty() {
+                        let named = search.runs();
+                        first = Some(First { searched: named - confirming.runs, named });
+                    }
+                }
+                Step::Wait => unreachable!("every run is recorded at once"),
+                Step::Done(verdict) => break verdict,
+            }
+        };
+        let sets = search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect();
+        Found { verdict, sets, runs: search.runs(), first }
+    }
+
+    /// Lets the peer search it; what it could not get over, if anything, comes beside what it said before.
+    pub fn search_like_go(&mut self, peer: GoPeer) -> (Report, Option<Stuck>) {
+        peer.search_until_stuck(|pattern| self.run_pattern(pattern))
+    }
+}
+
+/// The runs at the end that only confirm a culprit: those of exactly its changes, and those with none of them that are
+/// compared with these.
+#[derive(Debug, Default)]
+struct Confirming {
+    culprit: Option<Selection>,
+    runs: usize,
+}
+
+impl Confirming {
+    fn follow(&mut self, question: Question, selection: &Selection) {
+        match question {
+            Question::Exactly if self.culprit.as_ref() == Some(selection) => self.runs += 1,
+            Question::Exactly => *self = Self { culprit: Some(selection.clone()), runs: 1 },
+            Question::Rest | Question::Without | Question::None if self.culprit.is_some() => self.runs += 1,
+            _ => *self = Self::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "flaky_tests.rs"]
+mod tests;

@@ -1,0 +1,92 @@
+use super::*;
+
+const ALWAYS: Rates = Rates { with: 1.0, without: 0.0 };
+
+/// Runs of a target of 100 changes that fail, in percent.
+fn failing(selection: &Selection, rates: Rates) -> f64 {
+    let mut target = FlakyTarget::new(1, changes(1, 100), &[1, 2], rates);
+    let fails = |_: &u32| target.run(selection).outcome == Outcome::Fail;
+    f64::from(u32::try_from((0..10_000).filter(fails).count()).unwrap()) / 100.0
+}
+
+#[test]
+fn it_fails_as_often_as_its_rates_say() {
+    let all = Selection::all(Order::Hash);
+    let none = Selection { inverted: true, ..all.clone() };
+    for (with, without) in [(1.0, 0.0), (0.7, 0.3), (0.5, 0.5)] {
+        let rates = Rates { with, without };
+        assert!((failing(&all, rates) - 100.0 * with).abs() < 2.0, "{rates:?}: {}", failing(&all, rates));
+        assert!((failing(&none, rates) - 100.0 * without).abs() < 2.0, "{rates:?}: {}", failing(&none, rates));
+    }
+}
+
+#[test]
+fn it_reports_what_is_selected() {
+    let ids = changes(2, 100);
+    let mut target = FlakyTarget::new(2, ids.clone(), &[1], ALWAYS);
+    let gap = Order::Hash.rank(ids[10])..Order::Hash.rank(ids[20]);
+    for prefix in [Prefix::NONE, Prefix::Below(Order::Hash.rank(ids[50])), Prefix::All] {
+        for gaps in [Vec::new(), vec![gap.clone()]] {
+            let forced = vec![ids[70], ids[15], ids[3], ids[60]];
+            let excluded = vec![ids[60], ids[4], ids[90]];
+            let selection = Selection { prefix, gaps, forced, excluded, ..Selection::all(Order::Hash) };
+            let expected: Vec<_> = ids.iter().copied().filter(|&id| selection.contains(id)).collect();
+            assert_eq!(target.run(&selection).reported, expected);
+            let (_, as_text) = target.run_pattern(&selection.pattern().to_string());
+            assert_eq!(as_text, expected.iter().map(|id| id.0).collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn without_chance_both_searches_find_everything() {
+    for seed in 0..50 {
+        let mut target = FlakyTarget::new(seed, changes(seed, 300), &[1, 2], ALWAYS);
+        let found = target.search(Options::default());
+        assert!(target.has_exactly(&found.sets), "seed {seed}: {found:?}");
+        let first = found.first.expect("something is found");
+        // The search halves nine times; at least one more run says that what it came to fails alone.
+        assert!((2 + 8..first.named).contains(&first.searched) && first.named < found.runs, "seed {seed}: {found:?}");
+        let (report, stuck) = target.search_like_go(GoPeer::default());
+        let named: BTreeSet<_> = report.sets.iter().flat_map(|set| &set.ids).map(|&id| ChangeId(id)).collect();
+        assert_eq!((named.len(), stuck), (3, None), "seed {seed}");
+        assert!(!target.is_any_innocent(named.iter()), "seed {seed}");
+    }
+}
+
+#[test]
+fn confirming_runs_are_those_at_the_end() {
+    let selection = |cut| Selection { prefix: Prefix::Below(cut), ..Selection::all(Order::Hash) };
+    let runs = |asked: &[(Question, u64)]| {
+        let mut confirming = Confirming::default();
+        for &(question, cut) in asked {
+            confirming.follow(question, &selection(cut));
+        }
+        confirming.runs
+    };
+    assert_eq!(runs(&[(Question::All, 9), (Question::None, 0), (Question::Prefix, 5), (Question::Rest, 0)]), 0);
+    assert_eq!(runs(&[(Question::All, 9), (Question::Exactly, 3), (Question::Exactly, 3), (Question::Rest, 0)]), 3);
+    assert_eq!(runs(&[(Question::Exactly, 3), (Question::None, 0), (Question::Exactly, 3), (Question::None, 0)]), 4);
+    assert_eq!(runs(&[(Question::Exactly, 3), (Question::Exactly, 4), (Question::Exactly, 4)]), 2);
+    assert_eq!(runs(&[(Question::Exactly, 3), (Question::Prefix, 4), (Question::Exactly, 3)]), 1);
+}
+
+#[test]
+fn a_seed_says_everything() {
+    let search = |seed| {
+        let rates = Rates { with: 0.7, without: 0.3 };
+        let mut target = FlakyTarget::new(seed, changes(0, 300), &[1], rates);
+        let found = target.search(Options::default());
+        (target.culprits().to_vec(), found.runs, found.sets, target.search_like_go(GoPeer::default()))
+    };
+    assert_eq!(search(1), search(1));
+    assert!((2..20).any(|seed| search(seed) != search(1)));
+}
+
+#[test]
+fn the_channel_tells_what_it_can() {
+    assert!((ALWAYS.capacity() - 1.0).abs() < 1e-9);
+    assert!((Rates { with: 0.9, without: 0.1 }.capacity() - 0.531).abs() < 1e-3);
+    assert!((Rates { with: 0.0, without: 0.5 }.capacity() - 0.3219).abs() < 1e-3);
+    assert!(Rates { with: 0.4, without: 0.4 }.capacity().abs() < 1e-9);
+}

@@ -1,0 +1,120 @@
+//! Targets that fail now and then: who did it is named with the confidence asked for, or nobody is.
+#![cfg(unix)]
+
+use std::path::Path;
+
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Scratch, line_of, root, run},
+};
+
+/// Searches a program of 64 steps, of which step 12 is the cause, and which fails in so many of 1,000 runs without it and
+/// with it.
+fn search(without: u32, with: u32, options: &[&str]) -> Finished {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["exec", "--json"]);
+    command.args(options).args(["FOREIGN_CHANGES=PATTERN", "sh"]);
+    command.arg(root().join("tests/fixtures/chance/chance.sh")).args([without, with].map(|share| share.to_string()));
+    run(command.arg("RANDOM").arg(foreign::executable()).arg("--fails-when=12"))
+}
+
+#[test]
+fn the_cause_is_found_though_runs_mislead() {
+    for seed in ["--seed=1", "--seed=2", "--seed=3"] {
+        let finished = search(100, 900, &["--confidence=0.999", seed]).expect_status(0);
+        assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{seed}");
+        assert_eq!(finished.events_of("found")[0]["confirmed"], true, "{finished}");
+    }
+}
+
+#[test]
+fn the_cause_is_found_though_it_seldom_shows() {
+    let finished = search(0, 300, &["--confidence=0.999", "--seed=1"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+}
+
+#[test]
+fn who_fails_as_often_either_way_accuses_nobody() {
+    for (share, max_runs) in [(500, "10000"), (900, "10000"), (500, "30")] {
+        let options = ["--confidence=0.999", "--seed=1", "--max-runs", max_runs];
+        let finished = search(share, share, &options).expect_status(4);
+        assert_eq!(finished.culprits().len(), 0, "{share}, {max_runs}\n{finished}");
+        // What would help.
+        finished.expect_message(&["--max-runs"]);
+    }
+}
+
+#[test]
+fn a_seed_repeats_the_chances() {
+    let trials = || search(100, 900, &["--confidence=0.99", "--seed=5"]).events_of("trial");
+    // Which run is next depends on how long the others took, too.
+    let (first, second) = (trials(), trials());
+    let same = first.iter().zip(&second).take_while(|(one, other)| one["pattern"] == other["pattern"]);
+    let outcomes: Vec<_> = same.map(|(one, other)| (&one["outcome"], &other["outcome"])).collect();
+    assert!(outcomes.len() > 2, "{first:?}\n{second:?}");
+    assert!(outcomes.iter().all(|(one, other)| one == other), "{outcomes:?}");
+}
+
+#[test]
+fn a_race_of_two_threads_is_found() {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["test", "--json", "--confidence=0.999", "--manifest-path"]);
+    command.arg(root().join("Cargo.toml")).args(["-p", "floodwatch", "--features", "story"]);
+    let finished = run(&mut command).expect_status(0);
+    let [found] = &finished.events_of("found")[..] else { panic!("not one culprit\n{finished}") };
+    let [change] = &found["changes"].as_array().unwrap()[..] else { panic!("not one change\n{finished}") };
+    assert_eq!((&change["kind"], &found["confirmed"]), (&"caller".into(), &true.into()), "{finished}");
+    let file = Path::new(change["file"].as_str().unwrap());
+    assert!(file.ends_with("examples/floodwatch/src/warnings.rs"), "{finished}");
+    assert_eq!(
+        change["line"],
+        line_of(root(), "examples/floodwatch/src/warnings.rs", "self.list.update(|list| {"),
+        "{finished}"
+    );
+    assert_eq!(found["tests"], serde_json::json!(["every_warning_is_on_the_list"]), "{finished}");
+}
+
+#[test]
+fn several_runs_at_once_find_the_same() {
+    let finished = search(100, 900, &["--confidence=0.999", "--seed=1", "-j4"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+}
+
+#[test]
+fn the_events_say_how_sure_it_is() {
+    let finished = search(100, 900, &["--confidence=0.99", "--seed=4"]).expect_status(0);
+    let noise = &finished.events_of("found")[0]["noise"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}\n{finished}"));
+    assert!(number(&noise["confidence"]) > 0.99, "{finished}");
+    for (rate, expected) in [("with", 0.9), ("without", 0.1)] {
+        let [low, mean, high] = ["low", "mean", "high"].map(|field| number(&noise[rate][field]));
+        assert!(low <= mean && mean <= high && low - 0.1 < expected && expected < high + 0.1, "{finished}");
+    }
+    // And how things stand in the end: nothing else is left.
+    assert!(number(&finished.events_of("end")[0]["noise"]["nothing"]) > 0.99, "{finished}");
+}
+
+#[test]
+fn a_search_that_is_stopped_says_what_is_likeliest() {
+    let stopped =
+        (1..=6).map(|seed| search(100, 900, &["--confidence=0.95", "--seed", &seed.to_string(), "--max-runs=18"]));
+    // Whether it is known by then that there is something to find is a matter of chance.
+    let stopped: Vec<_> = stopped.filter(|finished| finished.status == Some(5)).collect();
+    assert!(!stopped.is_empty());
+    for finished in stopped {
+        assert_eq!(finished.culprits().len(), 0, "{finished}");
+        finished.expect_message(&["likeliest next: 0x", "mill.txt:"]);
+        let suspects = finished.events_of("end")[0]["noise"]["suspects"].as_array().unwrap().clone();
+        assert!(suspects[0]["probability"].as_f64() > Some(0.02), "{finished}");
+    }
+}
+
+#[test]
+fn nothing_has_to_be_said_of_a_target_that_contradicts_itself() {
+    let found = (1..=6).map(|seed| {
+        let finished = search(50, 950, &["--seed", &seed.to_string()]).expect_status(0);
+        assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{seed}\n{finished}");
+        finished.stderr.contains("contradicts itself")
+    });
+    assert!(found.filter(|&contradicted| contradicted).count() > 1, "some of six do");
+}
