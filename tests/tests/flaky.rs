@@ -71,3 +71,48 @@ fn a_race_of_two_threads_is_found() {
     assert_eq!(change["line"], line_of(root(), file, "self.list.update(|list| {"), "{finished}");
     assert_eq!(found["tests"], json!(["every_warning_is_on_the_list"]), "{finished}");
 }
+
+#[test]
+fn several_runs_at_once_find_the_same() {
+    let finished = search(100, 900, &["--confidence=0.999", "--seed=1", "-j4"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+}
+
+#[test]
+fn the_events_say_how_sure_it_is() {
+    let finished = search(100, 900, &["--confidence=0.99", "--seed=4"]).expect_status(0);
+    let noise = &finished.events_of("found")[0]["noise"];
+    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}\n{finished}"));
+    assert!(number(&noise["confidence"]) > 0.99, "{finished}");
+    for (rate, expected) in [("with", 0.9), ("without", 0.1)] {
+        let [low, mean, high] = ["low", "mean", "high"].map(|field| number(&noise[rate][field]));
+        assert!(low <= mean && mean <= high && low - 0.1 < expected && expected < high + 0.1, "{finished}");
+    }
+    // And how things stand in the end: nothing else is left.
+    assert!(number(&finished.events_of("end")[0]["noise"]["nothing"]) > 0.99, "{finished}");
+}
+
+#[test]
+fn a_search_that_is_stopped_says_what_is_likeliest() {
+    let stopped =
+        (1..=6).map(|seed| search(100, 900, &["--confidence=0.95", "--seed", &seed.to_string(), "--max-runs=18"]));
+    // Whether it is known by then that there is something to find is a matter of chance.
+    let stopped: Vec<_> = stopped.filter(|finished| finished.status == Some(5)).collect();
+    assert!(!stopped.is_empty());
+    for finished in stopped {
+        assert_eq!(finished.culprits().len(), 0, "{finished}");
+        finished.expect_message(&["likeliest next: 0x", "mill.txt:"]);
+        let suspects = finished.events_of("end")[0]["noise"]["suspects"].as_array().unwrap().clone();
+        assert!(suspects[0]["probability"].as_f64() > Some(0.02), "{finished}");
+    }
+}
+
+#[test]
+fn nothing_has_to_be_said_of_a_target_that_contradicts_itself() {
+    let found = (1..=6).map(|seed| {
+        let finished = search(50, 950, &["--seed", &seed.to_string()]).expect_status(0);
+        assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{seed}\n{finished}");
+        finished.stderr.contains("contradicts itself")
+    });
+    assert!(found.filter(|&contradicted| contradicted).count() > 1, "some of six do");
+}

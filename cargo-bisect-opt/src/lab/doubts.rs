@@ -124,3 +124,43 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.lab.tell(&Event::Note(&note))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reports::Reports;
+
+    /// Runs that took so long to build, and so long for each of their executions.
+    fn repetition(build: u64, execution: u64, executions: usize) -> Repetition {
+        let mut doubts = Doubts::default();
+        for outcome in [Outcome::Pass, Outcome::Fail] {
+            doubts.add(&[Run {
+                outcome,
+                reason: String::new(),
+                reports: Reports::new(false),
+                failed_tests: Vec::new(),
+                duration: Duration::from_millis(execution) * u32::try_from(executions).unwrap(),
+                executions,
+                also: Vec::new(),
+                started_in: Duration::from_millis(build),
+            }]);
+        }
+        doubts.repetition()
+    }
+
+    #[test]
+    fn as_much_time_goes_into_executions_as_into_builds() {
+        let each = |times| Repetition::Each(NonZeroUsize::new(times).unwrap());
+        for ((build, execution, executions), expected) in [
+            ((0, 100, 1), Repetition::Once),
+            ((100, 100, 1), Repetition::Once),
+            ((300, 100, 1), each(3)),
+            ((300, 100, 3), each(3)),
+            ((60_000, 10, 1), each(MOST)),
+            ((100, 0, 1), each(MOST)),
+        ] {
+            assert_eq!(repetition(build, execution, executions), expected, "{build} ms, {execution} ms");
+        }
+        assert_eq!(Doubts::default().repetition(), Repetition::Once);
+    }
+}
