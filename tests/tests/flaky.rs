@@ -82,7 +82,7 @@ fn several_runs_at_once_find_the_same() {
 fn the_events_say_how_sure_it_is() {
     let finished = search(100, 900, &["--confidence=0.99", "--seed=4"]).expect_status(0);
     let noise = &finished.events_of("found")[0]["noise"];
-    let number = |value: &serde_json::Value| value.as_f64().unwrap_or_else(|| panic!("{value}\n{finished}"));
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value}\n{finished}"));
     assert!(number(&noise["confidence"]) > 0.99, "{finished}");
     for (rate, expected) in [("with", 0.9), ("without", 0.1)] {
         let [low, mean, high] = ["low", "mean", "high"].map(|field| number(&noise[rate][field]));
