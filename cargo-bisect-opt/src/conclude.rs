@@ -49,12 +49,12 @@ fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<
                 ),
             )
         }
-        Verdict::Complete if !beliefs.never_without() => {
+        Verdict::Complete => {
             let culprits = plural(search.culprits().len(), "culprit");
-            (
-                Exit::Found,
-                format!("found {culprits}; with everything else the target fails no more often than with nothing"),
-            )
+            let rest = if beliefs.never_without() { "passes" } else { "fails no more often than with nothing" };
+            let sure =
+                beliefs.doubt_that_this_is_all().map(|sure| format!(" (that is {sure} sure)")).unwrap_or_default();
+            (Exit::Found, format!("found {culprits}; with everything else the target {rest}{sure}"))
         }
         _ => return None,
     })

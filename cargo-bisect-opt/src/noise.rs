@@ -126,6 +126,11 @@ impl Beliefs {
         self.without.is_never()
     }
 
+    /// How sure it is that no other change matters, where that is less than was asked for.
+    pub fn doubt_that_this_is_all(&self) -> Option<String> {
+        (self.nothing < self.confidence).then(|| format!("{}%", percent_down(self.nothing)))
+    }
+
     /// For people: what is likeliest.
     pub fn likeliest(&self) -> Option<String> {
         let suspect = |suspect: &Suspect| {
