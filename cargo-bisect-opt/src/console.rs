@@ -141,6 +141,7 @@ impl Sink for Trace {
                 self.complete_line(&mut err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
+            Event::Answer(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(&mut err)?;
                 end_line(&mut err, end)
@@ -214,6 +215,9 @@ impl Results {
             Kind::Caller => "a caller of",
             Kind::Stack => "call stack of",
             Kind::Build => "build-time choice",
+            Kind::Crate => "crate",
+            Kind::Function => "function",
+            Kind::Pass => "pass",
         };
         let what = if name.is_empty() { what.trim_end_matches(" of") } else { what };
         let place = match (&change.file, change.line, change.column) {

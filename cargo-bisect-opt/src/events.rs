@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use bisect_core::search::Question;
+use bisect_core::{ChangeId, search::Question};
 use serde::{Serialize, Serializer};
 
 use crate::{
     chance::Seed,
-    describe::Frame,
+    describe::{Description, Frame},
     exit_code::Exit,
     noise::{Beliefs, Sureness},
     target::Kind,
@@ -29,6 +29,9 @@ pub enum Event<'a> {
     /// Something the user should know.
     #[serde(skip)]
     Note(&'a str),
+    /// What several searches together have to say about a culprit.
+    #[serde(skip)]
+    Answer(&'a Answer),
     /// The search is over.
     End(&'a End),
 }
@@ -115,7 +118,7 @@ pub struct Found {
 }
 
 /// One change of a culprit.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Change {
     /// `0x` and 16 hex digits.
     pub id: String,
@@ -133,6 +136,46 @@ pub struct Change {
     pub column: Option<u32>,
     /// The call stack, innermost frame first.
     pub frames: Vec<Frame>,
+}
+
+impl Change {
+    /// A change that was reported with this text, of a toggle whose kind may be known.
+    pub fn reported(id: ChangeId, text: &[String], kind: impl FnOnce(&str) -> Option<Kind>) -> Self {
+        let description = Description::parse(text);
+        let name = description.name.unwrap_or_default();
+        let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
+        let (file, line, column) = match description.place {
+            Some(place) => (Some(place.file), Some(place.line), place.column),
+            None => (None, None, None),
+        };
+        let kind = kind(&name).unwrap_or(by_form);
+        Self { id: id.to_string(), kind, name, text: text.to_vec(), file, line, column, frames: description.frames }
+    }
+}
+
+/// One culprit, as deep as it was searched.
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// The crates.
+    pub crates: Vec<Change>,
+    /// The functions in them.
+    pub functions: Explained,
+    /// Of each crate, the pass.
+    pub passes: Vec<Explained>,
+    /// What to try next.
+    pub advice: Vec<String>,
+}
+
+/// What a search has found.
+#[derive(Debug, Default)]
+pub enum Explained {
+    /// It was not made.
+    #[default]
+    Unasked,
+    /// These changes.
+    By(Vec<Change>),
+    /// Nothing, for this reason.
+    No(String),
 }
 
 /// How a search ended.

@@ -30,7 +30,7 @@ pub struct Json<W>(pub W);
 
 impl<W: Write> Sink for Json<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        if matches!(event, Event::Run(_) | Event::Note(_)) {
+        if matches!(event, Event::Run(_) | Event::Note(_) | Event::Answer(_)) {
             return Ok(());
         }
         let mut line = serde_json::to_vec(&Line::new(event))?;

@@ -24,7 +24,7 @@ use crate::{
     conclude::conclude,
     crew::{Assignment, Crew, Next},
     describe::Description,
-    events::{End, Event, Sink, Start},
+    events::{End, Event, Found, Sink, Start},
     exit_code::Exit,
     interrupt::Interrupt,
     repetition::Repetition,
@@ -56,24 +56,65 @@ pub struct Lab<'a> {
     pub sinks: Vec<Box<dyn Sink + 'a>>,
     /// Set when the user wants to stop.
     pub interrupt: &'a Interrupt,
+    /// What the searches before this one have used up: numbers go on from there.
+    pub before: Before,
+}
+
+/// How much was done by searches that are over.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Before {
+    /// Culprits that were told.
+    pub sets: usize,
+    /// Trials made.
+    pub trials: usize,
+    /// Runs made.
+    pub runs: usize,
+}
+
+/// What came of a search.
+#[derive(Debug)]
+pub struct Searched {
+    /// How it ended. Nobody was told so far.
+    pub end: End,
+    /// The culprits, as they were told.
+    pub found: Vec<Named>,
+}
+
+/// A culprit that was told.
+#[derive(Debug)]
+pub struct Named {
+    /// Its changes.
+    pub changes: Vec<ChangeId>,
+    /// What was told.
+    pub found: Found,
 }
 
 impl Lab<'_> {
-    /// Searches until the search is over, and says how it ended.
+    /// Searches until the search is over, and tells how it ended.
     ///
     /// # Errors
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
-    pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
+    pub fn run<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
+        let Searched { end, .. } = self.search(target)?;
+        self.tell(&Event::End(&end))?;
+        Ok(end.status)
+    }
+
+    /// Searches until the search is over.
+    ///
+    /// # Errors
+    /// See [`run`](Self::run).
+    pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Searched> {
         let begun = Instant::now();
         let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion, noise) = thread::scope(|scope| {
+        let (search, status, conclusion, noise, found) = thread::scope(|scope| {
             let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, crew);
             let (status, conclusion) = session.go()?;
             let noise = session.beliefs();
-            io::Result::Ok((session.search, status, conclusion, noise))
+            io::Result::Ok((session.search, status, conclusion, noise, session.named))
         })?;
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
@@ -87,11 +128,17 @@ impl Lab<'_> {
             noise,
             conclusion,
         };
-        self.tell(&Event::End(&end))?;
-        Ok(status)
+        self.before.sets += found.len();
+        self.before.trials += end.trials;
+        self.before.runs += end.runs;
+        Ok(Searched { end, found })
     }
 
-    fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
+    /// Tells all who listen.
+    ///
+    /// # Errors
+    /// If one of them cannot take it.
+    pub fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.sinks.iter_mut().try_for_each(|sink| sink.event(event))
     }
 }
@@ -116,6 +163,8 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     told_runs: HashMap<TrialId, usize>,
     /// The culprits that were told, in that order.
     told: Vec<BTreeSet<ChangeId>>,
+    /// The same, as it was told.
+    named: Vec<Named>,
     /// The names of the tests, once the search goes on for each of them.
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
@@ -152,6 +201,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             accounts: HashMap::new(),
             told_runs: HashMap::new(),
             told: Vec::new(),
+            named: Vec::new(),
             tests: None,
             failed_at_end: Vec::new(),
             doubts: Doubts::default(),
@@ -251,7 +301,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             self.tell_run(&trial)?;
-            let run = self.search.runs();
+            let run = self.lab.before.runs + self.search.runs();
             let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
             let pattern = self.pattern(&trial);
             let (repetition, is_split) = (self.repetition(), self.tests.is_some());

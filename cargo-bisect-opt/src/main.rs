@@ -10,6 +10,7 @@ mod calibration;
 mod cargo;
 mod cause;
 mod chance;
+mod codegen;
 mod conclude;
 mod console;
 mod crew;
@@ -41,10 +42,11 @@ mod source;
 mod target;
 mod waiting;
 
-use std::{env, ffi::OsString, io, path::Path};
+use std::{env, ffi::OsString, io, path::Path, process::{ExitCode, Termination}};
 
-use bisect_core::search;
+use bisect_core::search as engine;
 use chance::Seed;
+use codegen::drill::{Drill, DrillError};
 use console::{Conclusion, Results, Trace};
 use events::Sink;
 use exit_code::Exit;
@@ -72,6 +74,8 @@ enum Failure {
     #[error(transparent)]
     RunDir(#[from] RunDirError),
     #[error(transparent)]
+    Codegen(#[from] DrillError),
+    #[error(transparent)]
     Since(#[from] SinceError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[from] ctrlc::Error),
@@ -83,16 +87,24 @@ impl Failure {
     fn exit(&self) -> Exit {
         match self {
             Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) | Failure::Since(_) => Exit::Usage,
-            Failure::Cargo(CargoError::Interrupted) => Exit::Interrupted,
+            Failure::Codegen(error) if error.is_usage() => Exit::Usage,
+            Failure::Cargo(CargoError::Interrupted) | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
             Failure::Cargo(error) if error.is_usage() => Exit::Usage,
-            Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Signals(_) | Failure::Output(_) => {
+            Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Codegen(_) | Failure::Signals(_) | Failure::Output(_) => {
                 Exit::Unusable
             }
         }
     }
 }
 
-fn main() -> Exit {
+fn main() -> ExitCode {
+    if let Some(status) = codegen::wrapper::main() {
+        return status;
+    }
+    bisect_opt().report()
+}
+
+fn bisect_opt() -> Exit {
     let cli = match options::parse(env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
@@ -116,9 +128,13 @@ fn main() -> Exit {
 fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_test: PerTest) -> Result<Exit, Failure> {
     command.show.color.apply();
     let interrupt = Interrupt::install()?;
+    let mut words = command.words.cargo;
+    if command.codegen.codegen && !words.iter().any(|word| is_profile(word)) {
+        words.insert(0, "--release".into());
+    }
     let settings = program::Settings {
         subcommand,
-        cargo: command.words.cargo,
+        cargo: words,
         target: command.words.target,
         toggles: command.toggles,
         all_tests,
@@ -131,9 +147,20 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
-    let target = Program::prepare(settings, &interrupt)?;
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
-    bisect(&target, &command.search, seed, &command.show, &interrupt)
+    if command.codegen.codegen {
+        let scratch = tempfile::tempdir().map_err(CargoError::Io)?;
+        let drill = Drill::prepare(settings, command.codegen, scratch.path())?;
+        let root = drill.project.root();
+        return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
+    }
+    let target = Program::prepare(settings, &interrupt)?;
+    bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
+}
+
+/// Whether a word of cargo's chooses the profile.
+fn is_profile(word: &OsString) -> bool {
+    word == "--release" || word == "-r" || word.to_string_lossy().starts_with("--profile")
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
@@ -159,19 +186,20 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
         launcher: command.search.launcher.clone(),
     };
     let target = exec::Exec::new(settings)?;
-    bisect(&target, &command.search, seed, &command.show, &Interrupt::install()?)
+    let interrupt = Interrupt::install()?;
+    bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
 }
 
-/// Searches `target` and tells about it.
-fn bisect<T: Target>(
-    target: &T,
+/// Makes `search`, of something whose own code is below `root`, and tells about it.
+fn bisect(
+    root: &Path,
     args: &SearchArgs,
     seed: Seed,
     show: &ShowArgs,
     interrupt: &Interrupt,
+    search: impl FnOnce(&mut Lab<'_>) -> io::Result<Exit>,
 ) -> Result<Exit, Failure> {
-    let root = target.root().to_owned();
-    let since = args.since.as_ref().map(|revision| Since::load(&root, revision.as_deref())).transpose();
+    let since = args.since.as_ref().map(|revision| Since::load(root, revision.as_deref())).transpose();
     if interrupt.requested() {
         // It was for git, too.
         return Ok(Exit::Interrupted);
@@ -179,14 +207,14 @@ fn bisect<T: Target>(
     let since = since?;
     let run_dir = RunDir::create(&args.out)?;
     let mut lab = Lab {
-        options: search::Options {
+        options: engine::Options {
             runs_per_trial: args.count,
             max_sets: args.max,
             max_set_size: args.max_set,
             max_runs: args.max_runs,
             favours: since.is_some(),
-            noise: args.confidence.map_or(search::Noise::Suspected(noise::CONFIDENCE), search::Noise::Expected),
-            ..search::Options::default()
+            noise: args.confidence.map_or(engine::Noise::Suspected(noise::CONFIDENCE), engine::Noise::Expected),
+            ..engine::Options::default()
         },
         jobs: args.jobs,
         repetition: args.repetition(),
@@ -195,10 +223,11 @@ fn bisect<T: Target>(
         since,
         run_dir: &run_dir,
         out_dir: &args.out,
-        sinks: sinks(&run_dir, &args.out, &root, show),
+        sinks: sinks(&run_dir, &args.out, root, show),
         interrupt,
+        before: lab::Before::default(),
     };
-    lab.search(target).map_err(Failure::Output)
+    search(&mut lab).map_err(Failure::Output)
 }
 
 fn sinks<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Vec<Box<dyn Sink + 'a>> {

@@ -5,7 +5,7 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
-use crate::{chance::Seed, launcher::Launcher, program::PerTest, repetition::Repetition};
+use crate::{chance::Seed, codegen::Depth, launcher::Launcher, program::PerTest, repetition::Repetition};
 
 /// Names what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
@@ -76,12 +76,35 @@ pub struct CargoCommand {
     #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true)]
     pub rustflags: Option<String>,
     #[command(flatten)]
+    pub codegen: CodegenArgs,
+    #[command(flatten)]
     pub search: SearchArgs,
     #[command(flatten)]
     pub show: ShowArgs,
     /// Everything that is cargo's.
     #[arg(skip)]
     pub words: CargoWords,
+}
+
+/// How things are compiled, as what is searched.
+#[derive(Debug, Args)]
+pub struct CodegenArgs {
+    /// Search for what must be optimized for the target to fail: crates, then functions, then passes of the compiler
+    #[arg(long, conflicts_with_all = ["toggles", "rustflags"])]
+    pub codegen: bool,
+    /// How crates are compiled that are not to break the target: `KEY=VALUE` of the profile, or flags of rustc
+    /// [default: opt-level=0]
+    #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub good: Vec<String>,
+    /// How crates are compiled that may [default: by the release profile, or the --profile given, as it is]
+    #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub bad: Vec<String>,
+    /// How far to go
+    #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
+    pub level: Depth,
+    /// The bisect-rustc that searches functions [default: $BISECT_RUSTC, or the one beside this executable]
+    #[arg(long, value_name = "PATH", requires = "codegen")]
+    pub driver: Option<PathBuf>,
 }
 
 /// The words of a command line that are not ours.

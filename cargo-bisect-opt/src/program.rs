@@ -20,21 +20,23 @@ use std::{
 };
 
 use bisect_core::{
-    Pattern,
+    ChangeId, Pattern,
     search::{Outcome, Question},
 };
 use regex::bytes::Regex;
 
-pub use crate::cargo::{CargoError, Subcommand};
+pub use crate::cargo::{CargoError, Project, Subcommand};
 use crate::{
     calibration::{Calibration, Side, another_note},
     cargo::{
-        Artifacts, Output, Project, With,
+        Artifacts, Output, With,
         toggles::{self, Toggle},
     },
+    codegen::Level,
+    events::Change,
     interrupt::Interrupt,
     launcher::Launcher,
-    target::{Kind, Request, Run, RunError, Target},
+    target::{Request, Run, RunError, Target},
 };
 use attempt::Attempt;
 use axis::Axis;
@@ -88,7 +90,7 @@ pub enum PerTest {
 #[derive(Debug)]
 pub struct Program {
     settings: Settings,
-    project: Project,
+    project: Arc<Project>,
     /// The first build.
     artifacts: OnceLock<Artifacts>,
     toggles: BTreeSet<Toggle>,
@@ -152,22 +154,61 @@ impl Program {
     pub fn prepare(settings: Settings, interrupt: &Interrupt) -> Result<Self, CargoError> {
         let flags = settings.rustflags.as_deref().map(|text| axis::check_flags(text, &settings.toggles)).transpose()?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
-        let focus = Arc::new(Focus::new(settings.all_tests));
-        let mut program = Self {
-            root: project.root(),
-            settings,
-            project,
-            artifacts: OnceLock::new(),
-            toggles: BTreeSet::new(),
-            axis: Axis::RunTime(Vec::new()),
-            learned: Mutex::new(Learned { focus, ..Learned::default() }),
-        };
+        let mut program = Self::new(settings, Arc::new(project), Axis::RunTime(Vec::new()));
         match flags {
             // Each run builds; building without any of the flags first would be one build too many.
             Some(text) => program.axis = Axis::Flags(text),
             None => program.choose_toggles(interrupt)?,
         }
         Ok(program)
+    }
+
+    fn new(settings: Settings, project: Arc<Project>, axis: Axis) -> Self {
+        let focus = Arc::new(Focus::new(settings.all_tests));
+        Self {
+            root: project.root(),
+            settings,
+            project,
+            artifacts: OnceLock::new(),
+            toggles: BTreeSet::new(),
+            axis,
+            learned: Mutex::new(Learned { focus, ..Learned::default() }),
+        }
+    }
+
+    /// The same project, compiled in different ways.
+    pub fn compiled(settings: Settings, project: Arc<Project>, level: Level) -> Self {
+        Self::new(settings, project, Axis::Codegen(level))
+    }
+
+    /// The same, searched for what makes these tests fail, as they were seen to fail; for what made anything fail, if it is
+    /// not known which do.
+    pub fn narrowed(&self, tests: &[String], level: Level) -> Self {
+        let settings = Settings { per_test: PerTest::Never, ..self.settings.clone() };
+        let mut focus = self.focus();
+        if !tests.is_empty() {
+            Arc::make_mut(&mut focus).narrow(|failure| tests.contains(&self.name(failure)));
+        }
+        let program = Self::compiled(settings, self.project.clone(), level);
+        let together = self.learned().together.clone();
+        *program.learned() = Learned { focus, together, ..Learned::default() };
+        if let Some(artifacts) = self.artifacts.get() {
+            program.artifacts.get_or_init(|| artifacts.clone());
+        }
+        program
+    }
+
+    /// How things are compiled, if that is what is searched.
+    pub fn level(&self) -> Option<&Level> {
+        match &self.axis {
+            Axis::Codegen(level) => Some(level),
+            _ => None,
+        }
+    }
+
+    /// What cargo builds.
+    pub fn project(&self) -> &Arc<Project> {
+        &self.project
     }
 
     /// Builds, and chooses among the toggles that are in it.
@@ -325,8 +366,13 @@ impl Target for Program {
         self.axis.name()
     }
 
-    fn kind(&self, toggle: &str) -> Option<Kind> {
-        self.toggles.iter().find(|known| known.name == toggle).map(|toggle| toggle.key.kind())
+    fn change(&self, id: ChangeId, text: &[String]) -> Change {
+        if let Axis::Codegen(level) = &self.axis {
+            return level.describe(id, text, &self.root);
+        }
+        Change::reported(id, text, |name| {
+            self.toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
+        })
     }
 
     fn take_notes(&self) -> Vec<String> {

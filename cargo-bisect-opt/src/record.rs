@@ -44,7 +44,7 @@ impl Sink for Record<'_> {
                 let outcome = Outcome { start: &self.start, found: &self.found, end };
                 self.run_dir.write_result(&Line::new(&outcome))?;
             }
-            Event::Run(_) | Event::Note(_) => {}
+            Event::Run(_) | Event::Note(_) | Event::Answer(_) => {}
         }
         Ok(())
     }

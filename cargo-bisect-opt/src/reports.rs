@@ -90,6 +90,17 @@ impl Reports {
         self.texts.get(&id).map_or(&[], |text| text.lines.as_slice())
     }
 
+    /// Adds a change of which the target itself says nothing.
+    pub fn add(&mut self, id: ChangeId, text: &str) {
+        if self.known.insert(id) {
+            self.ids.push(id);
+            if self.keep_text {
+                let lines = text.lines().map(str::to_owned).collect();
+                self.texts.insert(id, Text { lines, is_repeated: false });
+            }
+        }
+    }
+
     /// Adds what whole lines report. Every marker on a line counts: where two processes write to one terminal, line breaks get
     /// lost.
     fn scan(&mut self, lines: &[u8]) {

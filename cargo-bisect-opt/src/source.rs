@@ -77,6 +77,7 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
             Kind::Site | Kind::Stack => "this choice",
             Kind::Caller => "called here",
             Kind::Build => "this choice, made while compiling",
+            Kind::Crate | Kind::Function | Kind::Pass => "compiled another way",
         };
         if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
             spots.push(Spot { file, line, column: change.column, label });

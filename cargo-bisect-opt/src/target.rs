@@ -3,13 +3,13 @@
 use std::{path::Path, process::Command, time::Duration};
 
 use bisect_core::{
-    Pattern,
+    ChangeId, Pattern,
     search::{Outcome, Question},
 };
 use serde::Serialize;
 
 use crate::{
-    interrupt::Interrupt, process::SpawnError, repetition::Repetition, reports::Reports, scratch_dir::ScratchDir,
+    events::Change, interrupt::Interrupt, process::SpawnError, repetition::Repetition, reports::Reports, scratch_dir::ScratchDir,
     slots::Slots,
 };
 
@@ -61,9 +61,9 @@ pub trait Target: Sync {
         "toggles"
     }
 
-    /// What kind of change a toggle's are, where that is known.
-    fn kind(&self, _toggle: &str) -> Option<Kind> {
-        None
+    /// A change that was reported with this text.
+    fn change(&self, id: ChangeId, text: &[String]) -> Change {
+        Change::reported(id, text, |_| None)
     }
 
     /// What the user should be told, since this was last asked.
@@ -93,6 +93,12 @@ pub enum Kind {
     Stack,
     /// Decided while compiling.
     Build,
+    /// A package, by the options that it is compiled with.
+    Crate,
+    /// A function that the compiler may optimize.
+    Function,
+    /// A pass of the compiler.
+    Pass,
 }
 
 /// One run to make.

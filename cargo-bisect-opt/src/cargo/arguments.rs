@@ -53,6 +53,14 @@ pub struct Arguments {
     pub examples: Vec<OsString>,
     /// `--doc`
     pub doc: bool,
+    /// `--profile`
+    pub profile: Option<String>,
+    /// `--release`
+    pub release: bool,
+    /// What says which features and packages there are: `--workspace`, `--features x`, …
+    pub of_graph: Vec<OsString>,
+    /// `--workspace`
+    pub all_members: bool,
 }
 
 /// What follows an option.
@@ -149,12 +157,23 @@ impl Arguments {
                     ("--bin", Some(value)) => self.bins.push(value),
                     ("--example", Some(value)) => self.examples.push(value),
                     ("--doc", _) => self.doc = true,
+                    ("--release" | "-r", _) => self.release = true,
+                    ("--workspace" | "--all", _) => self.all_members = true,
+                    ("--profile", Some(value)) => self.profile = Some(value.to_string_lossy().into_owned()),
+                    ("--features" | "-F", Some(value)) => self.of_graph.extend(["--features".into(), value]),
+                    ("--all-features" | "--no-default-features", _) => self.of_graph.push(name.into()),
                     _ => {}
                 }
                 return false;
             }
         }
         true
+    }
+
+    /// The profile that is built with.
+    pub fn profile(&self) -> String {
+        let default = if self.release { "release" } else { "dev" };
+        self.profile.clone().unwrap_or_else(|| default.to_owned())
     }
 
     /// The options that say which workspace it is and how it is configured, for `cargo metadata`.

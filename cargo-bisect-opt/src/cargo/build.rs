@@ -1,7 +1,7 @@
 //! Building with cargo, and what came of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -11,6 +11,7 @@ use cargo_metadata::{Artifact, BuildScript, CrateType, Message, TargetKind};
 
 use super::{Arguments, CargoError, Config, Executable, Subcommand};
 use crate::{
+    codegen::wrapper,
     interrupt::Interrupt,
     process::{self, Ending, Job},
 };
@@ -28,12 +29,23 @@ pub struct Build<'a> {
     pub more_arguments: &'a [OsString],
     /// Where to build.
     pub target_dir: &'a Path,
-    /// Flags for rustc, behind the user's and ours.
-    pub flags: &'a [String],
+    /// Settings that go over those of configuration files: the values of `--config`.
+    pub settings: &'a [String],
+    /// Flags for rustc.
+    pub flags: Flags<'a>,
     /// Variables to set. Variables of build-time changes that are not among them are unset.
     pub variables: &'a BTreeMap<String, OsString>,
     /// Where cargo's progress and the compiler's messages go.
     pub output: Output<'a>,
+}
+
+/// Flags for rustc.
+#[derive(Clone, Copy, Debug)]
+pub enum Flags<'a> {
+    /// The user's, ours, and these.
+    Instrumented(&'a [String]),
+    /// The user's: what is built is what cargo builds for the user.
+    Plain,
 }
 
 /// Where the messages of a build go.
@@ -56,6 +68,8 @@ pub struct Artifacts {
     pub scripts: Vec<BuildScript>,
     /// Shared libraries.
     pub libraries: Vec<PathBuf>,
+    /// The packages of which anything was built or up to date, by their IDs; build scripts do not count.
+    pub packages: BTreeSet<String>,
     /// How often rustc was run: what is up to date does not count.
     pub rustc_invocations: usize,
 }
@@ -92,7 +106,13 @@ impl Build<'_> {
         let mut command = Command::new(&self.config.cargo);
         command.args(self.argv()).current_dir(&self.config.directory);
         super::scrub(&mut command);
-        self.config.set_flags(&mut command, self.flags);
+        match self.flags {
+            Flags::Instrumented(more) => self.config.set_flags(&mut command, more),
+            Flags::Plain => {
+                self.config.set_plain_flags(&mut command);
+                command.env(wrapper::STORE, store(self.target_dir));
+            }
+        }
         if self.config.has_build_dir {
             // Else intermediate files would go where the user's are.
             command.env("CARGO_BUILD_BUILD_DIR", self.target_dir);
@@ -110,6 +130,7 @@ impl Build<'_> {
         argv.push("--message-format=json-render-diagnostics".into());
         argv.extend(["--target-dir".into(), self.target_dir.into()]);
         argv.extend(self.arguments.options.iter().cloned());
+        argv.extend(self.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         argv.extend(self.more_arguments.iter().cloned());
         if self.subcommand == Subcommand::Test {
             // With the name of a test, cargo does not build examples.
@@ -126,7 +147,17 @@ impl Build<'_> {
     }
 }
 
+/// Where the wrapper keeps what the compiler says about what is built in this directory.
+fn store(target_dir: &Path) -> PathBuf {
+    target_dir.join("told")
+}
+
 impl Artifacts {
+    /// Where the wrapper has kept what the compiler said about them.
+    pub fn store(&self) -> PathBuf {
+        store(&self.target_dir)
+    }
+
     /// Reads cargo's messages, one a line.
     fn parse(output: &[u8]) -> Self {
         let mut artifacts = Self::default();
@@ -152,6 +183,7 @@ impl Artifacts {
             self.libraries.extend(artifact.filenames.iter().filter(is_library).map(|path| path.clone().into()));
         }
         if !artifact.target.kind.contains(&TargetKind::CustomBuild) {
+            self.packages.insert(artifact.package_id.repr.clone());
             self.executables.extend(Executable::of(artifact));
         }
     }
@@ -175,7 +207,8 @@ mod tests {
             subcommand,
             more_arguments: &more,
             target_dir: Path::new("T"),
-            flags: &[],
+            settings: &[],
+            flags: Flags::Instrumented(&[]),
             variables: &BTreeMap::new(),
             output: Output::Shown,
         };

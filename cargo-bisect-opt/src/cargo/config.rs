@@ -44,6 +44,8 @@ pub struct Config {
     pub env: BTreeMap<String, (OsString, bool)>,
     /// Whether intermediate files go to a directory of their own.
     pub has_build_dir: bool,
+    /// What starts rustc in the user's place.
+    pub rustc_wrapper: Option<PathBuf>,
     rustc: PathAndArgs,
 }
 
@@ -102,6 +104,7 @@ impl Config {
                 .map(|given| &given.config)
                 .chain([&base])
                 .any(|config| config.build.build_dir.is_some()),
+            rustc_wrapper: base.build.rustc_wrapper.clone(),
             rustc: base.rustc().clone(),
         })
     }
@@ -114,6 +117,11 @@ impl Config {
         command.envs(RELEASE_PROFILE.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()));
     }
 
+    /// The user's flags alone.
+    pub fn set_plain_flags(&self, command: &mut Command) {
+        command.env(ENCODED, self.rustflags.join("\x1f")).env_remove(RUSTFLAGS);
+    }
+
     /// Where the standard library is, for programs that link to it dynamically. `None` if rustc does not say.
     pub fn target_libdir(&self) -> Option<PathBuf> {
         let mut rustc = Command::from(&self.rustc);
@@ -121,6 +129,13 @@ impl Config {
         let output = rustc.output().ok().filter(|output| output.status.success())?;
         let path = String::from_utf8(output.stdout).ok()?;
         Some(path.trim_end().into()).filter(|path: &PathBuf| !path.as_os_str().is_empty())
+    }
+
+    /// What `rustc -vV` prints.
+    pub fn rustc_version(&self) -> Option<String> {
+        let mut rustc = Command::from(&self.rustc);
+        let output = rustc.arg("-vV").current_dir(&self.directory).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// The cargo that runs us, as a path: what `CARGO` is in programs that cargo starts.

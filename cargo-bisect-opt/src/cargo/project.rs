@@ -9,10 +9,12 @@ use std::{
 
 use super::{
     Arguments, Artifacts, Build, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand, Workspace,
+    build::Flags,
     executable::Launcher,
     toggles::{self, Libraries, Toggle},
 };
 use crate::{
+    codegen::graph::Package,
     interrupt::Interrupt,
     process::{self, Ending, Job},
 };
@@ -47,6 +49,10 @@ pub struct With {
     pub variables: BTreeMap<String, OsString>,
     /// Flags for the compiler.
     pub flags: Vec<String>,
+    /// Settings that go over those of configuration files, as for `--config`.
+    pub settings: Vec<String>,
+    /// Nothing of ours, and no debug information that the user has not asked for.
+    pub is_plain: bool,
 }
 
 impl Project {
@@ -91,6 +97,29 @@ impl Project {
         self.workspace.root()
     }
 
+    /// What the compiler in use says of itself; empty if it does not.
+    pub fn rustc_version(&self) -> String {
+        self.config.rustc_version().unwrap_or_default()
+    }
+
+    /// What may be searched by how it is compiled, below the profile of this build; and the user's own wrapper.
+    ///
+    /// # Errors
+    /// If cargo cannot say what the packages are.
+    pub fn packages(&self) -> Result<Vec<Package>, CargoError> {
+        self.workspace.graph(&self.config, &self.arguments, self.subcommand == Subcommand::Test)
+    }
+
+    /// The name of the profile.
+    pub fn profile(&self) -> String {
+        self.arguments.profile()
+    }
+
+    /// The user's own wrapper of rustc.
+    pub fn rustc_wrapper(&self) -> Option<&Path> {
+        self.config.rustc_wrapper.as_deref()
+    }
+
     /// Builds what is to be run. `scratch` is a directory for files that nobody needs afterwards.
     ///
     /// # Errors
@@ -129,7 +158,8 @@ impl Project {
             subcommand: self.subcommand,
             more_arguments: &self.program,
             target_dir,
-            flags: &with.flags,
+            settings: &with.settings,
+            flags: if with.is_plain { Flags::Plain } else { Flags::Instrumented(&with.flags) },
             variables: &with.variables,
             output,
         }
@@ -223,12 +253,13 @@ impl Project {
 
     /// The command that a user would type for it, on one line.
     pub fn command_line(&self) -> String {
-        crate::shell::line(self.command_words(&self.target_words))
+        crate::shell::line(self.command_words(&[], &self.target_words))
     }
 
-    /// The words with which a user would have cargo build and run, with these arguments behind `--`.
-    pub fn command_words(&self, target_words: &[OsString]) -> Vec<OsString> {
+    /// The words with which a user would have cargo build and run, with these settings, and these arguments behind `--`.
+    pub fn command_words(&self, settings: &[String], target_words: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
+        words.extend(settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         words.extend(self.arguments.typed.iter().cloned());
         if !target_words.is_empty() {
             words.push("--".into());

@@ -5,6 +5,7 @@ use std::{ffi::OsString, path::PathBuf};
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
 use super::{Arguments, CargoError, Config};
+use crate::codegen::graph::{self, Package as Compiled};
 
 /// What `cargo metadata` says about the workspace.
 #[derive(Debug)]
@@ -18,21 +19,28 @@ impl Workspace {
     /// # Errors
     /// In cargo's words: there is no workspace, or its manifests are wrong.
     pub fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
-        let options =
-            arguments.of_workspace().iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
-        let mut command = MetadataCommand::new();
-        command.cargo_path(&config.cargo).current_dir(&config.directory).no_deps().other_options(options);
-        let metadata = command.exec().map_err(|error| {
-            CargoError::Workspace(match error {
-                // Cargo's own words; that it is an error will be said.
-                cargo_metadata::Error::CargoMetadata { stderr } => {
-                    let words = stderr.trim_end();
-                    words.strip_prefix("error: ").unwrap_or(words).to_owned()
-                }
-                error => format!("cannot run `cargo metadata`: {error}"),
-            })
-        })?;
-        Ok(Self { metadata })
+        let mut options = arguments.of_workspace();
+        options.push("--no-deps".into());
+        Ok(Self { metadata: metadata(config, options)? })
+    }
+
+    /// The packages that a build with these arguments compiles for its target, at most.
+    ///
+    /// # Errors
+    /// If cargo cannot say.
+    pub fn graph(&self, config: &Config, arguments: &Arguments, tests: bool) -> Result<Vec<Compiled>, CargoError> {
+        let mut options = arguments.of_workspace();
+        options.extend(["--filter-platform".into(), config.triple.clone().into()]);
+        options.extend(arguments.of_graph.iter().cloned());
+        let metadata = metadata(config, options)?;
+        let roots = if arguments.all_members {
+            metadata.workspace_members.clone()
+        } else {
+            self.packages(arguments).iter().map(|package| package.id.clone()).collect()
+        };
+        // Where a name is given in a form that only cargo knows, everything that the workspace has.
+        let roots = if roots.is_empty() { metadata.workspace_members.clone() } else { roots };
+        Ok(graph::packages(&metadata, &roots, tests))
     }
 
     /// Its directory: rustc names files relative to it.
@@ -97,6 +105,22 @@ impl Workspace {
         let is_meant = |package: &&Package| specs.iter().any(|spec| is_spec_of(spec, package));
         self.metadata.packages.iter().filter(is_meant).collect()
     }
+}
+
+fn metadata(config: &Config, options: Vec<OsString>) -> Result<Metadata, CargoError> {
+    let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let mut command = MetadataCommand::new();
+    command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);
+    command.exec().map_err(|error| {
+        CargoError::Workspace(match error {
+            // Cargo's own words; that it is an error will be said.
+            cargo_metadata::Error::CargoMetadata { stderr } => {
+                let words = stderr.trim_end();
+                words.strip_prefix("error: ").unwrap_or(words).to_owned()
+            }
+            error => format!("cannot run `cargo metadata`: {error}"),
+        })
+    })
 }
 
 /// Whether a package ID specification (`name`, `name@version`, or a URL) means this package.

@@ -10,11 +10,10 @@ use bisect_core::{
     search::{Culprit, Mode, Outcome, Trial},
 };
 
-use super::{Progress, Session};
+use super::{Named, Progress, Session};
 use crate::{
-    describe::Description,
-    events::{Change, Event, Found, RunBegins, TrialDone},
-    target::{Kind, Run, Target},
+    events::{Event, Found, RunBegins, TrialDone},
+    target::{Run, Target},
     waiting::computed_by_children,
 };
 
@@ -24,7 +23,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
         let nth = self.progress.entry(trial.id).or_default().runs + 1;
         self.lab.tell(&Event::Run(&RunBegins {
-            n: trial.id.0 + 1,
+            n: self.lab.before.trials + trial.id.0 + 1,
             run: (nth, self.lab.options.runs_per_trial.get()),
             question: trial.question,
             selected,
@@ -48,7 +47,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
         let (outcome, reason) = together(runs);
         let pattern = self.pattern(trial).to_string();
-        let done = TrialDone { n: trial.id.0 + 1, pattern, matches, outcome, reason, runs: times, duration };
+        let done = TrialDone { n: self.lab.before.trials + trial.id.0 + 1, pattern, matches, outcome, reason, runs: times, duration };
         self.lab.tell(&Event::Trial(&done))?;
         let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, computed_by_children()));
         advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
@@ -66,10 +65,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             if !self.told.contains(&changes) {
                 self.told.push(changes);
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                found.push(self.found(self.told.len(), index, shared.culprit, self.tests.as_deref().map(names)));
+                let tests = self.tests.as_deref().map(names);
+                let number = self.lab.before.sets + self.told.len();
+                let named = self.found(number, index, shared.culprit, tests);
+                found.push(Named { changes: shared.culprit.changes.clone(), found: named });
             }
         }
-        found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))?;
+        found.iter().try_for_each(|named| self.lab.tell(&Event::Found(&named.found)))?;
+        self.named.extend(found);
         if at_end { self.tell_taken_back() } else { Ok(()) }
     }
 
@@ -80,8 +83,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let is_one = |told: &BTreeSet<ChangeId>| {
             culprits.iter().any(|shared| shared.culprit.changes.iter().copied().collect::<BTreeSet<_>>() == *told)
         };
+        self.named.retain(|named| is_one(&named.changes.iter().copied().collect()));
         let taken_back = self.told.iter().enumerate().filter(|(_, told)| !is_one(told));
-        let numbers: Vec<_> = taken_back.map(|(i, _)| i + 1).collect();
+        let numbers: Vec<_> = taken_back.map(|(i, _)| self.lab.before.sets + i + 1).collect();
         numbers.iter().try_for_each(|number| {
             let note = format!("culprit {number} was told before the target contradicted itself: it is taken back");
             self.lab.tell(&Event::Note(&note))
@@ -98,7 +102,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let change = |&id: &ChangeId| {
             // Where several tests say something about it, they say the same.
             let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
-            describe(id, text, self.target)
+            self.target.change(id, text)
         };
         Found {
             set: number,
@@ -141,16 +145,4 @@ fn together(runs: &[Run]) -> (&'static str, String) {
         (_, those) => format!("{} of {} tests", those.len(), runs.len()),
     };
     (outcome, reason)
-}
-
-fn describe<T: Target>(id: ChangeId, text: &[String], target: &T) -> Change {
-    let description = Description::parse(text);
-    let name = description.name.unwrap_or_default();
-    let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
-    let (file, line, column) = match description.place {
-        Some(place) => (Some(place.file), Some(place.line), place.column),
-        None => (None, None, None),
-    };
-    let kind = target.kind(&name).unwrap_or(by_form);
-    Change { id: id.to_string(), kind, name, text: text.to_vec(), file, line, column, frames: description.frames }
 }

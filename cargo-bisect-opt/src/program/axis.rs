@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, ffi::OsString, path::Path};
 
 use bisect_core::Pattern;
 
+use crate::codegen::Level;
 use crate::cargo::{CargoError, With, toggles::Toggle, variables};
 
 /// Stands for the pattern in `--rustflags`.
@@ -12,7 +13,7 @@ const PATTERN: &str = "PATTERN";
 const REFUSED: i32 = 2;
 
 /// What is searched.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Axis {
     /// Toggles that are decided at run time, by name; empty: all of them.
     RunTime(Vec<String>),
@@ -20,6 +21,8 @@ pub enum Axis {
     BuildTime(Vec<String>),
     /// Whatever the compiler makes of these flags.
     Flags(String),
+    /// How things are compiled.
+    Codegen(Level),
 }
 
 /// Checks what the user gave as `--rustflags`.
@@ -46,6 +49,7 @@ impl Axis {
         match self {
             Axis::RunTime(_) | Axis::BuildTime(_) => "toggles",
             Axis::Flags(_) => "rustflags",
+            Axis::Codegen(level) => level.name(),
         }
     }
 
@@ -54,19 +58,24 @@ impl Axis {
         !matches!(self, Axis::RunTime(_))
     }
 
-    /// What the build of this selection has beyond the user's arguments.
-    pub fn build_with(&self, toggles: &BTreeSet<Toggle>, pattern: &Pattern, report_file: &Path) -> With {
-        match self {
+    /// What the build of this selection has beyond the user's arguments; `None` if there is no such build.
+    pub fn build_with(&self, toggles: &BTreeSet<Toggle>, pattern: &Pattern, report_file: &Path) -> Option<With> {
+        Some(match self {
+            Axis::Codegen(level) => return level.build_with(pattern),
             Axis::RunTime(_) => With::default(),
             Axis::BuildTime(names) => {
                 let values = variables::values(toggles, names, pattern).into_iter();
-                With { variables: values.map(|(name, value)| (name, value.into())).collect(), flags: Vec::new() }
+                With {
+                    variables: values.map(|(name, value)| (name, value.into())).collect(),
+                    ..With::default()
+                }
             }
             Axis::Flags(_) => With {
                 variables: [("BISECT_REPORT".to_owned(), OsString::from(report_file))].into(),
                 flags: self.flags(pattern),
+                ..With::default()
             },
-        }
+        })
     }
 
     /// The flags for the compiler.
@@ -79,7 +88,7 @@ impl Axis {
     /// compiled in.
     pub fn run_with(&self, pattern: &Pattern) -> Option<String> {
         match self {
-            Axis::Flags(_) => None,
+            Axis::Flags(_) | Axis::Codegen(_) => None,
             Axis::RunTime(names) if names.is_empty() => Some(pattern.to_string()),
             Axis::RunTime(names) | Axis::BuildTime(names) => {
                 Some(names.iter().map(|name| format!("{name}={pattern}")).collect::<Vec<_>>().join(";"))
@@ -121,7 +130,7 @@ mod tests {
     #[test]
     fn what_the_compiler_is_told() {
         let axis = Axis::Flags("--cfg x -Zpass=vPATTERN,PATTERN".to_owned());
-        let with = axis.build_with(&BTreeSet::new(), &"y-01".parse().unwrap(), Path::new("r"));
+        let with = axis.build_with(&BTreeSet::new(), &"y-01".parse().unwrap(), Path::new("r")).unwrap();
         assert_eq!(with.flags, ["--cfg", "x", "-Zpass=v-01,-01"]);
         assert_eq!(with.variables, [("BISECT_REPORT".to_owned(), "r".into())].into());
     }

@@ -93,6 +93,17 @@ impl Focus {
         notes
     }
 
+    /// Of what the search is about, only this is of interest from now on, if it is any of it.
+    pub fn narrow(&mut self, is_meant: impl Fn(&Failure) -> bool) {
+        let Some(decided) = &mut self.decided else { return };
+        let (meant, others): (Failures, Failures) = decided.searched.iter().cloned().partition(is_meant);
+        if !meant.is_empty() {
+            decided.repeat = to_repeat(meant.clone());
+            decided.ignored.extend(others);
+            decided.searched = meant;
+        }
+    }
+
     /// One of the two runs does not tell: then everything is repeated, and counts.
     pub fn give_up(&mut self) -> Vec<String> {
         self.decided = Some(Decided::default());

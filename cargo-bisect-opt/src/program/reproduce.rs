@@ -15,9 +15,13 @@ impl Program {
             // The IDs of call stacks hold for this very executable, so it must not be built again.
             Axis::RunTime(_) => self.start_lines(pattern, tests),
             Axis::BuildTime(_) => {
-                let with = self.axis.build_with(&self.toggles, pattern, "".as_ref());
+                let with = self.axis.build_with(&self.toggles, pattern, "".as_ref()).unwrap_or_default();
                 let variables = with.variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
-                self.cargo_line(variables.collect(), tests)
+                self.cargo_line(variables.collect(), &[], tests)
+            }
+            Axis::Codegen(level) => {
+                let (variables, settings) = level.reproduce(pattern);
+                self.cargo_line(variables, &settings, tests)
             }
             Axis::Flags(_) => {
                 let flags: Vec<_> = [self.project.flags(), &self.axis.flags(pattern)].concat();
@@ -26,7 +30,7 @@ impl Program {
                 } else {
                     format!("RUSTFLAGS={}", flags.join(" "))
                 };
-                self.cargo_line(vec![variable], tests)
+                self.cargo_line(vec![variable], &[], tests)
             }
         }
     }
@@ -87,8 +91,8 @@ impl Program {
         (!here.is_empty()).then_some(here)
     }
 
-    /// Has cargo build and run the same, with these variables.
-    fn cargo_line(&self, variables: Vec<String>, tests: &[String]) -> String {
+    /// Has cargo build and run the same, with these variables and settings.
+    fn cargo_line(&self, variables: Vec<String>, settings: &[String], tests: &[String]) -> String {
         let executables = self.project.executables(self.first_artifacts()).unwrap_or_default();
         let failing: Vec<_> = executables.iter().filter_map(|executable| self.failing(executable, tests)).collect();
         let mut target_words = self.settings.target.clone();
@@ -97,7 +101,7 @@ impl Program {
         {
             target_words = libtest::repeat(&target_words, tests);
         }
-        let line = shell::line(self.project.command_words(&target_words));
+        let line = shell::line(self.project.command_words(settings, &target_words));
         let directory = shell::quote(&self.project.directory);
         if variables.is_empty() {
             return format!("cd {directory} && {line}");

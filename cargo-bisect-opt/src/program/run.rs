@@ -34,7 +34,12 @@ impl Program {
         if !self.axis.builds() {
             return Ok(Some(Cow::Borrowed(self.first_artifacts())));
         }
-        let with = self.axis.build_with(&self.toggles, request.pattern, request.report_file);
+        let Some(with) = self.axis.build_with(&self.toggles, request.pattern, request.report_file) else {
+            return Err(RunError::Unusable(
+                "with all passes it passes and without any it fails; what can be searched is the other way round"
+                    .to_owned(),
+            ));
+        };
         let output = Output::Log(request.log);
         match self.project.build_in(request.slot, &with, output, request.scratch.path(), request.interrupt) {
             Ok(artifacts) => {
@@ -55,15 +60,12 @@ impl Program {
         let mut reports = new_reports(request.pattern);
         let begun = Instant::now();
         let Some(artifacts) = self.build(request)? else {
-            reports.read_file(request.log)?;
+            self.read_messages(None, request, &mut reports)?;
             reports.read_file(request.report_file)?;
             return Ok(Attempt::unresolved(Reason::Build, UNBUILT, reports, begun.elapsed()));
         };
         let started_in = begun.elapsed();
-        if let Axis::Flags(_) = self.axis {
-            // The compiler's messages, repeated by cargo where nothing had to be compiled.
-            reports.read_file(request.log)?;
-        }
+        self.read_messages(Some(&artifacts), request, &mut reports)?;
         let started = Instant::now();
         let repetition = request.repetition;
         let executions =
@@ -71,6 +73,22 @@ impl Program {
         let duration = started.elapsed();
         reports.read_file(request.report_file)?;
         Ok(Attempt { executions, repetition, reports, started_in, duration })
+    }
+
+    /// Adds what compiling has reported.
+    pub(super) fn read_messages(
+        &self,
+        artifacts: Option<&Artifacts>,
+        request: &Request<'_>,
+        reports: &mut Reports,
+    ) -> std::io::Result<()> {
+        match &self.axis {
+            Axis::Codegen(level) => level.report(request.pattern, artifacts, reports),
+            // The compiler's messages, repeated by cargo where nothing had to be compiled.
+            Axis::Flags(_) => reports.read_file(request.log),
+            _ if artifacts.is_none() => reports.read_file(request.log),
+            _ => Ok(()),
+        }
     }
 
     /// Executes as often as it takes to decide the run.

@@ -59,9 +59,9 @@ impl Program {
         let built = self.build(request)?;
         let started_in = begun.elapsed();
         let mut reports = new_reports(request.pattern);
+        // What the compiler said holds for each test.
+        self.read_messages(built.as_deref(), request, &mut reports)?;
         if built.is_none() || matches!(self.axis, Axis::Flags(_)) {
-            // What the compiler said holds for each test.
-            reports.read_file(request.log)?;
             reports.read_file(request.report_file)?;
         }
         let Some(artifacts) = built else {

@@ -1,0 +1,309 @@
+//! "It works in debug and fails in release": which crate, which function, which pass of the compiler?
+//!
+//! Each question is a search of its own, whose changes are compiled in a [good or a bad way](settings): the packages of the
+//! [graph], the functions of the culprits among them ([`bisect-rustc`](driver) tells them), and the [passes] that the
+//! compiler counts. What a search has found is carried on to the next ([`drill`]).
+//! Cargo compiles; what is compiled in which way it is told by its profiles, and by the [wrapper] that the driver itself
+//! is, which does what the [plan] of a package says.
+
+pub mod compilation;
+pub mod drill;
+pub mod driver;
+pub mod graph;
+pub mod passes;
+pub mod plan;
+pub mod settings;
+pub mod wrapper;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bisect_core::{ChangeId, Matcher, Pattern};
+
+use crate::{
+    cargo::{Artifacts, CargoError, Output, Project, With},
+    describe::Description,
+    events::Change,
+    interrupt::Interrupt,
+    reports::Reports,
+    target::Kind,
+};
+use compilation::Compilation;
+use graph::Package;
+use passes::Passes;
+use plan::{Counter, CounterKind, Plan};
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Depth {
+    /// Which crates.
+    Crates,
+    /// Which functions of them, if there is a `bisect-rustc`.
+    Functions,
+    /// Which pass of the compiler.
+    Passes,
+}
+
+/// What is searched, and what is known already.
+#[derive(Debug)]
+pub struct Level {
+    /// How things are compiled.
+    pub compilation: Arc<Compilation>,
+    /// What is searched.
+    pub among: Among,
+}
+
+/// What the changes are.
+#[derive(Debug)]
+pub enum Among {
+    /// Packages.
+    Crates {
+        /// Those that a build was seen to need; before the first, all that the graph has.
+        seen: Mutex<Option<BTreeSet<ChangeId>>>,
+    },
+    /// Functions of culprits.
+    Functions(Functions),
+    /// Passes in one of the culprits.
+    Passes {
+        /// The packages that are compiled in the bad way.
+        culprits: BTreeSet<ChangeId>,
+        /// The one whose passes they are.
+        package: ChangeId,
+        /// Whose counter.
+        of: CounterKind,
+        /// What it counts.
+        passes: Passes,
+    },
+}
+
+/// Functions of culprits.
+#[derive(Debug)]
+pub struct Functions {
+    /// The packages that are compiled in the bad way.
+    pub culprits: BTreeSet<ChangeId>,
+    /// `bisect-rustc`.
+    pub driver: PathBuf,
+    /// Of each culprit, the functions that were reported so far, and what it was told for which of them: a package of
+    /// which the same are selected is told the same, and not compiled again.
+    pub told: Mutex<BTreeMap<ChangeId, Told>>,
+}
+
+/// What is known of the functions of a package.
+#[derive(Debug, Default)]
+pub struct Told {
+    known: BTreeSet<ChangeId>,
+    /// The functions that were selected, and the value of the variable.
+    values: Vec<(BTreeSet<ChangeId>, String)>,
+}
+
+impl Level {
+    /// As the JSON names what is searched.
+    pub fn name(&self) -> &'static str {
+        match self.among {
+            Among::Crates { .. } => "crates",
+            Among::Functions(_) => "functions",
+            Among::Passes { .. } => "passes",
+        }
+    }
+
+    /// The build for a pattern. `None`: there is none.
+    pub fn build_with(&self, pattern: &Pattern) -> Option<With> {
+        let compilation = &self.compilation;
+        match &self.among {
+            Among::Crates { .. } => {
+                let matcher = Matcher::new(pattern);
+                let is_bad = |package: &Package| matcher.as_ref().is_none_or(|m| m.should_enable(package.change));
+                Some(compilation.with(&is_bad, &BTreeMap::new()))
+            }
+            Among::Functions(functions) => {
+                let is_bad = |package: &Package| functions.culprits.contains(&package.change);
+                let driver = Some(functions.driver.clone());
+                let plan = |&change: &ChangeId| (change, Plan { driver: driver.clone(), ..compilation.plan(true) });
+                let mut with = compilation.with(&is_bad, &functions.culprits.iter().map(plan).collect());
+                for package in compilation.packages.iter().filter(|package| is_bad(package)) {
+                    let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
+                    with.variables.insert(variable, functions.value(package, pattern).into());
+                }
+                Some(with)
+            }
+            Among::Passes { culprits, package, of, passes } => {
+                let limits = passes.limits(passes.limit(pattern)?);
+                // With all of them, what was built to list them is just what is to be run.
+                let lists = passes.limit(pattern) == Some(passes.len());
+                let counter = Counter { of: *of, limits: if lists { BTreeMap::new() } else { limits }, lists };
+                Some(compilation.counting(culprits, *package, counter).0)
+            }
+        }
+    }
+
+    /// The passes in one of these culprits, which are still to be [listed](Self::listed).
+    pub fn passes(
+        compilation: Arc<Compilation>,
+        culprits: BTreeSet<ChangeId>,
+        package: ChangeId,
+        of: CounterKind,
+    ) -> Self {
+        Self { compilation, among: Among::Passes { culprits, package, of, passes: Passes::default() } }
+    }
+
+    /// The same, once a build without any limit has listed the passes.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub fn listed(mut self, project: &Project, interrupt: &Interrupt) -> Result<Self, CargoError> {
+        if let Among::Passes { culprits, package, of, passes } = &mut self.among {
+            let counter = Counter { of: *of, limits: BTreeMap::new(), lists: true };
+            let (with, value) = self.compilation.counting(culprits, *package, counter);
+            let scratch = tempfile::tempdir()?;
+            let log = scratch.path().join("build.log");
+            let artifacts = project.build(&with, Output::Log(&log), scratch.path(), interrupt)?;
+            if let Some(package) = self.compilation.package(*package) {
+                let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
+                *passes = Passes::read(&plan::told(&artifacts.store(), &variable, [&value, ""]))?;
+            }
+        }
+        Ok(self)
+    }
+
+    /// Variables (`NAME=value`) and settings (as for `--config`) with which cargo builds this.
+    pub fn reproduce(&self, pattern: &Pattern) -> (Vec<String>, Vec<String>) {
+        let Some(With { mut variables, settings, .. }) = self.build_with(pattern) else { return Default::default() };
+        let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::DRIVER_PREFIX);
+        if variables.keys().any(is_told) {
+            // Nothing is kept.
+            variables.insert(wrapper::VARIABLE.to_owned(), "{}".into());
+        } else {
+            variables.clear();
+        }
+        let assignment = |(name, value): (String, std::ffi::OsString)| format!("{name}={}", value.display());
+        (variables.into_iter().map(assignment).collect(), settings)
+    }
+
+    /// Adds what was built with the pattern to the reports; without artifacts, if it did not build.
+    ///
+    /// # Errors
+    /// If what the compiler said cannot be read.
+    pub fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> std::io::Result<()> {
+        match &self.among {
+            Among::Crates { seen } => {
+                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+                if let (None, Some(artifacts)) = (&*seen, artifacts) {
+                    let built = self.compilation.packages.iter().filter(|package| artifacts.packages.contains(&package.id));
+                    *seen = Some(built.map(|package| package.change).collect());
+                }
+                let matcher = Matcher::new(pattern);
+                for package in &self.compilation.packages {
+                    let is_there = seen.as_ref().is_none_or(|seen| seen.contains(&package.change));
+                    if is_there && matcher.as_ref().is_some_and(|m| m.should_report(package.change)) {
+                        reports.add(package.change, &package.describe());
+                    }
+                }
+                Ok(())
+            }
+            Among::Functions(functions) => match artifacts {
+                Some(artifacts) => functions.report(pattern, &self.compilation, &artifacts.store(), reports),
+                None => Ok(()),
+            },
+            Among::Passes { of, passes, .. } => {
+                for id in passes.limit(pattern).map(|limit| passes.reported(pattern, limit)).unwrap_or_default() {
+                    reports.add(id, &passes.get(id).map_or_else(String::new, |pass| pass.describe(*of)));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A change that was reported with this text.
+    pub fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
+        let shorten = |path: &Path| path.strip_prefix(root).unwrap_or(path).display().to_string();
+        let package = self.compilation.package(id);
+        let change = |kind, name: String, text: &[String]| Change {
+            id: id.to_string(),
+            kind,
+            name,
+            text: text.to_vec(),
+            file: None,
+            line: None,
+            column: None,
+            frames: Vec::new(),
+        };
+        match &self.among {
+            Among::Crates { .. } => Change {
+                file: package.map(|package| shorten(&package.source)),
+                ..change(Kind::Crate, package.map(|package| package.name.clone()).unwrap_or_default(), text)
+            },
+            Among::Functions(_) => {
+                let Description { place, frames, .. } = Description::parse(text);
+                let name = frames.first().map(|frame| frame.function.clone()).unwrap_or_default();
+                let place = place.as_ref();
+                Change {
+                    file: place.map(|place| place.file.clone()),
+                    line: place.map(|place| place.line),
+                    column: place.and_then(|place| place.column),
+                    ..change(Kind::Function, name, text)
+                }
+            }
+            Among::Passes { of, passes, .. } => {
+                let name = passes.get(id).map(|pass| pass.describe(*of)).unwrap_or_default();
+                change(Kind::Pass, name, text)
+            }
+        }
+    }
+}
+
+impl Functions {
+    /// What `bisect-rustc` is told for a package.
+    fn value(&self, package: &Package, pattern: &Pattern) -> String {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let told = told.entry(package.change).or_default();
+        let matcher = Matcher::new(pattern);
+        let enabled = |id: &&ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(**id));
+        let selected: BTreeSet<_> = told.known.iter().filter(enabled).copied().collect();
+        if !selected.is_empty() || !told.known.is_empty() {
+            if let Some((_, value)) = told.values.iter().find(|(same, _)| *same == selected) {
+                return value.clone();
+            }
+        }
+        // Always with text: what is said of a function is asked for later, when it need not be compiled again.
+        let value = format!("optimize={}", pattern.clone().verbose(true));
+        if !told.known.is_empty() {
+            told.values.push((selected, value.clone()));
+        }
+        value
+    }
+
+    fn report(
+        &self,
+        pattern: &Pattern,
+        compilation: &Compilation,
+        store: &Path,
+        reports: &mut Reports,
+    ) -> std::io::Result<()> {
+        let matcher = Matcher::new(pattern);
+        for package in compilation.packages.iter().filter(|package| self.culprits.contains(&package.change)) {
+            let plan = Plan { driver: Some(self.driver.clone()), ..compilation.plan(true) };
+            let value = self.value(package, pattern);
+            let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
+            let directory = plan::told(store, &variable, [&plan.value().unwrap_or_default(), &value]);
+            let mut said = Reports::new(true);
+            if directory.is_dir() {
+                for entry in fs_err::read_dir(&directory)? {
+                    said.read_file(&entry?.path())?;
+                }
+            }
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = &mut told.entry(package.change).or_default().known;
+            for &id in said.ids() {
+                known.insert(id);
+                // It may have been told another pattern that selects the same.
+                if matcher.as_ref().is_some_and(|matcher| matcher.should_report(id)) {
+                    reports.add(id, &said.text(id).join("\n"));
+                }
+            }
+        }
+        Ok(())
+    }
+}

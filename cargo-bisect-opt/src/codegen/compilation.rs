@@ -1,0 +1,86 @@
+//! How the whole graph is compiled for one run: each package in its good or in its bad way, and some by a plan.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+    path::PathBuf,
+};
+
+use bisect_core::ChangeId;
+
+use super::{
+    graph::Package,
+    plan::{self, Counter, Plan},
+    settings::{Contrast, Settings},
+    wrapper::{self, Session},
+};
+use crate::cargo::With;
+
+/// What does not change during a search.
+#[derive(Debug)]
+pub struct Compilation {
+    /// What may be compiled either way.
+    pub packages: Vec<Package>,
+    /// The two ways.
+    pub contrast: Contrast,
+    /// The profile that they differ from.
+    pub profile: String,
+    /// What the wrapper is told.
+    pub session: Session,
+    /// This executable, which is the wrapper.
+    pub wrapper: PathBuf,
+}
+
+impl Compilation {
+    /// The package that a change is, or that it is in.
+    pub fn package(&self, change: ChangeId) -> Option<&Package> {
+        let within = |package: &&Package| change.in_crate(package.change) == change;
+        let exactly = |package: &&Package| package.change == change;
+        self.packages.iter().find(exactly).or_else(|| self.packages.iter().find(within))
+    }
+
+    fn side(&self, is_bad: bool) -> &Settings {
+        if is_bad { &self.contrast.bad } else { &self.contrast.good }
+    }
+
+    /// The plan of a package that nothing but its side is said about.
+    pub fn plan(&self, is_bad: bool) -> Plan {
+        Plan { flags: self.side(is_bad).flags.clone(), ..Plan::default() }
+    }
+
+    /// A build in which these packages are compiled in the bad way, and those with a plan by that.
+    pub fn with(&self, is_bad: &dyn Fn(&Package) -> bool, plans: &BTreeMap<ChangeId, Plan>) -> With {
+        let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
+        let mut settings = Vec::new();
+        for package in &self.packages {
+            let is_bad = is_bad(package);
+            for (key, value) in &self.side(is_bad).keys {
+                settings.push(self.setting(package, key, value));
+            }
+            let usual = self.plan(is_bad);
+            let plan = plans.get(&package.change).unwrap_or(&usual);
+            if let Some(value) = plan.value() {
+                variables.insert(plan::variable(plan::PREFIX, &package.name, &package.version), value.into());
+            }
+        }
+        variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
+        let session = serde_json::to_string(&self.session).expect("a session is plain data");
+        variables.insert(wrapper::VARIABLE.to_owned(), session.into());
+        // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
+        variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
+        With { variables, settings, is_plain: true, flags: Vec::new() }
+    }
+
+    /// A build of these culprits with a counter of the compiler in one of them; and the value of that one's variable.
+    pub fn counting(&self, culprits: &BTreeSet<ChangeId>, package: ChangeId, counter: Counter) -> (With, String) {
+        let plan = Plan { counter: Some(counter), ..self.plan(true) };
+        let value = plan.value().unwrap_or_default();
+        (self.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
+    }
+
+    /// A key of the profile for one package, as for cargo's `--config`.
+    fn setting(&self, package: &Package, key: &str, value: &str) -> String {
+        let Self { profile, .. } = self;
+        format!("profile.{profile}.package.\"{}\".{key}={value}", package.spec)
+    }
+}

@@ -1,0 +1,91 @@
+//! Finding `bisect-rustc`, the compiler that can be told which functions it may optimize.
+
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+/// The variable that names it.
+const VARIABLE: &str = "BISECT_RUSTC";
+/// The toolchain that the one of this version is made for.
+const TOOLCHAIN: &str = "1.96.0";
+
+/// Why there is none, in words that say what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum DriverError {
+    /// It is nowhere.
+    #[error("functions are not searched: there is no bisect-rustc. {}", advice(.0))]
+    Missing(String),
+    /// It cannot be started, or is something else.
+    #[error("`{}` is no bisect-rustc that can be used: {why}", path.display())]
+    Unusable {
+        /// What was tried.
+        path: PathBuf,
+        /// What happened.
+        why: String,
+    },
+    /// It is of another toolchain.
+    #[error(
+        "functions are not searched: `{}` is of {driver}, and what compiles here is {rustc}; the two must be the same. {}",
+        path.display(), advice(rustc)
+    )]
+    Mismatch {
+        /// What was found.
+        path: PathBuf,
+        /// Its version.
+        driver: String,
+        /// That of the compiler in use.
+        rustc: String,
+    },
+}
+
+/// How to have functions searched, by who has this compiler.
+fn advice(rustc: &str) -> String {
+    let install = format!(
+        "`rustup toolchain install {TOOLCHAIN} -c rustc-dev`, \
+         `RUSTC_BOOTSTRAP=1 cargo +{TOOLCHAIN} install --path rustc-driver-example`"
+    );
+    let is_there = rustc.split(' ').nth(1) == Some(TOOLCHAIN);
+    let switch = if is_there { String::new() } else { format!(", and then `cargo +{TOOLCHAIN} bisect-opt`") };
+    format!("To get it: {install}{switch}")
+}
+
+impl DriverError {
+    /// Whether what the user named cannot be used, rather than that nothing was found.
+    pub fn is_usage(&self) -> bool {
+        matches!(self, DriverError::Unusable { .. })
+    }
+}
+
+/// The `bisect-rustc` that the user names, or that stands beside this executable, for a compiler that says of itself what
+/// `rustc -vV` prints.
+///
+/// # Errors
+/// If there is none, or none that can take this compiler's place.
+pub fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, DriverError> {
+    let version = |text: &str| text.lines().next().unwrap_or_default().to_owned();
+    let from_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let path = match named.map(Path::to_owned).or_else(from_environment).or_else(beside) {
+        Some(path) => path,
+        None => return Err(DriverError::Missing(version(rustc))),
+    };
+    let unusable = |why: String| DriverError::Unusable { path: path.clone(), why };
+    // Cargo runs it elsewhere.
+    let path = std::path::absolute(&path).map_err(|error| unusable(error.to_string()))?;
+    let output = Command::new(&path).arg("-vV").output().map_err(|error| unusable(error.to_string()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !said.starts_with("rustc ") {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        return Err(unusable(format!("`{} -vV` says {:?}", path.display(), said.lines().chain(stderr.lines()).next())));
+    }
+    if said.trim() == rustc.trim() {
+        return Ok(path);
+    }
+    Err(DriverError::Mismatch { driver: version(&said), rustc: version(rustc), path })
+}
+
+fn beside() -> Option<PathBuf> {
+    let path = env::current_exe().ok()?.with_file_name(format!("bisect-rustc{}", env::consts::EXE_SUFFIX));
+    path.is_file().then_some(path)
+}

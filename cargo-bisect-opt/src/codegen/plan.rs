@@ -1,0 +1,98 @@
+//! What the compiler is told of each package: one variable a package, which cargo tracks.
+//!
+//! Cargo is told by the wrapper that the variable was read (`# env-dep:` in rustc's dep-info). So where only the variable
+//! of one package has changed, that package is compiled anew, and what depends on it.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+
+use bisect_core::{ChangeId, Field};
+use serde::{Deserialize, Serialize};
+
+/// What the name of a package's variable begins with.
+pub const PREFIX: &str = "BISECT_CODEGEN_";
+/// The same of the variable that `bisect-rustc` reads.
+pub const DRIVER_PREFIX: &str = "BISECT_RUSTC_";
+
+/// How the crates of one package are compiled, beyond what cargo says. The default, nothing, is told by no variable.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Flags for rustc, behind cargo's.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
+    /// The compiler that takes rustc's place.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<PathBuf>,
+    /// A limit for a counter of the compiler, in each [unit](super::wrapper::Unit).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counter: Option<Counter>,
+}
+
+/// How far a counter of the compiler counts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counter {
+    /// Whose.
+    pub of: CounterKind,
+    /// By unit; in units that are not named nothing is counted.
+    pub limits: BTreeMap<String, u64>,
+    /// No limit anywhere: what is counted is listed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lists: bool,
+}
+
+/// A counter of the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum CounterKind {
+    /// rustc's, of passes on its own intermediate code.
+    Mir,
+    /// LLVM's.
+    Llvm,
+}
+
+impl Plan {
+    /// As text for the variable; `None` if there is nothing to say.
+    pub fn value(&self) -> Option<String> {
+        // A struct of texts and numbers can always be written.
+        (*self != Self::default()).then(|| serde_json::to_string(self).expect("a plan is plain data"))
+    }
+}
+
+/// The variable of a package, from a prefix: such a name as every shell passes on.
+pub fn variable(prefix: &str, name: &str, version: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    prefix.chars().chain([name, "@", version].concat().chars().map(plain)).collect()
+}
+
+/// Where what the compiler says about a package, told so, is kept beside what it made: a directory with a file for each
+/// unit. `values` are those of the variables with [`PREFIX`] and [`DRIVER_PREFIX`].
+pub fn told(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
+    let hash = ChangeId::of(&values.map(Field::Str)).0;
+    store.join(variable).join(format!("{hash:016x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_plain() {
+        assert_eq!(variable(PREFIX, "my-crate", "0.1.0-rc.1+x"), "BISECT_CODEGEN_my_crate_0_1_0_rc_1_x");
+    }
+
+    #[test]
+    fn a_plan_is_read_back() {
+        assert_eq!(Plan::default().value(), None);
+        let plan = Plan {
+            flags: vec!["-C".to_owned(), "a\\b \"c\"".to_owned()],
+            driver: Some("/x y/bisect-rustc".into()),
+            counter: Some(Counter {
+                of: CounterKind::Llvm,
+                limits: [("lib".to_owned(), 7)].into(),
+                lists: false,
+            }),
+        };
+        assert_eq!(serde_json::from_str::<Plan>(&plan.value().unwrap()).unwrap(), plan);
+    }
+}

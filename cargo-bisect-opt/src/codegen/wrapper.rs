@@ -1,0 +1,273 @@
+//! The driver as cargo's `RUSTC_WRAPPER`: rustc is called with what the [plan](super::plan) of the package says.
+//!
+//! After it, the dep-info that rustc has written says which variable that was, so that cargo itself compiles exactly the
+//! crates anew whose plan has changed. What the compiler says about its passes is kept beside what it made, since it says
+//! nothing where cargo has no reason to start it.
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, BufRead, BufReader, BufWriter, Write},
+    path::{Path, PathBuf},
+    process::{Command, ExitCode, ExitStatus, Stdio},
+};
+
+use serde::{Deserialize, Serialize};
+
+use super::{
+    passes,
+    plan::{self, Counter, Plan},
+};
+
+/// The variable that makes this executable a wrapper, with a [`Session`] as its value.
+pub const VARIABLE: &str = "BISECT_OPT_WRAPPER";
+
+/// The variable that says where is kept what the compiler says: beside what it makes.
+pub const STORE: &str = "BISECT_OPT_STORE";
+
+/// What is the same for all crates of a search.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Session {
+    /// The user's own wrapper.
+    pub inner: Option<PathBuf>,
+    /// A line is appended to this file for each crate that is compiled.
+    pub compiled: Option<PathBuf>,
+}
+
+/// Does the work of a wrapper, if this process was started as one: the status is the compiler's.
+pub fn main() -> Option<ExitCode> {
+    let session = env::var(VARIABLE).ok()?;
+    let mut words = env::args_os().skip(1);
+    let rustc = words.next()?;
+    let words: Vec<_> = words.collect();
+    let result = serde_json::from_str(&session)
+        .map_err(io::Error::from)
+        .and_then(|session: Session| compile(&session, &rustc, &words));
+    Some(match result {
+        Ok(status) => exit_code(status),
+        Err(error) => {
+            anstream::eprintln!("error: cargo bisect-opt, as a wrapper of {}: {error}", rustc.display());
+            ExitCode::FAILURE
+        }
+    })
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
+    // A compiler that was killed by a signal failed; cargo is told no more of ours than of a shell's.
+    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::from(101), ExitCode::from)
+}
+
+fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Result<ExitStatus> {
+    let starts = |program: &OsString| {
+        let mut command = Command::new(program);
+        // Whatever is started from here is no wrapper any more.
+        command.env_remove(VARIABLE);
+        command
+    };
+    let by_inner = || match &session.inner {
+        None => starts(rustc),
+        Some(inner) => {
+            let mut command = starts(&inner.clone().into_os_string());
+            command.arg(rustc);
+            command
+        }
+    };
+    let package = [env::var("CARGO_PKG_NAME").ok(), env::var("CARGO_PKG_VERSION").ok()];
+    let (Some(unit), [Some(name), Some(version)]) = (Unit::of(words), package) else {
+        // Cargo asks rustc what it is.
+        return by_inner().args(words).status();
+    };
+    if let Some(compiled) = &session.compiled {
+        let mut file = fs_err::OpenOptions::new().create(true).append(true).open(compiled)?;
+        file.write_all(format!("{name} {}\n", unit.name).as_bytes())?;
+    }
+    if unit.runs_while_compiling {
+        return by_inner().args(words).status();
+    }
+    let variable = plan::variable(plan::PREFIX, &name, &version);
+    let value = env::var(&variable).ok();
+    let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
+    let mut command = match &plan.driver {
+        // It may not be what the user's wrapper is made for.
+        Some(driver) => starts(&driver.clone().into_os_string()),
+        None => by_inner(),
+    };
+    command.args(words).args(&plan.flags);
+    let of_driver = env::var(plan::variable(plan::DRIVER_PREFIX, &name, &version)).unwrap_or_default();
+    let told = env::var_os(STORE).map(|store| {
+        let values = [value.as_deref().unwrap_or_default(), &of_driver];
+        plan::told(Path::new(&store), &variable, values).join(unit.file_name())
+    });
+    if let (Some(_), Some(told)) = (&plan.driver, &told) {
+        create(told)?;
+        command.env("BISECT_REPORT", told);
+    }
+    let status = match &plan.counter {
+        Some(counter) => count(&mut command, counter, &unit, told.as_deref())?,
+        None => command.status()?,
+    };
+    if status.success() {
+        track(&unit.dep_info(), &variable, value.as_deref())?;
+    }
+    Ok(status)
+}
+
+fn create(path: &Path) -> io::Result<fs_err::File> {
+    fs_err::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+    fs_err::File::create(path)
+}
+
+/// Runs rustc with a limit for one of its counters, and keeps what it says about that from the eyes of the user.
+fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Path>) -> io::Result<ExitStatus> {
+    let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
+    command.args(passes::flags(counter.of, limit));
+    if counter.of == plan::CounterKind::Mir {
+        // The flag is an unstable one. It is for this crate only, and changes nothing else in it.
+        command.env("RUSTC_BOOTSTRAP", "1");
+    }
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let mut list = match told.filter(|_| counter.lists) {
+        Some(told) => Some(BufWriter::new(create(told)?)),
+        None => None,
+    };
+    let mut lines = BufReader::new(child.stderr.take().expect("it was piped"));
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        if line.starts_with(passes::PREFIX) {
+            list.iter_mut().try_for_each(|list| list.write_all(&line))?;
+        } else {
+            io::stderr().write_all(&line)?;
+        }
+        line.clear();
+    }
+    list.iter_mut().try_for_each(Write::flush)?;
+    child.wait()
+}
+
+/// Adds to what rustc says the crate depends on that it depends on this variable.
+fn track(dep_info: &Path, variable: &str, value: Option<&str>) -> io::Result<()> {
+    if !dep_info.is_file() {
+        return Ok(());
+    }
+    let value = value.map(|value| {
+        // As rustc writes them.
+        format!("={}", value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r"))
+    });
+    let mut file = fs_err::OpenOptions::new().append(true).open(dep_info)?;
+    file.write_all(format!("\n# env-dep:{variable}{}\n", value.unwrap_or_default()).as_bytes())
+}
+
+/// One crate that rustc is asked to compile.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// What tells it from the other crates of its package: `name`, `name:bin`, `name:test`.
+    pub name: String,
+    /// A build script or a procedural macro.
+    runs_while_compiling: bool,
+    directory: PathBuf,
+    /// What the names of its files begin with.
+    stem: String,
+}
+
+impl Unit {
+    /// The crate that rustc is to compile with these arguments, if that is what they say.
+    fn of(words: &[OsString]) -> Option<Self> {
+        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+        let after = || words.iter().enumerate().filter_map(|(i, word)| Some((word, words.get(i + 1)?)));
+        let value = |option: &str| {
+            let joined = words.iter().find_map(|word| word.strip_prefix(option)?.strip_prefix('='));
+            joined.map(str::to_owned).or_else(|| after().find(|(word, _)| **word == option).map(|(_, value)| value.to_string()))
+        };
+        let name = value("--crate-name").filter(|name| name != "___")?;
+        let extra = after().find_map(|(word, value)| (word == "-C").then(|| value.strip_prefix("extra-filename=")).flatten());
+        let extra = extra.or_else(|| words.iter().find_map(|word| word.strip_prefix("-Cextra-filename=")));
+        let kind = value("--crate-type").unwrap_or_default();
+        let is_test = words.iter().any(|word| word == "--test");
+        let suffix = match kind.as_str() {
+            _ if is_test => ":test",
+            "bin" => ":bin",
+            _ => "",
+        };
+        Some(Self {
+            runs_while_compiling: kind == "proc-macro" || kind == "bin" && name.starts_with("build_script_"),
+            directory: value("--out-dir").unwrap_or_default().into(),
+            stem: format!("{name}{}", extra.unwrap_or_default()),
+            name: name + suffix,
+        })
+    }
+
+    fn dep_info(&self) -> PathBuf {
+        self.directory.join(format!("{}.d", self.stem))
+    }
+
+    /// A name for a file about it. It does not contain the unit's own, which would have to be quoted.
+    fn file_name(&self) -> String {
+        format!("{}{}", self.stem, self.name.find(':').map_or(String::new(), |at| self.name[at..].replace(':', ".")))
+    }
+
+    /// The unit's name, from that of the file about it.
+    pub fn name_of_file(file_name: &str) -> String {
+        let (stem, kind) = file_name.split_once('.').map_or((file_name, ""), |(stem, kind)| (stem, kind));
+        let name = stem.split_once('-').map_or(stem, |(name, _)| name);
+        if kind.is_empty() { name.to_owned() } else { format!("{name}:{kind}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unit(line: &str) -> Option<Unit> {
+        Unit::of(&line.split_whitespace().map(Into::into).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn which_crate_is_compiled() {
+        for (line, name, dep_info, file) in [
+            (
+                "--crate-name ledger --edition=2024 src/lib.rs --crate-type lib -C extra-filename=-1a2b --out-dir /t/deps",
+                "ledger",
+                "/t/deps/ledger-1a2b.d",
+                "ledger-1a2b",
+            ),
+            (
+                "--crate-name it --test -Cextra-filename=-77 --out-dir=d tests/it.rs",
+                "it:test",
+                "d/it-77.d",
+                "it-77.test",
+            ),
+            ("--crate-name app --crate-type bin --out-dir d", "app:bin", "d/app.d", "app.bin"),
+        ] {
+            let unit = unit(line).unwrap();
+            assert_eq!((unit.name.as_str(), unit.dep_info()), (name, dep_info.into()), "{line}");
+            assert_eq!(unit.file_name(), file);
+            assert_eq!(Unit::name_of_file(file), name);
+            assert!(!unit.runs_while_compiling);
+        }
+    }
+
+    #[test]
+    fn what_is_not_compiled_for_the_target() {
+        for line in ["-vV", "- --crate-name ___ --print=file-names", "--print cfg"] {
+            assert_eq!(unit(line), None, "{line}");
+        }
+        for line in ["--crate-name build_script_build --crate-type bin", "--crate-name derive --crate-type proc-macro"] {
+            assert!(unit(line).unwrap().runs_while_compiling, "{line}");
+        }
+    }
+
+    #[test]
+    fn dependencies_are_added_behind_rustcs() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x.d");
+        track(&path, "V", None).unwrap();
+        assert!(!path.exists(), "where rustc wrote none there is none");
+        fs_err::write(&path, "x: src/lib.rs\n").unwrap();
+        track(&path, "V", None).unwrap();
+        track(&path, "W", Some("a\\b\nc")).unwrap();
+        assert_eq!(
+            fs_err::read_to_string(&path).unwrap(),
+            "x: src/lib.rs\n\n# env-dep:V\n\n# env-dep:W=a\\\\b\\nc\n"
+        );
+    }
+}
