@@ -6,6 +6,7 @@
 //! Cargo compiles; what is compiled in which way it is told by its profiles, and by the [wrapper] that the driver itself
 //! is, which does what the [plan] of a package says.
 
+mod advice;
 pub mod compilation;
 pub mod drill;
 pub mod driver;
@@ -35,6 +36,7 @@ use compilation::Compilation;
 use graph::Package;
 use passes::Passes;
 use plan::{Counter, CounterKind, Plan};
+use settings::{Contrast, Settings};
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -77,6 +79,8 @@ pub enum Among {
         /// What it counts.
         passes: Passes,
     },
+    /// Nothing: the same build whatever is enabled.
+    Fixed(With),
 }
 
 /// Functions of culprits.
@@ -105,7 +109,43 @@ impl Level {
         match self.among {
             Among::Crates { .. } => "crates",
             Among::Functions(_) => "functions",
-            Among::Passes { .. } => "passes",
+            Among::Passes { .. } | Among::Fixed(_) => "passes",
+        }
+    }
+
+    /// What is searched, for people.
+    pub fn subject(&self) -> String {
+        let names = |culprits: &BTreeSet<ChangeId>| {
+            let names = culprits.iter().filter_map(|&culprit| self.compilation.package(culprit));
+            names.map(|package| package.name.clone()).collect::<Vec<_>>().join(" and ")
+        };
+        match &self.among {
+            Among::Crates { .. } => "crates".to_owned(),
+            Among::Functions(functions) => format!("functions in {}", names(&functions.culprits)),
+            Among::Passes { package, of, .. } => format!("{} passes in {}", of.owner(), names(&[*package].into())),
+            Among::Fixed(_) => "one compilation".to_owned(),
+        }
+    }
+
+    /// What a culprit of so many changes says.
+    pub fn headline(&self, changes: usize) -> String {
+        let these = |one: &str, many: &str| if changes == 1 { format!("this {one}") } else { format!("these {many}") };
+        let makes = if changes == 1 { "makes" } else { "together make" };
+        match &self.among {
+            Among::Crates { .. } => {
+                let Contrast { good, bad } = &self.compilation.contrast;
+                let bad = if bad == &Settings::default() {
+                    format!("by the {} profile", self.compilation.profile)
+                } else {
+                    format!("with {bad}")
+                };
+                let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
+                format!("{} compiled {bad}, not {good}, {makes} the target fail", these("crate", "crates"))
+            }
+            Among::Functions(_) => format!("{} optimized, {makes} the target fail", these("function", "functions")),
+            Among::Passes { .. } | Among::Fixed(_) => {
+                "up to the pass before this one the target passes, and with it, it fails".to_owned()
+            }
         }
     }
 
@@ -129,6 +169,7 @@ impl Level {
                 }
                 Some(with)
             }
+            Among::Fixed(build) => Some(build.clone()),
             Among::Passes { culprits, package, of, passes } => {
                 let limits = passes.limits(passes.limit(pattern)?);
                 // With all of them, what was built to list them is just what is to be run.
@@ -186,12 +227,18 @@ impl Level {
     ///
     /// # Errors
     /// If what the compiler said cannot be read.
-    pub fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> std::io::Result<()> {
+    pub fn report(
+        &self,
+        pattern: &Pattern,
+        artifacts: Option<&Artifacts>,
+        reports: &mut Reports,
+    ) -> std::io::Result<()> {
         match &self.among {
             Among::Crates { seen } => {
                 let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
                 if let (None, Some(artifacts)) = (&*seen, artifacts) {
-                    let built = self.compilation.packages.iter().filter(|package| artifacts.packages.contains(&package.id));
+                    let built =
+                        self.compilation.packages.iter().filter(|package| artifacts.packages.contains(&package.id));
                     *seen = Some(built.map(|package| package.change).collect());
                 }
                 let matcher = Matcher::new(pattern);
@@ -207,6 +254,7 @@ impl Level {
                 Some(artifacts) => functions.report(pattern, &self.compilation, &artifacts.store(), reports),
                 None => Ok(()),
             },
+            Among::Fixed(_) => Ok(()),
             Among::Passes { of, passes, .. } => {
                 for id in passes.limit(pattern).map(|limit| passes.reported(pattern, limit)).unwrap_or_default() {
                     reports.add(id, &passes.get(id).map_or_else(String::new, |pass| pass.describe(*of)));
@@ -246,6 +294,7 @@ impl Level {
                     ..change(Kind::Function, name, text)
                 }
             }
+            Among::Fixed(_) => change(Kind::Pass, String::new(), text),
             Among::Passes { of, passes, .. } => {
                 let name = passes.get(id).map(|pass| pass.describe(*of)).unwrap_or_default();
                 change(Kind::Pass, name, text)

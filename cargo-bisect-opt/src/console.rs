@@ -13,7 +13,7 @@ use bisect_core::search::Question;
 use crate::{
     cargo::toggles::{Table, Toggle},
     describe::Frame,
-    events::{Change, End, Event, Found, RunBegins, Sink, Start, TrialDone},
+    events::{Answer, Change, End, Event, Found, RunBegins, Sink, Start, TrialDone},
     exit_code::Exit,
     source::{self, Own},
     target::Kind,
@@ -38,18 +38,28 @@ pub struct Trace {
     begun: HashMap<usize, String>,
     jobs: usize,
     runs: usize,
+    /// What a change is called.
+    noun: &'static str,
 }
 
 impl Trace {
     /// A trace; a verbose one shows patterns and logs, which are in `out_dir`.
     pub fn new(verbose: bool, out_dir: &Path) -> Self {
-        Self { verbose, out_dir: out_dir.to_owned(), open: None, begun: HashMap::new(), jobs: 1, runs: 0 }
+        let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
+        Self { verbose, out_dir, open: None, begun, jobs: 1, runs: 0, noun: "change" }
     }
 
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
         self.jobs = start.jobs;
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
-        writeln!(err, "{BOLD}bisecting{BOLD:#} {}{DIM}{at_once}{DIM:#}", start.target)?;
+        self.noun = match start.axis {
+            "crates" => "crate",
+            "functions" => "function",
+            "passes" => "pass",
+            _ => "change",
+        };
+        let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
+        writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
             writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
         }
@@ -76,13 +86,13 @@ impl Trace {
 
     /// The line of a trial, as far as it is known when its first run begins.
     fn beginning(&self, run: &RunBegins<'_>) -> String {
+        let noun = self.noun;
         let what = match (run.question, run.selected) {
-            (Question::All, _) => "with every change".to_owned(),
-            (Question::None, _) => "with no change".to_owned(),
-            (Question::Prefix, Some((selected, known))) => format!("with {selected} of {known} changes"),
-            (Question::Prefix, None) => "with some of the changes".to_owned(),
-            (Question::Exactly, Some((1, _))) => "with 1 change alone".to_owned(),
-            (Question::Exactly, Some((n, _))) => format!("with {n} changes alone"),
+            (Question::All, _) => format!("with every {noun}"),
+            (Question::None, _) => format!("with no {noun}"),
+            (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
+            (Question::Prefix, None) => format!("with some of the {}", plural(2, noun).trim_start_matches("2 ")),
+            (Question::Exactly, Some((n, _))) => format!("with {} alone", plural(n, noun)),
             (Question::Exactly, None) => "with the changes found alone".to_owned(),
             (Question::Rest, _) => "with everything else".to_owned(),
             (Question::Without, _) => "once more as at first".to_owned(),
@@ -114,7 +124,7 @@ impl Trace {
             "fail" => (BAD, "FAIL"),
             _ => (ODD, "unresolved"),
         };
-        let changes = plural(trial.matches, "change");
+        let changes = plural(trial.matches, self.noun);
         write!(err, "{style}{word}{style:#}  {DIM}{changes}, {}", seconds(trial.duration))?;
         if trial.reason.is_empty() { writeln!(err, "{DIM:#}") } else { writeln!(err, ", {}{DIM:#}", trial.reason) }
     }
@@ -135,7 +145,7 @@ impl Sink for Trace {
                 let n = found.changes.len();
                 let sure = found.noise.as_ref().map(|noise| format!("; {}", noise.words())).unwrap_or_default();
                 self.complete_line(&mut err)?;
-                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {}, confirmed{sure}", found.set, plural(n, "change"))
+                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {}, confirmed{sure}", found.set, plural(n, self.noun))
             }
             Event::Note(note) => {
                 self.complete_line(&mut err)?;
@@ -184,9 +194,12 @@ impl Results {
     }
 
     fn found(&self, out: &mut impl Write, found: &Found) -> io::Result<()> {
-        let these = if found.changes.len() == 1 { "this change" } else { "these changes together" };
-        let does = if found.mode == "enable" { "enabling" } else { "disabling" };
-        writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {does} {these} makes the target fail{BOLD:#}", found.set)?;
+        let headline = found.headline.clone().unwrap_or_else(|| {
+            let these = if found.changes.len() == 1 { "this change" } else { "these changes together" };
+            let does = if found.mode == "enable" { "enabling" } else { "disabling" };
+            format!("{does} {these} makes the target fail")
+        });
+        writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {headline}{BOLD:#}", found.set)?;
         for (i, change) in found.changes.iter().enumerate() {
             writeln!(out)?;
             self.change(out, change, (found.changes.len() > 1).then_some(i + 1))?;
@@ -249,6 +262,18 @@ impl Results {
     }
 }
 
+fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
+    writeln!(out, "{BAD}in short{BAD:#}")?;
+    for (what, which) in &answer.facts {
+        writeln!(out, "  {DIM}{what:<10}{DIM:#}{BOLD}{which}{BOLD:#}")?;
+    }
+    if !answer.advice.is_empty() {
+        writeln!(out, "\n{BOLD}next:{BOLD:#}")?;
+        answer.advice.iter().try_for_each(|advice| writeln!(out, "  - {advice}"))?;
+    }
+    writeln!(out)
+}
+
 fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<()> {
     let (mark, style) = if own.is_own(frame) { ("➜", BOLD) } else { (" ", DIM) };
     writeln!(out, "  {mark} {style}{}{style:#}", frame.function)?;
@@ -259,9 +284,12 @@ fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<
 
 impl Sink for Results {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let Event::Found(found) = event else { return Ok(()) };
         let mut out = anstream::stdout().lock();
-        self.found(&mut out, found)?;
+        match event {
+            Event::Found(found) => self.found(&mut out, found)?,
+            Event::Answer(answer) => show_answer(&mut out, answer)?,
+            _ => return Ok(()),
+        }
         out.flush()
     }
 }
@@ -282,9 +310,14 @@ pub fn list(toggles: &BTreeSet<Toggle>, json: bool) -> io::Result<()> {
     Ok(())
 }
 
-/// `1 change`, `2 changes`.
+/// `1 change`, `2 changes`, `2 passes`.
 pub fn plural(n: usize, noun: &str) -> String {
-    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+    let ending = match noun {
+        _ if n == 1 => "",
+        noun if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{n} {noun}{ending}")
 }
 
 /// `0.8s`, `2m08s`.

@@ -50,6 +50,9 @@ pub trait Sink {
 pub struct Start {
     /// What the changes are: `toggles`, …
     pub axis: &'static str,
+    /// What is searched, for people, where that is not plain.
+    #[serde(skip)]
+    pub subject: Option<String>,
     /// What is run.
     pub target: String,
     /// Runs at once.
@@ -115,6 +118,9 @@ pub struct Found {
     /// How sure it is, where runs are only evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Sureness>,
+    /// What it says, for people, where that is not that the changes are enabled or disabled.
+    #[serde(skip)]
+    pub headline: Option<String>,
 }
 
 /// One change of a culprit.
@@ -153,29 +159,15 @@ impl Change {
     }
 }
 
-/// One culprit, as deep as it was searched.
+/// What several searches have found about one culprit.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// The crates.
-    pub crates: Vec<Change>,
-    /// The functions in them.
-    pub functions: Explained,
-    /// Of each crate, the pass.
-    pub passes: Vec<Explained>,
+    /// Number of the culprit, from 1.
+    pub set: usize,
+    /// What there is to know about it, from the outside in: what it is, and which one.
+    pub facts: Vec<(&'static str, String)>,
     /// What to try next.
     pub advice: Vec<String>,
-}
-
-/// What a search has found.
-#[derive(Debug, Default)]
-pub enum Explained {
-    /// It was not made.
-    #[default]
-    Unasked,
-    /// These changes.
-    By(Vec<Change>),
-    /// Nothing, for this reason.
-    No(String),
 }
 
 /// How a search ended.

@@ -14,7 +14,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
+    search::{Noise, Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId},
 };
 
 use doubts::Doubts;
@@ -67,6 +67,8 @@ pub struct Before {
     pub sets: usize,
     /// Trials made.
     pub trials: usize,
+    /// Numbers of trials that were used, also for those that were not made.
+    numbers: usize,
     /// Runs made.
     pub runs: usize,
 }
@@ -106,15 +108,16 @@ impl Lab<'_> {
     /// See [`run`](Self::run).
     pub fn search<T: Target>(&mut self, target: &T) -> io::Result<Searched> {
         let begun = Instant::now();
-        let start = Start { axis: target.axis(), target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
+        let (axis, subject) = (target.axis(), target.subject());
+        let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion, noise, found) = thread::scope(|scope| {
+        let (search, status, conclusion, noise, found, numbers) = thread::scope(|scope| {
             let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, crew);
             let (status, conclusion) = session.go()?;
             let noise = session.beliefs();
-            io::Result::Ok((session.search, status, conclusion, noise, session.named))
+            io::Result::Ok((session.search, status, conclusion, noise, session.named, session.numbers))
         })?;
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
@@ -130,8 +133,39 @@ impl Lab<'_> {
         };
         self.before.sets += found.len();
         self.before.trials += end.trials;
+        self.before.numbers += numbers;
         self.before.runs += end.runs;
         Ok(Searched { end, found })
+    }
+
+    /// Runs the target once with every change, outside any search; what that means is for it to say.
+    ///
+    /// # Errors
+    /// If an event cannot be told. `None`: the target cannot be run, or the user wants to stop.
+    pub fn try_once<T: Target>(&mut self, target: &T) -> io::Result<Option<Run>> {
+        let interrupt = self.interrupt;
+        let run = self.before.runs + 1;
+        let (log, report_file) = (self.run_dir.log(run), self.run_dir.report_file(run));
+        let selection = Selection::all(self.options.order);
+        let pattern = selection.pattern();
+        let trial = Trial { id: TrialId(0), question: Question::All, selection, tests: vec![0] };
+        let repetition = self.repetition;
+        let assignment = Assignment { trial, pattern, run, repetition, is_split: false, log, report_file };
+        let shown = thread::scope(|scope| {
+            let mut crew = Crew::new(scope, target, 1, interrupt);
+            crew.start(assignment);
+            let next = crew.next(None)?;
+            crew.finish()?;
+            io::Result::Ok(match next {
+                Some(Next::Over { result: Ok(shown), .. }) => Some(shown),
+                _ => None,
+            })
+        })?;
+        self.before.trials += 1;
+        self.before.numbers += 1;
+        self.before.runs += 1;
+        target.settle();
+        Ok(shown.and_then(|shown| target.judge(shown).ok()?.pop()))
     }
 
     /// Tells all who listen.
@@ -155,6 +189,8 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     ends: usize,
     /// Changes on lines that were touched.
     touched: BTreeSet<ChangeId>,
+    /// The highest number of a trial.
+    numbers: usize,
     /// Of trials that have been asked and not told yet.
     progress: HashMap<TrialId, Progress>,
     /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
@@ -197,6 +233,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             held: Vec::new(),
             ends: 0,
             touched: BTreeSet::new(),
+            numbers: 0,
             progress: HashMap::new(),
             accounts: HashMap::new(),
             told_runs: HashMap::new(),

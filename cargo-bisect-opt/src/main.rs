@@ -42,7 +42,13 @@ mod source;
 mod target;
 mod waiting;
 
-use std::{env, ffi::OsString, io, path::Path, process::{ExitCode, Termination}};
+use std::{
+    env,
+    ffi::OsString,
+    io,
+    path::Path,
+    process::{ExitCode, Termination},
+};
 
 use bisect_core::search as engine;
 use chance::Seed;
@@ -88,11 +94,15 @@ impl Failure {
         match self {
             Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) | Failure::Since(_) => Exit::Usage,
             Failure::Codegen(error) if error.is_usage() => Exit::Usage,
-            Failure::Cargo(CargoError::Interrupted) | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
-            Failure::Cargo(error) if error.is_usage() => Exit::Usage,
-            Failure::WorkingDirectory(_) | Failure::Cargo(_) | Failure::Codegen(_) | Failure::Signals(_) | Failure::Output(_) => {
-                Exit::Unusable
+            Failure::Cargo(CargoError::Interrupted) | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted)) => {
+                Exit::Interrupted
             }
+            Failure::Cargo(error) if error.is_usage() => Exit::Usage,
+            Failure::WorkingDirectory(_)
+            | Failure::Cargo(_)
+            | Failure::Codegen(_)
+            | Failure::Signals(_)
+            | Failure::Output(_) => Exit::Unusable,
         }
     }
 }

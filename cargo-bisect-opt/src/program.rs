@@ -199,16 +199,11 @@ impl Program {
     }
 
     /// How things are compiled, if that is what is searched.
-    pub fn level(&self) -> Option<&Level> {
+    fn level(&self) -> Option<&Level> {
         match &self.axis {
             Axis::Codegen(level) => Some(level),
             _ => None,
         }
-    }
-
-    /// What cargo builds.
-    pub fn project(&self) -> &Arc<Project> {
-        &self.project
     }
 
     /// Builds, and chooses among the toggles that are in it.
@@ -364,6 +359,14 @@ impl Target for Program {
 
     fn axis(&self) -> &'static str {
         self.axis.name()
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.level().map(Level::subject)
+    }
+
+    fn headline(&self, changes: usize) -> Option<String> {
+        self.level().map(|level| level.headline(changes))
     }
 
     fn change(&self, id: ChangeId, text: &[String]) -> Change {

@@ -9,8 +9,8 @@ use bisect_core::{
 use serde::Serialize;
 
 use crate::{
-    events::Change, interrupt::Interrupt, process::SpawnError, repetition::Repetition, reports::Reports, scratch_dir::ScratchDir,
-    slots::Slots,
+    events::Change, interrupt::Interrupt, process::SpawnError, repetition::Repetition, reports::Reports,
+    scratch_dir::ScratchDir, slots::Slots,
 };
 
 /// Something that runs with a pattern and passes or fails.
@@ -59,6 +59,16 @@ pub trait Target: Sync {
     /// What is searched, as `start.axis` in the JSON.
     fn axis(&self) -> &'static str {
         "toggles"
+    }
+
+    /// What is searched, for people, where that is not plain.
+    fn subject(&self) -> Option<String> {
+        None
+    }
+
+    /// What a culprit of so many changes says, where that is not that they are enabled or disabled.
+    fn headline(&self, _changes: usize) -> Option<String> {
+        None
     }
 
     /// A change that was reported with this text.

@@ -43,7 +43,7 @@ pub struct Project {
 }
 
 /// What one build has beyond the user's arguments.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct With {
     /// Variables, for the compiler to see.
     pub variables: BTreeMap<String, OsString>,
@@ -108,6 +108,11 @@ impl Project {
     /// If cargo cannot say what the packages are.
     pub fn packages(&self) -> Result<Vec<Package>, CargoError> {
         self.workspace.graph(&self.config, &self.arguments, self.subcommand == Subcommand::Test)
+    }
+
+    /// The target that is compiled for.
+    pub fn triple(&self) -> &str {
+        &self.config.triple
     }
 
     /// The name of the profile.

@@ -7,19 +7,22 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use bisect_core::ChangeId;
+use bisect_core::{ChangeId, search::Outcome};
 
 use super::{
     Among, Depth, Functions, Level,
+    advice::Known,
     compilation::Compilation,
     driver::{self, DriverError},
-    plan::CounterKind,
+    graph::Package,
+    passes,
+    plan::{CounterKind, Plan},
     settings::{Contrast, SettingsError},
     wrapper::Session,
 };
 use crate::{
     cargo::{CargoError, Project},
-    events::{Answer, Event, Explained},
+    events::{Answer, Change, Event},
     exit_code::Exit,
     lab::{Lab, Named, Searched},
     options::CodegenArgs,
@@ -132,63 +135,134 @@ impl Drill {
         culprit: &Named,
         driver: Option<&PathBuf>,
     ) -> io::Result<Answer> {
-        let culprits: BTreeSet<_> = culprit.changes.iter().copied().collect();
-        let tests = &culprit.found.tests;
-        let mut answer = Answer { crates: culprit.found.changes.clone(), ..Answer::default() };
+        let mut inquiry = Inquiry {
+            drill: self,
+            crates,
+            culprits: culprit.changes.iter().copied().collect(),
+            tests: &culprit.found.tests,
+            facts: Vec::new(),
+            files: Vec::new(),
+        };
+        for &change in &inquiry.culprits {
+            let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
+            inquiry.facts.push(("crate", package));
+        }
         if let Some(driver) = driver {
-            let functions = Functions {
-                culprits: culprits.clone(),
-                driver: driver.clone(),
-                told: Mutex::default(),
-            };
-            let functions = crates.narrowed(tests, self.level(Among::Functions(functions)));
-            let searched = lab.search(&functions)?;
-            answer.functions = explained(lab, &searched, "function")?;
+            inquiry.functions(lab, driver)?;
         }
         if self.depth == Depth::Passes {
-            for package in &culprits {
-                self.passes(lab, crates, tests, &culprits, *package, &mut answer)?;
+            for package in inquiry.culprits.clone() {
+                inquiry.passes(lab, package)?;
             }
         }
-        Ok(answer)
+        Ok(inquiry.answer(culprit.found.set))
+    }
+}
+
+/// What is asked about one culprit.
+struct Inquiry<'a> {
+    drill: &'a Drill,
+    /// The search that found it.
+    crates: &'a Program,
+    /// Its crates.
+    culprits: BTreeSet<ChangeId>,
+    /// The tests that it breaks.
+    tests: &'a [String],
+    /// What is known by now.
+    facts: Vec<(&'static str, String)>,
+    /// Where its functions are.
+    files: Vec<PathBuf>,
+}
+
+impl Inquiry<'_> {
+    /// Which functions it is.
+    fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
+        let (culprits, driver) = (self.culprits.clone(), driver.to_owned());
+        let functions = Functions { culprits, driver, told: Mutex::default() };
+        for function in self.search(lab, Among::Functions(functions), "function")? {
+            let place = match (&function.file, function.line, function.column) {
+                (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
+                _ => String::new(),
+            };
+            self.facts.push(("function", format!("{}{place}", function.name)));
+            self.files.extend(function.file.map(|file| self.drill.project.root().join(file)));
+        }
+        Ok(())
     }
 
-    /// Which pass it is in one of these crates: LLVM's, or else one of rustc's own.
-    fn passes(
-        &self,
-        lab: &mut Lab<'_>,
-        crates: &Program,
-        tests: &[String],
-        culprits: &BTreeSet<ChangeId>,
-        package: ChangeId,
-        answer: &mut Answer,
-    ) -> io::Result<()> {
+    /// Which pass it is in one of the crates: LLVM's, or else one of rustc's own.
+    fn passes(&mut self, lab: &mut Lab<'_>, package: ChangeId) -> io::Result<()> {
         for of in [CounterKind::Llvm, CounterKind::Mir] {
-            let level = Level::passes(self.compilation.clone(), culprits.clone(), package, of);
-            let level = match level.listed(&self.project, lab.interrupt) {
+            if of == CounterKind::Mir {
+                let name = self.drill.compilation.package(package).map(|package| &package.name);
+                let note = format!(
+                    "the counter of rustc's own passes is unstable: RUSTC_BOOTSTRAP=1 is set where {} is compiled",
+                    name.map_or("the crate", |name| name)
+                );
+                lab.tell(&Event::Note(&note))?;
+            }
+            let level = Level::passes(self.drill.compilation.clone(), self.culprits.clone(), package, of);
+            let level = match level.listed(&self.drill.project, lab.interrupt) {
                 Ok(level) => level,
                 Err(CargoError::Interrupted) => return Ok(()),
                 Err(error) => {
-                    lab.tell(&Event::Note(&format!("passes cannot be counted: {error}")))?;
+                    lab.tell(&Event::Note(&format!("{} passes cannot be counted: {error}", of.owner())))?;
                     continue;
                 }
             };
-            let searched = lab.search(&crates.narrowed(tests, level))?;
-            let passes = explained(lab, &searched, "pass")?;
-            if !matches!(passes, Explained::No(_)) {
-                answer.passes.push(passes);
+            let found = self.search(lab, level.among, "pass")?;
+            if let [pass] = found.as_slice() {
+                self.facts.push(("pass", pass.name.clone()));
+                return self.cross_check(lab, package, of, &pass.name);
+            }
+            if lab.interrupt.requested() {
                 return Ok(());
             }
         }
         Ok(())
     }
-}
 
-fn explained(lab: &mut Lab<'_>, searched: &Searched, what: &str) -> io::Result<Explained> {
-    let changes: Vec<_> = searched.found.iter().flat_map(|named| named.found.changes.iter().cloned()).collect();
-    if searched.end.status == Exit::Found && !changes.is_empty() {
-        return Ok(Explained::By(changes));
+    /// Whether it passes with every pass but that one.
+    fn cross_check(&mut self, lab: &mut Lab<'_>, package: ChangeId, of: CounterKind, pass: &str) -> io::Result<()> {
+        let name = pass.split(' ').nth(2).unwrap_or_default();
+        let without = passes::without(of, name);
+        let plan = self.drill.compilation.plan(true);
+        let flags = plan.flags.iter().chain(&without).cloned().collect();
+        let plan = Plan { flags, unstable: of == CounterKind::Mir, ..plan };
+        let is_bad = |package: &Package| self.culprits.contains(&package.change);
+        let with = self.drill.compilation.with(&is_bad, &[(package, plan)].into());
+        let target = self.crates.narrowed(self.tests, self.drill.level(Among::Fixed(with)));
+        let flags = without.join(" ");
+        let words = match lab.try_once(&target)?.map(|run| run.outcome) {
+            Some(Outcome::Pass) => format!("with that pass alone left out, everywhere, it passes: {flags}"),
+            Some(Outcome::Fail) => format!("even with that pass left out it fails, so others do the same: {flags}"),
+            Some(Outcome::Unresolved(_)) => {
+                format!("it does not tell whether it passes with that pass left out: {flags}")
+            }
+            None => return Ok(()),
+        };
+        self.facts.push(("check", words));
+        Ok(())
     }
-    lab.tell(&Event::Note(&format!("no {what} was found: {}", searched.end.conclusion)))?;
-    Ok(Explained::No(searched.end.conclusion.clone()))
+
+    /// Searches, and tells why if nothing was found.
+    fn search(&self, lab: &mut Lab<'_>, among: Among, what: &str) -> io::Result<Vec<Change>> {
+        let target = self.crates.narrowed(self.tests, self.drill.level(among));
+        let Searched { end, found } = lab.search(&target)?;
+        if end.status == Exit::Interrupted {
+            return Ok(Vec::new());
+        }
+        if found.is_empty() {
+            lab.tell(&Event::Note(&format!("no {what} was found: {}", end.conclusion)))?;
+        }
+        Ok(found.into_iter().flat_map(|named| named.found.changes).collect())
+    }
+
+    fn answer(self, set: usize) -> Answer {
+        let packages = self.culprits.iter().filter_map(|&change| self.drill.compilation.package(change)).collect();
+        let files = self.files.iter().map(PathBuf::as_path).collect();
+        let triple = self.drill.project.triple();
+        let advice = Known { packages, files, tests: self.tests, triple }.advice();
+        Answer { set, facts: self.facts, advice }
+    }
 }

@@ -87,7 +87,10 @@ impl Package {
             id: package.id.repr.clone(),
             spec: if is_unique { format!("{name}@{version}") } else { package.id.repr.clone() },
             source: source.map_or_else(PathBuf::new, |target| target.src_path.clone().into()),
-            directory: package.manifest_path.parent().map_or_else(PathBuf::new, |directory| Path::new(directory).into()),
+            directory: package
+                .manifest_path
+                .parent()
+                .map_or_else(PathBuf::new, |directory| Path::new(directory).into()),
             is_own,
             name,
             version,

@@ -24,6 +24,14 @@ pub fn flags(of: CounterKind, limit: Option<u64>) -> Vec<String> {
     }
 }
 
+/// The flags with which a pass is left out wherever it would run, if it can be.
+pub fn without(of: CounterKind, name: &str) -> Vec<String> {
+    match of {
+        CounterKind::Mir => vec![format!("-Zmir-enable-passes=-{}", name.trim_end_matches("-initial"))],
+        CounterKind::Llvm => vec!["-Ccodegen-units=1".to_owned(), format!("-Cllvm-args=-opt-disable={name}")],
+    }
+}
+
 /// One pass on one thing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pass {
@@ -49,11 +57,7 @@ impl Pass {
 
     /// As the answer names it.
     pub fn describe(&self, of: CounterKind) -> String {
-        let whose = match of {
-            CounterKind::Mir => "MIR",
-            CounterKind::Llvm => "LLVM",
-        };
-        format!("{whose} pass {} on {}", self.name, self.on)
+        format!("{} pass {} on {}", of.owner(), self.name, self.on)
     }
 }
 
@@ -82,7 +86,9 @@ fn without_hashes(text: &str) -> String {
     while let Some((before, behind)) = rest.split_once('[') {
         out += before;
         match behind.split_once(']') {
-            Some((hash, after)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => rest = after,
+            Some((hash, after)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                rest = after
+            }
             _ => {
                 out.push('[');
                 rest = behind;
@@ -183,10 +189,7 @@ mod tests {
     fn lines_are_read() {
         for (line, expected) in [
             ("BISECT: running pass (3) forceattrs on [module]", Some((3, "forceattrs", "[module]"))),
-            (
-                "BISECT: running pass (12) sroa on _ZN1a3sum17h820d16e45d1844a9E",
-                Some((12, "sroa", "a::sum")),
-            ),
+            ("BISECT: running pass (12) sroa on _ZN1a3sum17h820d16e45d1844a9E", Some((12, "sroa", "a::sum"))),
             (
                 "BISECT: running pass (9) machine-cse on function (_RNvXsZ_NtCsjrHSEGnQ3l9_3std7processuNtB5_11Termination6report)",
                 Some((9, "machine-cse", "<() as std::process::Termination>::report")),
@@ -211,12 +214,7 @@ mod tests {
 
     fn passes(units: &[(&str, u64)]) -> Passes {
         let of_unit = |&(unit, count): &(&str, u64)| {
-            let pass = move |number| Pass {
-                unit: unit.to_owned(),
-                number,
-                name: "p".to_owned(),
-                on: "f".to_owned(),
-            };
+            let pass = move |number| Pass { unit: unit.to_owned(), number, name: "p".to_owned(), on: "f".to_owned() };
             (1..=count).map(pass).collect::<Vec<_>>()
         };
         Passes { all: units.iter().flat_map(of_unit).collect() }

@@ -25,6 +25,9 @@ pub struct Plan {
     /// The compiler that takes rustc's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<PathBuf>,
+    /// Flags among them are unstable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unstable: bool,
     /// A limit for a counter of the compiler, in each [unit](super::wrapper::Unit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
@@ -49,6 +52,16 @@ pub enum CounterKind {
     Mir,
     /// LLVM's.
     Llvm,
+}
+
+impl CounterKind {
+    /// Whose it is, for people.
+    pub fn owner(self) -> &'static str {
+        match self {
+            CounterKind::Mir => "MIR",
+            CounterKind::Llvm => "LLVM",
+        }
+    }
 }
 
 impl Plan {
@@ -86,12 +99,9 @@ mod tests {
         assert_eq!(Plan::default().value(), None);
         let plan = Plan {
             flags: vec!["-C".to_owned(), "a\\b \"c\"".to_owned()],
+            unstable: true,
             driver: Some("/x y/bisect-rustc".into()),
-            counter: Some(Counter {
-                of: CounterKind::Llvm,
-                limits: [("lib".to_owned(), 7)].into(),
-                lists: false,
-            }),
+            counter: Some(Counter { of: CounterKind::Llvm, limits: [("lib".to_owned(), 7)].into(), lists: false }),
         };
         assert_eq!(serde_json::from_str::<Plan>(&plan.value().unwrap()).unwrap(), plan);
     }

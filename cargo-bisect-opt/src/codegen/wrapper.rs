@@ -93,6 +93,10 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
         None => by_inner(),
     };
     command.args(words).args(&plan.flags);
+    if plan.unstable {
+        // For this crate only, and it changes nothing else in it.
+        command.env("RUSTC_BOOTSTRAP", "1");
+    }
     let of_driver = env::var(plan::variable(plan::DRIVER_PREFIX, &name, &version)).unwrap_or_default();
     let told = env::var_os(STORE).map(|store| {
         let values = [value.as_deref().unwrap_or_default(), &of_driver];
@@ -122,7 +126,7 @@ fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Pa
     let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
     command.args(passes::flags(counter.of, limit));
     if counter.of == plan::CounterKind::Mir {
-        // The flag is an unstable one. It is for this crate only, and changes nothing else in it.
+        // See `Plan::unstable`.
         command.env("RUSTC_BOOTSTRAP", "1");
     }
     let mut child = command.stderr(Stdio::piped()).spawn()?;
@@ -176,10 +180,13 @@ impl Unit {
         let after = || words.iter().enumerate().filter_map(|(i, word)| Some((word, words.get(i + 1)?)));
         let value = |option: &str| {
             let joined = words.iter().find_map(|word| word.strip_prefix(option)?.strip_prefix('='));
-            joined.map(str::to_owned).or_else(|| after().find(|(word, _)| **word == option).map(|(_, value)| value.to_string()))
+            joined
+                .map(str::to_owned)
+                .or_else(|| after().find(|(word, _)| **word == option).map(|(_, value)| value.to_string()))
         };
         let name = value("--crate-name").filter(|name| name != "___")?;
-        let extra = after().find_map(|(word, value)| (word == "-C").then(|| value.strip_prefix("extra-filename=")).flatten());
+        let extra =
+            after().find_map(|(word, value)| (word == "-C").then(|| value.strip_prefix("extra-filename=")).flatten());
         let extra = extra.or_else(|| words.iter().find_map(|word| word.strip_prefix("-Cextra-filename=")));
         let kind = value("--crate-type").unwrap_or_default();
         let is_test = words.iter().any(|word| word == "--test");
@@ -251,7 +258,8 @@ mod tests {
         for line in ["-vV", "- --crate-name ___ --print=file-names", "--print cfg"] {
             assert_eq!(unit(line), None, "{line}");
         }
-        for line in ["--crate-name build_script_build --crate-type bin", "--crate-name derive --crate-type proc-macro"] {
+        for line in ["--crate-name build_script_build --crate-type bin", "--crate-name derive --crate-type proc-macro"]
+        {
             assert!(unit(line).unwrap().runs_while_compiling, "{line}");
         }
     }
@@ -265,9 +273,6 @@ mod tests {
         fs_err::write(&path, "x: src/lib.rs\n").unwrap();
         track(&path, "V", None).unwrap();
         track(&path, "W", Some("a\\b\nc")).unwrap();
-        assert_eq!(
-            fs_err::read_to_string(&path).unwrap(),
-            "x: src/lib.rs\n\n# env-dep:V\n\n# env-dep:W=a\\\\b\\nc\n"
-        );
+        assert_eq!(fs_err::read_to_string(&path).unwrap(), "x: src/lib.rs\n\n# env-dep:V\n\n# env-dep:W=a\\\\b\\nc\n");
     }
 }

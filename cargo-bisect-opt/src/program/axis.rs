@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, ffi::OsString, path::Path};
 
 use bisect_core::Pattern;
 
-use crate::codegen::Level;
 use crate::cargo::{CargoError, With, toggles::Toggle, variables};
+use crate::codegen::Level;
 
 /// Stands for the pattern in `--rustflags`.
 const PATTERN: &str = "PATTERN";
@@ -65,10 +65,7 @@ impl Axis {
             Axis::RunTime(_) => With::default(),
             Axis::BuildTime(names) => {
                 let values = variables::values(toggles, names, pattern).into_iter();
-                With {
-                    variables: values.map(|(name, value)| (name, value.into())).collect(),
-                    ..With::default()
-                }
+                With { variables: values.map(|(name, value)| (name, value.into())).collect(), ..With::default() }
             }
             Axis::Flags(_) => With {
                 variables: [("BISECT_REPORT".to_owned(), OsString::from(report_file))].into(),
