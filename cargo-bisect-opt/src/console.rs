@@ -263,7 +263,7 @@ impl Results {
 }
 
 fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
-    writeln!(out, "{BAD}in short{BAD:#}")?;
+    writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}, in short:{BOLD:#}", answer.set)?;
     for (what, which) in &answer.facts {
         writeln!(out, "  {DIM}{what:<10}{DIM:#}{BOLD}{which}{BOLD:#}")?;
     }

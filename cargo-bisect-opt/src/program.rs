@@ -198,6 +198,17 @@ impl Program {
         program
     }
 
+    /// Builds what is repeated, with this, and does not run it.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub fn build_beside(&self, with: With, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
+        let scratch = tempfile::tempdir()?;
+        let log = scratch.path().join("build.log");
+        let with = With { only: self.needed_targets(), ..with };
+        self.project.build(&with, Output::Log(&log), scratch.path(), interrupt)
+    }
+
     /// How things are compiled, if that is what is searched.
     fn level(&self) -> Option<&Level> {
         match &self.axis {

@@ -40,7 +40,7 @@ impl Workspace {
         };
         // Where a name is given in a form that only cargo knows, everything that the workspace has.
         let roots = if roots.is_empty() { metadata.workspace_members.clone() } else { roots };
-        Ok(graph::packages(&metadata, &roots, tests))
+        Ok(graph::packages(&metadata, &roots, tests, &config.directory))
     }
 
     /// Its directory: rustc names files relative to it.
@@ -124,7 +124,7 @@ fn metadata(config: &Config, options: Vec<OsString>) -> Result<Metadata, CargoEr
 }
 
 /// Whether a package ID specification (`name`, `name@version`, or a URL) means this package.
-fn is_spec_of(spec: &str, package: &Package) -> bool {
+pub fn is_spec_of(spec: &str, package: &Package) -> bool {
     let (name, version) = (package.name.as_str(), package.version.to_string());
     spec == name
         || spec == package.id.repr

@@ -10,7 +10,7 @@ use std::{
 use bisect_core::{ChangeId, search::Outcome};
 
 use super::{
-    Among, Depth, Functions, Level,
+    Among, Depth, Functions, Level, Seen,
     advice::Known,
     compilation::Compilation,
     driver::{self, DriverError},
@@ -42,6 +42,7 @@ pub struct Drill {
     pub compilation: Arc<Compilation>,
     /// What is compiled.
     pub project: Arc<Project>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 /// Why there is no search.
@@ -88,7 +89,8 @@ impl Drill {
             wrapper: std::env::current_exe().map_err(CargoError::Io)?,
         };
         let (depth, driver) = (asked.level, asked.driver);
-        Ok(Self { settings, depth, driver, compilation: Arc::new(compilation), project: Arc::new(project) })
+        let (compilation, project) = (Arc::new(compilation), Arc::new(project));
+        Ok(Self { settings, depth, driver, compilation, project, seen: Arc::default() })
     }
 
     /// Searches as deep as asked for, and as the toolchain allows.
@@ -96,7 +98,7 @@ impl Drill {
     /// # Errors
     /// If an event cannot be told.
     pub fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let level = self.level(Among::Crates { seen: Mutex::default() });
+        let level = self.level(Among::Crates);
         let crates = Program::compiled(self.settings.clone(), self.project.clone(), level);
         let Searched { mut end, found } = lab.search(&crates)?;
         if end.status == Exit::Found && self.depth > Depth::Crates {
@@ -120,7 +122,7 @@ impl Drill {
     }
 
     fn level(&self, among: Among) -> Level {
-        Level { compilation: self.compilation.clone(), among }
+        Level { compilation: self.compilation.clone(), among, seen: self.seen.clone() }
     }
 
     fn driver(&self) -> Result<PathBuf, DriverError> {
@@ -201,16 +203,17 @@ impl Inquiry<'_> {
                 );
                 lab.tell(&Event::Note(&note))?;
             }
-            let level = Level::passes(self.drill.compilation.clone(), self.culprits.clone(), package, of);
-            let level = match level.listed(&self.drill.project, lab.interrupt) {
-                Ok(level) => level,
+            let build = |with| self.crates.build_beside(with, lab.interrupt);
+            let passes = match self.drill.compilation.list_passes(&self.culprits, package, of, build) {
+                Ok(passes) => passes,
                 Err(CargoError::Interrupted) => return Ok(()),
                 Err(error) => {
                     lab.tell(&Event::Note(&format!("{} passes cannot be counted: {error}", of.owner())))?;
                     continue;
                 }
             };
-            let found = self.search(lab, level.among, "pass")?;
+            let among = Among::Passes { culprits: self.culprits.clone(), package, of, passes };
+            let found = self.search(lab, among, "pass")?;
             if let [pass] = found.as_slice() {
                 self.facts.push(("pass", pass.name.clone()));
                 return self.cross_check(lab, package, of, &pass.name);
