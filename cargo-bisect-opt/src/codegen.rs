@@ -100,6 +100,8 @@ pub struct Functions {
     pub driver: PathBuf,
     /// Whether passes are off that optimize functions although they are not to be optimized.
     pub is_strict: bool,
+    /// Whether functions of the standard library are among them, where they are compiled in these packages.
+    pub with_std: bool,
     /// What is known of each culprit: one of which the same functions are selected is told the same, and not compiled again.
     pub told: Mutex<BTreeMap<ChangeId, Told>>,
 }
@@ -321,7 +323,8 @@ impl Functions {
             pattern.clone()
         });
         // Always with text: what is said of a function is asked for later, when it need not be compiled again.
-        format!("optimize={}", pattern.verbose(true))
+        let pattern = pattern.verbose(true);
+        if self.with_std { format!("optimize={pattern};std={pattern}") } else { format!("optimize={pattern}") }
     }
 
     fn report(
