@@ -24,6 +24,7 @@ pub use executable::{Executable, Launch};
 pub use project::{Project, With};
 use slot_dirs::SlotDirs;
 use workspace::Workspace;
+pub use workspace::is_spec_of;
 
 use crate::process::SpawnError;
 

@@ -11,6 +11,7 @@ pub mod compilation;
 pub mod drill;
 pub mod driver;
 pub mod graph;
+mod overrides;
 pub mod passes;
 pub mod plan;
 pub mod settings;
@@ -25,10 +26,9 @@ use std::{
 use bisect_core::{ChangeId, Matcher, Pattern};
 
 use crate::{
-    cargo::{Artifacts, CargoError, Output, Project, With},
+    cargo::{Artifacts, With},
     describe::Description,
     events::Change,
-    interrupt::Interrupt,
     reports::Reports,
     target::Kind,
 };
@@ -56,16 +56,15 @@ pub struct Level {
     pub compilation: Arc<Compilation>,
     /// What is searched.
     pub among: Among,
+    /// What builds have shown of packages.
+    pub seen: Arc<Mutex<Seen>>,
 }
 
 /// What the changes are.
 #[derive(Debug)]
 pub enum Among {
     /// Packages.
-    Crates {
-        /// Those that a build was seen to need; before the first, all that the graph has.
-        seen: Mutex<Option<BTreeSet<ChangeId>>>,
-    },
+    Crates,
     /// Functions of culprits.
     Functions(Functions),
     /// Passes in one of the culprits.
@@ -83,6 +82,15 @@ pub enum Among {
     Fixed(With),
 }
 
+/// What builds have shown of packages.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Those that are needed; before the first build, nothing is known of that.
+    packages: Option<BTreeSet<ChangeId>>,
+    /// Keys of the profile of those that were compiled in the bad way, and their values as TOML.
+    bad: BTreeMap<ChangeId, BTreeMap<&'static str, String>>,
+}
+
 /// Functions of culprits.
 #[derive(Debug)]
 pub struct Functions {
@@ -90,8 +98,7 @@ pub struct Functions {
     pub culprits: BTreeSet<ChangeId>,
     /// `bisect-rustc`.
     pub driver: PathBuf,
-    /// Of each culprit, the functions that were reported so far, and what it was told for which of them: a package of
-    /// which the same are selected is told the same, and not compiled again.
+    /// What is known of each culprit: one of which the same functions are selected is told the same, and not compiled again.
     pub told: Mutex<BTreeMap<ChangeId, Told>>,
 }
 
@@ -99,15 +106,15 @@ pub struct Functions {
 #[derive(Debug, Default)]
 pub struct Told {
     known: BTreeSet<ChangeId>,
-    /// The functions that were selected, and the value of the variable.
-    values: Vec<(BTreeSet<ChangeId>, String)>,
+    /// Patterns that were asked for; of those that say the same of all functions, the first.
+    patterns: Vec<Pattern>,
 }
 
 impl Level {
     /// As the JSON names what is searched.
     pub fn name(&self) -> &'static str {
         match self.among {
-            Among::Crates { .. } => "crates",
+            Among::Crates => "crates",
             Among::Functions(_) => "functions",
             Among::Passes { .. } | Among::Fixed(_) => "passes",
         }
@@ -120,7 +127,7 @@ impl Level {
             names.map(|package| package.name.clone()).collect::<Vec<_>>().join(" and ")
         };
         match &self.among {
-            Among::Crates { .. } => "crates".to_owned(),
+            Among::Crates => "crates".to_owned(),
             Among::Functions(functions) => format!("functions in {}", names(&functions.culprits)),
             Among::Passes { package, of, .. } => format!("{} passes in {}", of.owner(), names(&[*package].into())),
             Among::Fixed(_) => "one compilation".to_owned(),
@@ -132,7 +139,7 @@ impl Level {
         let these = |one: &str, many: &str| if changes == 1 { format!("this {one}") } else { format!("these {many}") };
         let makes = if changes == 1 { "makes" } else { "together make" };
         match &self.among {
-            Among::Crates { .. } => {
+            Among::Crates => {
                 let Contrast { good, bad } = &self.compilation.contrast;
                 let bad = if bad == &Settings::default() {
                     format!("by the {} profile", self.compilation.profile)
@@ -153,7 +160,7 @@ impl Level {
     pub fn build_with(&self, pattern: &Pattern) -> Option<With> {
         let compilation = &self.compilation;
         match &self.among {
-            Among::Crates { .. } => {
+            Among::Crates => {
                 let matcher = Matcher::new(pattern);
                 let is_bad = |package: &Package| matcher.as_ref().is_none_or(|m| m.should_enable(package.change));
                 Some(compilation.with(&is_bad, &BTreeMap::new()))
@@ -180,38 +187,10 @@ impl Level {
         }
     }
 
-    /// The passes in one of these culprits, which are still to be [listed](Self::listed).
-    pub fn passes(
-        compilation: Arc<Compilation>,
-        culprits: BTreeSet<ChangeId>,
-        package: ChangeId,
-        of: CounterKind,
-    ) -> Self {
-        Self { compilation, among: Among::Passes { culprits, package, of, passes: Passes::default() } }
-    }
-
-    /// The same, once a build without any limit has listed the passes.
-    ///
-    /// # Errors
-    /// If it does not build.
-    pub fn listed(mut self, project: &Project, interrupt: &Interrupt) -> Result<Self, CargoError> {
-        if let Among::Passes { culprits, package, of, passes } = &mut self.among {
-            let counter = Counter { of: *of, limits: BTreeMap::new(), lists: true };
-            let (with, value) = self.compilation.counting(culprits, *package, counter);
-            let scratch = tempfile::tempdir()?;
-            let log = scratch.path().join("build.log");
-            let artifacts = project.build(&with, Output::Log(&log), scratch.path(), interrupt)?;
-            if let Some(package) = self.compilation.package(*package) {
-                let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
-                *passes = Passes::read(&plan::told(&artifacts.store(), &variable, [&value, ""]))?;
-            }
-        }
-        Ok(self)
-    }
-
     /// Variables (`NAME=value`) and settings (as for `--config`) with which cargo builds this.
     pub fn reproduce(&self, pattern: &Pattern) -> (Vec<String>, Vec<String>) {
         let Some(With { mut variables, settings, .. }) = self.build_with(pattern) else { return Default::default() };
+        let settings = self.compilation.shortly(&self.bad(pattern)).unwrap_or(settings);
         let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::DRIVER_PREFIX);
         if variables.keys().any(is_told) {
             // Nothing is kept.
@@ -221,6 +200,19 @@ impl Level {
         }
         let assignment = |(name, value): (String, std::ffi::OsString)| format!("{name}={}", value.display());
         (variables.into_iter().map(assignment).collect(), settings)
+    }
+
+    /// The packages that are compiled in the bad way with a pattern, and what the profile then says of them.
+    fn bad(&self, pattern: &Pattern) -> BTreeMap<ChangeId, BTreeMap<&'static str, String>> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let matcher = Matcher::new(pattern);
+        let is_bad = |change: ChangeId| match &self.among {
+            Among::Crates => matcher.as_ref().is_none_or(|matcher| matcher.should_enable(change)),
+            Among::Functions(Functions { culprits, .. }) | Among::Passes { culprits, .. } => culprits.contains(&change),
+            Among::Fixed(_) => false,
+        };
+        let changes = self.compilation.packages.iter().map(|package| package.change).filter(|&change| is_bad(change));
+        changes.map(|change| (change, seen.bad.get(&change).cloned().unwrap_or_default())).collect()
     }
 
     /// Adds what was built with the pattern to the reports; without artifacts, if it did not build.
@@ -234,16 +226,20 @@ impl Level {
         reports: &mut Reports,
     ) -> std::io::Result<()> {
         match &self.among {
-            Among::Crates { seen } => {
-                let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
-                if let (None, Some(artifacts)) = (&*seen, artifacts) {
-                    let built =
-                        self.compilation.packages.iter().filter(|package| artifacts.packages.contains(&package.id));
-                    *seen = Some(built.map(|package| package.change).collect());
-                }
+            Among::Crates => {
+                let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
                 let matcher = Matcher::new(pattern);
+                if let Some(artifacts) = artifacts {
+                    let built = |package: &&Package| artifacts.packages.contains_key(&package.id);
+                    let built: Vec<_> = self.compilation.packages.iter().filter(built).collect();
+                    let is_bad = |package: &&&Package| matcher.as_ref().is_none_or(|m| m.should_enable(package.change));
+                    for package in built.iter().filter(is_bad) {
+                        seen.bad.entry(package.change).or_insert_with(|| artifacts.packages[&package.id].clone());
+                    }
+                    seen.packages.get_or_insert_with(|| built.iter().map(|package| package.change).collect());
+                }
                 for package in &self.compilation.packages {
-                    let is_there = seen.as_ref().is_none_or(|seen| seen.contains(&package.change));
+                    let is_there = seen.packages.as_ref().is_none_or(|seen| seen.contains(&package.change));
                     if is_there && matcher.as_ref().is_some_and(|m| m.should_report(package.change)) {
                         reports.add(package.change, &package.describe());
                     }
@@ -279,7 +275,7 @@ impl Level {
             frames: Vec::new(),
         };
         match &self.among {
-            Among::Crates { .. } => Change {
+            Among::Crates => Change {
                 file: package.map(|package| shorten(&package.source)),
                 ..change(Kind::Crate, package.map(|package| package.name.clone()).unwrap_or_default(), text)
             },
@@ -308,20 +304,15 @@ impl Functions {
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let told = told.entry(package.change).or_default();
-        let matcher = Matcher::new(pattern);
-        let enabled = |id: &&ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(**id));
-        let selected: BTreeSet<_> = told.known.iter().filter(enabled).copied().collect();
-        if !selected.is_empty() || !told.known.is_empty() {
-            if let Some((_, value)) = told.values.iter().find(|(same, _)| *same == selected) {
-                return value.clone();
-            }
-        }
+        let decides = |pattern: &Pattern, id| Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(id));
+        let says_the_same = |other: &&Pattern| told.known.iter().all(|&id| decides(other, id) == decides(pattern, id));
+        let earlier = told.patterns.iter().find(says_the_same).filter(|_| !told.known.is_empty()).cloned();
+        let pattern = earlier.unwrap_or_else(|| {
+            told.patterns.push(pattern.clone());
+            pattern.clone()
+        });
         // Always with text: what is said of a function is asked for later, when it need not be compiled again.
-        let value = format!("optimize={}", pattern.clone().verbose(true));
-        if !told.known.is_empty() {
-            told.values.push((selected, value.clone()));
-        }
-        value
+        format!("optimize={}", pattern.verbose(true))
     }
 
     fn report(

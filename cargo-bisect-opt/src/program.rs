@@ -36,7 +36,7 @@ use crate::{
     events::Change,
     interrupt::Interrupt,
     launcher::Launcher,
-    target::{Request, Run, RunError, Target},
+    target::{Kind, Request, Run, RunError, Target},
 };
 use attempt::Attempt;
 use axis::Axis;
@@ -196,6 +196,22 @@ impl Program {
             program.artifacts.get_or_init(|| artifacts.clone());
         }
         program
+    }
+
+    /// Builds what is repeated, with this, and does not run it.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub fn build_beside(&self, with: With, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
+        let scratch = tempfile::tempdir()?;
+        let log = scratch.path().join("build.log");
+        let with = With { only: self.needed_targets(), ..with };
+        self.project.build(&with, Output::Log(&log), scratch.path(), interrupt)
+    }
+
+    /// What kind of change a toggle's are, where that is known.
+    fn kind(&self, toggle: &str) -> Option<Kind> {
+        self.toggles.iter().find(|known| known.name == toggle).map(|toggle| toggle.key.kind())
     }
 
     /// How things are compiled, if that is what is searched.
@@ -373,9 +389,7 @@ impl Target for Program {
         if let Axis::Codegen(level) = &self.axis {
             return level.describe(id, text, &self.root);
         }
-        Change::reported(id, text, |name| {
-            self.toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
-        })
+        Change::reported(id, text, |name| self.kind(name))
     }
 
     fn take_notes(&self) -> Vec<String> {
@@ -384,7 +398,9 @@ impl Target for Program {
 
     fn summary(&self) -> Option<String> {
         let (builds, invocations) = self.learned().rebuilds;
-        self.axis.builds().then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
+        let is_told_in_all = matches!(self.axis, Axis::Codegen(_));
+        (self.axis.builds() && !is_told_in_all)
+            .then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
     }
 
     fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String {

@@ -101,6 +101,20 @@ const WITH_VALUE: [(&str, Value); 23] = [
     ("-p", Value::NextWord),
 ];
 
+/// The options that choose among the targets of packages.
+const TARGETS: [&str; 10] = [
+    "--all-targets",
+    "--bench",
+    "--benches",
+    "--bin",
+    "--bins",
+    "--example",
+    "--examples",
+    "--lib",
+    "--test",
+    "--tests",
+];
+
 fn value_of(option: &str) -> Value {
     WITH_VALUE.iter().find(|(name, _)| *name == option).map_or(Value::None, |&(_, value)| value)
 }
@@ -168,6 +182,23 @@ impl Arguments {
             }
         }
         true
+    }
+
+    /// The options, without those that choose among the targets of packages.
+    pub fn options_of_any_target(&self) -> Vec<OsString> {
+        let mut words = self.options.iter().peekable();
+        let mut kept = Vec::new();
+        while let Some(word) = words.next() {
+            match option(word) {
+                Some((name, attached)) if TARGETS.contains(&name.as_str()) => {
+                    if attached.is_none() && value_of(&name) == Value::NextWord {
+                        words.next_if(|next| option(next).is_none());
+                    }
+                }
+                _ => kept.push(word.clone()),
+            }
+        }
+        kept
     }
 
     /// The profile that is built with.
@@ -267,6 +298,17 @@ mod tests {
         assert_eq!(arguments.config, words("a=1 b=2"));
         assert_eq!(arguments.packages, words("x y"));
         assert_eq!((arguments.bins, arguments.examples, arguments.doc), (words("b"), words("e"), true));
+    }
+
+    #[test]
+    fn targets_can_be_chosen_anew() {
+        for (line, expected) in [
+            ("--lib -p x --test it --release", "-p x --release"),
+            ("--bin --test -F a --bins --bench=b --examples --all-targets", "-F a"),
+            ("--tests -p lib sort", "-p lib"),
+        ] {
+            assert_eq!(test(line).options_of_any_target(), words(expected), "{line}");
+        }
     }
 
     #[test]

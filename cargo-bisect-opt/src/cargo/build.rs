@@ -1,13 +1,13 @@
 //! Building with cargo, and what came of it.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
 
-use cargo_metadata::{Artifact, BuildScript, CrateType, Message, TargetKind};
+use cargo_metadata::{Artifact, ArtifactProfile, BuildScript, CrateType, Message, TargetKind};
 
 use super::{Arguments, CargoError, Config, Executable, Subcommand};
 use crate::{
@@ -29,6 +29,8 @@ pub struct Build<'a> {
     pub more_arguments: &'a [OsString],
     /// Where to build.
     pub target_dir: &'a Path,
+    /// Only these of the targets that the user's arguments choose among.
+    pub only: Option<&'a [OsString]>,
     /// Settings that go over those of configuration files: the values of `--config`.
     pub settings: &'a [String],
     /// Flags for rustc.
@@ -68,8 +70,9 @@ pub struct Artifacts {
     pub scripts: Vec<BuildScript>,
     /// Shared libraries.
     pub libraries: Vec<PathBuf>,
-    /// The packages of which anything was built or up to date, by their IDs; build scripts do not count.
-    pub packages: BTreeSet<String>,
+    /// The packages of which anything was built or is up to date, build scripts aside, by their IDs; and what their profile
+    /// says, as far as cargo tells.
+    pub packages: BTreeMap<String, BTreeMap<&'static str, String>>,
     /// How often rustc was run: what is up to date does not count.
     pub rustc_invocations: usize,
 }
@@ -129,7 +132,13 @@ impl Build<'_> {
         let mut argv: Vec<OsString> = ours.iter().map(Into::into).collect();
         argv.push("--message-format=json-render-diagnostics".into());
         argv.extend(["--target-dir".into(), self.target_dir.into()]);
-        argv.extend(self.arguments.options.iter().cloned());
+        match self.only {
+            None => argv.extend(self.arguments.options.iter().cloned()),
+            Some(targets) => {
+                argv.extend(self.arguments.options_of_any_target());
+                argv.extend(targets.iter().cloned());
+            }
+        }
         argv.extend(self.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         argv.extend(self.more_arguments.iter().cloned());
         if self.subcommand == Subcommand::Test {
@@ -183,10 +192,22 @@ impl Artifacts {
             self.libraries.extend(artifact.filenames.iter().filter(is_library).map(|path| path.clone().into()));
         }
         if !artifact.target.kind.contains(&TargetKind::CustomBuild) {
-            self.packages.insert(artifact.package_id.repr.clone());
+            self.packages.insert(artifact.package_id.repr.clone(), profile(&artifact.profile));
             self.executables.extend(Executable::of(artifact));
         }
     }
+}
+
+/// The keys of a profile that cargo tells, with their values as TOML.
+fn profile(profile: &ArtifactProfile) -> BTreeMap<&'static str, String> {
+    let level = &profile.opt_level;
+    let level = if level.parse::<u8>().is_ok() { level.clone() } else { format!("\"{level}\"") };
+    [
+        ("opt-level", level),
+        ("debug-assertions", profile.debug_assertions.to_string()),
+        ("overflow-checks", profile.overflow_checks.to_string()),
+    ]
+    .into()
 }
 
 #[cfg(test)]
@@ -207,6 +228,7 @@ mod tests {
             subcommand,
             more_arguments: &more,
             target_dir: Path::new("T"),
+            only: None,
             settings: &[],
             flags: Flags::Instrumented(&[]),
             variables: &BTreeMap::new(),

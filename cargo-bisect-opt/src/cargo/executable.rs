@@ -88,6 +88,18 @@ impl Executable {
         !self.is_test && matches!(self.kind, Kind::Binary | Kind::Example)
     }
 
+    /// The options with which cargo builds it, and others of its name.
+    pub fn options(&self) -> Vec<OsString> {
+        let named = |option: &str| vec![option.into(), self.name.clone().into()];
+        match self.kind {
+            Kind::Library => vec!["--lib".into()],
+            Kind::Binary => named("--bin"),
+            Kind::Test => named("--test"),
+            Kind::Bench => named("--bench"),
+            Kind::Example => named("--example"),
+        }
+    }
+
     /// Its name, the same after each build of it.
     pub fn key(&self) -> String {
         format!("{} {:?} {} {}", self.package.id, self.kind, self.name, self.is_test)

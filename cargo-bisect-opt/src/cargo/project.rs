@@ -51,6 +51,8 @@ pub struct With {
     pub flags: Vec<String>,
     /// Settings that go over those of configuration files, as for `--config`.
     pub settings: Vec<String>,
+    /// Only these of the targets that the user's arguments choose among, as cargo's options.
+    pub only: Option<Vec<OsString>>,
     /// Nothing of ours, and no debug information that the user has not asked for.
     pub is_plain: bool,
 }
@@ -163,6 +165,7 @@ impl Project {
             subcommand: self.subcommand,
             more_arguments: &self.program,
             target_dir,
+            only: with.only.as_deref(),
             settings: &with.settings,
             flags: if with.is_plain { Flags::Plain } else { Flags::Instrumented(&with.flags) },
             variables: &with.variables,

@@ -21,7 +21,7 @@ impl Workspace {
     pub fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
         let mut options = arguments.of_workspace();
         options.push("--no-deps".into());
-        Ok(Self { metadata: metadata(config, options)? })
+        Ok(Self { metadata: metadata(config, &options)? })
     }
 
     /// The packages that a build with these arguments compiles for its target, at most.
@@ -32,7 +32,7 @@ impl Workspace {
         let mut options = arguments.of_workspace();
         options.extend(["--filter-platform".into(), config.triple.clone().into()]);
         options.extend(arguments.of_graph.iter().cloned());
-        let metadata = metadata(config, options)?;
+        let metadata = metadata(config, &options)?;
         let roots = if arguments.all_members {
             metadata.workspace_members.clone()
         } else {
@@ -40,7 +40,7 @@ impl Workspace {
         };
         // Where a name is given in a form that only cargo knows, everything that the workspace has.
         let roots = if roots.is_empty() { metadata.workspace_members.clone() } else { roots };
-        Ok(graph::packages(&metadata, &roots, tests))
+        Ok(graph::packages(&metadata, &roots, tests, &config.directory))
     }
 
     /// Its directory: rustc names files relative to it.
@@ -107,7 +107,7 @@ impl Workspace {
     }
 }
 
-fn metadata(config: &Config, options: Vec<OsString>) -> Result<Metadata, CargoError> {
+fn metadata(config: &Config, options: &[OsString]) -> Result<Metadata, CargoError> {
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();
     command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);
@@ -124,7 +124,7 @@ fn metadata(config: &Config, options: Vec<OsString>) -> Result<Metadata, CargoEr
 }
 
 /// Whether a package ID specification (`name`, `name@version`, or a URL) means this package.
-fn is_spec_of(spec: &str, package: &Package) -> bool {
+pub fn is_spec_of(spec: &str, package: &Package) -> bool {
     let (name, version) = (package.name.as_str(), package.version.to_string());
     spec == name
         || spec == package.id.repr

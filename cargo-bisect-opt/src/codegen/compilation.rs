@@ -10,11 +10,12 @@ use bisect_core::ChangeId;
 
 use super::{
     graph::Package,
-    plan::{self, Counter, Plan},
+    passes::Passes,
+    plan::{self, Counter, CounterKind, Plan},
     settings::{Contrast, Settings},
     wrapper::{self, Session},
 };
-use crate::cargo::With;
+use crate::cargo::{Artifacts, CargoError, With};
 
 /// What does not change during a search.
 #[derive(Debug)]
@@ -68,7 +69,26 @@ impl Compilation {
         variables.insert(wrapper::VARIABLE.to_owned(), session.into());
         // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
         variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
-        With { variables, settings, is_plain: true, flags: Vec::new() }
+        With { variables, settings, is_plain: true, ..With::default() }
+    }
+
+    /// The passes of one of these culprits: a build without any limit lists them.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub fn list_passes(
+        &self,
+        culprits: &BTreeSet<ChangeId>,
+        package: ChangeId,
+        of: CounterKind,
+        build: impl FnOnce(With) -> Result<Artifacts, CargoError>,
+    ) -> Result<Passes, CargoError> {
+        let counter = Counter { of, limits: BTreeMap::new(), lists: true };
+        let (with, value) = self.counting(culprits, package, counter);
+        let artifacts = build(with)?;
+        let Some(package) = self.package(package) else { return Ok(Passes::default()) };
+        let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
+        Ok(Passes::read(&plan::told(&artifacts.store(), &variable, [&value, ""]))?)
     }
 
     /// A build of these culprits with a counter of the compiler in one of them; and the value of that one's variable.
@@ -76,6 +96,25 @@ impl Compilation {
         let plan = Plan { counter: Some(counter), ..self.plan(true) };
         let value = plan.value().unwrap_or_default();
         (self.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
+    }
+
+    /// Settings that say the same as those of [`with`](Self::with) where only these packages are compiled in the bad way, by
+    /// values of the profile that were seen: the good way is that of all packages. `None` if that cannot be said.
+    pub fn shortly(&self, bad: &BTreeMap<ChangeId, BTreeMap<&'static str, String>>) -> Option<Vec<String>> {
+        if self.packages.iter().any(|package| package.is_named) {
+            return None;
+        }
+        let Self { profile, contrast, .. } = self;
+        let mut settings: Vec<_> =
+            contrast.good.keys.iter().map(|(key, value)| format!("profile.{profile}.{key}={value}")).collect();
+        for (&change, seen) in bad {
+            let package = self.package(change)?;
+            for key in contrast.good.keys.keys().chain(contrast.bad.keys.keys()).collect::<BTreeSet<_>>() {
+                let value = contrast.bad.keys.get(key).or_else(|| seen.get(key.as_str()))?;
+                settings.push(self.setting(package, key, value));
+            }
+        }
+        Some(settings)
     }
 
     /// A key of the profile for one package, as for cargo's `--config`.

@@ -10,7 +10,7 @@ use std::{
 use bisect_core::{ChangeId, search::Outcome};
 
 use super::{
-    Among, Depth, Functions, Level,
+    Among, Depth, Functions, Level, Seen,
     advice::Known,
     compilation::Compilation,
     driver::{self, DriverError},
@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     cargo::{CargoError, Project},
+    console::plural,
     events::{Answer, Change, Event},
     exit_code::Exit,
     lab::{Lab, Named, Searched},
@@ -42,6 +43,7 @@ pub struct Drill {
     pub compilation: Arc<Compilation>,
     /// What is compiled.
     pub project: Arc<Project>,
+    seen: Arc<Mutex<Seen>>,
 }
 
 /// Why there is no search.
@@ -88,7 +90,8 @@ impl Drill {
             wrapper: std::env::current_exe().map_err(CargoError::Io)?,
         };
         let (depth, driver) = (asked.level, asked.driver);
-        Ok(Self { settings, depth, driver, compilation: Arc::new(compilation), project: Arc::new(project) })
+        let (compilation, project) = (Arc::new(compilation), Arc::new(project));
+        Ok(Self { settings, depth, driver, compilation, project, seen: Arc::default() })
     }
 
     /// Searches as deep as asked for, and as the toolchain allows.
@@ -96,7 +99,7 @@ impl Drill {
     /// # Errors
     /// If an event cannot be told.
     pub fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let level = self.level(Among::Crates { seen: Mutex::default() });
+        let level = self.level(Among::Crates);
         let crates = Program::compiled(self.settings.clone(), self.project.clone(), level);
         let Searched { mut end, found } = lab.search(&crates)?;
         if end.status == Exit::Found && self.depth > Depth::Crates {
@@ -105,6 +108,7 @@ impl Drill {
                 lab.tell(&Event::Note(&error.to_string()))?;
             }
             for culprit in &found {
+                lab.within = Some(culprit.found.set);
                 let explained = self.explain(lab, &crates, culprit, driver.as_ref().ok())?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
@@ -113,14 +117,22 @@ impl Drill {
                 lab.tell(&Event::Answer(&explained))?;
             }
         }
+        lab.tell(&Event::Note(&self.compiled()))?;
         end.sets = found.len();
         (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
         lab.tell(&Event::End(&end))?;
         Ok(end.status)
     }
 
+    /// How much was compiled, for people.
+    fn compiled(&self) -> String {
+        let compiled = self.compilation.session.compiled.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let count = compiled.map_or(0, |text| text.lines().count());
+        format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
+    }
+
     fn level(&self, among: Among) -> Level {
-        Level { compilation: self.compilation.clone(), among }
+        Level { compilation: self.compilation.clone(), among, seen: self.seen.clone() }
     }
 
     fn driver(&self) -> Result<PathBuf, DriverError> {
@@ -201,16 +213,17 @@ impl Inquiry<'_> {
                 );
                 lab.tell(&Event::Note(&note))?;
             }
-            let level = Level::passes(self.drill.compilation.clone(), self.culprits.clone(), package, of);
-            let level = match level.listed(&self.drill.project, lab.interrupt) {
-                Ok(level) => level,
+            let build = |with| self.crates.build_beside(with, lab.interrupt);
+            let passes = match self.drill.compilation.list_passes(&self.culprits, package, of, build) {
+                Ok(passes) => passes,
                 Err(CargoError::Interrupted) => return Ok(()),
                 Err(error) => {
                     lab.tell(&Event::Note(&format!("{} passes cannot be counted: {error}", of.owner())))?;
                     continue;
                 }
             };
-            let found = self.search(lab, level.among, "pass")?;
+            let among = Among::Passes { culprits: self.culprits.clone(), package, of, passes };
+            let found = self.search(lab, among, "pass")?;
             if let [pass] = found.as_slice() {
                 self.facts.push(("pass", pass.name.clone()));
                 return self.cross_check(lab, package, of, &pass.name);

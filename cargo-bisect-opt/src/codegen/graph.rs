@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::overrides;
+use crate::cargo::is_spec_of;
 use bisect_core::{ChangeId, Field};
 use cargo_metadata::{DependencyKind, Metadata, Package as MetadataPackage, PackageId, TargetKind};
 
@@ -23,6 +25,8 @@ pub struct Package {
     pub version: String,
     /// How it is named in a profile.
     pub spec: String,
+    /// Whether a profile of the user's names it.
+    pub is_named: bool,
     /// Where its library begins, or its first program.
     pub source: PathBuf,
     /// The directory of its manifest.
@@ -43,8 +47,10 @@ impl Package {
     }
 }
 
-/// The packages that `metadata` has of a build of `roots`, with what their tests need if they are tested.
-pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool) -> Vec<Package> {
+/// The packages that `metadata` has of a build of `roots`, with what their tests need if they are tested; for cargo as it
+/// works in `directory`.
+pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool, directory: &Path) -> Vec<Package> {
+    let named = overrides::named_packages(metadata.workspace_root.as_std_path(), directory);
     let by_id: BTreeMap<_, _> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: BTreeMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
@@ -68,7 +74,7 @@ pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool) -> Vec<Pa
     }
     let members: BTreeSet<_> = metadata.workspace_members.iter().collect();
     let all = reached.iter().filter_map(|id| by_id.get(id));
-    all.map(|package| Package::of(package, members.contains(&package.id), metadata)).collect()
+    all.map(|package| Package::of(package, members.contains(&package.id), metadata, &named)).collect()
 }
 
 fn is_proc_macro(package: &MetadataPackage) -> bool {
@@ -76,16 +82,22 @@ fn is_proc_macro(package: &MetadataPackage) -> bool {
 }
 
 impl Package {
-    fn of(package: &MetadataPackage, is_own: bool, metadata: &Metadata) -> Self {
+    fn of(package: &MetadataPackage, is_own: bool, metadata: &Metadata, named: &BTreeSet<String>) -> Self {
         let (name, version) = (package.name.to_string(), package.version.to_string());
         let same = |other: &&MetadataPackage| other.name == package.name && other.version == package.version;
         let is_unique = metadata.packages.iter().filter(same).count() == 1;
+        let by_user = named.iter().find(|spec| is_spec_of(spec, package));
         let fields = ["crate", &name, &version].map(Field::Str);
         let source = package.targets.iter().find(|target| !target.is_custom_build());
         Self {
             change: ChangeId::of(&fields).in_crate(Self::crate_id(&name, &version)),
             id: package.id.repr.clone(),
-            spec: if is_unique { format!("{name}@{version}") } else { package.id.repr.clone() },
+            spec: match by_user {
+                Some(spec) => spec.clone(),
+                None if is_unique => format!("{name}@{version}"),
+                None => package.id.repr.clone(),
+            },
+            is_named: by_user.is_some(),
             source: source.map_or_else(PathBuf::new, |target| target.src_path.clone().into()),
             directory: package
                 .manifest_path

@@ -1,6 +1,6 @@
 //! One run: built if need be, and everything that is to be run started, one after the other.
 
-use std::{borrow::Cow, ffi::OsString, path::Path, process::Command, time::Instant};
+use std::{borrow::Cow, collections::BTreeSet, ffi::OsString, path::Path, process::Command, time::Instant};
 
 use bisect_core::{
     Matcher, Pattern,
@@ -15,7 +15,7 @@ use super::{
     failures::{Failure, Failures, Share},
 };
 use crate::{
-    cargo::{Artifacts, CargoError, Executable, Output, Subcommand, libtest},
+    cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest},
     cause::Cause,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Finished, Job},
@@ -40,6 +40,7 @@ impl Program {
                     .to_owned(),
             ));
         };
+        let with = With { only: self.needed_targets(), ..with };
         let output = Output::Log(request.log);
         match self.project.build_in(request.slot, &with, output, request.scratch.path(), request.interrupt) {
             Ok(artifacts) => {
@@ -53,6 +54,19 @@ impl Program {
             Err(CargoError::Build { .. }) => Ok(None),
             Err(error) => Err(unusable(error)),
         }
+    }
+
+    /// What still has to be built, once it is known which tests are repeated: not the harnesses of the others. Programs are
+    /// built all the same, as tests may start them.
+    pub(super) fn needed_targets(&self) -> Option<Vec<OsString>> {
+        let (focus, artifacts) = (self.focus(), self.artifacts.get()?);
+        if self.settings.subcommand != Subcommand::Test || !focus.is_settled() {
+            return None;
+        }
+        let is_needed =
+            |executable: &&Executable| !executable.is_test || focus.share(&executable.key()) != Share::Nothing;
+        let needed: BTreeSet<_> = artifacts.executables.iter().filter(is_needed).map(Executable::options).collect();
+        Some(needed.into_iter().flatten().collect())
     }
 
     /// Runs everything that is to be run, in one go; several times, if that is asked for.
