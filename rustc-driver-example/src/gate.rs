@@ -1,0 +1,36 @@
+//! The kinds of changes that this compiler knows.
+
+/// A kind of change; its name stands in patterns (`name=PATTERN`) and in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// One change a function: whether it is optimized.
+    Optimize,
+    /// One change a division: whether it is made a shift, by the pass of the tutorial.
+    Halve,
+}
+
+impl Gate {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Optimize, Self::Halve];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Optimize => "optimize",
+            Self::Halve => "halve",
+        }
+    }
+
+    /// Whether its changes are on when nobody bisects.
+    ///
+    /// A pattern without a name is for the gates that are: it takes away what rustc does anyway. What rustc does not do
+    /// by itself has to be asked for by name.
+    #[must_use]
+    pub const fn is_on_by_default(self) -> bool {
+        match self {
+            Self::Optimize => true,
+            Self::Halve => false,
+        }
+    }
+}
