@@ -5,19 +5,24 @@
 pub enum Gate {
     /// One change a function: whether it is optimized.
     Optimize,
+    /// The same for functions that came with the compiler and are compiled once more in this crate: generic ones, and those
+    /// that are inlined. Their own code is rarely to blame, but much of what is undefined behaviour in others shows only
+    /// where they are optimized along with it.
+    Std,
     /// One change a division: whether it is made a shift, by the pass of the tutorial.
     Halve,
 }
 
 impl Gate {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Optimize, Self::Halve];
+    pub const ALL: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
 
     /// Its name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Optimize => "optimize",
+            Self::Std => "std",
             Self::Halve => "halve",
         }
     }
@@ -29,7 +34,7 @@ impl Gate {
     #[must_use]
     pub const fn is_on_by_default(self) -> bool {
         match self {
-            Self::Optimize => true,
+            Self::Optimize | Self::Std => true,
             Self::Halve => false,
         }
     }

@@ -48,9 +48,10 @@ fn decide(tcx: TyCtxt<'_>, function: DefId, mut attrs: CodegenFnAttrs) -> Codege
     if !is_change(tcx, function, &attrs) {
         return attrs;
     }
-    let id = names::id(tcx, Gate::Optimize, function, &[]);
+    let gate = gate(tcx, function);
+    let id = names::id(tcx, gate, function, &[]);
     changes().get_or_insert_default().insert(function, id);
-    if !bisection().is_on(Gate::Optimize, id) {
+    if !bisection().is_on(gate, id) {
         attrs.optimize = OptimizeAttr::DoNotOptimize;
     }
     attrs
@@ -72,6 +73,16 @@ fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
         && !matches!(attrs.inline, InlineAttr::Always | InlineAttr::Force { .. })
         && !attrs.flags.intersects(SPECIAL)
         && tcx.intrinsic(function).is_none()
+}
+
+/// Of which kind the change of a function is: by where its crate is.
+fn gate(tcx: TyCtxt<'_>, function: DefId) -> Gate {
+    if function.is_local() {
+        return Gate::Optimize;
+    }
+    let sysroot = tcx.sess.opts.sysroot.path();
+    let comes_with_rustc = tcx.used_crate_source(function.krate).paths().any(|path| path.starts_with(sysroot));
+    if comes_with_rustc { Gate::Std } else { Gate::Optimize }
 }
 
 /// Decides what machine code is generated, and in which unit.
@@ -114,7 +125,7 @@ pub(super) fn report(tcx: TyCtxt<'_>, function: DefId) {
     }
     let id = changes().as_ref().and_then(|changes| changes.get(&function).copied());
     if let Some(id) = id {
-        bisection().report(Gate::Optimize, id, || names::describe(tcx, function, tcx.def_span(function)));
+        bisection().report(gate(tcx, function), id, || names::describe(tcx, function, tcx.def_span(function)));
     }
 }
 
