@@ -56,21 +56,36 @@ fn every_case_passes_unoptimized_and_fails_in_release() {
 }
 
 #[test]
-fn every_case_depends_on_its_crates_and_on_no_other() {
+fn every_case_depends_on_its_crates_and_on_no_other_member() {
     let fixture = Fixture::new("release");
     let cases = by_level(&fixture);
-    let mut packages: Vec<_> = cases.iter().flat_map(|case| &case.crates).collect();
-    packages.sort();
-    packages.dedup();
-    for package in packages {
-        let without = of_package(package, "opt-level", "0");
-        let needs_it = |case: &Case| case.crates.contains(package);
-        expect(&results(&fixture, "cases", &without), &cases, &format!("without {package}"), |case| !needs_it(case));
-
-        let alone = [config("opt-level", "0"), of_package(package, "opt-level", "3")].concat();
-        let is_enough = |case: &Case| case.crates == [&**package];
-        expect(&results(&fixture, "cases", &alone), &cases, &format!("{package} alone"), is_enough);
+    let members = members(&fixture);
+    assert!(members.len() >= 8, "{members:?}");
+    // By each bit of their numbers, half of the members are optimized, and then the other half: one number for each case.
+    for bit in 0..members.len().next_power_of_two().ilog2() {
+        for half in [0, 1] {
+            let optimized: Vec<_> = members
+                .iter()
+                .enumerate()
+                .filter(|(number, _)| number >> bit & 1 == half)
+                .map(|(_, name)| name)
+                .collect();
+            let mut options = config("opt-level", "0");
+            options.extend(optimized.iter().flat_map(|name| of_package(name, "opt-level", "3")));
+            let results = results(&fixture, "cases", &options);
+            expect(&results, &cases, &format!("{optimized:?} optimized"), |case| {
+                case.crates.iter().all(|name| optimized.contains(&name))
+            });
+        }
     }
+}
+
+/// The packages of its workspace.
+fn members(fixture: &Fixture) -> Vec<String> {
+    let finished = run(&mut fixture.cargo(["metadata", "--format-version=1", "--no-deps"])).expect_status(0);
+    let metadata: cargo_metadata::Metadata =
+        serde_json::from_str(&finished.stdout).expect("cargo's metadata can be read");
+    metadata.packages.iter().map(|package| package.name.to_string()).collect()
 }
 
 #[test]
