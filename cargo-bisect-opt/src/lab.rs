@@ -120,8 +120,10 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
-    /// The tests that failed in each failing run at an end.
+    /// The tests that failed in each failing run at an end, and in that which was made once more to see whether they do.
     failed_at_end: Vec<Vec<String>>,
+    /// The end that is run once more.
+    looks_again: Option<Question>,
     /// What there is to say where runs are only evidence.
     doubts: Doubts,
 }
@@ -154,6 +156,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             told: Vec::new(),
             tests: None,
             failed_at_end: Vec::new(),
+            looks_again: None,
             doubts: Doubts::default(),
         }
     }
@@ -166,8 +169,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Ok(match ended {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
-                let beliefs = self.beliefs();
-                conclude(&self.search, &verdict, beliefs.as_ref(), self.tests.as_deref(), self.lab.out_dir)
+                let beliefs = |test| self.beliefs_of(test);
+                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), self.lab.out_dir)
             }
             Err(RunError::Interrupted) => {
                 (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
@@ -299,22 +302,21 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.ends >= 2 * self.lab.options.runs_per_trial.get()
     }
 
-    /// Goes on for each test that fails, if that is how the target is searched, and if the same ones fail once more: what
-    /// fails now and then fails as one.
+    /// Goes on for each test that fails, if that is how the target is searched, and if some of them fail once more: of a
+    /// target that fails now and then in one test or another, all failures are one.
     fn split(&mut self) -> io::Result<bool> {
         let Some(tests) = self.target.tests() else { return Ok(false) };
         let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
-        if count.get() > 1 && matches!(self.lab.options.noise, Noise::Suspected(_)) {
-            match self.failed_at_end.as_slice() {
-                [_] => {
-                    self.search.look_again();
-                    return Ok(false);
-                }
-                [first, second, ..] if first != second => {
-                    self.search.disbelieve();
-                    return Ok(false);
-                }
-                _ => {}
+        let mut unsteady = Vec::new();
+        if count.get() > 1 && self.lab.options.noise != Noise::Refused {
+            let [first, second, ..] = self.failed_at_end.as_slice() else {
+                self.search.look_again();
+                return Ok(false);
+            };
+            unsteady.extend((0..count.get()).filter(|&i| first.contains(&tests[i]) != second.contains(&tests[i])));
+            if unsteady.len() == count.get() {
+                self.search.disbelieve();
+                return Ok(false);
             }
         }
         if count.get() > 1 {
@@ -323,6 +325,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         }
         self.search.split(count);
         self.tests = Some(tests);
+        self.doubts.forget();
+        unsteady.into_iter().for_each(|test| self.search.disbelieve_test(test));
         Ok(true)
     }
 
@@ -330,8 +334,10 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let wants_text = self.lab.since.is_some() || self.search.is_noisy() && self.search.changes() < MANY;
-        let verbose = pattern.verbose || wants_text && self.is_end(trial);
+        let is_end = matches!(trial.question, Question::All | Question::None);
+        let is_noisy = trial.tests.iter().any(|&test| self.search.is_noisy_test(test));
+        let wants_text = self.lab.since.is_some() && self.is_end(trial) || is_noisy && self.search.changes() < MANY;
+        let verbose = pattern.verbose || wants_text && is_end;
         pattern.verbose(verbose)
     }
 
@@ -370,13 +376,21 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         if self.is_end(trial) {
             self.ends += 1;
             let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
-            self.failed_at_end.extend(failed.map(|run| run.failed_tests.clone()));
+            let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
+            if self.looks_again == Some(trial.question) && failed.is_empty() {
+                failed.push(Vec::new());
+            }
+            if !failed.is_empty() {
+                self.looks_again = Some(trial.question);
+            }
+            self.failed_at_end.extend(failed);
             self.note_places(&runs);
             if self.knows_ends() && !self.search.is_noisy() {
                 self.favour_touched()?;
             }
         }
-        self.doubts.add(&runs);
+        let is_noisy = |index: usize| self.tests.is_none() || self.search.is_noisy_test(trial.tests[index]);
+        self.doubts.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
         self.tell_doubts()?;
         if trial.question == Question::Exactly {
             self.accounts.insert(trial.id, runs);

@@ -7,13 +7,14 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Outcome, Trial},
+    search::{Culprit, Mode, Outcome, Shared, Trial},
 };
 
 use super::{Progress, Session};
 use crate::{
     describe::Description,
     events::{Change, Event, Found, RunBegins, TrialDone},
+    noise::Sureness,
     target::{Kind, Run, Target},
     waiting::computed_by_children,
 };
@@ -66,7 +67,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             if !self.told.contains(&changes) {
                 self.told.push(changes);
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                found.push(self.found(self.told.len(), index, shared.culprit, self.tests.as_deref().map(names)));
+                let noise = self.sureness(index, shared);
+                found.push(self.found(self.told.len(), shared.culprit, noise, self.tests.as_deref().map(names)));
             }
         }
         found.iter().try_for_each(|found| self.lab.tell(&Event::Found(found)))?;
@@ -92,7 +94,19 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
     }
 
-    fn found(&self, number: usize, index: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+    /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.
+    fn sureness(&self, index: usize, shared: &Shared<'_>) -> Option<Sureness> {
+        let Some(tests) = &self.tests else { return self.search.certainty(index).map(Into::into) };
+        let set = |culprit: &Culprit| culprit.changes.iter().copied().collect::<BTreeSet<_>>();
+        let of_test = |&test: &usize| {
+            let index = self.search.found_by(test).iter().position(|found| set(found) == set(shared.culprit))?;
+            let sureness = Sureness::from(self.search.certainty_of(test, index)?);
+            Some(Sureness { test: Some(tests[test].clone()), ..sureness })
+        };
+        shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))
+    }
+
+    fn found(&self, number: usize, culprit: &Culprit, noise: Option<Sureness>, tests: Option<Vec<String>>) -> Found {
         let runs = &self.accounts[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let change = |&id: &ChangeId| {
@@ -108,7 +122,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             },
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
-            noise: self.search.certainty(index).map(Into::into),
+            noise,
             reproduce: self
                 .lab
                 .repetition
