@@ -1,6 +1,7 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
 mod doubts;
+mod split;
 mod tell;
 
 use std::{
@@ -14,7 +15,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
+    search::{Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
 };
 
 use doubts::Doubts;
@@ -300,34 +301,6 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
         self.ends >= 2 * self.lab.options.runs_per_trial.get()
-    }
-
-    /// Goes on for each test that fails, if that is how the target is searched, and if some of them fail once more: of a
-    /// target that fails now and then in one test or another, all failures are one.
-    fn split(&mut self) -> io::Result<bool> {
-        let Some(tests) = self.target.tests() else { return Ok(false) };
-        let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
-        let mut unsteady = Vec::new();
-        if count.get() > 1 && self.lab.options.noise != Noise::Refused {
-            let [first, second, ..] = self.failed_at_end.as_slice() else {
-                self.search.look_again();
-                return Ok(false);
-            };
-            unsteady.extend((0..count.get()).filter(|&i| first.contains(&tests[i]) != second.contains(&tests[i])));
-            if unsteady.len() == count.get() {
-                self.search.disbelieve();
-                return Ok(false);
-            }
-        }
-        if count.get() > 1 {
-            let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
-            self.lab.tell(&Event::Note(&note))?;
-        }
-        self.search.split(count);
-        self.tests = Some(tests);
-        self.doubts.forget();
-        unsteady.into_iter().for_each(|test| self.search.disbelieve_test(test));
-        Ok(true)
     }
 
     /// What the target gets to know of a trial. Where it matters which places changed, the first runs must say where

@@ -113,8 +113,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// What is believed of one test, or of the whole target, if its runs are only evidence.
     pub(super) fn beliefs_of(&self, test: usize) -> Option<Beliefs> {
-        let text = |id| self.doubts.texts.get(&id).cloned().unwrap_or_default();
-        let beliefs = Beliefs::new(&self.search.estimate_of(test)?, text);
+        let said = |id| self.doubts.texts.get(&id).cloned().unwrap_or_default();
+        let beliefs = Beliefs::new(&self.search.estimate_of(test)?, said);
         Some(match &self.tests {
             Some(tests) => beliefs.of_test(tests[test].clone()),
             None => beliefs,

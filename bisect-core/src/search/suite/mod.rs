@@ -4,13 +4,14 @@
 //! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
 //! [`pool`] for what is run, and [`test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
-//! Tests that contradict themselves are searched under noise, and take turns with all others: see [`doubt`].
+//! Tests that contradict themselves are searched under noise, and take turns with all others: see [`doubt`] and [`turns`].
 
 mod doubt;
 mod joint;
 mod pool;
 mod runs;
 mod test;
+mod turns;
 
 use alloc::{collections::BTreeSet, sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
@@ -21,11 +22,10 @@ use test::Test;
 
 use super::{
     Options, Step,
-    flaky::Flaky,
-    noise::{Certainty, Estimate, Noise},
+    noise::Noise,
     procedure::{Answer, Procedure},
     selection::Selection,
-    trial::{Observation, Outcome, Question, Trial, TrialId},
+    trial::{Observation, Question, Trial, TrialId},
     verdict::{Culprit, Incomplete, Shared, Verdict},
 };
 use crate::ChangeId;
@@ -83,19 +83,6 @@ impl Suite {
             (0..tests.get()).for_each(|test| this.disbelieve(test, options));
         }
         this
-    }
-
-    /// Goes on under noise with a test. The chance of a mistake is shared out among all tests.
-    #[expect(clippy::cast_precision_loss, reason = "there are not so many tests")]
-    pub(super) fn disbelieve(&mut self, test: usize, options: &Options) {
-        let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
-        if self.tests[test].doubt.search().is_none() {
-            let share = (1.0 - confidence) / self.tests.len() as f64;
-            self.tests[test].go_on_under_noise(1.0 - share, options);
-            self.found.retain(|&(of, _)| of != test);
-            let found = (0..self.found_by(test).len()).map(|which| (test, which));
-            self.found.extend(found);
-        }
     }
 
     /// What to do next, where so many runs were started before.
@@ -264,48 +251,6 @@ impl Suite {
         has_told
     }
 
-    /// The trial that is worth a run beside those that are useful already. Tests that contradict themselves, all together,
-    /// take turns with those that do not.
-    fn choose(&mut self, useful: &[usize], options: &Options) -> Option<Plan> {
-        if let Some(check) = self.check() {
-            return Some(check);
-        }
-        if self.was_doubtful {
-            return self.plan(useful).or_else(|| self.evidence(options));
-        }
-        self.evidence(options).or_else(|| self.plan(useful))
-    }
-
-    /// The run that is made to see whether tests are reliable, once each was on its own: where a test has passed that failed
-    /// with the others, the same again; else what none of them has done on its own, to show that it passes.
-    fn check(&self) -> Option<Plan> {
-        let tests = self.tests.iter().enumerate();
-        let believed: Vec<_> = tests.filter(|(_, test)| test.doubt.search().is_none()).collect();
-        let is_new = |test: &Test| test.procedure.is_apart() && test.verdict().is_none();
-        if !self.is_unchecked || believed.iter().any(|(_, test)| is_new(test)) {
-            return None;
-        }
-        let passed = |test: &Test| test.verdict() == Some(&Verdict::NoDifference(Outcome::Pass));
-        let may_tell = |(_, test): &&(usize, &Test)| test.verdict().is_none() || passed(test);
-        let open: Vec<_> = believed.iter().filter(may_tell).collect();
-        let procedure = &open.first()?.1.procedure;
-        let has_passed = open.iter().any(|(_, test)| passed(test));
-        let (question, selection) = if has_passed { procedure.failing_end() } else { procedure.passing_end() };
-        let tests = open.iter().map(|&&(number, _)| number).collect();
-        Some(Plan { question, selection, tests, purpose: Purpose::Check })
-    }
-
-    /// What the tests that contradict themselves want to know: the one that has had the fewest runs says what.
-    fn evidence(&mut self, options: &Options) -> Option<Plan> {
-        let mut askers: Vec<_> =
-            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].doubt.turns()?, test))).collect();
-        askers.sort_unstable();
-        let (question, selection) = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence(options))?;
-        // A test that has a part in it has its say later.
-        let tests = (0..self.tests.len()).filter(|&test| self.tests[test].is_evidence(&selection)).collect();
-        Some(Plan { question, selection, tests, purpose: Purpose::Evidence })
-    }
-
     /// The trial of those that are believed.
     fn plan(&self, useful: &[usize]) -> Option<Plan> {
         // Asked already, and the answer may be there, if it was asked early.
@@ -389,12 +334,6 @@ impl Suite {
         verdicts.into_iter().rev().max_by_key(rank).cloned()
     }
 
-    /// Whether it is being seen whether tests are reliable.
-    fn is_being_checked(&self) -> bool {
-        let is_open = |runs: &Runs| runs.purpose == Purpose::Check && runs.in_flight() > 0;
-        self.check().is_some() || self.runs.iter().any(is_open)
-    }
-
     pub(super) fn tests(&self) -> usize {
         self.tests.len()
     }
@@ -415,27 +354,6 @@ impl Suite {
 
     pub(super) fn undecided(&self) -> usize {
         self.tests.iter().filter(|test| test.verdict().is_none()).count()
-    }
-
-    /// What is believed of a test that contradicts itself.
-    pub(super) fn estimate(&self, test: usize) -> Option<Estimate> {
-        self.tests[test].doubt.search().and_then(Flaky::estimate)
-    }
-
-    /// Whether a test has contradicted itself, or was expected to.
-    pub(super) fn is_noisy(&self, test: usize) -> bool {
-        self.tests[test].doubt.search().is_some()
-    }
-
-    /// How sure a culprit of a test is, by its index among those.
-    pub(super) fn certainty(&self, test: usize, index: usize) -> Option<Certainty> {
-        self.tests[test].doubt.search().and_then(|search| search.certainty(index))
-    }
-
-    /// Sets what a failing run and a passing one of tests that contradict themselves cost.
-    pub(super) fn set_costs(&mut self, failing: f64, passing: f64) {
-        let searches = self.tests.iter_mut().filter_map(|test| test.doubt.search_mut());
-        searches.for_each(|search| search.set_costs(failing, passing));
     }
 
     /// How many runs a trial takes.

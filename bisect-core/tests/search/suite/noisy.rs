@@ -29,13 +29,13 @@ fn random(state: &mut u64) -> f64 {
 fn search_flaky(seed: u64, target: &Target, options: Options, flaky: &[usize], (p1, p0): (f64, f64)) -> Search {
     let mut state = seed;
     search(target, options, &[1, 0], &mut |target, test, trial| {
-        let seen = target.observe(test, &trial.selection);
+        let shown = target.observe(test, &trial.selection);
         if !flaky.contains(&test) {
-            return seen;
+            return shown;
         }
-        let rate = if seen.outcome == Outcome::Fail { p1 } else { p0 };
+        let rate = if shown.outcome == Outcome::Fail { p1 } else { p0 };
         let outcome = if random(&mut state) < rate { Outcome::Fail } else { Outcome::Pass };
-        Observation { outcome, ..seen }
+        Observation { outcome, ..shown }
     })
 }
 
