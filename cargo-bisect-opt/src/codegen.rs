@@ -216,7 +216,9 @@ impl Level {
         changes.map(|change| (change, seen.bad.get(&change).cloned().unwrap_or_default())).collect()
     }
 
-    /// Adds what was built with the pattern to the reports; without artifacts, if it did not build.
+    /// Adds what was built with the pattern to the reports; without artifacts, if it did not build. Where a build is what
+    /// is searched, artifacts are as many as there were before it failed. What a selection says of crates is reported of all
+    /// of them then: cargo may or may not have come to compile them.
     ///
     /// # Errors
     /// If what the compiler said cannot be read.
@@ -237,7 +239,9 @@ impl Level {
                     for package in built.iter().filter(is_bad) {
                         seen.bad.entry(package.change).or_insert_with(|| artifacts.packages[&package.id].clone());
                     }
-                    seen.packages.get_or_insert_with(|| built.iter().map(|package| package.change).collect());
+                    if artifacts.is_complete {
+                        seen.packages.get_or_insert_with(|| built.iter().map(|package| package.change).collect());
+                    }
                 }
                 for package in &self.compilation.packages {
                     let is_there = seen.packages.as_ref().is_none_or(|seen| seen.contains(&package.change));
