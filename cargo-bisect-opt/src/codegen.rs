@@ -98,8 +98,7 @@ pub struct Functions {
     pub culprits: BTreeSet<ChangeId>,
     /// `bisect-rustc`.
     pub driver: PathBuf,
-    /// Of each culprit, the functions that were reported so far, and what it was told for which of them: a package of
-    /// which the same are selected is told the same, and not compiled again.
+    /// What is known of each culprit: one of which the same functions are selected is told the same, and not compiled again.
     pub told: Mutex<BTreeMap<ChangeId, Told>>,
 }
 
@@ -107,8 +106,8 @@ pub struct Functions {
 #[derive(Debug, Default)]
 pub struct Told {
     known: BTreeSet<ChangeId>,
-    /// The functions that were selected, and the value of the variable.
-    values: Vec<(BTreeSet<ChangeId>, String)>,
+    /// Patterns that were asked for; of those that say the same of all functions, the first.
+    patterns: Vec<Pattern>,
 }
 
 impl Level {
@@ -309,20 +308,15 @@ impl Functions {
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let told = told.entry(package.change).or_default();
-        let matcher = Matcher::new(pattern);
-        let enabled = |id: &&ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(**id));
-        let selected: BTreeSet<_> = told.known.iter().filter(enabled).copied().collect();
-        if !selected.is_empty() || !told.known.is_empty() {
-            if let Some((_, value)) = told.values.iter().find(|(same, _)| *same == selected) {
-                return value.clone();
-            }
-        }
+        let decides = |pattern: &Pattern, id| Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(id));
+        let says_the_same = |other: &&Pattern| told.known.iter().all(|&id| decides(other, id) == decides(pattern, id));
+        let earlier = told.patterns.iter().find(says_the_same).filter(|_| !told.known.is_empty()).cloned();
+        let pattern = earlier.unwrap_or_else(|| {
+            told.patterns.push(pattern.clone());
+            pattern.clone()
+        });
         // Always with text: what is said of a function is asked for later, when it need not be compiled again.
-        let value = format!("optimize={}", pattern.clone().verbose(true));
-        if !told.known.is_empty() {
-            told.values.push((selected, value.clone()));
-        }
-        value
+        format!("optimize={}", pattern.verbose(true))
     }
 
     fn report(

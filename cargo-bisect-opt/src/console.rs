@@ -144,8 +144,12 @@ impl Sink for Trace {
             Event::Found(found) => {
                 let n = found.changes.len();
                 let sure = found.noise.as_ref().map(|noise| format!("; {}", noise.words())).unwrap_or_default();
+                let which = match found.within {
+                    None => format!("culprit {}", found.set),
+                    Some(whole) => format!("in culprit {whole}"),
+                };
                 self.complete_line(&mut err)?;
-                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {}, confirmed{sure}", found.set, plural(n, self.noun))
+                writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{sure}", plural(n, self.noun))
             }
             Event::Note(note) => {
                 self.complete_line(&mut err)?;
@@ -199,7 +203,10 @@ impl Results {
             let does = if found.mode == "enable" { "enabling" } else { "disabling" };
             format!("{does} {these} makes the target fail")
         });
-        writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {headline}{BOLD:#}", found.set)?;
+        match found.within {
+            None => writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {headline}{BOLD:#}", found.set)?,
+            Some(whole) => writeln!(out, "{BAD}in culprit {whole}{BAD:#}{BOLD}: {headline}{BOLD:#}")?,
+        }
         for (i, change) in found.changes.iter().enumerate() {
             writeln!(out)?;
             self.change(out, change, (found.changes.len() > 1).then_some(i + 1))?;

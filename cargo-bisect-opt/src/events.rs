@@ -118,6 +118,9 @@ pub struct Found {
     /// How sure it is, where runs are only evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Sureness>,
+    /// The number of the culprit that this is a part of, if it was found by looking into one.
+    #[serde(skip)]
+    pub within: Option<usize>,
     /// What it says, for people, where that is not that the changes are enabled or disabled.
     #[serde(skip)]
     pub headline: Option<String>,

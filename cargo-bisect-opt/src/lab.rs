@@ -58,6 +58,8 @@ pub struct Lab<'a> {
     pub interrupt: &'a Interrupt,
     /// What the searches before this one have used up: numbers go on from there.
     pub before: Before,
+    /// The culprit that is looked into, by its number, if it is one that was found before.
+    pub within: Option<usize>,
 }
 
 /// How much was done by searches that are over.

@@ -141,7 +141,7 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     command.show.color.apply();
     let interrupt = Interrupt::install()?;
     let mut words = command.words.cargo;
-    if command.codegen.codegen && !words.iter().any(|word| is_profile(word)) {
+    if command.codegen.codegen && !words.iter().any(is_profile) {
         words.insert(0, "--release".into());
     }
     let settings = program::Settings {
@@ -238,6 +238,7 @@ fn bisect(
         sinks: sinks(&run_dir, &args.out, root, show),
         interrupt,
         before: lab::Before::default(),
+        within: None,
     };
     search(&mut lab).map_err(Failure::Output)
 }

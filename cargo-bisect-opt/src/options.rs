@@ -109,7 +109,7 @@ pub struct CodegenArgs {
     /// How far to go
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub level: Depth,
-    /// The bisect-rustc that searches functions [default: $BISECT_RUSTC, or the one beside this executable]
+    /// The bisect-rustc that searches functions [default: that of `BISECT_RUSTC`, or the one beside this executable]
     #[arg(long, value_name = "PATH", requires = "codegen")]
     pub driver: Option<PathBuf>,
 }

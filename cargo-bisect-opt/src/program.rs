@@ -38,7 +38,7 @@ use crate::{
     events::Change,
     interrupt::Interrupt,
     launcher::Launcher,
-    target::{Request, Run, RunError, Target},
+    target::{Kind, Request, Run, RunError, Target},
 };
 use attempt::Attempt;
 use axis::Axis;
@@ -225,6 +225,11 @@ impl Program {
         self.project.build(&with, Output::Log(&log), scratch.path(), interrupt)
     }
 
+    /// What kind of change a toggle's are, where that is known.
+    fn kind(&self, toggle: &str) -> Option<Kind> {
+        self.toggles.iter().find(|known| known.name == toggle).map(|toggle| toggle.key.kind())
+    }
+
     /// How things are compiled, if that is what is searched.
     fn level(&self) -> Option<&Level> {
         match &self.axis {
@@ -401,9 +406,7 @@ impl Target for Program {
         if let Axis::Codegen(level) = &self.axis {
             return level.describe(id, text, &self.root);
         }
-        Change::reported(id, text, |name| {
-            self.toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
-        })
+        Change::reported(id, text, |name| self.kind(name))
     }
 
     fn take_notes(&self) -> Vec<String> {
@@ -412,7 +415,9 @@ impl Target for Program {
 
     fn summary(&self) -> Option<String> {
         let (builds, invocations) = self.learned().rebuilds;
-        self.axis.builds().then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
+        let is_told_in_all = matches!(self.axis, Axis::Codegen(_));
+        (self.axis.builds() && !is_told_in_all)
+            .then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
     }
 
     fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String {

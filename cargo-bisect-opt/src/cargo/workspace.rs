@@ -21,7 +21,7 @@ impl Workspace {
     pub fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
         let mut options = arguments.of_workspace();
         options.push("--no-deps".into());
-        Ok(Self { metadata: metadata(config, options)? })
+        Ok(Self { metadata: metadata(config, &options)? })
     }
 
     /// The packages that a build with these arguments compiles for its target, at most.
@@ -32,7 +32,7 @@ impl Workspace {
         let mut options = arguments.of_workspace();
         options.extend(["--filter-platform".into(), config.triple.clone().into()]);
         options.extend(arguments.of_graph.iter().cloned());
-        let metadata = metadata(config, options)?;
+        let metadata = metadata(config, &options)?;
         let roots = if arguments.all_members {
             metadata.workspace_members.clone()
         } else {
@@ -107,7 +107,7 @@ impl Workspace {
     }
 }
 
-fn metadata(config: &Config, options: Vec<OsString>) -> Result<Metadata, CargoError> {
+fn metadata(config: &Config, options: &[OsString]) -> Result<Metadata, CargoError> {
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();
     command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);

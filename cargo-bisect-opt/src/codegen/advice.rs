@@ -21,14 +21,20 @@ impl Known<'_> {
     /// One piece of advice an item.
     pub fn advice(&self) -> Vec<String> {
         let unsafe_code: Vec<_> = self.packages.iter().filter(|package| has_unsafe(&package.directory)).collect();
-        let names = |packages: &[&&Package]| packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ");
+        let names = |packages: &[&&Package]| packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(" and ");
         let in_functions = self.files.iter().any(|file| says_unsafe(file));
         let tests = if let [test] = self.tests { format!(" -- --exact {test}") } else { String::new() };
         let mut advice = Vec::new();
-        if !unsafe_code.is_empty() {
-            let place = if in_functions { "the file of the function" } else { "it" };
+        if unsafe_code.is_empty() {
+            advice.push(
+                "there is no unsafe code in it: what depends on how it is compiled is then floating point, the \
+                 order or address of things, a race, unsafe code of others that is inlined here, or the compiler's mistake"
+                    .to_owned(),
+            );
+        } else {
+            let also = if in_functions { ", and in the file of the function" } else { "" };
             advice.push(format!(
-                "{} has unsafe code ({place} too): undefined behaviour is the likely cause. Miri finds most of it: \
+                "there is unsafe code in {}{also}: undefined behaviour is the likely cause. Miri finds most of it: \
                  cargo +nightly miri test{tests}",
                 names(&unsafe_code)
             ));
@@ -37,12 +43,6 @@ impl Known<'_> {
                  --target {}{tests}",
                 self.triple
             ));
-        } else {
-            advice.push(
-                "there is no unsafe code in it: what depends on how it is compiled is then floating point, the \
-                 order or address of things, a race, unsafe code of others that is inlined here, or the compiler's mistake"
-                    .to_owned(),
-            );
         }
         advice.push(
             "if the code is right, report it with the flags above: https://github.com/rust-lang/rust/issues/new"

@@ -22,6 +22,7 @@ use super::{
 };
 use crate::{
     cargo::{CargoError, Project},
+    console::plural,
     events::{Answer, Change, Event},
     exit_code::Exit,
     lab::{Lab, Named, Searched},
@@ -107,6 +108,7 @@ impl Drill {
                 lab.tell(&Event::Note(&error.to_string()))?;
             }
             for culprit in &found {
+                lab.within = Some(culprit.found.set);
                 let explained = self.explain(lab, &crates, culprit, driver.as_ref().ok())?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
@@ -115,10 +117,18 @@ impl Drill {
                 lab.tell(&Event::Answer(&explained))?;
             }
         }
+        lab.tell(&Event::Note(&self.compiled()))?;
         end.sets = found.len();
         (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
         lab.tell(&Event::End(&end))?;
         Ok(end.status)
+    }
+
+    /// How much was compiled, for people.
+    fn compiled(&self) -> String {
+        let compiled = self.compilation.session.compiled.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let count = compiled.map_or(0, |text| text.lines().count());
+        format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
     }
 
     fn level(&self, among: Among) -> Level {

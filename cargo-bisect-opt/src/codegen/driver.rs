@@ -66,9 +66,8 @@ impl DriverError {
 pub fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, DriverError> {
     let version = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let from_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let path = match named.map(Path::to_owned).or_else(from_environment).or_else(beside) {
-        Some(path) => path,
-        None => return Err(DriverError::Missing(version(rustc))),
+    let Some(path) = named.map(Path::to_owned).or_else(from_environment).or_else(beside) else {
+        return Err(DriverError::Missing(version(rustc)));
     };
     let unusable = |why: String| DriverError::Unusable { path: path.clone(), why };
     // Cargo runs it elsewhere.

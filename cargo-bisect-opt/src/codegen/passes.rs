@@ -70,10 +70,8 @@ fn demangle(text: &str) -> String {
         let (before, from) = rest.split_at(start);
         let (symbol, behind) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
         out += before;
-        match rustc_demangle::try_demangle(symbol) {
-            Ok(name) => out += &format!("{name:#}"),
-            Err(_) => out += symbol,
-        }
+        let name = rustc_demangle::try_demangle(symbol).map(|name| format!("{name:#}"));
+        out += name.as_deref().unwrap_or(symbol);
         rest = behind;
     }
     without_hashes(&(out + rest))
@@ -87,7 +85,7 @@ fn without_hashes(text: &str) -> String {
         out += before;
         match behind.split_once(']') {
             Some((hash, after)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
-                rest = after
+                rest = after;
             }
             _ => {
                 out.push('[');

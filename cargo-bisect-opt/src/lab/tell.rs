@@ -69,8 +69,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
                 let tests = self.tests.as_deref().map(names);
                 let number = self.lab.before.sets + self.told.len();
-                let named = self.found(number, index, shared.culprit, tests);
-                found.push(Named { changes: shared.culprit.changes.clone(), found: named });
+                let changes = shared.culprit.changes.clone();
+                found.push(Named { changes, found: self.found(number, index, shared.culprit, tests) });
             }
         }
         found.iter().try_for_each(|named| self.lab.tell(&Event::Found(&named.found)))?;
@@ -115,6 +115,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
             noise: self.search.certainty(index).map(Into::into),
+            within: self.lab.within,
             headline: self.target.headline(culprit.changes.len()),
             reproduce: self
                 .lab
