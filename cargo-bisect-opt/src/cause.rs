@@ -118,6 +118,7 @@ impl fmt::Display for Cause {
             (How::Untold, _) => f.write_str("untold"),
             (How::TimedOut, _) => f.write_str("timeout"),
             (_, Some(Sign { place, .. })) if place == RETURNED || place == SHOULD_PANIC => f.write_str(place),
+            (How::Unbuilt, Some(Sign { place, message })) if place == "error" => write!(f, "{place}: {message}"),
             (How::Unbuilt, Some(Sign { place, .. })) if !is_place(place) => f.write_str(place),
             (_, Some(Sign { place, .. })) => write!(f, "panic at {place}"),
             (How::Ended(words), None) => f.write_str(words),

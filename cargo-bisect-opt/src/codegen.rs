@@ -211,8 +211,15 @@ impl Level {
             Among::Functions(Functions { culprits, .. }) | Among::Passes { culprits, .. } => culprits.contains(&change),
             Among::Fixed(_) => false,
         };
-        let changes = self.compilation.packages.iter().map(|package| package.change).filter(|&change| is_bad(change));
-        changes.map(|change| (change, seen.bad.get(&change).cloned().unwrap_or_default())).collect()
+        // One that does not compile so is never seen; another of its kind is compiled by the same profile.
+        let of_kind = |package: &Package| {
+            let is_alike =
+                |change| self.compilation.package(change).is_some_and(|other| other.is_own == package.is_own);
+            seen.bad.iter().find(|&(&change, _)| is_alike(change)).map(|(_, keys)| keys)
+        };
+        let bad = self.compilation.packages.iter().filter(|package| is_bad(package.change));
+        let keys = |package: &Package| seen.bad.get(&package.change).or_else(|| of_kind(package)).cloned();
+        bad.map(|package| (package.change, keys(package).unwrap_or_default())).collect()
     }
 
     /// Adds what was built with the pattern to the reports; without artifacts, if it did not build. Where a build is what

@@ -6,14 +6,22 @@ use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, 
 
 use crate::{console::plural, exit_code::Exit, noise::Beliefs};
 
-/// The exit status and the closing words for a search that ended so, believing that, if runs are only evidence; of these tests, if it went on for each of them. Logs
-/// are in `out_dir`.
+/// What there is to know of the target beside its search.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// Where logs are.
+    pub out_dir: &'a Path,
+    /// See [`Target::is_build`](crate::target::Target::is_build).
+    pub is_build: bool,
+}
+
+/// The exit status and the closing words for a search that ended so, believing that, if runs are only evidence; of these tests, if it went on for each of them.
 pub fn conclude(
     search: &Search,
     verdict: &Verdict,
     beliefs: Option<&Beliefs>,
     tests: Option<&[String]>,
-    out_dir: &Path,
+    about: &About<'_>,
 ) -> (Exit, String) {
     if let Some(beliefs) = beliefs
         && let Some(words) = under_noise(search, verdict, beliefs)
@@ -21,8 +29,8 @@ pub fn conclude(
         return words;
     }
     match tests {
-        Some(tests) if *verdict != Verdict::Incomplete(Incomplete::MaxRuns) => of_tests(search, tests, out_dir),
-        _ => of_one(search, verdict, search.culprits().len(), out_dir),
+        Some(tests) if *verdict != Verdict::Incomplete(Incomplete::MaxRuns) => of_tests(search, tests, about),
+        _ => of_one(search, verdict, search.culprits().len(), about),
     }
 }
 
@@ -65,7 +73,7 @@ const ALONE: &str = "it passes in a process of its own, so it fails only in the 
                      search for it with --per-test=never";
 
 /// How the searches for all tests ended: as badly as the worst of them.
-fn of_tests(search: &Search, tests: &[String], out_dir: &Path) -> (Exit, String) {
+fn of_tests(search: &Search, tests: &[String], about: &About<'_>) -> (Exit, String) {
     const SHOWN: usize = 3;
     let mut status = Exit::Found;
     let (mut unexplained, mut may_be_more) = (Vec::new(), false);
@@ -77,7 +85,7 @@ fn of_tests(search: &Search, tests: &[String], out_dir: &Path) -> (Exit, String)
         }
         let (exit, words) = match verdict {
             Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
-            verdict => of_one(search, verdict, search.found_by(i).len(), out_dir),
+            verdict => of_one(search, verdict, search.found_by(i).len(), about),
         };
         status = worse(status, exit);
         unexplained.push(format!("\n  {test}: {words}"));
@@ -111,13 +119,13 @@ fn worse(a: Exit, b: Exit) -> Exit {
 }
 
 /// What the end of one search with so many culprits means.
-fn of_one(search: &Search, verdict: &Verdict, found: usize, out_dir: &Path) -> (Exit, String) {
+fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -> (Exit, String) {
     let culprits = plural(found, "culprit");
-    let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, out_dir.join("runs").display());
+    let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, about.out_dir.join("runs").display());
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
         Verdict::Incomplete(why) => incomplete(*why, found),
-        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search)),
+        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, &log)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
@@ -147,7 +155,7 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     }
 }
 
-fn no_difference(outcome: Outcome, search: &Search) -> String {
+fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String {
     let both = match outcome {
         Outcome::Fail => "the target fails with every change enabled and with every change disabled",
         Outcome::Pass | Outcome::Unresolved(_) => {
@@ -158,6 +166,10 @@ fn no_difference(outcome: Outcome, search: &Search) -> String {
         (_, 0) => {
             "it reported no change either: is what it runs annotated, and is the toggle reached? \
              `cargo bisect-opt toggles` lists what there is"
+        }
+        (Outcome::Fail, _) if about.is_build => "the cause is something else; the logs have what the compiler says",
+        (_, _) if about.is_build => {
+            "is this the build that fails for you, with the same features, profile and toolchain?"
         }
         (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
         _ => {

@@ -106,7 +106,7 @@ pub struct CodegenArgs {
     /// How crates are compiled that may [default: by the release profile, or the --profile given, as it is]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub bad: Vec<String>,
-    /// How far to go
+    /// How far to go (`check` makes no code, and goes no further than crates)
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub level: Depth,
     /// The bisect-rustc that searches functions [default: that of `BISECT_RUSTC`, or the one beside this executable]

@@ -402,6 +402,10 @@ impl Target for Program {
         self.level().map(|level| level.headline(changes))
     }
 
+    fn is_build(&self) -> bool {
+        self.settings.subcommand.is_build()
+    }
+
     fn change(&self, id: ChangeId, text: &[String]) -> Change {
         if let Axis::Codegen(level) = &self.axis {
             return level.describe(id, text, &self.root);

@@ -174,7 +174,7 @@ impl Build<'_> {
         let (artifacts, began) = Artifacts::parse(&finished.output);
         let is_complete = matches!(finished.ending, Ending::Exited(status) if status.success());
         let target_dir = self.target_dir.to_owned();
-        let artifacts = Artifacts { target_dir, is_complete, ..artifacts };
+        let artifacts = Artifacts { is_complete, target_dir, ..artifacts };
         Ok(Built { artifacts, ending: finished.ending, began, messages })
     }
 

@@ -9,12 +9,12 @@ use super::{Sign, panics};
 /// How messages begin that only repeat that there was an error.
 const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build failed"];
 
-/// What the messages of cargo, the compiler and build scripts show, each once: panics first, then errors, then crashes.
+/// What the messages of cargo, the compiler and build scripts show, each once: panics first, then crashes, then errors.
 pub(super) fn signs(output: &[u8]) -> Vec<Sign> {
     let output = anstream::adapter::strip_bytes(output).into_vec();
     let mut signs = panics(&output);
     let text = String::from_utf8_lossy(&output);
-    for sign in errors(&text).into_iter().chain(crashes(&text)) {
+    for sign in crashes(&text).into_iter().chain(errors(&text)) {
         if !signs.contains(&sign) {
             signs.push(sign);
         }
@@ -35,7 +35,7 @@ fn errors(text: &str) -> Vec<Sign> {
         } else if let (true, Some(place), Some(sign)) =
             (is_open, line.trim_start().strip_prefix("--> "), signs.last_mut())
         {
-            sign.place += &format!(" at {place}");
+            sign.place = format!("{} at {place}", sign.place);
             is_open = false;
         } else if line.is_empty() {
             is_open = false;
