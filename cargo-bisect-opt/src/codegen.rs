@@ -98,6 +98,10 @@ pub struct Functions {
     pub culprits: BTreeSet<ChangeId>,
     /// `bisect-rustc`.
     pub driver: PathBuf,
+    /// Whether passes are off that optimize functions although they are not to be optimized.
+    pub is_strict: bool,
+    /// Whether functions of the standard library are among them, where they are compiled in these packages.
+    pub with_std: bool,
     /// What is known of each culprit: one of which the same functions are selected is told the same, and not compiled again.
     pub told: Mutex<BTreeMap<ChangeId, Told>>,
 }
@@ -167,8 +171,7 @@ impl Level {
             }
             Among::Functions(functions) => {
                 let is_bad = |package: &Package| functions.culprits.contains(&package.change);
-                let driver = Some(functions.driver.clone());
-                let plan = |&change: &ChangeId| (change, Plan { driver: driver.clone(), ..compilation.plan(true) });
+                let plan = |&change: &ChangeId| (change, functions.plan(compilation));
                 let mut with = compilation.with(&is_bad, &functions.culprits.iter().map(plan).collect());
                 for package in compilation.packages.iter().filter(|package| is_bad(package)) {
                     let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
@@ -311,6 +314,14 @@ impl Level {
 }
 
 impl Functions {
+    fn plan(&self, compilation: &Compilation) -> Plan {
+        let mut plan = Plan { driver: Some(self.driver.clone()), ..compilation.plan(true) };
+        if self.is_strict {
+            plan.flags.push(driver::WITHOUT_MODULE_PASSES.to_owned());
+        }
+        plan
+    }
+
     /// What `bisect-rustc` is told for a package.
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -323,7 +334,8 @@ impl Functions {
             pattern.clone()
         });
         // Always with text: what is said of a function is asked for later, when it need not be compiled again.
-        format!("optimize={}", pattern.verbose(true))
+        let pattern = pattern.verbose(true);
+        if self.with_std { format!("optimize={pattern};std={pattern}") } else { format!("optimize={pattern}") }
     }
 
     fn report(
@@ -335,7 +347,7 @@ impl Functions {
     ) -> std::io::Result<()> {
         let matcher = Matcher::new(pattern);
         for package in compilation.packages.iter().filter(|package| self.culprits.contains(&package.change)) {
-            let plan = Plan { driver: Some(self.driver.clone()), ..compilation.plan(true) };
+            let plan = self.plan(compilation);
             let value = self.value(package, pattern);
             let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
             let directory = plan::told(store, &variable, [&plan.value().unwrap_or_default(), &value]);

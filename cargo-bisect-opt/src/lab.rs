@@ -14,7 +14,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Noise, Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId},
+    search::{Noise, Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId, Verdict},
 };
 
 use doubts::Doubts;
@@ -82,6 +82,8 @@ pub struct Searched {
     pub end: End,
     /// The culprits, as they were told.
     pub found: Vec<Named>,
+    /// How the target ended with every change and with none, if there was no difference.
+    pub either_way: Option<Outcome>,
 }
 
 /// A culprit that was told.
@@ -137,7 +139,11 @@ impl Lab<'_> {
         self.before.trials += end.trials;
         self.before.numbers += numbers;
         self.before.runs += end.runs;
-        Ok(Searched { end, found })
+        let either_way = match search.verdict() {
+            Some(Verdict::NoDifference(outcome)) => Some(outcome),
+            _ => None,
+        };
+        Ok(Searched { end, found, either_way })
     }
 
     /// Runs the target once with every change, outside any search; what that means is for it to say.

@@ -8,8 +8,10 @@ mod driver;
 mod finished;
 mod fixture;
 mod go;
+mod rustc_driver;
 
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};
 pub use finished::{Finished, Running, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
 pub use go::{go, with_go};
+pub use rustc_driver::{RustcDriver, rustc_driver};

@@ -16,6 +16,7 @@ const ENCODED: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTFLAGS: &str = "RUSTFLAGS";
 /// The variable for `build.rustflags`, to which cargo appends it; the library would put it in their place.
 const BUILD_FLAGS: &str = "CARGO_BUILD_RUSTFLAGS";
+const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
 /// Flags of ours: the runtime follows frame pointers where the whole program has them.
 const OUR_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
@@ -104,7 +105,7 @@ impl Config {
                 .map(|given| &given.config)
                 .chain([&base])
                 .any(|config| config.build.build_dir.is_some()),
-            rustc_wrapper: base.build.rustc_wrapper.clone(),
+            rustc_wrapper: rustc_wrapper(&given, &base, environment),
             rustc: base.rustc().clone(),
         })
     }
@@ -182,6 +183,18 @@ fn target(
     }
 }
 
+/// What starts rustc, if anything does. The variable that is not named like the configuration goes over all of it, and an
+/// empty one over all that it says.
+fn rustc_wrapper(
+    given: &[GivenConfig],
+    base: &cargo_config2::Config,
+    environment: &[(OsString, OsString)],
+) -> Option<PathBuf> {
+    let variable = environment.iter().find(|(name, _)| name == RUSTC_WRAPPER).map(|(_, path)| path.into());
+    let configured = || given.iter().rev().find_map(GivenConfig::rustc_wrapper).or(base.build.rustc_wrapper.clone());
+    variable.or_else(configured).filter(|path: &PathBuf| !path.as_os_str().is_empty())
+}
+
 fn flags(flags: Option<Flags>) -> Vec<String> {
     flags.map(|flags| flags.flags).unwrap_or_default()
 }
@@ -245,11 +258,18 @@ impl GivenConfig {
         let mut layer = Layer::of(&self.config, triple)?;
         let paths = layer.runner.iter_mut().filter_map(|runner| runner.first_mut());
         for path in paths.chain(layer.env.values_mut().map(|(value, _)| value)) {
-            if let Ok(relative) = Path::new(path).strip_prefix(self.place.path()) {
-                *path = self.base.join(relative).into_os_string();
-            }
+            *path = self.rebase(Path::new(path)).into_os_string();
         }
         Ok(layer)
+    }
+
+    fn rustc_wrapper(&self) -> Option<PathBuf> {
+        self.config.build.rustc_wrapper.as_deref().map(|path| self.rebase(path))
+    }
+
+    /// A path that seems to be where this was read.
+    fn rebase(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(self.place.path()).map_or_else(|_| path.to_owned(), |relative| self.base.join(relative))
     }
 }
 

@@ -135,3 +135,23 @@ fn several_targets_and_wrong_values_are_refused() {
     assert!(error.to_string().starts_with("--config no file and no = value: "), "{error}");
     assert!(Case::new("build.rustflags = 3").load(&[], &[]).is_err());
 }
+
+#[test]
+fn the_wrapper_of_rustc_is_the_first_that_is_named() {
+    let case = Case::new("build.rustc-wrapper = 'of-file'");
+    let given = ["--config", "build.rustc-wrapper='given'"];
+    let relative = ["--config", "build.rustc-wrapper='tools/given'"];
+    let beside = case.dir.path().join("tools/given");
+    for (arguments, environment, expected) in [
+        (&[] as &[_], &[] as &[_], Some(Path::new("of-file"))),
+        (&[], &[("CARGO_BUILD_RUSTC_WRAPPER", "of-env")], Some(Path::new("of-env"))),
+        (&given, &[("CARGO_BUILD_RUSTC_WRAPPER", "of-env")], Some(Path::new("given"))),
+        (&given, &[("RUSTC_WRAPPER", "first")], Some(Path::new("first"))),
+        (&relative, &[], Some(&*beside)),
+        (&given, &[("RUSTC_WRAPPER", "")], None),
+        (&[], &[("RUSTC_WRAPPER", "")], None),
+    ] {
+        let config = case.load(arguments, environment).unwrap();
+        assert_eq!(config.rustc_wrapper.as_deref(), expected, "{arguments:?} {environment:?}");
+    }
+}

@@ -103,7 +103,7 @@ impl Drill {
     pub fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         let level = self.level(Among::Crates);
         let crates = Program::compiled(self.settings.clone(), self.project.clone(), level);
-        let Searched { mut end, found } = lab.search(&crates)?;
+        let Searched { mut end, found, .. } = lab.search(&crates)?;
         if end.status == Exit::Found && self.depth > Depth::Crates {
             let driver = self.driver();
             if let Err(error) = &driver {
@@ -191,9 +191,20 @@ struct Inquiry<'a> {
 impl Inquiry<'_> {
     /// Which functions it is.
     fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
-        let (culprits, driver) = (self.culprits.clone(), driver.to_owned());
-        let functions = Functions { culprits, driver, told: Mutex::default() };
-        for function in self.search(lab, Among::Functions(functions), "function")? {
+        let search = |is_strict, with_std, lab: &mut Lab<'_>| {
+            let (culprits, driver) = (self.culprits.clone(), driver.to_owned());
+            let functions = Functions { culprits, driver, is_strict, with_std, told: Mutex::default() };
+            self.search(lab, Among::Functions(functions), "function")
+        };
+        let (mut found, either_way) = search(true, false, lab)?;
+        match either_way {
+            // Perhaps what breaks the target is just one of the passes that were off.
+            Some(Outcome::Pass) => (found, _) = search(false, false, lab)?,
+            // Or a function of the standard library, compiled here.
+            Some(Outcome::Fail) => (found, _) = search(true, true, lab)?,
+            _ => {}
+        }
+        for function in found {
             let place = match (&function.file, function.line, function.column) {
                 (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
                 _ => String::new(),
@@ -230,13 +241,17 @@ impl Inquiry<'_> {
                 continue;
             }
             let among = Among::Passes { culprits: self.culprits.clone(), package, of, passes };
-            let found = self.search(lab, among, "pass")?;
+            let (found, either_way) = self.search(lab, among, "pass")?;
             if let [pass] = found.as_slice() {
                 self.facts.push(("pass", pass.name.clone()));
                 return self.cross_check(lab, package, of, &pass.name);
             }
             if lab.interrupt.requested() {
                 return Ok(());
+            }
+            if either_way == Some(Outcome::Pass) && of == CounterKind::Llvm {
+                let note = "with one codegen unit, as it takes to count LLVM's passes, the target passes";
+                lab.tell(&Event::Note(note))?;
             }
         }
         Ok(())
@@ -266,16 +281,16 @@ impl Inquiry<'_> {
     }
 
     /// Searches, and tells why if nothing was found.
-    fn search(&self, lab: &mut Lab<'_>, among: Among, what: &str) -> io::Result<Vec<Change>> {
+    fn search(&self, lab: &mut Lab<'_>, among: Among, what: &str) -> io::Result<(Vec<Change>, Option<Outcome>)> {
         let target = self.crates.narrowed(self.tests, self.drill.level(among));
-        let Searched { end, found } = lab.search(&target)?;
+        let Searched { end, found, either_way } = lab.search(&target)?;
         if end.status == Exit::Interrupted {
-            return Ok(Vec::new());
+            return Ok((Vec::new(), None));
         }
         if found.is_empty() {
             lab.tell(&Event::Note(&format!("no {what} was found: {}", end.conclusion)))?;
         }
-        Ok(found.into_iter().flat_map(|named| named.found.changes).collect())
+        Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way))
     }
 
     fn answer(self, set: usize) -> Answer {

@@ -11,6 +11,10 @@ const VARIABLE: &str = "BISECT_RUSTC";
 /// The toolchain that the one of this version is made for.
 const TOOLCHAIN: &str = "1.96.0";
 
+/// LLVM's passes on whole modules also change functions that are `optnone`: in those, too, what cannot happen is taken out.
+pub const WITHOUT_MODULE_PASSES: &str =
+    "-Cllvm-args=-opt-disable=ipsccp,globalopt,deadargelim,argpromotion,called-value-propagation";
+
 /// Why there is none, in words that say what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {

@@ -1,0 +1,129 @@
+//! A wrapper of rustc that notes what is compiled: the user's own, which the driver must chain.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use tempfile::TempDir;
+
+/// It has its note taken before rustc starts. Cargo's questions to rustc are no compilations.
+const SCRIPT: &str = r#"#!/bin/sh
+case " $* " in
+*' --crate-name ___ '*) ;;
+*' --crate-name build_script_'*|*' --crate-type proc-macro '*) echo "host $CARGO_PKG_NAME" >> "$COUNTING_NOTES" ;;
+*' --crate-name '*) echo "target $CARGO_PKG_NAME" >> "$COUNTING_NOTES" ;;
+esac
+exec "$@"
+"#;
+
+/// The wrapper, and its notes; gone with this value.
+#[derive(Debug)]
+pub struct Counting(TempDir);
+
+/// How often rustc was started, by package.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Compiled {
+    /// For crates of the graph.
+    pub target: BTreeMap<String, usize>,
+    /// For build scripts and procedural macros.
+    pub host: BTreeMap<String, usize>,
+}
+
+impl Counting {
+    /// A new one.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[must_use]
+    pub fn new() -> Self {
+        let dir = TempDir::new().expect("a folder for temporary files");
+        let this = Self(dir);
+        fs::write(this.wrapper(), SCRIPT).expect("the wrapper can be written");
+        fs::set_permissions(this.wrapper(), fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+        this
+    }
+
+    /// The wrapper.
+    #[must_use]
+    pub fn wrapper(&self) -> PathBuf {
+        self.0.path().join("rustc.sh")
+    }
+
+    /// The variable that the wrapper needs, and its value.
+    #[must_use]
+    pub fn notes(&self) -> (&'static str, PathBuf) {
+        ("COUNTING_NOTES", self.0.path().join("notes"))
+    }
+
+    /// Makes it the wrapper of a command, as a user does by a variable.
+    pub fn set<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let (variable, notes) = self.notes();
+        command.env("RUSTC_WRAPPER", self.wrapper()).env(variable, notes)
+    }
+
+    /// What was compiled since this was last asked.
+    ///
+    /// # Panics
+    /// If the notes cannot be read.
+    #[must_use]
+    pub fn take(&self) -> Compiled {
+        let path = self.notes().1;
+        let mut compiled = Compiled::default();
+        if !path.exists() {
+            return compiled;
+        }
+        for line in fs::read_to_string(&path).expect("the notes can be read").lines() {
+            let (kind, package) = line.split_once(' ').expect("a kind and a name");
+            let counts = if kind == "host" { &mut compiled.host } else { &mut compiled.target };
+            *counts.entry(package.to_owned()).or_default() += 1;
+        }
+        fs::remove_file(&path).expect("the notes can be removed");
+        compiled
+    }
+}
+
+impl Default for Counting {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Compiled {
+    /// Compilations of crates of the graph.
+    #[must_use]
+    pub fn of_target(&self) -> usize {
+        self.target.values().sum()
+    }
+
+    /// Compilations of build scripts and procedural macros.
+    #[must_use]
+    pub fn of_host(&self) -> usize {
+        self.host.values().sum()
+    }
+}
+
+/// The files below a directory, with the times when they were written.
+///
+/// # Panics
+/// If it cannot be read.
+#[must_use]
+pub fn times(dir: &Path) -> BTreeMap<PathBuf, std::time::SystemTime> {
+    let mut found = BTreeMap::new();
+    let mut open = vec![dir.to_owned()];
+    while let Some(dir) = open.pop() {
+        for entry in fs::read_dir(&dir).unwrap_or_else(|error| panic!("{}: {error}", dir.display())) {
+            let path = entry.expect("a folder can be read").path();
+            let metadata = fs::symlink_metadata(&path).expect("a file can be looked at");
+            if metadata.is_dir() {
+                open.push(path);
+            } else {
+                found.insert(path, metadata.modified().expect("files have times"));
+            }
+        }
+    }
+    found
+}

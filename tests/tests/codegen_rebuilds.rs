@@ -1,0 +1,255 @@
+//! What is compiled again when a search has crates compiled in another way: those crates, what depends on them, and nothing
+//! else. Shown by cargo's own messages, and by a wrapper of rustc that the user has.
+#![cfg(unix)]
+
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
+
+use bisect_tests::{
+    counting::{Compiled, Counting, times},
+    harness::{Finished, Fixture, Scratch, driver, run},
+};
+use serde_json::Value;
+
+/// The search of flags, which cargo knows nothing about: `stamp` is to be found.
+const FLAGS: [&str; 7] =
+    ["test", "--codegen", "--level=crates", "--json", "--bad=--cfg=broken", "-papp", "--test=works"];
+/// That of profile keys: `means` is to be found.
+const KEYS: [&str; 6] = ["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"];
+/// Crates that either compiles at most for a trial: of `app` the library, the program, and the tests.
+const CRATES: usize = 7;
+
+/// A search in directories that nobody else uses.
+fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = fixture.driver(arguments);
+    command.arg("--out").arg(scratch.dir().join("out")).env("CARGO_TARGET_DIR", scratch.dir().join("target"));
+    command
+}
+
+/// The names in the only culprit.
+fn culprit(finished: &Finished) -> Vec<String> {
+    let [found] = finished.events_of("found").try_into().unwrap_or_else(|found| panic!("{found:?}\n{finished}"));
+    let names =
+        |changes: &Vec<Value>| changes.iter().map(|change| change["name"].as_str().unwrap().to_owned()).collect();
+    found["changes"].as_array().map(names).unwrap()
+}
+
+/// A cargo that has the driver as its wrapper, as searches have.
+struct Wrapped<'a> {
+    fixture: &'a Fixture,
+    scratch: Scratch,
+}
+
+impl Wrapped<'_> {
+    /// Builds the tests of `app` with these variables, and settings; the packages that were compiled.
+    fn build(&self, variables: &[(&str, &str)], settings: &[&str]) -> BTreeSet<String> {
+        let mut command =
+            self.fixture.cargo(["test", "--no-run", "--release", "-papp", "--test=works", "--message-format=json"]);
+        command.env("CARGO_TARGET_DIR", self.scratch.dir().join("target"));
+        command.env("RUSTC_WRAPPER", driver()).env("BISECT_OPT_WRAPPER", "{}").envs(variables.iter().copied());
+        command.args(settings.iter().flat_map(|setting| ["--config", setting]));
+        let finished = run(&mut command).expect_status(0);
+        let stale = |message: &Value| message["reason"] == "compiler-artifact" && message["fresh"] == false;
+        let name = |message: Value| {
+            let id = message["package_id"].as_str().unwrap_or_default().to_owned();
+            let (place, name) = id.rsplit_once('#').expect("a package ID has a fragment");
+            let directory = place.rsplit_once('/').map_or(place, |(_, last)| last);
+            name.split_once('@').map_or(directory, |(name, _)| name).to_owned()
+        };
+        finished.events().into_iter().filter(stale).map(name).collect()
+    }
+}
+
+fn set<const N: usize>(names: [&str; N]) -> BTreeSet<String> {
+    names.map(str::to_owned).into()
+}
+
+#[test]
+fn a_crate_that_is_told_something_else_is_compiled_again_and_what_depends_on_it() {
+    let fixture = Fixture::new("scales");
+    let wrapped = Wrapped { fixture: &fixture, scratch: Scratch::new() };
+    let nothing = BTreeSet::new();
+    assert_eq!(wrapped.build(&[], &[]), set(["app", "idle", "means", "memchr", "stamp"]));
+    assert_eq!(wrapped.build(&[], &[]), nothing);
+
+    let version = fs::read_to_string(fixture.dir().join("Cargo.lock")).unwrap();
+    let version =
+        version.split("name = \"memchr\"\nversion = \"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let memchr = format!("BISECT_CODEGEN_memchr_{}", version.replace('.', "_"));
+    let of_member = set(["app", "idle", "means"]);
+    let of_registry = set(["app", "memchr", "stamp"]);
+    for (variable, expected) in [("BISECT_CODEGEN_idle_0_1_0", of_member), (&memchr, of_registry)] {
+        for flag in ["-Ctarget-cpu=native", "-Coverflow-checks=on"] {
+            let plan = format!("{{\"flags\":[\"{flag}\"]}}");
+            let told = [(variable, plan.as_str())];
+            assert_eq!(wrapped.build(&told, &[]), expected, "{variable} {flag}");
+            assert_eq!(wrapped.build(&told, &[]), nothing, "once more: {variable} {flag}");
+        }
+        assert_eq!(wrapped.build(&[], &[]), expected, "{variable} is not set any more");
+    }
+    // The variable of a package that is not there, and one that begins like it.
+    assert_eq!(wrapped.build(&[("BISECT_CODEGEN_idle_0_1", "{}"), ("BISECT_CODEGEN_idl", "x")], &[]), nothing);
+}
+
+#[test]
+fn what_a_profile_says_is_compiled_once_for_each_way() {
+    let fixture = Fixture::new("scales");
+    let wrapped = Wrapped { fixture: &fixture, scratch: Scratch::new() };
+    let good = ["profile.release.package.\"idle@0.1.0\".opt-level=0"];
+    assert_eq!(wrapped.build(&[], &[]).len(), 5);
+    assert_eq!(wrapped.build(&[], &good), set(["app", "idle", "means"]));
+    assert_eq!(wrapped.build(&[], &[]), BTreeSet::new(), "cargo has kept both");
+    assert_eq!(wrapped.build(&[], &good), BTreeSet::new(), "cargo has kept both");
+}
+
+#[test]
+fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
+    let fixture = Fixture::new("scales");
+    let (scratch, counting) = (Scratch::new(), Counting::new());
+    let compiled = |arguments: &[&str], more: &str, name: &str| {
+        let mut command = search(&fixture, &scratch, arguments);
+        let finished = run(counting.set(&mut command).arg(more)).expect_status(0);
+        assert_eq!(culprit(&finished), [name]);
+        let trials = finished.events_of("trial").len();
+        (counting.take(), trials)
+    };
+    let (first, trials) = compiled(&KEYS, "--count=1", "means");
+    assert!(first.of_target() > CRATES && first.of_target() < CRATES * trials, "{first:?} in {trials} trials");
+    assert_eq!(compiled(&KEYS, "--count=1", "means").0, Compiled::default());
+    // Cargo cannot keep two of a crate that differ by flags of ours, but it need not compile the same twice.
+    let (once, trials) = compiled(&FLAGS, "--count=1", "stamp");
+    assert!(once.of_target() < CRATES * trials, "{once:?} in {trials} trials");
+    let _ = compiled(&KEYS, "--count=1", "means");
+    let before = compiled(&FLAGS, "--count=1", "stamp").0;
+    let _ = compiled(&KEYS, "--count=1", "means");
+    assert_eq!(compiled(&FLAGS, "--count=2", "stamp").0, before, "each trial's second run compiled something");
+}
+
+#[test]
+fn the_users_target_directory_is_neither_touched_nor_invalidated() {
+    let fixture = Fixture::new("scales");
+    let scratch = Scratch::new();
+    let target = scratch.dir().join("target");
+    let build = || {
+        let mut stale = 0;
+        for profile in ["--profile=dev", "--profile=release"] {
+            let mut command = fixture.cargo(["test", "--no-run", "--message-format=json", "-papp", profile]);
+            let finished = run(command.env("CARGO_TARGET_DIR", &target)).expect_status(0);
+            stale += finished.events().iter().filter(|message| message["fresh"] == false).count();
+        }
+        let mut times = times(&target);
+        times.retain(|path, _| !path.starts_with(target.join("bisect-opt")));
+        (stale, times)
+    };
+    let _ = build();
+    let before = build();
+    assert_eq!(before.0, 0);
+    for arguments in [&KEYS[..], &FLAGS] {
+        let _ = run(&mut search(&fixture, &scratch, arguments)).expect_status(0);
+        assert!(target.join("bisect-opt").is_dir());
+        assert_eq!(build(), before, "{arguments:?}");
+    }
+}
+
+/// Where a search has compiled something.
+fn compiled_in(dir: &Path) -> bool {
+    dir.join("release/deps").is_dir()
+}
+
+#[test]
+fn directories_targets_runners_and_jobs_are_the_users() {
+    let fixture = Fixture::new("scales");
+    let (scratch, notes) = (Scratch::new(), Scratch::new());
+    let rustc = run(Command::new("rustc").arg("-vV"));
+    let host = rustc.stdout.lines().find_map(|line| line.strip_prefix("host: ")).unwrap().to_owned();
+    let finished = run(&mut search(&fixture, &scratch, &FLAGS)).expect_status(0);
+    assert_eq!(culprit(&finished), ["stamp"]);
+    assert!(compiled_in(&scratch.dir().join("target/bisect-opt")));
+
+    let elsewhere = notes.dir().join("elsewhere");
+    let mut command = search(&fixture, &scratch, &FLAGS);
+    let finished = run(command.arg("--target-dir").arg(&elsewhere).arg("-j2")).expect_status(0);
+    assert_eq!(culprit(&finished), ["stamp"], "{finished}");
+    assert_eq!(finished.events_of("start")[0]["jobs"], 2);
+    assert!(compiled_in(&elsewhere.join("bisect-opt")));
+
+    notes.write("runner.sh", "echo \"$1\" >> \"$NOTES\"; exec \"$@\"");
+    let mut command = search(&fixture, &scratch, &KEYS);
+    let runner = format!("CARGO_TARGET_{}_RUNNER", host.replace('-', "_").to_uppercase());
+    command.env(runner, format!("sh {}", notes.dir().join("runner.sh").display()));
+    command.env("NOTES", notes.dir().join("runs")).args(["--target", &host]);
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(culprit(&finished), ["means"], "{finished}");
+    assert!(compiled_in(&scratch.dir().join("target/bisect-opt").join(&host)));
+    let runs = finished.events_of("end")[0]["runs"].as_u64().unwrap();
+    let started = notes.read("runs");
+    assert!(started.lines().count() as u64 >= runs, "{started}\n{finished}");
+    assert!(started.lines().all(|line| line.contains(&host)), "{started}");
+}
+
+/// The ways of naming a wrapper, each of which cargo honours.
+#[test]
+fn the_users_wrapper_is_started_for_every_crate() {
+    let fixture = Fixture::new("scales");
+    let counting = Counting::new();
+    let path = counting.wrapper().display().to_string();
+    let config = format!("build.rustc-wrapper = {path:?}\n");
+    type Names<'a> = (&'a str, &'a dyn Fn(&mut Command), bool);
+    let ways: [Names<'_>; 6] = [
+        (
+            "RUSTC_WRAPPER",
+            &|command| {
+                command.env("RUSTC_WRAPPER", &path);
+            },
+            true,
+        ),
+        (
+            "CARGO_BUILD_RUSTC_WRAPPER",
+            &|command| {
+                command.env("CARGO_BUILD_RUSTC_WRAPPER", &path);
+            },
+            true,
+        ),
+        (
+            "--config",
+            &|command| {
+                command.args(["--config", config.trim()]);
+            },
+            true,
+        ),
+        ("a file", &|_| fixture.write(".cargo/config.toml", &config), true),
+        (
+            "a file, but an empty variable",
+            &|command| {
+                command.env("RUSTC_WRAPPER", "");
+            },
+            false,
+        ),
+        (
+            "RUSTC_WORKSPACE_WRAPPER",
+            &|command| {
+                fs::remove_file(fixture.dir().join(".cargo/config.toml")).unwrap();
+                command.env("RUSTC_WORKSPACE_WRAPPER", &path);
+            },
+            true,
+        ),
+    ];
+    for (name, set, is_used) in ways {
+        let scratch = Scratch::new();
+        let mut command = search(&fixture, &scratch, &FLAGS);
+        let (variable, notes) = counting.notes();
+        set(command.env(variable, notes));
+        let finished = run(&mut command).expect_status(0);
+        assert_eq!(culprit(&finished), ["stamp"], "{name}\n{finished}");
+        let compiled = counting.take();
+        let packages: BTreeSet<_> = compiled.target.keys().cloned().collect();
+        let mut expected = set_if(is_used);
+        if name == "RUSTC_WORKSPACE_WRAPPER" {
+            expected.remove("memchr");
+        }
+        assert_eq!(packages, expected, "{name}");
+    }
+}
+
+fn set_if(is_used: bool) -> BTreeSet<String> {
+    if is_used { set(["app", "idle", "means", "memchr", "stamp"]) } else { BTreeSet::new() }
+}
