@@ -15,40 +15,59 @@ pub struct About<'a> {
     pub is_build: bool,
 }
 
-/// The exit status and the closing words for a search that ended so, believing that, if runs are only evidence; of these tests, if it went on for each of them.
+/// What is believed of a test, by its number; of the whole target, if there are no tests. Nothing, if its runs are believed.
+type Believed<'a> = dyn Fn(usize) -> Option<Beliefs> + 'a;
+
+/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them.
 pub fn conclude(
     search: &Search,
     verdict: &Verdict,
-    beliefs: Option<&Beliefs>,
+    beliefs: &Believed<'_>,
     tests: Option<&[String]>,
     about: &About<'_>,
 ) -> (Exit, String) {
-    if let Some(beliefs) = beliefs
-        && let Some(words) = under_noise(search, verdict, beliefs)
-    {
-        return words;
-    }
     match tests {
-        Some(tests) if *verdict != Verdict::Incomplete(Incomplete::MaxRuns) => of_tests(search, tests, about),
-        _ => of_one(search, verdict, search.culprits().len(), about),
+        Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
+            let (exit, words) = incomplete(Incomplete::MaxRuns, search.culprits().len());
+            (exit, words + &so_far(search, beliefs, tests))
+        }
+        Some(tests) => of_tests(search, beliefs, tests, about),
+        None => under_noise(search, verdict, beliefs(0).as_ref(), search.culprits().len())
+            .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), about)),
     }
 }
 
-/// The end of a search of a flaky target, where there is more to say than of others.
-fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<(Exit, String)> {
+/// Tests whose end is told in words, at most.
+const SHOWN: usize = 3;
+
+/// What is believed of tests whose search under noise was stopped.
+fn so_far(search: &Search, beliefs: &Believed<'_>, tests: &[String]) -> String {
+    let is_open = |&test: &usize| search.verdict_of(test) == Some(&Verdict::Incomplete(Incomplete::MaxRuns));
+    let words = (0..tests.len()).filter(is_open).filter_map(|test| {
+        let beliefs = beliefs(test)?;
+        let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+        Some(format!("\n  {}: so far {}; likeliest next: {likeliest}", tests[test], beliefs.rates()))
+    });
+    words.take(SHOWN).collect()
+}
+
+/// The end of a search of something flaky that found so many culprits, where there is more to say than of others.
+fn under_noise(search: &Search, verdict: &Verdict, beliefs: Option<&Beliefs>, found: usize) -> Option<(Exit, String)> {
+    let beliefs = beliefs?;
     let (runs, rates) = (plural(search.runs(), "run"), beliefs.rates());
     Some(match verdict {
         Verdict::Inconsistent(Inconsistency::Noise) => (
             Exit::Inconsistent,
             format!(
-                "the target is inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
+                "{} inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
                  More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
-                 (--fail-when, --same-failure) would tell more"
+                 (--fail-when, --same-failure) would tell more",
+                if beliefs.test.is_some() { "it is" } else { "the target is" }
             ),
         ),
         Verdict::Incomplete(Incomplete::MaxRuns) => {
             let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
-            let culprits = plural(search.culprits().len(), "culprit");
+            let culprits = plural(found, "culprit");
             (
                 Exit::Limit,
                 format!(
@@ -58,7 +77,7 @@ fn under_noise(search: &Search, verdict: &Verdict, beliefs: &Beliefs) -> Option<
             )
         }
         Verdict::Complete => {
-            let culprits = plural(search.culprits().len(), "culprit");
+            let culprits = plural(found, "culprit");
             let rest = if beliefs.never_without() { "passes" } else { "fails no more often than with nothing" };
             let sure =
                 beliefs.doubt_that_this_is_all().map(|sure| format!(" (that is {sure} sure)")).unwrap_or_default();
@@ -73,8 +92,7 @@ const ALONE: &str = "it passes in a process of its own, so it fails only in the 
                      search for it with --per-test=never";
 
 /// How the searches for all tests ended: as badly as the worst of them.
-fn of_tests(search: &Search, tests: &[String], about: &About<'_>) -> (Exit, String) {
-    const SHOWN: usize = 3;
+fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &About<'_>) -> (Exit, String) {
     let mut status = Exit::Found;
     let (mut unexplained, mut may_be_more) = (Vec::new(), false);
     for (i, test) in tests.iter().enumerate() {
@@ -85,7 +103,11 @@ fn of_tests(search: &Search, tests: &[String], about: &About<'_>) -> (Exit, Stri
         }
         let (exit, words) = match verdict {
             Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
-            verdict => of_one(search, verdict, search.found_by(i).len(), about),
+            verdict => {
+                let found = search.found_by(i).len();
+                under_noise(search, verdict, beliefs(i).as_ref(), found)
+                    .unwrap_or_else(|| of_one(search, verdict, found, about))
+            }
         };
         status = worse(status, exit);
         unexplained.push(format!("\n  {test}: {words}"));
@@ -99,7 +121,12 @@ fn of_tests(search: &Search, tests: &[String], about: &About<'_>) -> (Exit, Stri
         words += ", as many for each as --max allows; there may be more";
     }
     if unexplained.is_empty() {
-        words += if may_be_more { "" } else { "; with everything else they pass" };
+        let rest = if (0..tests.len()).filter_map(beliefs).all(|beliefs| beliefs.never_without()) {
+            "; with everything else they pass"
+        } else {
+            "; with everything else they fail no more often than with nothing"
+        };
+        words += if may_be_more { "" } else { rest };
         return (status, words);
     }
     let left = unexplained.len().saturating_sub(SHOWN);

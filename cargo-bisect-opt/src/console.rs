@@ -222,7 +222,9 @@ impl Results {
             }
         }
         if let Some(sureness) = &found.noise {
-            writeln!(out, "\n{BOLD}sure:{BOLD:#} {}", sureness.words())?;
+            let test = sureness.test.as_ref().filter(|_| found.tests.len() > 1);
+            let of = test.map(|test| format!("{test}: ")).unwrap_or_default();
+            writeln!(out, "\n{BOLD}sure:{BOLD:#} {of}{}", sureness.words())?;
         }
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)
     }

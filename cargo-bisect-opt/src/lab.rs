@@ -1,6 +1,7 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
 mod doubts;
+mod split;
 mod tell;
 
 use std::{
@@ -14,7 +15,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Noise, Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId, Verdict},
+    search::{Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId, Verdict},
 };
 
 use doubts::Doubts;
@@ -213,8 +214,10 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
     waiting: Option<Waiting>,
-    /// The tests that failed in each failing run at an end.
+    /// The tests that failed in each failing run at an end, and in that which was made once more to see whether they do.
     failed_at_end: Vec<Vec<String>>,
+    /// The end that is run once more.
+    looks_again: Option<Question>,
     /// What there is to say where runs are only evidence.
     doubts: Doubts,
 }
@@ -249,6 +252,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             named: Vec::new(),
             tests: None,
             failed_at_end: Vec::new(),
+            looks_again: None,
             doubts: Doubts::default(),
         }
     }
@@ -261,9 +265,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Ok(match ended {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
-                let beliefs = self.beliefs();
+                let beliefs = |test| self.beliefs_of(test);
                 let about = About { out_dir: self.lab.out_dir, is_build: self.target.is_build() };
-                conclude(&self.search, &verdict, beliefs.as_ref(), self.tests.as_deref(), &about)
+                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
                 (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
@@ -395,39 +399,14 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.ends >= 2 * self.lab.options.runs_per_trial.get()
     }
 
-    /// Goes on for each test that fails, if that is how the target is searched, and if the same ones fail once more: what
-    /// fails now and then fails as one.
-    fn split(&mut self) -> io::Result<bool> {
-        let Some(tests) = self.target.tests() else { return Ok(false) };
-        let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
-        if count.get() > 1 && matches!(self.lab.options.noise, Noise::Suspected(_)) {
-            match self.failed_at_end.as_slice() {
-                [_] => {
-                    self.search.look_again();
-                    return Ok(false);
-                }
-                [first, second, ..] if first != second => {
-                    self.search.disbelieve();
-                    return Ok(false);
-                }
-                _ => {}
-            }
-        }
-        if count.get() > 1 {
-            let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
-            self.lab.tell(&Event::Note(&note))?;
-        }
-        self.search.split(count);
-        self.tests = Some(tests);
-        Ok(true)
-    }
-
     /// What the target gets to know of a trial. Where it matters which places changed, the first runs must say where
     /// changes are.
     fn pattern(&self, trial: &Trial) -> Pattern {
         let pattern = trial.pattern();
-        let wants_text = self.lab.since.is_some() || self.search.is_noisy() && self.search.changes() < MANY;
-        let verbose = pattern.verbose || wants_text && self.is_end(trial);
+        let is_end = matches!(trial.question, Question::All | Question::None);
+        let is_noisy = trial.tests.iter().any(|&test| self.search.is_noisy_test(test));
+        let wants_text = self.lab.since.is_some() && self.is_end(trial) || is_noisy && self.search.changes() < MANY;
+        let verbose = pattern.verbose || wants_text && is_end;
         pattern.verbose(verbose)
     }
 
@@ -466,13 +445,21 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         if self.is_end(trial) {
             self.ends += 1;
             let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
-            self.failed_at_end.extend(failed.map(|run| run.failed_tests.clone()));
+            let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
+            if self.looks_again == Some(trial.question) && failed.is_empty() {
+                failed.push(Vec::new());
+            }
+            if !failed.is_empty() {
+                self.looks_again = Some(trial.question);
+            }
+            self.failed_at_end.extend(failed);
             self.note_places(&runs);
             if self.knows_ends() && !self.search.is_noisy() {
                 self.favour_touched()?;
             }
         }
-        self.doubts.add(&runs);
+        let is_noisy = |index: usize| self.tests.is_none() || self.search.is_noisy_test(trial.tests[index]);
+        self.doubts.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
         self.tell_doubts()?;
         if trial.question == Question::Exactly {
             self.accounts.insert(trial.id, runs);

@@ -45,8 +45,11 @@ impl Rate {
 }
 
 /// How sure a culprit of a flaky target is.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Sureness {
+    /// The test of which this is said, where each is searched on its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// How likely it is one, from 0 to 1.
     pub confidence: f64,
     /// How often runs fail without it.
@@ -57,7 +60,7 @@ pub struct Sureness {
 
 impl From<Certainty> for Sureness {
     fn from(Certainty { confidence, without, with }: Certainty) -> Self {
-        Self { confidence, without: without.into(), with: with.into() }
+        Self { test: None, confidence, without: without.into(), with: with.into() }
     }
 }
 
@@ -72,6 +75,9 @@ impl Sureness {
 /// What is believed of a flaky target when the search ends.
 #[derive(Clone, Debug, Serialize)]
 pub struct Beliefs {
+    /// The test of which this is said, where each is searched on its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
     /// The confidence that was asked for.
     pub confidence: f64,
     /// How often runs fail without what was searched for last.
@@ -82,6 +88,9 @@ pub struct Beliefs {
     pub nothing: f64,
     /// What is likeliest to be a culprit, or part of one.
     pub suspects: Vec<Suspect>,
+    /// The same of other tests.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<Beliefs>,
 }
 
 /// A change that may be what was searched for.
@@ -107,12 +116,24 @@ impl Beliefs {
             Suspect { id: id.to_string(), text: text(id), probability: suspect.probability }
         };
         Self {
+            test: None,
             confidence: estimate.confidence,
             without: estimate.without.into(),
             with: estimate.with.into(),
             nothing: estimate.nothing,
             suspects: suspects.map(suspect).collect(),
+            others: Vec::new(),
         }
+    }
+
+    /// The same, said of this test.
+    pub fn of_test(self, test: String) -> Self {
+        Self { test: Some(test), ..self }
+    }
+
+    /// The same, and what is believed of other tests.
+    pub fn and(self, others: Vec<Self>) -> Self {
+        Self { others, ..self }
     }
 
     /// For people: how often it fails.

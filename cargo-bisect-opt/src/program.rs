@@ -352,7 +352,15 @@ impl Target for Program {
                 }
                 Ok(())
             }
-            (None, _) => Ok(()),
+            (None, Shown::Together(attempt)) => {
+                let mut learned = self.learned();
+                if let Some(failures) = attempt.failures() {
+                    let note = Arc::make_mut(&mut learned.focus).learn_late(&failures);
+                    learned.notes.extend(note);
+                }
+                Ok(())
+            }
+            (None, Shown::Separate(_)) => Ok(()),
         }
     }
 

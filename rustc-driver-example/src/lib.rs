@@ -1,64 +1,53 @@
-//! A Rust compiler that is told by `BISECT_PATTERN` what it may optimize.
+//! A Rust compiler that is told, by a pattern, which functions it may optimize.
 //!
-//! So far it reads the pattern, refuses a malformed one, and otherwise compiles as `rustc` does.
+//! [`Bisection`] is what is asked of a compilation, [`Gate`] a kind of change; both know nothing of rustc. All that
+//! does is in the module `rustc`.
 #![feature(rustc_private)]
 
+extern crate rustc_data_structures;
 extern crate rustc_driver;
+extern crate rustc_hir;
+extern crate rustc_interface;
+extern crate rustc_middle;
+extern crate rustc_session;
+extern crate rustc_span;
+
+mod bisection;
+mod gate;
+mod invocation;
+pub mod report;
+mod rustc;
+pub mod settings;
 
 use std::{env, process::ExitCode};
 
-use bisect_core::{ParseError, Pattern};
-use rustc_driver::Callbacks;
-
-/// The variable that holds the pattern.
-pub const VARIABLE: &str = "BISECT_PATTERN";
-
-/// The compiler's side of a search: what is asked of this compilation.
-#[derive(Debug)]
-pub struct Bisect {
-    pattern: Pattern,
-}
-
-impl Bisect {
-    /// Reads the value of [`VARIABLE`]; the empty value is that nobody is bisecting.
-    ///
-    /// # Errors
-    /// If `value` is no pattern.
-    pub fn new(value: &str) -> Result<Self, ParseError> {
-        Ok(Self { pattern: value.parse()? })
-    }
-
-    /// Which functions are to be optimized.
-    #[must_use]
-    pub fn pattern(&self) -> &Pattern {
-        &self.pattern
-    }
-}
-
-impl Callbacks for Bisect {}
+pub use bisection::{Bisection, Description, PATTERN, Variable};
+pub use gate::Gate;
 
 /// Compiles as told by the arguments and the environment of this process.
 ///
-/// The status is the compiler's, or 2 with a line on standard error if the pattern is malformed.
+/// The status is the compiler's, or 2 with a line on standard error if this is the wrong compiler or a variable has no
+/// meaning.
 #[must_use]
 pub fn main() -> ExitCode {
-    let value = match env::var(VARIABLE) {
-        Ok(value) => value,
-        Err(env::VarError::NotPresent) => String::new(),
-        Err(env::VarError::NotUnicode(_)) => return refuse("not UTF-8"),
-    };
-    let mut bisect = match Bisect::new(&value) {
-        Ok(bisect) => bisect,
-        Err(error) => return refuse(&format!("{value:?} is no pattern: {error}")),
-    };
-    let mut args: Vec<_> = env::args().collect();
-    if !args.iter().any(|arg| arg == "--sysroot" || arg.starts_with("--sysroot=")) {
-        args.push(concat!("--sysroot=", env!("BISECT_RUSTC_SYSROOT")).to_owned());
+    match prepare() {
+        Ok((args, bisection)) => rustc::compile(&args, bisection),
+        Err(problem) => {
+            eprintln!("bisect-rustc: {problem}");
+            ExitCode::from(2)
+        }
     }
-    rustc_driver::catch_with_exit_code(|| rustc_driver::run_compiler(&args, &mut bisect))
 }
 
-fn refuse(what: &str) -> ExitCode {
-    eprintln!("bisect-rustc: {VARIABLE}: {what}; unset it, or let cargo bisect-opt set it");
-    ExitCode::from(2)
+fn prepare() -> Result<(Vec<String>, Bisection), String> {
+    let args = invocation::arguments(rustc::arguments())?;
+    let mut bisection = Bisection::read(|name| env::var(name))
+        .map_err(|problem| format!("{problem}; unset it, or let cargo bisect-opt set it"))?;
+    let path = env::var_os(report::VARIABLE).filter(|path| !path.is_empty() && bisection.is_active());
+    if let Some(path) = path
+        && let Err(error) = bisection.report_to(&path)
+    {
+        eprintln!("bisect-rustc: {}={path:?}: {error}; reports go to standard error", report::VARIABLE);
+    }
+    Ok((args, bisection))
 }

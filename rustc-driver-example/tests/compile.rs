@@ -6,7 +6,7 @@ use std::{
     process::{Command, Output},
 };
 
-use bisect_rustc::VARIABLE;
+use bisect_rustc::PATTERN as VARIABLE;
 
 /// Compiles `program` in `folder` with this value of the variable.
 fn compile(folder: &Path, program: &str, pattern: &str) -> Output {

@@ -104,13 +104,13 @@ fn check_functions(case: &Case, fixture: &Fixture, found: &Value) -> Result<(), 
 
 /// The crate's line, with the culprits compiled like all others.
 fn with_good_culprits(case: &Case, line: &str) -> Result<String, String> {
+    let setting = |culprit: &str, level: u32| format!("profile.release.package.\"{culprit}@0.1.0\".opt-level={level}");
     let mut line = line.to_owned();
     for culprit in &case.crates {
-        let setting = |package: &str| format!("--config 'profile.release.package.\"{package}@0.1.0\".opt-level=0'");
-        expect(!line.contains(&setting(culprit)), || format!("{culprit} is not optimized: {line}"))?;
-        let at = line.find("--config").ok_or("no --config")?;
-        line.insert_str(at, &format!("{} ", setting(culprit)));
+        expect(line.contains(&setting(culprit, 3)), || format!("{culprit} is not optimized: {line}"))?;
+        line = line.replace(&setting(culprit, 3), &setting(culprit, 0));
     }
+    expect(!line.contains("opt-level=3"), || format!("more than {:?} are optimized: {line}", case.crates))?;
     Ok(line)
 }
 

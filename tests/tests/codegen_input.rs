@@ -133,14 +133,20 @@ fn of_a_whole_workspace_each_failing_test_is_explained() {
     let finished = search(&fixture, &words).expect_status(0);
     assert_eq!(culprit(&finished).0, ["means"]);
     // Both tests fail, each by a crate of its own.
-    let finished = search(&fixture, &[&words[..], &["--good=opt-level=0", "--bad=--cfg=broken"]].concat()).expect_status(0);
+    let finished =
+        search(&fixture, &[&words[..], &["--good=opt-level=0", "--bad=--cfg=broken"]].concat()).expect_status(0);
     let found = finished.events_of("found").into_iter();
-    let mut found: Vec<_> = found.map(|found| (found["changes"][0]["name"].to_string(), found["tests"][0].to_string())).collect();
+    let mut found: Vec<_> =
+        found.map(|found| (found["changes"][0]["name"].to_string(), found["tests"][0].to_string())).collect();
     found.sort();
-    assert_eq!(found, [
-        ("\"means\"".to_owned(), "\"a_list_without_readings_comes_first\"".to_owned()),
-        ("\"stamp\"".to_owned(), "\"the_end_of_a_line_is_found\"".to_owned()),
-    ], "{finished}");
+    assert_eq!(
+        found,
+        [
+            ("\"means\"".to_owned(), "\"a_list_without_readings_comes_first\"".to_owned()),
+            ("\"stamp\"".to_owned(), "\"the_end_of_a_line_is_found\"".to_owned()),
+        ],
+        "{finished}"
+    );
 }
 
 #[test]
@@ -158,10 +164,10 @@ fn a_member_may_have_the_name_of_a_package_of_the_registry() {
         if !root.contains("\"own\"") {
             fixture.write("Cargo.toml", &root.replace("\"means\"", "\"means\", \"own\""));
             let app = manifest("app/Cargo.toml");
-            fixture.write("app/Cargo.toml", &app.replace(
-                "means = { path = \"../means\" }",
-                "means = { path = \"../own\", package = \"memchr\" }",
-            ));
+            fixture.write(
+                "app/Cargo.toml",
+                &app.replace("means = { path = \"../means\" }", "means = { path = \"../own\", package = \"memchr\" }"),
+            );
         }
         let finished = search(&fixture, &["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"]);
         let (names, line) = culprit(&finished);

@@ -317,7 +317,7 @@ impl Search {
         let is_over = self.suite.is_some() || self.verdict().is_some();
         let wanted = if is_over { Vec::new() } else { self.wanted() };
         let in_flight = (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0);
-        let of_tests = self.suite.iter().flat_map(|suite| suite.obsolete(&self.options));
+        let of_tests = self.suite.iter().flat_map(Suite::obsolete);
         in_flight.filter(|trial| !wanted.contains(trial)).map(TrialId).chain(of_tests).collect()
     }
 

@@ -89,10 +89,10 @@ impl Search {
     /// If this search never wanted such a trial.
     #[must_use]
     pub fn runs_of_trial(&self, id: TrialId) -> usize {
-        match self.trials.get(id.0) {
-            Some(_) => self.runs_wanted(id.0).max(self.trials[id.0].outcomes.len()),
-            None if self.flaky.is_some() => 1,
-            None => self.options.runs_per_trial.get(),
+        match (self.trials.get(id.0), &self.suite) {
+            (Some(_), _) => self.runs_wanted(id.0).max(self.trials[id.0].outcomes.len()),
+            (None, Some(suite)) => suite.runs_of_trial(id),
+            (None, None) => 1,
         }
     }
 
@@ -104,6 +104,9 @@ impl Search {
     pub fn set_costs(&mut self, failing: f64, passing: f64) {
         if let Some(flaky) = &mut self.flaky {
             flaky.set_costs(failing, passing);
+        }
+        if let Some(suite) = &mut self.suite {
+            suite.set_costs(failing, passing);
         }
     }
 
@@ -125,6 +128,9 @@ impl Search {
     /// If the search cannot be [split](Self::split), as it must be known that there is such an end, and only one.
     pub fn look_again(&mut self) {
         assert!(self.can_split(), "one end fails, and the other does not");
+        if let Some(flaky) = &mut self.flaky {
+            return flaky.look_again();
+        }
         let failed = |progress: &Progress| {
             matches!(progress.asked.question, Question::All | Question::None)
                 && progress.outcomes.first() == Some(&Outcome::Fail)

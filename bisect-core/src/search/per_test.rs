@@ -5,6 +5,8 @@ use core::num::NonZeroUsize;
 
 use super::{
     Search,
+    noise::{Certainty, Estimate, Noise},
+    progress::Progress,
     selection::{Prefix, Selection},
     suite::Suite,
     verdict::{Culprit, Mode, Shared, Verdict},
@@ -16,8 +18,12 @@ impl Search {
     #[must_use]
     pub fn can_split(&self) -> bool {
         self.suite.is_none()
-            && self.flaky.is_none()
-            && self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok())
+            && match (&self.flaky, self.options.noise) {
+                (None, _) => self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok()),
+                (Some(flaky), Noise::Expected(_)) => flaky.is_under_way(),
+                // What contradicts itself does so as a whole.
+                (Some(_), _) => false,
+            }
     }
 
     /// From here on the target is so many tests, numbered from 0, each with culprits of its own. That the target passes
@@ -29,13 +35,60 @@ impl Search {
     /// it alone would find, if it comes by all that breaks other tests in its first run or not at all. A test that cannot
     /// be searched does not keep the others from it.
     ///
+    /// A test that contradicts itself ends so if [noise](super::Options::noise) is refused. Where it is suspected it goes on
+    /// under noise, and the others as ever; one run is made to see whether they are reliable. Where it is expected, every
+    /// test is searched under noise from the start. The chance of a mistake that is allowed is shared out among the tests.
+    ///
     /// # Panics
     /// If it [cannot be split](Self::can_split).
     pub fn split(&mut self, tests: NonZeroUsize) {
         assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
-        self.procedure = self.calibrated.take().expect("it is known");
+        if let Some(flaky) = self.flaky.take() {
+            self.seen = flaky.known().to_vec();
+            self.trials.extend(flaky.into_trials().map(|(trial, outcome)| Progress::of_others(trial, outcome)));
+        } else {
+            self.procedure = self.calibrated.take().expect("it is known");
+        }
         self.stopped = None;
-        self.suite = Some(Suite::new(&self.procedure, tests, self.trials.len()));
+        self.suite = Some(Suite::new(&self.procedure, tests, self.trials.len(), &self.options));
+    }
+
+    /// Takes every run of a test for no more than evidence from here on, if noise is suspected: whoever calls this has seen
+    /// that it contradicts itself.
+    ///
+    /// # Panics
+    /// If the search was not [split](Self::split), or if there is no such test.
+    pub fn disbelieve_test(&mut self, test: usize) {
+        let suite = self.suite.as_mut().expect("the search is of several tests");
+        suite.disbelieve(test, &self.options);
+    }
+
+    /// Whether runs of a test are no more than evidence.
+    ///
+    /// # Panics
+    /// If there is no such test.
+    #[must_use]
+    pub fn is_noisy_test(&self, test: usize) -> bool {
+        self.suite.as_ref().map_or(self.is_noisy(), |suite| suite.is_noisy(test))
+    }
+
+    /// What is believed of one test, if it has contradicted itself or was expected to.
+    ///
+    /// # Panics
+    /// If there is no such test.
+    #[must_use]
+    pub fn estimate_of(&self, test: usize) -> Option<Estimate> {
+        self.suite.as_ref().map_or_else(|| self.estimate(), |suite| suite.estimate(test))
+    }
+
+    /// How sure a culprit of one test is, by its index among those [found](Self::found_by); nothing, if each run of that test
+    /// was believed.
+    ///
+    /// # Panics
+    /// If there is no such test.
+    #[must_use]
+    pub fn certainty_of(&self, test: usize, index: usize) -> Option<Certainty> {
+        self.suite.as_ref().map_or_else(|| self.certainty(index), |suite| suite.certainty(test, index))
     }
 
     /// How the search ended for one test, if it has.

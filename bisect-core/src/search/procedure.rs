@@ -163,7 +163,7 @@ impl Procedure {
         let (question, selection) = match &self.state {
             State::All => (Question::All, Selection::all(self.options.order)),
             State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
-            State::Apart => (self.failing_end(), self.everything()),
+            State::Apart => self.failing_end(),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
                 Narrowing::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),

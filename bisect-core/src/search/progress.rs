@@ -24,6 +24,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
+    /// A trial that another search has made, or is making; how it ended.
+    pub(super) fn of_others(trial: Trial, outcome: Option<Outcome>) -> Self {
+        let asked = Asked::by_others(trial.question, trial.selection.clone());
+        let (outcomes, reported) = (outcome.into_iter().collect(), Arc::new([]));
+        Self { asked, trial, started: 1, outcomes, reported, is_over: true }
+    }
+
     pub(super) fn in_flight(&self) -> usize {
         self.started - self.outcomes.len()
     }

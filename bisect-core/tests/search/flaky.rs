@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use bisect_core::{
     ChangeId, Field,
     search::{
-        Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Reason, Search, Step, Trial, TrialId,
-        Unusable, Verdict,
+        Inconsistency, Mode, Noise, Observation, Options, Order, Outcome, Question, Reason, Search, Step, Trial,
+        TrialId, Unusable, Verdict,
     },
 };
 
@@ -229,6 +229,35 @@ fn a_selection_that_does_not_tell_is_gone_around() {
         search.record(trial.id, observation);
     }
     assert_eq!(found(&search), target.expected());
+}
+
+#[test]
+fn a_change_that_shows_up_only_in_company_is_found_with_it() {
+    for (seed, rates) in [(1, (0.9, 0.1)), (2, (0.9, 0.1)), (3, (0.5, 0.0)), (4, (1.0, 0.5))] {
+        let mut target = Flaky::new(seed, 100, &[&[20, 70]], rates);
+        let mut search = Search::new(expecting(0.99));
+        while let Step::Run(trial) = search.step() {
+            assert!(
+                search.runs() < 1_000,
+                "it does not end: {seed} {:?} {:?}, {:?} {:?}",
+                search.found(),
+                search.estimate(),
+                trial.question,
+                trial.selection
+            );
+            let mut observation = target.run(&trial);
+            // The one of higher rank is come by only where the other one is on.
+            let [first, second] = if Order::Hash.rank(target.ids[20]) < Order::Hash.rank(target.ids[70]) {
+                [target.ids[20], target.ids[70]]
+            } else {
+                [target.ids[70], target.ids[20]]
+            };
+            let is_on = trial.selection.contains(first) != trial.selection.inverted;
+            observation.reported.retain(|&id| id != second || is_on);
+            search.record(trial.id, observation);
+        }
+        assert_eq!(found(&search), target.expected(), "{seed}");
+    }
 }
 
 #[test]

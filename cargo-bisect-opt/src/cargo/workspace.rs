@@ -40,7 +40,7 @@ impl Workspace {
         };
         // Where a name is given in a form that only cargo knows, everything that the workspace has.
         let roots = if roots.is_empty() { metadata.workspace_members.clone() } else { roots };
-        Ok(graph::packages(&metadata, &roots, tests, &config.directory))
+        Ok(graph::packages(&metadata, &roots, tests, &config.directory, &arguments.config))
     }
 
     /// Its directory: rustc names files relative to it.

@@ -79,6 +79,12 @@ impl Drill {
     pub fn prepare(settings: Settings, asked: CodegenArgs, scratch: &Path) -> Result<Self, DrillError> {
         let contrast = Contrast::parse(&asked.good, &asked.bad)?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
+        if let Some(path) = asked.driver.as_deref()
+            && let Err(error) = driver::find(Some(path), &project.rustc_version())
+            && error.is_usage()
+        {
+            return Err(error.into());
+        }
         let compilation = Compilation {
             packages: project.packages()?,
             contrast,

@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
     path::{Path, PathBuf},
 };
 
@@ -25,7 +26,7 @@ pub struct Package {
     pub version: String,
     /// How it is named in a profile.
     pub spec: String,
-    /// Whether a profile of the user's names it.
+    /// Whether a profile of the user's names it, or all like it.
     pub is_named: bool,
     /// Where its library begins, or its first program.
     pub source: PathBuf,
@@ -48,9 +49,15 @@ impl Package {
 }
 
 /// The packages that `metadata` has of a build of `roots`, with what their tests need if they are tested; for cargo as it
-/// works in `directory`.
-pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool, directory: &Path) -> Vec<Package> {
-    let named = overrides::named_packages(metadata.workspace_root.as_std_path(), directory);
+/// works in `directory` with these values of `--config`.
+pub fn packages(
+    metadata: &Metadata,
+    roots: &[PackageId],
+    tests: bool,
+    directory: &Path,
+    given: &[OsString],
+) -> Vec<Package> {
+    let named = overrides::named_packages(metadata.workspace_root.as_std_path(), directory, given);
     let by_id: BTreeMap<_, _> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: BTreeMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
@@ -97,7 +104,7 @@ impl Package {
                 None if is_unique => format!("{name}@{version}"),
                 None => package.id.repr.clone(),
             },
-            is_named: by_user.is_some(),
+            is_named: by_user.is_some() || !is_own && named.contains(overrides::OTHERS),
             source: source.map_or_else(PathBuf::new, |target| target.src_path.clone().into()),
             directory: package
                 .manifest_path

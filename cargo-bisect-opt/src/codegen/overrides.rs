@@ -5,27 +5,34 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsString,
     path::{Path, PathBuf},
 };
 
 use toml::{Table, Value};
 
-/// The packages that any profile names, in a workspace whose root is `root`, for cargo as it works in `directory`.
-pub fn named_packages(root: &Path, directory: &Path) -> BTreeSet<String> {
+/// How a profile names all packages but those of the workspace.
+pub const OTHERS: &str = "*";
+
+/// The packages that any profile names, in a workspace whose root is `root`, for cargo as it works in `directory`, with
+/// these values of `--config`.
+pub fn named_packages(root: &Path, directory: &Path, given: &[OsString]) -> BTreeSet<String> {
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = std::env::home_dir().map(|home| home.join(".cargo"));
     let configs = directory.ancestors().map(|parent| parent.join(".cargo")).chain(cargo_home.or(home));
     let configs = configs.flat_map(|dir| [dir.join("config.toml"), dir.join("config")]);
     let files = [root.join("Cargo.toml")].into_iter().chain(configs);
     // What cargo cannot read it complains about itself.
-    let texts = files.filter_map(|file| std::fs::read_to_string(file).ok());
+    let read = |file: PathBuf| std::fs::read_to_string(file).ok();
+    let given = given.iter().map(|given| read(directory.join(given)).unwrap_or_else(|| given.to_string_lossy().into()));
+    let texts = files.filter_map(read).chain(given);
     texts.flat_map(|text| text.parse::<Table>().map(|table| in_profiles(&table)).unwrap_or_default()).collect()
 }
 
 fn in_profiles(table: &Table) -> Vec<String> {
     let profiles = table.get("profile").and_then(Value::as_table).into_iter().flat_map(|profiles| profiles.values());
     let packages = profiles.filter_map(|profile| profile.get("package")?.as_table());
-    packages.flat_map(|packages| packages.keys().filter(|name| *name != "*").cloned()).collect()
+    packages.flat_map(|packages| packages.keys().cloned()).collect()
 }
 
 #[cfg(test)]
@@ -46,9 +53,11 @@ mod tests {
         .unwrap();
         fs_err::write(below.join(".cargo/config.toml"), "profile.release.package.z.opt-level = 's'\n").unwrap();
         fs_err::write(dir.path().join(".cargo/config.toml"), "not toml").unwrap();
-        let found = named_packages(dir.path(), &below);
-        let ours: Vec<_> = found.iter().filter(|name| ["memchr", "x@1.0", "z"].contains(&name.as_str())).collect();
-        assert_eq!(ours, ["memchr", "x@1.0", "z"]);
-        assert!(!found.contains("*"));
+        fs_err::write(below.join("given.toml"), "[profile.dev.package.file]\n").unwrap();
+        let given = ["given.toml".into(), "profile.dev.package.\"word@1\".debug=1".into(), "build.jobs=1".into()];
+        let found = named_packages(dir.path(), &below, &given);
+        let ours = [OTHERS, "memchr", "x@1.0", "z", "file", "word@1"];
+        assert_eq!(ours.iter().find(|&&name| !found.contains(name)), None, "{found:?}");
+        assert!(found.iter().all(|name| name != "y" && name != "release"), "{found:?}");
     }
 }

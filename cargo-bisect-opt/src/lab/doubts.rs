@@ -1,8 +1,16 @@
 //! What the user is told of a target that contradicts itself, while it is searched.
 
-use std::{collections::HashMap, io, num::NonZeroUsize, time::Duration};
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    io,
+    num::NonZeroUsize,
+    time::Duration,
+};
 
-use bisect_core::{ChangeId, search::Outcome};
+use bisect_core::{
+    ChangeId,
+    search::{Noise, Outcome},
+};
 
 use super::Session;
 use crate::{
@@ -15,16 +23,17 @@ use crate::{
 /// After so many runs under noise there is something to say, and again whenever they have doubled.
 const FIRST_WORD: usize = 8;
 
+/// Of more tests than this it is not told how each of them stands.
+const FEW: usize = 3;
+
 /// Executions in a run, at most: of many with the same changes the last ones tell little.
 const MOST: usize = 16;
 
 /// What the runs so far say beside their outcomes.
 #[derive(Debug, Default)]
 pub(super) struct Doubts {
-    /// Whether it was told that runs are only evidence.
-    was_told: bool,
-    /// The number of runs at which there is more to say.
-    next_word: usize,
+    /// For each test of which it was told that its runs are only evidence: the number of runs at which there is more to say.
+    next_words: HashMap<usize, usize>,
     failing: Costs,
     passing: Costs,
     /// How long builds took, and how often the target was executed in how long.
@@ -50,7 +59,7 @@ impl Costs {
 }
 
 impl Doubts {
-    pub(super) fn add(&mut self, runs: &[Run]) {
+    pub(super) fn add<'a>(&mut self, runs: impl Iterator<Item = &'a Run>) {
         for run in runs {
             self.started_in += run.started_in;
             self.executed_in += run.duration;
@@ -74,6 +83,11 @@ impl Doubts {
 }
 
 impl Doubts {
+    /// From here on it is about single tests, each in a process of its own. What the target said stays true.
+    pub(super) fn forget(&mut self) {
+        *self = Self { texts: std::mem::take(&mut self.texts), ..Self::default() };
+    }
+
     /// How often a run is best executed, where each execution counts.
     pub(super) fn repetition(&self) -> Repetition {
         let (Some(build), Some(execution)) =
@@ -90,37 +104,57 @@ impl Doubts {
 }
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
-    /// What is believed at the moment, if runs are only evidence.
+    /// What is believed at the moment of what was searched under noise.
     pub(super) fn beliefs(&self) -> Option<Beliefs> {
-        let text = |id| self.doubts.texts.get(&id).cloned().unwrap_or_default();
-        self.search.estimate().map(|estimate| Beliefs::new(&estimate, text))
+        let mut each = (0..self.search.tests()).filter_map(|test| self.beliefs_of(test));
+        let first = each.next()?;
+        Some(first.and(each.collect()))
+    }
+
+    /// What is believed of one test, or of the whole target, if its runs are only evidence.
+    pub(super) fn beliefs_of(&self, test: usize) -> Option<Beliefs> {
+        let said = |id| self.doubts.texts.get(&id).cloned().unwrap_or_default();
+        let beliefs = Beliefs::new(&self.search.estimate_of(test)?, said);
+        Some(match &self.tests {
+            Some(tests) => beliefs.of_test(tests[test].clone()),
+            None => beliefs,
+        })
     }
 
     /// Tells how things stand, now and then, and the search what runs cost.
     pub(super) fn tell_doubts(&mut self) -> io::Result<()> {
-        if !self.search.is_noisy() || self.search.verdict().is_some() {
+        let is_open = |&test: &usize| self.search.is_noisy_test(test) && self.search.verdict_of(test).is_none();
+        let noisy: Vec<_> = (0..self.search.tests()).filter(is_open).collect();
+        if noisy.is_empty() || self.search.verdict().is_some() {
             return Ok(());
         }
         let (failing, passing) = (self.doubts.failing.mean(), self.doubts.passing.mean());
         if let (Some(failing), Some(passing), false) = (failing, passing, self.lab.is_repeated) {
             self.search.set_costs(failing.as_secs_f64(), passing.as_secs_f64());
         }
-        let runs = self.search.runs();
-        if !self.doubts.was_told {
-            self.doubts.was_told = true;
-            if self.lab.options.noise != bisect_core::search::Noise::Expected(noise::CONFIDENCE) && runs > 1 {
-                let note = "the target contradicts itself: from here on, every run so far and to come is only evidence";
-                self.lab.tell(&Event::Note(note))?;
-            }
+        let mean = [failing, passing].into_iter().flatten().sum::<Duration>() / 2;
+        noisy.iter().try_for_each(|&test| self.tell_doubts_of(test, noisy.len() <= FEW, mean))
+    }
+
+    fn tell_doubts_of(&mut self, test: usize, in_full: bool, mean: Duration) -> io::Result<()> {
+        let name = self.tests.as_ref().map(|tests| &tests[test]);
+        let (runs, confidence) = (self.search.runs(), self.lab.options.noise);
+        if let (Entry::Vacant(word), Noise::Suspected(_)) = (self.doubts.next_words.entry(test), confidence) {
+            word.insert(0);
+            let what = name.map_or("the target", String::as_str);
+            let note =
+                format!("{what} contradicts itself: from here on, every run so far and to come is only evidence");
+            self.lab.tell(&Event::Note(&note))?;
         }
-        if runs < self.doubts.next_word.max(FIRST_WORD) {
+        let next_word = self.doubts.next_words.entry(test).or_default();
+        if runs < (*next_word).max(FIRST_WORD) || !in_full {
             return Ok(());
         }
-        let Some(estimate) = self.search.estimate() else { return Ok(()) };
-        self.doubts.next_word = 2 * runs;
+        let Some(estimate) = self.search.estimate_of(test) else { return Ok(()) };
+        *next_word = 2 * runs;
         let beliefs = Beliefs::new(&estimate, |_| Vec::new());
-        let mean = [failing, passing].into_iter().flatten().sum::<Duration>() / 2;
-        let note = format!("{}; {}", beliefs.rates(), noise::ahead(estimate.runs_left, mean));
+        let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
+        let note = format!("{of}{}; {}", beliefs.rates(), noise::ahead(estimate.runs_left, mean));
         self.lab.tell(&Event::Note(&note))
     }
 }
@@ -134,7 +168,7 @@ mod tests {
     fn repetition(build: u64, execution: u64, executions: usize) -> Repetition {
         let mut doubts = Doubts::default();
         for outcome in [Outcome::Pass, Outcome::Fail] {
-            doubts.add(&[Run {
+            let run = Run {
                 outcome,
                 reason: String::new(),
                 reports: Reports::new(false),
@@ -143,7 +177,8 @@ mod tests {
                 executions,
                 also: Vec::new(),
                 started_in: Duration::from_millis(build),
-            }]);
+            };
+            doubts.add([&run].into_iter());
         }
         doubts.repetition()
     }

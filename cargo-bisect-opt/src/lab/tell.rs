@@ -7,12 +7,13 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Outcome, Trial},
+    search::{Culprit, Mode, Outcome, Shared, Trial},
 };
 
 use super::{Named, Progress, Session};
 use crate::{
     events::{Event, Found, RunBegins, TrialDone},
+    noise::Sureness,
     target::{Run, Target},
     waiting::computed_by_children,
 };
@@ -67,10 +68,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             if !self.told.contains(&changes) {
                 self.told.push(changes);
                 let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
+                let noise = self.sureness(index, shared);
                 let tests = self.tests.as_deref().map(names);
                 let number = self.lab.before.sets + self.told.len();
                 let changes = shared.culprit.changes.clone();
-                found.push(Named { changes, found: self.found(number, index, shared.culprit, tests) });
+                found.push(Named { changes, found: self.found(number, shared.culprit, noise, tests) });
             }
         }
         found.iter().try_for_each(|named| self.lab.tell(&Event::Found(&named.found)))?;
@@ -98,7 +100,19 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
     }
 
-    fn found(&self, number: usize, index: usize, culprit: &Culprit, tests: Option<Vec<String>>) -> Found {
+    /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.
+    fn sureness(&self, index: usize, shared: &Shared<'_>) -> Option<Sureness> {
+        let Some(tests) = &self.tests else { return self.search.certainty(index).map(Into::into) };
+        let set = |culprit: &Culprit| culprit.changes.iter().copied().collect::<BTreeSet<_>>();
+        let of_test = |&test: &usize| {
+            let index = self.search.found_by(test).iter().position(|found| set(found) == set(shared.culprit))?;
+            let sureness = Sureness::from(self.search.certainty_of(test, index)?);
+            Some(Sureness { test: Some(tests[test].clone()), ..sureness })
+        };
+        shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))
+    }
+
+    fn found(&self, number: usize, culprit: &Culprit, noise: Option<Sureness>, tests: Option<Vec<String>>) -> Found {
         let runs = &self.accounts[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let change = |&id: &ChangeId| {
@@ -114,7 +128,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             },
             confirmed: true,
             changes: culprit.changes.iter().map(change).collect(),
-            noise: self.search.certainty(index).map(Into::into),
+            noise,
             within: self.lab.within,
             headline: self.target.headline(culprit.changes.len()),
             reproduce: self

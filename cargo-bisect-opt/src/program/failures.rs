@@ -37,6 +37,8 @@ pub struct Focus {
     repeat_all: bool,
     all: Option<Failures>,
     none: Option<Failures>,
+    /// How often what failed elsewhere did so, while nothing had failed at the ends.
+    late: BTreeMap<Failure, usize>,
     decided: Option<Decided>,
 }
 
@@ -49,6 +51,9 @@ struct Decided {
     /// What does not count.
     ignored: Failures,
 }
+
+/// What fails so often in the middle of a search is not there by accident.
+const TWICE: usize = 2;
 
 /// Arguments can have this many bytes in sum: far below the limit of any system, far above most lists of failed tests.
 const ARGUMENTS: usize = 24 << 10;
@@ -88,7 +93,14 @@ impl Focus {
         };
         known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
-        let (decided, notes) = decide(all, none);
+        let (mut decided, notes) = decide(all, none);
+        if !decided.searched.is_empty() {
+            // What was seen to fail stays in sight.
+            let late = self.late.keys().filter(|failure| !decided.ignored.contains(failure));
+            decided.repeat = to_repeat(late.chain(&decided.searched).cloned().collect());
+        } else if self.is_narrowed() {
+            return notes;
+        }
         self.decided = Some(decided);
         notes
     }
@@ -102,6 +114,30 @@ impl Focus {
             decided.ignored.extend(others);
             decided.searched = meant;
         }
+    }
+
+    /// Learns what failed in a run of some of the changes. Of a target that fails now and then, that may be the first failure.
+    /// Once anything has failed twice, nothing is run any more that never has; all of that counts as before. The result is
+    /// what the user should know.
+    pub fn learn_late(&mut self, failures: &Failures) -> Option<String> {
+        let is_empty = |side: &Option<Failures>| side.as_ref().is_some_and(Failures::is_empty);
+        if !is_empty(&self.all) || !is_empty(&self.none) || self.is_narrowed() {
+            return None;
+        }
+        for failure in failures {
+            *self.late.entry(failure.clone()).or_default() += 1;
+        }
+        let is_likely = self.late.values().any(|&times| times >= TWICE);
+        let decided = self.decided.as_mut().filter(|_| is_likely && !self.repeat_all)?;
+        let late: Failures = self.late.keys().cloned().collect();
+        let note = format!("from here on only what has failed is run: {}", names(&late));
+        decided.repeat = to_repeat(late);
+        Some(note)
+    }
+
+    /// Whether less than everything is repeated.
+    fn is_narrowed(&self) -> bool {
+        self.decided.as_ref().is_some_and(|decided| !decided.repeat.is_empty())
     }
 
     /// One of the two runs does not tell: then everything is repeated, and counts.
@@ -225,6 +261,47 @@ mod tests {
         assert_eq!(focus.searched(), Some(&failures("x:a")));
         // And that is that.
         assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+    }
+
+    #[test]
+    fn what_fails_twice_in_the_middle_of_a_search_narrows_it_to_what_has_failed() {
+        let (mut focus, _) = focus("", "");
+        assert_eq!(focus.learn_late(&failures("x:a")), None);
+        assert_eq!(focus.learn_late(&failures("")), None);
+        assert_eq!(focus.learn_late(&failures("x:b")), None, "each may be an accident");
+        assert_eq!(focus.share("y"), Share::Everything);
+        let note = focus.learn_late(&failures("x:b y:c"));
+        assert_eq!(note.as_deref(), Some("from here on only what has failed is run: a, b, c"));
+        let all = |tests: &[&str]| tests.iter().map(|&test| test.to_owned()).collect::<Vec<_>>();
+        assert_eq!(focus.share("x"), Share::Tests(&all(&["a", "b"])));
+        assert_eq!((focus.share("y"), focus.share("z")), (Share::Tests(&all(&["c"])), Share::Nothing));
+        assert!(failures("x:a x:b x:new y:c").iter().all(|failure| focus.counts(failure)), "nothing is left out");
+        // What fails at an end later says what is searched for; what has failed before is not lost.
+        focus.learn(Side::All, failures(""));
+        assert_eq!(focus.share("y"), Share::Tests(&all(&["c"])));
+        focus.learn(Side::All, failures("x:b"));
+        assert_eq!(focus.searched(), Some(&failures("x:b")));
+        assert_eq!(focus.share("x"), Share::Tests(&all(&["a", "b"])));
+        assert!(failures("x:a x:b y:c").iter().all(|failure| focus.counts(failure)));
+    }
+
+    #[test]
+    fn what_fails_in_the_middle_of_a_search_says_nothing_if_something_failed_before() {
+        for (all, none) in [("x:a", ""), ("", "x:a"), ("x:a", "x:a")] {
+            let (mut focus, _) = focus(all, none);
+            let before = focus.clone();
+            for _ in 0..3 {
+                assert_eq!(focus.learn_late(&failures("x:b")), None);
+            }
+            assert_eq!(focus.share("x"), before.share("x"), "{all}; {none}");
+        }
+        let mut first = Focus::default();
+        assert_eq!((first.learn_late(&failures("x:a")), first.learn_late(&failures("x:a"))), (None, None));
+        let mut focus = Focus::new(true);
+        focus.learn(Side::All, failures(""));
+        focus.learn(Side::None, failures(""));
+        assert_eq!((focus.learn_late(&failures("x:a")), focus.learn_late(&failures("x:a"))), (None, None));
+        assert_eq!(focus.share("x"), Share::Everything, "all tests are wanted");
     }
 
     fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {

@@ -10,7 +10,7 @@ use crate::{
         Options,
         selection::{Prefix, Selection},
         trial::{Question, Reason},
-        verdict::{Incomplete, Unusable, Verdict},
+        verdict::{Incomplete, Mode, Unusable, Verdict},
     },
 };
 
@@ -38,6 +38,10 @@ impl Flaky {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
             }
             return Ok(end);
+        }
+        if self.wants_again {
+            let everything = history::everything(options.order, self.direction.mode());
+            return Ok((self.failing_end(), everything));
         }
         match &self.stage {
             Stage::Ends => Err(match self.always() {
@@ -103,6 +107,14 @@ impl Flaky {
             _ => question,
         };
         (question, selection)
+    }
+
+    /// What a run is called at the end that fails.
+    fn failing_end(&self) -> Question {
+        match self.direction.mode() {
+            Mode::Enable => Question::All,
+            Mode::Disable => Question::None,
+        }
     }
 
     /// Why a selection is not asked for again.

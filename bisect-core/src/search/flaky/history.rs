@@ -50,9 +50,15 @@ impl Run {
 
     /// Whether it switched these changes and no others.
     pub(super) fn is_exactly(&self, changes: &[ChangeId]) -> bool {
-        let Selection { prefix, forced, excluded, .. } = &self.selection;
-        *prefix == Prefix::NONE && excluded.is_empty() && forced.len() == changes.len() && self.has_all(changes)
+        names_exactly(&self.selection, changes) && self.has_all(changes)
     }
+}
+
+/// Whether a selection names these changes, all of them different, and no others. Perhaps not all of them are come by.
+pub(super) fn names_exactly(selection: &Selection, changes: &[ChangeId]) -> bool {
+    let Selection { prefix, forced, excluded, .. } = selection;
+    let named = |change: &ChangeId| forced.contains(change);
+    *prefix == Prefix::NONE && excluded.is_empty() && forced.len() == changes.len() && changes.iter().all(named)
 }
 
 /// The selection under which the target is as it passes, if `mode` is what breaks it.

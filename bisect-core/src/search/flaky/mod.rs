@@ -28,7 +28,8 @@ use super::{
     Options, Step,
     noise::{Certainty, Estimate, Suspect},
     ranked,
-    trial::{Observation, Outcome, Reason, Trial, TrialId},
+    selection::{Prefix, Selection},
+    trial::{Observation, Outcome, Question, Reason, Trial, TrialId},
     verdict::{Culprit, Mode, Unusable, Verdict},
 };
 use crate::ChangeId;
@@ -49,6 +50,8 @@ pub(super) struct Flaky {
     trials: Vec<Asked>,
     first: usize,
     stage: Stage,
+    /// The end that failed is run once more before anything else.
+    wants_again: bool,
     found: Vec<Culprit>,
     certainties: Vec<Certainty>,
     /// What is left out from now on.
@@ -86,6 +89,7 @@ impl Flaky {
             trials: Vec::new(),
             first: 0,
             stage: Stage::Ends,
+            wants_again: false,
             found: Vec::new(),
             certainties: Vec::new(),
             sets: Vec::new(),
@@ -118,15 +122,75 @@ impl Flaky {
             }
             return Step::Done(self.end(self.at_limit()));
         }
+        let Some((question, selection)) = self.next(options) else {
+            return self.verdict.clone().map_or(Step::Wait, Step::Done);
+        };
+        let trial = Trial { id: TrialId(self.first + self.trials.len()), question, selection, tests: vec![0] };
+        self.begin(trial.clone());
+        Step::Run(trial)
+    }
+
+    /// The question that is most worth a run; none if something in flight must be known first, or if the search is over, as it
+    /// may turn out to be.
+    pub(super) fn next(&mut self, options: &Options) -> Option<(Question, Selection)> {
+        if self.verdict.is_some() {
+            return None;
+        }
         match self.ask(options) {
-            Ok((question, selection)) => {
-                let id = TrialId(self.first + self.trials.len());
-                let trial = Trial { id, question, selection, tests: vec![0] };
-                self.trials.push(Asked { trial: trial.clone(), is_in_flight: true, unresolved: None });
-                Step::Run(trial)
+            Ok(asked) => return Some(asked),
+            Err(_) if self.in_flight().next().is_some() => {}
+            Err(verdict) => {
+                self.end(verdict);
             }
-            Err(_) if in_flight > 0 => Step::Wait,
-            Err(verdict) => Step::Done(self.end(verdict)),
+        }
+        None
+    }
+
+    /// A run of this trial is started.
+    pub(super) fn begin(&mut self, trial: Trial) {
+        self.wants_again = false;
+        self.trials.push(Asked { trial, is_in_flight: true, unresolved: None });
+    }
+
+    pub(super) fn has_begun(&self, id: TrialId) -> bool {
+        self.find(id).is_some()
+    }
+
+    /// Has the end that failed run once more before anything else.
+    pub(super) fn look_again(&mut self) {
+        self.wants_again = true;
+    }
+
+    /// Whether it is known that there is something to find, and nothing was found yet.
+    pub(super) fn is_under_way(&self) -> bool {
+        let is_open = self.verdict.is_none() && self.found.is_empty() && !matches!(self.stage, Stage::Ends);
+        is_open && self.always().is_none()
+    }
+
+    /// Whether a run with this selection tells something.
+    pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
+        match &self.stage {
+            Stage::Ends => selection.prefix == Prefix::All && selection.excluded.is_empty(),
+            Stage::Narrow(narrowing) => narrowing.part(selection, |id| selection.contains(id)).is_some(),
+            Stage::Thin(thinning) => thinning.is_about(selection),
+        }
+    }
+
+    /// The trials that were begun, and how each ended, as far as it did.
+    pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
+        let Self { trials, runs, .. } = self;
+        trials.into_iter().map(move |Asked { trial, is_in_flight, unresolved }| {
+            let failed = runs.iter().find(|run| run.trial == trial.id).map(|run| run.failed);
+            let told = failed.map(|failed| if failed { Outcome::Fail } else { Outcome::Pass });
+            let untold = Outcome::Unresolved(unresolved.unwrap_or(Reason::Skip));
+            (trial, (!is_in_flight).then(|| told.unwrap_or(untold)))
+        })
+    }
+
+    /// Ends the search unless it has ended, as no more runs may be made.
+    pub(super) fn stop_at_limit(&mut self) {
+        if self.verdict.is_none() {
+            self.end(self.at_limit());
         }
     }
 
@@ -138,28 +202,39 @@ impl Flaky {
         self.trials.iter().filter(|asked| asked.is_in_flight).map(|asked| &asked.trial)
     }
 
+    /// Where a trial is among those that were begun.
+    fn find(&self, id: TrialId) -> Option<usize> {
+        self.trials.binary_search_by_key(&id, |asked| asked.trial.id).ok()
+    }
+
     /// Takes what one run showed.
     ///
     /// # Panics
     /// If no run of such a trial is in flight.
-    pub(super) fn record(&mut self, id: TrialId, mut observation: Observation, options: &Options) {
-        let asked = &mut self.trials[id.0 - self.first];
-        assert!(asked.is_in_flight, "trial {} has no run in flight", id.0);
+    pub(super) fn record(&mut self, id: TrialId, observation: Observation, options: &Options) {
+        let index = self.find(id).filter(|&index| self.trials[index].is_in_flight);
+        let asked = &mut self.trials[index.unwrap_or_else(|| panic!("trial {} has no run in flight", id.0))];
         asked.is_in_flight = false;
+        if let Outcome::Unresolved(reason) = observation.outcome {
+            asked.unresolved = Some(reason);
+        }
+        let selection = asked.trial.selection.clone();
+        self.take(id, &selection, observation, options);
+    }
+
+    /// Takes what a run of any trial showed, whether it was begun by this search or not.
+    pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, options: &Options) {
         if self.verdict.is_some() {
             return;
         }
-        let unasked = |change: &ChangeId| !asked.trial.selection.contains(*change);
+        let unasked = |change: &ChangeId| !selection.contains(*change);
         let changes: Vec<_> = observation.reported.iter().copied().filter(unasked).take(8).collect();
         if !changes.is_empty() {
             self.verdict = Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern: false }));
             return;
         }
         ranked::sort(options.order, &mut observation.reported);
-        let run = Run::new(id, &asked.trial.selection, &observation);
-        if let Outcome::Unresolved(reason) = observation.outcome {
-            asked.unresolved = Some(reason);
-        }
+        let run = Run::new(id, selection, &observation);
         let known = self.known.len();
         ranked::merge(options.order, &mut self.known, &observation.reported);
         let is_new = self.known.len() > known;
@@ -193,7 +268,8 @@ impl Flaky {
     }
 
     pub(super) fn cancel(&mut self, id: TrialId) {
-        self.trials[id.0 - self.first].is_in_flight = false;
+        let index = self.find(id).expect("it was begun");
+        self.trials[index].is_in_flight = false;
     }
 
     /// The trials in flight, once the search is over: before, all of them tell something.

@@ -100,26 +100,41 @@ impl Narrowing {
         if *selection == base(self.order, self.mode) {
             return Some(Part::below(0));
         }
-        if selection.inverted != (self.mode == Mode::Disable) || !selection.gaps.is_empty() {
+        if selection.inverted != (self.mode == Mode::Disable) {
             return None;
         }
         // What was found explains how it ended.
         if self.found.iter().any(|set| set.iter().all(|&id| has(id))) {
             return None;
         }
-        if !self.forced.iter().all(|&id| has(id)) {
+        // What it asked for counts, not what it came by: a change that shows up only in company does not matter without it.
+        let asked = |id: &ChangeId| selection.contains(*id);
+        if !self.forced.iter().all(asked) {
             return Some(Part::below(0));
         }
-        let below = match selection.prefix {
-            Prefix::Below(cut) => ranked::below(self.order, &self.candidates, cut),
-            Prefix::All => self.candidates.len(),
-        };
-        let index = |&id: &ChangeId| self.candidates[below..].iter().position(|&other| other == id);
-        let mut also = selection.forced.iter().filter(|&&id| has(id)).filter_map(index).map(|index| below + index);
+        let below = self.cut_by(selection)?;
+        let index = |id: &ChangeId| self.candidates[below..].iter().position(|other| other == id);
+        let mut also = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
         match (also.next(), also.next()) {
             (also, None) => Some(Part { below, also }),
             _ => None,
         }
+    }
+
+    /// How many of the first candidates a prefix has; none if its gaps make it anything but a prefix of them.
+    fn cut_by(&self, selection: &Selection) -> Option<usize> {
+        let below = |rank: u128| {
+            u64::try_from(rank).map_or(self.candidates.len(), |rank| ranked::below(self.order, &self.candidates, rank))
+        };
+        let mut cut = 0;
+        for (start, end) in selection.intervals() {
+            let (start, end) = (below(start.into()), below(end));
+            if start < end && start > cut {
+                return None;
+            }
+            cut = cut.max(end);
+        }
+        Some(cut)
     }
 
     /// The question whose run switches these candidates.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    history::{Run, base},
+    history::{Run, base, names_exactly},
     narrowing::Context,
 };
 use crate::{
@@ -73,9 +73,14 @@ impl Thinning {
         self.point.next(in_flight).also.is_some()
     }
 
+    /// Whether a selection is one of the two that are compared.
+    pub(super) fn is_about(&self, selection: &Selection) -> bool {
+        names_exactly(selection, &self.others) || *selection == self.base
+    }
+
     /// Takes what a run showed.
     pub(super) fn observe(&mut self, run: &Run) {
-        if run.is_exactly(&self.others) {
+        if names_exactly(&run.selection, &self.others) {
             self.point.observe(Part::alone(0), run.failed);
         } else if run.selection == self.base {
             self.point.observe(Part::below(0), run.failed);

@@ -14,6 +14,13 @@ use crate::{
     },
 };
 
+impl Asked {
+    /// A question that no procedure has asked.
+    pub(in crate::search) fn by_others(question: Question, selection: Selection) -> Self {
+        Self { question, selection, stage: 0 }
+    }
+}
+
 impl Procedure {
     /// The search for one test of the target, which was calibrated with all its tests together. It begins with what
     /// this one does at the end that fails: it may fail in company only, and it does not come by all the changes.
@@ -21,26 +28,39 @@ impl Procedure {
         Self { state: State::Apart, ..self.clone() }
     }
 
-    /// The question of the calibration whose answer was a failure.
-    pub(super) fn failing_end(&self) -> Question {
-        match self.mode {
+    /// The end that failed: the question of the calibration, and its selection.
+    pub(in crate::search) fn failing_end(&self) -> (Question, Selection) {
+        let question = match self.mode {
             Mode::Enable => Question::All,
             Mode::Disable => Question::None,
-        }
+        };
+        (question, self.everything())
+    }
+
+    /// The end that passed.
+    pub(in crate::search) fn passing_end(&self) -> (Question, Selection) {
+        let question = match self.mode {
+            Mode::Enable => Question::None,
+            Mode::Disable => Question::All,
+        };
+        let everything = self.everything();
+        (question, Selection { inverted: !everything.inverted, ..everything })
+    }
+
+    /// Whether it is yet to be seen what this test does on its own.
+    pub(in crate::search) fn is_apart(&self) -> bool {
+        matches!(self.state, State::Apart)
     }
 
     pub(super) fn after_apart(&mut self, answer: &Answer<'_>) -> State {
+        if let (Outcome::Fail | Outcome::Pass, Some(reported)) = (answer.outcome, answer.reported) {
+            self.known = reported.clone();
+        }
         match answer.outcome {
-            Outcome::Fail => {
-                let failing = answer.reported.unwrap_or(&self.known).clone();
-                if failing.is_empty() {
-                    return unusable(Unusable::NoReports);
-                }
-                self.known = failing.clone();
-                self.narrow_all(answer.trial, failing)
-            }
+            Outcome::Fail if self.known.is_empty() => unusable(Unusable::NoReports),
+            Outcome::Fail => self.narrow_all(answer.trial, self.known.clone()),
             Outcome::Pass => State::Done(Verdict::NoDifference(Outcome::Pass)),
-            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(self.failing_end(), reason)),
+            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(self.failing_end().0, reason)),
         }
     }
 

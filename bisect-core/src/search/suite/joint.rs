@@ -5,7 +5,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{Plan, test::Test};
+use super::{Plan, runs::Purpose, test::Test};
 use crate::{
     ChangeId,
     search::{selection::Selection, trial::Question},
@@ -64,6 +64,6 @@ impl Joint {
 
     fn plan(self) -> Plan {
         let Self { question, selection, tests } = self;
-        Plan { question, selection, tests: tests.into_iter().map(|(test, _)| test).collect(), is_pooled: false }
+        Plan { question, selection, tests: tests.into_iter().map(|(test, _)| test).collect(), purpose: Purpose::Answer }
     }
 }

@@ -4,21 +4,25 @@
 //! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
 //! [`pool`] for what is run, and [`test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
+//! Tests that contradict themselves are searched under noise, and take turns with all others: see [`doubt`] and [`turns`].
 
+mod doubt;
 mod joint;
 mod pool;
 mod runs;
 mod test;
+mod turns;
 
 use alloc::{collections::BTreeSet, sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use pool::Member;
-use runs::Runs;
+use runs::{Purpose, Runs};
 use test::Test;
 
 use super::{
     Options, Step,
+    noise::Noise,
     procedure::{Answer, Procedure},
     selection::Selection,
     trial::{Observation, Question, Trial, TrialId},
@@ -41,8 +45,12 @@ pub(super) struct Suite {
     favoured: Arc<[ChangeId]>,
     /// The order and the mode of every selection.
     model: Selection,
-    /// The last trial that was begun was a pooled one.
+    /// The last trial that was begun of those that are believed was a pooled one.
     is_pooling: bool,
+    /// The last trial that was begun was for tests that contradict themselves.
+    was_doubtful: bool,
+    /// A run is still to be made to see whether tests are reliable.
+    is_unchecked: bool,
     /// Ends the search whatever the tests would go on to ask.
     stopped: Option<Verdict>,
 }
@@ -52,13 +60,13 @@ struct Plan {
     question: Question,
     selection: Selection,
     tests: Vec<usize>,
-    is_pooled: bool,
+    purpose: Purpose,
 }
 
 impl Suite {
     /// So many tests, each of which would go on like `procedure`; trials are numbered from `first` on.
-    pub(super) fn new(procedure: &Procedure, tests: NonZeroUsize, first: usize) -> Self {
-        Self {
+    pub(super) fn new(procedure: &Procedure, tests: NonZeroUsize, first: usize, options: &Options) -> Self {
+        let mut this = Self {
             tests: vec![Test::new(procedure.apart()); tests.get()],
             runs: Vec::new(),
             first,
@@ -67,8 +75,14 @@ impl Suite {
             favoured: procedure.favoured(),
             model: procedure.everything(),
             is_pooling: true,
+            was_doubtful: true,
+            is_unchecked: matches!(options.noise, Noise::Suspected(_)) && options.runs_per_trial == NonZeroUsize::MIN,
             stopped: None,
+        };
+        if let Noise::Expected(_) = options.noise {
+            (0..tests.get()).for_each(|test| this.disbelieve(test, options));
         }
+        this
     }
 
     /// What to do next, where so many runs were started before.
@@ -76,74 +90,118 @@ impl Suite {
         if let Some(verdict) = self.verdict() {
             return Step::Done(verdict);
         }
-        let useful = self.useful(options.runs_per_trial);
+        let useful = self.useful();
         let in_flight = useful.iter().filter(|&&trial| self.runs[trial].in_flight() > 0).count();
         let has_room = in_flight < options.in_flight.get();
         // One that was cancelled may be of use again, or lack some of its runs.
-        let may_start =
-            |runs: &Runs| runs.started() < options.runs_per_trial.get() && (has_room || runs.in_flight() > 0);
+        let may_start = |runs: &Runs| runs.may_start() && (has_room || runs.in_flight() > 0);
         let next = useful.iter().copied().find(|&trial| may_start(&self.runs[trial]));
-        let plan = if next.is_none() && has_room { self.plan(&useful) } else { None };
-        if next.is_none() && plan.is_none() {
-            return Step::Wait;
-        }
         if options.max_runs.is_some_and(|max| runs >= max) {
             // What is in flight may still tell something.
-            if useful.iter().any(|&trial| self.runs[trial].in_flight() > 0) {
-                return Step::Wait;
-            }
-            let verdict = Verdict::Incomplete(Incomplete::MaxRuns);
-            self.tests.iter_mut().for_each(|test| test.stop(verdict.clone()));
-            self.stopped = Some(verdict.clone());
-            return Step::Done(verdict);
+            return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit()) };
         }
-        let next = next.or_else(|| plan.map(|plan| self.begin(plan))).expect("there is one or the other");
+        let plan = if next.is_none() && has_room { self.choose(&useful, options) } else { None };
+        let Some(next) = next.or_else(|| plan.map(|plan| self.begin(plan, options))) else {
+            // A search under noise may have ended for want of a question.
+            return self.verdict().map_or(Step::Wait, Step::Done);
+        };
         self.runs[next].start();
         Step::Run(self.runs[next].trial.clone())
     }
 
-    fn begin(&mut self, Plan { question, selection, tests, is_pooled }: Plan) -> usize {
+    /// Ends every search that has not ended.
+    fn stop_at_limit(&mut self) -> Verdict {
+        self.is_unchecked = false;
+        let limit = Verdict::Incomplete(Incomplete::MaxRuns);
+        let is_decided = self.undecided() == 0;
+        for test in &mut self.tests {
+            match test.doubt.search_mut() {
+                Some(search) => search.stop_at_limit(),
+                None => test.stop(limit.clone()),
+            }
+        }
+        let is_stopped = self.tests.iter().any(|test| test.verdict() == Some(&limit));
+        self.stopped = (is_stopped && !is_decided).then_some(limit);
+        self.verdict().expect("all searches have ended")
+    }
+
+    fn begin(&mut self, Plan { question, selection, tests, purpose }: Plan, options: &Options) -> usize {
         debug_assert!(!tests.is_empty(), "somebody learns from every run");
-        self.is_pooling = is_pooled;
+        match purpose {
+            Purpose::Answer => self.is_pooling = false,
+            Purpose::Guess => self.is_pooling = true,
+            Purpose::Check => self.is_unchecked = false,
+            Purpose::Evidence => {}
+        }
+        self.was_doubtful = purpose == Purpose::Evidence;
         let id = TrialId(self.first + self.runs.len());
-        self.runs.push(Runs::new(Trial { id, question, selection, tests }));
+        let trial = Trial { id, question, selection, tests };
+        if purpose == Purpose::Evidence {
+            trial.tests.iter().for_each(|&test| self.tests[test].begin(&trial));
+        }
+        self.runs.push(Runs::new(trial, purpose, options.runs_per_trial.get()));
         id.0 - self.first
     }
 
     /// Takes what one run of a trial showed, for each of its tests.
     pub(super) fn record(&mut self, id: TrialId, observations: Vec<Observation>, options: &Options) {
         let runs = &mut self.runs[id.0 - self.first];
-        for (&test, observation) in runs.trial.tests.iter().zip(&observations) {
-            if runs.is_open_for(test) {
-                self.tests[test].note(id, &runs.trial.selection, observation);
+        let trial = runs.trial.clone();
+        for (&number, observation) in trial.tests.iter().zip(&observations) {
+            let test = &mut self.tests[number];
+            let is_check = runs.purpose == Purpose::Check;
+            if test.doubt.search().is_none() && (is_check || runs.is_open_for(number)) {
+                test.note(id, &trial.selection, observation);
             }
+            let found = test.found().len();
+            test.weigh(&trial, observation, options);
+            self.found.extend((found..test.found().len()).map(|which| (number, which)));
         }
+        let outcomes: Vec<_> = observations.iter().map(|observation| observation.outcome).collect();
         runs.record(observations);
         for (index, test) in runs.open_tests() {
             if !runs.agree(index) {
                 self.tests[test].contradicts_itself(id);
             }
         }
-        self.advance(options.runs_per_trial);
+        let is_check = runs.purpose == Purpose::Check;
+        self.advance();
+        for (&test, &outcome) in trial.tests.iter().zip(&outcomes) {
+            if is_check && self.tests[test].differs_from(trial.question, outcome) {
+                self.disbelieve(test, options);
+            }
+        }
+        for test in 0..self.tests.len() {
+            if self.tests[test].is_contradictory() {
+                self.disbelieve(test, options);
+            }
+        }
     }
 
     pub(super) fn cancel(&mut self, id: TrialId) {
-        self.runs[id.0 - self.first].cancel();
+        let runs = &mut self.runs[id.0 - self.first];
+        runs.cancel();
+        runs.trial.tests.iter().for_each(|&test| self.tests[test].cancel(id));
     }
 
     /// The trials with runs in flight that no test has any use for.
-    pub(super) fn obsolete(&self, options: &Options) -> Vec<TrialId> {
-        let useful = if self.verdict().is_some() { Vec::new() } else { self.useful(options.runs_per_trial) };
+    pub(super) fn obsolete(&self) -> Vec<TrialId> {
+        let useful = if self.verdict().is_some() { Vec::new() } else { self.useful() };
         let in_flight = (0..self.runs.len()).filter(|&trial| self.runs[trial].in_flight() > 0);
         in_flight.filter(|trial| !useful.contains(trial)).map(|trial| TrialId(self.first + trial)).collect()
     }
 
     /// The trials that are begun and not answered, and of use to some test.
-    fn useful(&self, runs_per_trial: NonZeroUsize) -> Vec<usize> {
-        let is_useful = |runs: &Runs| {
-            !runs.is_complete(runs_per_trial) && runs.open_tests().any(|(_, test)| self.is_useful_to(test, &runs.trial))
+    fn useful(&self) -> Vec<usize> {
+        let is_useful = |runs: &Runs| match runs.purpose {
+            Purpose::Answer | Purpose::Guess => runs.open_tests().any(|(_, test)| self.is_useful_to(test, &runs.trial)),
+            Purpose::Check => true,
+            // One that was cancelled is asked for anew, if it is still worth most.
+            Purpose::Evidence => {
+                runs.in_flight() > 0 && runs.trial.tests.iter().any(|&test| self.tests[test].verdict().is_none())
+            }
         };
-        (0..self.runs.len()).filter(|&trial| is_useful(&self.runs[trial])).collect()
+        (0..self.runs.len()).filter(|&trial| !self.runs[trial].is_complete() && is_useful(&self.runs[trial])).collect()
     }
 
     fn is_useful_to(&self, test: usize, trial: &Trial) -> bool {
@@ -155,13 +213,13 @@ impl Suite {
     }
 
     /// Tells every test all that is known and that it waits for.
-    fn advance(&mut self, runs_per_trial: NonZeroUsize) {
+    fn advance(&mut self) {
         // An answer may be to a question that a test only comes to by another answer.
-        while self.tell(runs_per_trial) {}
+        while self.tell() {}
         // And some were asked early and turned out not to matter.
         for trial in 0..self.runs.len() {
             let runs = &self.runs[trial];
-            if runs.is_complete(runs_per_trial) {
+            if runs.is_complete() {
                 let open = runs.open_tests().filter(|&(_, test)| !self.is_useful_to(test, &runs.trial));
                 for (index, _) in open.collect::<Vec<_>>() {
                     self.runs[trial].close(index);
@@ -171,9 +229,9 @@ impl Suite {
     }
 
     /// Tells every test what it waits for now; says whether there was anything.
-    fn tell(&mut self, runs_per_trial: NonZeroUsize) -> bool {
+    fn tell(&mut self) -> bool {
         let mut has_told = false;
-        for runs in self.runs.iter_mut().filter(|runs| runs.is_complete(runs_per_trial)) {
+        for runs in self.runs.iter_mut().filter(|runs| runs.is_complete()) {
             for (index, number) in runs.open_tests().collect::<Vec<_>>() {
                 let test = &mut self.tests[number];
                 if !test.awaits(runs.trial.question, &runs.trial.selection) {
@@ -193,7 +251,7 @@ impl Suite {
         has_told
     }
 
-    /// The trial that is worth a run beside those that are useful already.
+    /// The trial of those that are believed.
     fn plan(&self, useful: &[usize]) -> Option<Plan> {
         // Asked already, and the answer may be there, if it was asked early.
         let is_asked = |question: Question, selection: &Selection, test: usize| {
@@ -225,14 +283,14 @@ impl Suite {
     fn pooled(&self, useful: &[usize]) -> Option<Plan> {
         let members = self.members(useful);
         let members: Vec<_> = members.iter().filter(|member| !member.is_exact()).collect();
-        pool::pooled(&members, &self.model).map(|selection| self.prefix(selection, true))
+        pool::pooled(&members, &self.model).map(|selection| self.prefix(selection, Purpose::Guess))
     }
 
     /// The best prefix for the tests that search exactly.
     fn exact(&self, useful: &[usize]) -> Option<Plan> {
         let members = self.members(useful);
         let members: Vec<_> = members.iter().filter(|member| member.is_exact()).collect();
-        pool::exact(&members, &self.model).map(|selection| self.prefix(selection, false))
+        pool::exact(&members, &self.model).map(|selection| self.prefix(selection, Purpose::Answer))
     }
 
     fn members(&self, useful: &[usize]) -> Vec<Member<'_>> {
@@ -250,10 +308,10 @@ impl Suite {
         self.tests.iter().enumerate().filter_map(member).collect()
     }
 
-    fn prefix(&self, selection: Selection, is_pooled: bool) -> Plan {
+    fn prefix(&self, selection: Selection, purpose: Purpose) -> Plan {
         let learns = |&test: &usize| self.tests[test].learns_from(&selection).is_some();
         let tests = (0..self.tests.len()).filter(learns).collect();
-        Plan { question: Question::Prefix, selection, tests, is_pooled }
+        Plan { question: Question::Prefix, selection, tests, purpose }
     }
 
     /// How the search ended, if it has: as the worst of the tests' did.
@@ -262,6 +320,9 @@ impl Suite {
             return Some(stopped.clone());
         }
         let verdicts = self.tests.iter().map(Test::verdict).collect::<Option<Vec<_>>>()?;
+        if self.is_being_checked() {
+            return None;
+        }
         let rank = |verdict: &&Verdict| match verdict {
             Verdict::NoDifference(_) => 0,
             Verdict::Complete => 1,
@@ -295,6 +356,11 @@ impl Suite {
         self.tests.iter().filter(|test| test.verdict().is_none()).count()
     }
 
+    /// How many runs a trial takes.
+    pub(super) fn runs_of_trial(&self, id: TrialId) -> usize {
+        self.runs[id.0 - self.first].wanted()
+    }
+
     /// Trials begun since the tests are apart.
     pub(super) fn trials(&self) -> usize {
         self.runs.len()
@@ -310,7 +376,9 @@ impl Suite {
         let asked = joint::runs(&self.tests, asked).len();
         let candidates = self.tests.iter().map(Test::candidates).max().unwrap_or(0);
         let halvings = candidates.next_power_of_two().ilog2() as usize;
+        let under_noise: usize =
+            self.tests.iter().filter(|test| test.doubt.turns().is_some()).map(Test::runs_left).sum();
         // Halving, pooled; what the tests ask now; each group's set on its own, and the rest.
-        halvings + asked + if halvings > 0 { 2 } else { 0 }
+        halvings + asked + if halvings > 0 { 2 } else { 0 } + under_noise
     }
 }

@@ -1,7 +1,6 @@
 //! A trial of several tests, and what its runs have shown so far.
 
 use alloc::{sync::Arc, vec, vec::Vec};
-use core::num::NonZeroUsize;
 
 use crate::{
     ChangeId,
@@ -11,10 +10,26 @@ use crate::{
     },
 };
 
+/// What a trial of several tests is made for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// It answers the question of every test that it is of.
+    Answer,
+    /// It moves their guesses.
+    Guess,
+    /// It shows whether tests are reliable.
+    Check,
+    /// It is evidence for tests that are searched under noise.
+    Evidence,
+}
+
 /// A trial that was begun.
 #[derive(Clone, Debug)]
 pub(super) struct Runs {
     pub(super) trial: Trial,
+    pub(super) purpose: Purpose,
+    /// Runs that it takes.
+    wanted: usize,
     /// Runs that were started and not cancelled.
     started: usize,
     recorded: usize,
@@ -25,13 +40,24 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    pub(super) fn new(trial: Trial) -> Self {
-        let tests = trial.tests.len();
-        Self { trial, started: 0, recorded: 0, observations: vec![Vec::new(); tests], is_open: vec![true; tests] }
+    /// A trial; `usual` is how many runs are made to answer a question.
+    pub(super) fn new(trial: Trial, purpose: Purpose, usual: usize) -> Self {
+        let wanted = match purpose {
+            Purpose::Answer | Purpose::Guess => usual,
+            Purpose::Check | Purpose::Evidence => 1,
+        };
+        let (observations, is_open) = (vec![Vec::new(); trial.tests.len()], vec![true; trial.tests.len()]);
+        Self { trial, purpose, wanted, started: 0, recorded: 0, observations, is_open }
     }
 
-    pub(super) fn started(&self) -> usize {
-        self.started
+    /// How many runs it takes.
+    pub(super) fn wanted(&self) -> usize {
+        self.wanted
+    }
+
+    /// Whether one more run would tell something.
+    pub(super) fn may_start(&self) -> bool {
+        self.started < self.wanted
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -76,8 +102,8 @@ impl Runs {
         self.observations[index] = Vec::new();
     }
 
-    pub(super) fn is_complete(&self, runs: NonZeroUsize) -> bool {
-        self.recorded >= runs.get()
+    pub(super) fn is_complete(&self) -> bool {
+        self.recorded >= self.wanted
     }
 
     /// Whether the runs so far ended alike for the test at this place.

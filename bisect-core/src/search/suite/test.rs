@@ -5,13 +5,17 @@
 //! tests with other candidates too, is *not* such a question: it has changes on and off outside this test's candidates.
 //! It moves a copy of the bracket, the guess. Where the guess ends, one run of that change alone tells in most cases
 //! that it was right, and in the others exact prefixes are searched.
+//!
+//! A test that contradicts itself goes on under noise: see [`doubt`](super::doubt).
 
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
+use super::doubt::Doubt;
 use crate::{
     ChangeId,
     search::{
         bracket::Bracket,
+        flaky::Flaky,
         procedure::{Answer, Procedure},
         ranked,
         selection::{Prefix, Selection},
@@ -23,7 +27,8 @@ use crate::{
 /// The search for one test's culprits.
 #[derive(Clone, Debug)]
 pub(super) struct Test {
-    procedure: Procedure,
+    pub(super) procedure: Procedure,
+    pub(super) doubt: Doubt,
     guess: Guess,
     /// What the guess is about.
     narrowing: Option<(usize, usize)>,
@@ -34,7 +39,7 @@ pub(super) struct Test {
     /// The most changes that a run reported.
     most_reported: usize,
     /// Changes that runs reported and that this test did not come by in its first.
-    late: BTreeSet<ChangeId>,
+    pub(super) late: BTreeSet<ChangeId>,
 }
 
 /// What pooled runs say about the change that is being searched for.
@@ -74,6 +79,7 @@ impl Test {
     pub(super) fn new(procedure: Procedure) -> Self {
         Self {
             procedure,
+            doubt: Doubt::default(),
             guess: Guess::Nothing,
             narrowing: None,
             alone: None,
@@ -84,11 +90,14 @@ impl Test {
     }
 
     pub(super) fn found(&self) -> &[Culprit] {
-        self.procedure.found()
+        self.doubt.search().map_or_else(|| self.procedure.found(), Flaky::found)
     }
 
     pub(super) fn verdict(&self) -> Option<&Verdict> {
-        self.stopped.as_ref().or(self.procedure.question().err())
+        match self.doubt.search() {
+            Some(search) => search.verdict(),
+            None => self.stopped.as_ref().or(self.procedure.question().err()),
+        }
     }
 
     /// Ends the search unless it has ended.
@@ -98,9 +107,14 @@ impl Test {
         }
     }
 
+    /// Whether its own questions are not asked any more.
+    fn is_over(&self) -> bool {
+        self.stopped.is_some() || self.doubt.search().is_some()
+    }
+
     /// The question that only a run with exactly its selection answers, if that is what this test waits for.
     pub(super) fn asks(&self) -> Option<(Question, Selection)> {
-        if self.stopped.is_some() || self.open().is_some() {
+        if self.is_over() || self.open().is_some() {
             return None;
         }
         if let (Guess::Alone(change), Some(_)) = (&self.guess, self.procedure.narrowing()) {
@@ -179,7 +193,7 @@ impl Test {
         is_ignored(&selection.forced, &own.forced) && is_ignored(&selection.excluded, &own.excluded)
     }
 
-    fn comes_by(&self, id: ChangeId) -> bool {
+    pub(super) fn comes_by(&self, id: ChangeId) -> bool {
         ranked::contains(self.procedure.order(), self.procedure.known(), id) || self.late.contains(&id)
     }
 
@@ -215,7 +229,7 @@ impl Test {
     fn open(&self) -> Option<&Bracket> {
         let (_, exact) = self.procedure.narrowing().filter(|(_, bracket)| bracket.is_open())?;
         match &self.guess {
-            _ if self.stopped.is_some() => None,
+            _ if self.is_over() => None,
             Guess::Alone(_) => None,
             Guess::Among(bracket) => Some(bracket),
             Guess::Nothing | Guess::Over(_) => Some(exact),

@@ -1,6 +1,7 @@
 //! Several tests in one search, on simulated targets.
 
 mod found;
+mod noisy;
 mod odd;
 
 use std::{collections::BTreeSet, num::NonZeroUsize};

@@ -1,0 +1,100 @@
+//! Tests that contradict themselves among those that do not: whose turn it is, and the run that shows who is which.
+
+use alloc::vec::Vec;
+
+use super::{
+    Plan, Suite,
+    runs::{Purpose, Runs},
+    test::Test,
+};
+use crate::search::{
+    Options,
+    flaky::Flaky,
+    noise::{Certainty, Estimate, Noise},
+    trial::Outcome,
+    verdict::Verdict,
+};
+
+impl Suite {
+    /// Goes on under noise with a test. The chance of a mistake is shared out among all tests.
+    #[expect(clippy::cast_precision_loss, reason = "there are not so many tests")]
+    pub(in crate::search) fn disbelieve(&mut self, test: usize, options: &Options) {
+        let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
+        if self.tests[test].doubt.search().is_none() {
+            let share = (1.0 - confidence) / self.tests.len() as f64;
+            self.tests[test].go_on_under_noise(1.0 - share, options);
+            self.found.retain(|&(of, _)| of != test);
+            let found = (0..self.found_by(test).len()).map(|which| (test, which));
+            self.found.extend(found);
+        }
+    }
+
+    /// The trial that is worth a run beside those that are useful already. Tests that contradict themselves, all together,
+    /// take turns with those that do not.
+    pub(super) fn choose(&mut self, useful: &[usize], options: &Options) -> Option<Plan> {
+        if let Some(check) = self.check() {
+            return Some(check);
+        }
+        if self.was_doubtful {
+            return self.plan(useful).or_else(|| self.evidence(options));
+        }
+        self.evidence(options).or_else(|| self.plan(useful))
+    }
+
+    /// The run that is made to see whether tests are reliable, once each was on its own: where a test has passed that failed
+    /// with the others, the same again; else what none of them has done on its own, to show that it passes.
+    fn check(&self) -> Option<Plan> {
+        let tests = self.tests.iter().enumerate();
+        let believed: Vec<_> = tests.filter(|(_, test)| test.doubt.search().is_none()).collect();
+        let is_new = |test: &Test| test.procedure.is_apart() && test.verdict().is_none();
+        if !self.is_unchecked || believed.iter().any(|(_, test)| is_new(test)) {
+            return None;
+        }
+        let passed = |test: &Test| test.verdict() == Some(&Verdict::NoDifference(Outcome::Pass));
+        let may_tell = |(_, test): &&(usize, &Test)| test.verdict().is_none() || passed(test);
+        let open: Vec<_> = believed.iter().filter(may_tell).collect();
+        let procedure = &open.first()?.1.procedure;
+        let has_passed = open.iter().any(|(_, test)| passed(test));
+        let (question, selection) = if has_passed { procedure.failing_end() } else { procedure.passing_end() };
+        let tests = open.iter().map(|&&(number, _)| number).collect();
+        Some(Plan { question, selection, tests, purpose: Purpose::Check })
+    }
+
+    /// What the tests that contradict themselves want to know: the one that has had the fewest runs says what.
+    fn evidence(&mut self, options: &Options) -> Option<Plan> {
+        let mut askers: Vec<_> =
+            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].doubt.turns()?, test))).collect();
+        askers.sort_unstable();
+        let (question, selection) = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence(options))?;
+        // A test that has a part in it has its say later.
+        let tests = (0..self.tests.len()).filter(|&test| self.tests[test].is_evidence(&selection)).collect();
+        Some(Plan { question, selection, tests, purpose: Purpose::Evidence })
+    }
+
+    /// Whether it is being seen whether tests are reliable.
+    pub(super) fn is_being_checked(&self) -> bool {
+        let is_open = |runs: &Runs| runs.purpose == Purpose::Check && runs.in_flight() > 0;
+        self.check().is_some() || self.runs.iter().any(is_open)
+    }
+
+    /// What is believed of a test that contradicts itself.
+    pub(in crate::search) fn estimate(&self, test: usize) -> Option<Estimate> {
+        self.tests[test].doubt.search().and_then(Flaky::estimate)
+    }
+
+    /// Whether a test has contradicted itself, or was expected to.
+    pub(in crate::search) fn is_noisy(&self, test: usize) -> bool {
+        self.tests[test].doubt.search().is_some()
+    }
+
+    /// How sure a culprit of a test is, by its index among those.
+    pub(in crate::search) fn certainty(&self, test: usize, index: usize) -> Option<Certainty> {
+        self.tests[test].doubt.search().and_then(|search| search.certainty(index))
+    }
+
+    /// Sets what a failing run and a passing one of tests that contradict themselves cost.
+    pub(in crate::search) fn set_costs(&mut self, failing: f64, passing: f64) {
+        let searches = self.tests.iter_mut().filter_map(|test| test.doubt.search_mut());
+        searches.for_each(|search| search.set_costs(failing, passing));
+    }
+}

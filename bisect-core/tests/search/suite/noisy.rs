@@ -1,0 +1,240 @@
+//! Tests that do not always end the same way, among others that do: seeded, so that every search is the same each time.
+
+use std::{collections::BTreeSet, num::NonZeroUsize};
+
+use bisect_core::{
+    ChangeId,
+    search::{Inconsistency, Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId, Verdict},
+};
+
+use super::{Target, Test, apart, honest, in_flight, search, sets, taking_turns};
+
+const SUSPECTED: Noise = Noise::Suspected(0.99);
+const EXPECTED: Noise = Noise::Expected(0.99);
+
+fn with(noise: Noise) -> Options {
+    Options { noise, ..Options::default() }
+}
+
+/// Uniform in [0, 1) (`SplitMix64`).
+fn random(state: &mut u64) -> f64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    f64::from(u32::try_from((z ^ (z >> 31)) >> 32).unwrap()) / (f64::from(u32::MAX) + 1.0)
+}
+
+/// Searches a target of which these tests fail at one rate with what breaks them, and at another without.
+fn search_flaky(seed: u64, target: &Target, options: Options, flaky: &[usize], (p1, p0): (f64, f64)) -> Search {
+    let mut state = seed;
+    search(target, options, &[1, 0], &mut |target, test, trial| {
+        let shown = target.observe(test, &trial.selection);
+        if !flaky.contains(&test) {
+            return shown;
+        }
+        let rate = if shown.outcome == Outcome::Fail { p1 } else { p0 };
+        let outcome = if random(&mut state) < rate { Outcome::Fail } else { Outcome::Pass };
+        Observation { outcome, ..shown }
+    })
+}
+
+/// Three tests that have a culprit each: once with the same changes, once with changes of their own.
+fn three(seed: u64) -> [Target; 2] {
+    [taking_turns(seed, 200, 3, 3), apart(seed, 100, 3)]
+}
+
+fn expected(target: &Target, test: usize) -> BTreeSet<BTreeSet<ChangeId>> {
+    target.tests[test].fails.iter().map(|set| set.iter().map(|&i| target.ids[i]).collect()).collect()
+}
+
+fn is_right(search: &Search, target: &Target, test: usize) -> bool {
+    search.verdict_of(test) == Some(&Verdict::Complete) && sets(search.found_by(test)) == expected(target, test)
+}
+
+#[test]
+fn one_that_fails_now_and_then_is_found_among_others() {
+    for (rates, least, least_noisy) in [((0.9, 0.1), 22, 4), ((0.5, 0.0), 13, 12), ((1.0, 0.5), 26, 24)] {
+        let (mut right, mut noisy) = (0, 0);
+        for seed in 0..15 {
+            for target in three(seed) {
+                let search = search_flaky(seed, &target, with(SUSPECTED), &[2], rates);
+                assert!([0, 1].iter().all(|&test| is_right(&search, &target, test)), "{seed}, {rates:?}");
+                assert!(![0, 1].iter().any(|&test| search.is_noisy_test(test)));
+                right += usize::from(is_right(&search, &target, 2));
+                noisy += usize::from(search.is_noisy_test(2));
+                let is_sure = search.is_noisy_test(2) && !search.found_by(2).is_empty();
+                assert_eq!(search.certainty_of(2, 0).is_some(), is_sure, "of what was believed nothing is left");
+            }
+        }
+        println!("{rates:?}: {right} right, {noisy} of 30 under noise");
+        assert!(right >= least && noisy >= least_noisy, "{right} right, {noisy} of 30 under noise at {rates:?}");
+    }
+}
+
+#[test]
+fn each_is_found_with_the_confidence_asked_for() {
+    for rates in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5)] {
+        for seed in 0..10 {
+            for target in three(seed) {
+                for count in [1, 4] {
+                    let options = in_flight(count, &with(EXPECTED));
+                    let search = search_flaky(seed, &target, options, &[1, 2], rates);
+                    for test in 0..3 {
+                        assert!(is_right(&search, &target, test), "{test} of {seed}, {rates:?}, {count} in flight");
+                        // The chance of a mistake is shared out.
+                        assert!(search.certainty_of(test, 0).unwrap().confidence > 1.0 - 0.01 / 3.0);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_that_is_only_noise_ends_as_that_alone() {
+    for seed in 0..10 {
+        for target in three(seed) {
+            let search = search_flaky(seed, &target, with(EXPECTED), &[1], (0.5, 0.5));
+            assert_eq!(search.verdict_of(1), Some(&Verdict::Inconsistent(Inconsistency::Noise)), "{seed}");
+            assert_eq!((search.found_by(1), search.verdict().as_ref()), (&[][..], search.verdict_of(1)));
+            assert!(is_right(&search, &target, 0) && is_right(&search, &target, 2), "{seed}");
+            let estimate = search.estimate_of(1).unwrap();
+            assert!(estimate.nothing > 0.9 && (0.35..0.65).contains(&estimate.with.mean), "{estimate:?}");
+        }
+    }
+}
+
+#[test]
+fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
+    for seed in 0..10 {
+        let target = taking_turns(seed, 200, 3, 3);
+        let (mut state, mut search) = (seed, Search::new(with(SUSPECTED)));
+        while let Step::Run(trial) = search.step() {
+            if search.tests() == 1 {
+                search.record(trial.id, target.observe_all(&trial.selection));
+                if search.can_split() {
+                    search.split(NonZeroUsize::new(3).unwrap());
+                    search.disbelieve_test(2);
+                }
+                continue;
+            }
+            let observe = |&test: &usize| {
+                let seen = target.observe(test, &trial.selection);
+                let fails = seen.outcome == Outcome::Fail && (test != 2 || random(&mut state) < 0.5);
+                Observation { outcome: if fails { Outcome::Fail } else { Outcome::Pass }, ..seen }
+            };
+            search.record_each(trial.id, trial.tests.iter().map(observe).collect());
+        }
+        assert!((0..3).all(|test| is_right(&search, &target, test)), "{seed}");
+        let its_own = (0..search.trials()).map(|trial| search.trial(TrialId(trial))).filter(|trial| trial.tests == [2]);
+        assert!(its_own.count() > 30, "nobody else is run for it");
+    }
+}
+
+#[test]
+fn those_that_share_a_culprit_share_its_search() {
+    let runs = |tests: usize| {
+        let runs = (0..5).map(|seed| {
+            let target = taking_turns(seed, 200, tests, 1);
+            let all: Vec<_> = (0..tests).collect();
+            let search = search_flaky(seed, &target, with(EXPECTED), &all, (0.7, 0.0));
+            assert!((0..tests).all(|test| is_right(&search, &target, test)), "{seed}");
+            search.runs()
+        });
+        runs.sum::<usize>()
+    };
+    let (two, eight) = (runs(2), runs(8));
+    assert!(eight < 2 * two, "{eight} runs of eight tests, {two} of two");
+}
+
+#[test]
+fn reliable_tests_cost_one_run_more() {
+    for seed in 0..5 {
+        let pairs = Test { fails: vec![[3, 70].into(), [50].into()], ..Test::default() };
+        let of_pairs = Target { tests: vec![pairs.clone(), Test::default(), pairs], ..taking_turns(seed, 100, 3, 3) };
+        for mut target in [taking_turns(seed, 200, 6, 3), apart(seed, 100, 4), of_pairs] {
+            for disable in [false, true] {
+                for count in [1, 3] {
+                    target.disable = disable;
+                    let plain = honest(&target, in_flight(count, &Options::default()));
+                    let checked = honest(&target, in_flight(count, &with(SUSPECTED)));
+                    assert_eq!(checked.verdict(), plain.verdict());
+                    for test in 0..target.tests.len() {
+                        assert_eq!(sets(checked.found_by(test)), sets(plain.found_by(test)));
+                        assert!(!checked.is_noisy_test(test));
+                    }
+                    let most = plain.runs() + if count == 1 { 1 } else { 3 };
+                    assert!(checked.runs() <= most, "{} and {} runs", checked.runs(), plain.runs());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn runs_are_shared_fairly_at_a_limit() {
+    let target = taking_turns(3, 1000, 3, 3);
+    for max in [20, 60, 90] {
+        let options = Options { max_runs: Some(max), ..with(EXPECTED) };
+        let search = search_flaky(3, &target, options, &[0, 1, 2], (0.5, 0.3));
+        assert_eq!(search.runs(), max);
+        let undecided = (0..3).filter(|&test| search.verdict_of(test) != Some(&Verdict::Complete)).count();
+        assert!(undecided > 0 && search.undecided() == 0, "{undecided}");
+    }
+    // Tests that are believed and one that is not take turns.
+    let options = Options { max_runs: Some(24), ..with(SUSPECTED) };
+    let mut state = 3;
+    let search = search(&taking_turns(3, 1000, 3, 3), options, &[0], &mut |target, test, trial| {
+        let seen = target.observe(test, &trial.selection);
+        let fails = match test {
+            // It fails where it passed with the others.
+            2 => trial.question == Question::None || random(&mut state) < 0.5,
+            _ => seen.outcome == Outcome::Fail,
+        };
+        Observation { outcome: if fails { Outcome::Fail } else { Outcome::Pass }, ..seen }
+    });
+    let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
+    let its_own = trials.filter(|trial| trial.tests == [2]).count();
+    assert!(search.is_noisy_test(2) && (8..=12).contains(&its_own), "{its_own} of {}", search.runs());
+}
+
+#[test]
+fn one_that_fails_only_in_company_is_seen_once_more() {
+    let mut target = taking_turns(7, 100, 6, 2);
+    target.disable = true;
+    let search = search(&target, with(SUSPECTED), &[0], &mut |target, test, trial| {
+        let seen = target.observe(test, &trial.selection);
+        if test == 4 { Observation { outcome: Outcome::Pass, ..seen } } else { seen }
+    });
+    assert_eq!(search.verdict_of(4), Some(&Verdict::NoDifference(Outcome::Pass)));
+    assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
+    let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
+    let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
+    assert_eq!(its, [Question::None, Question::None], "where disabled changes break it, that is the end that fails");
+}
+
+#[test]
+fn a_search_under_noise_is_split_with_its_trials() {
+    let target = taking_turns(2, 100, 2, 2);
+    let mut search = Search::new(in_flight(4, &with(EXPECTED)));
+    let mut running = Vec::new();
+    while !search.can_split() {
+        while let Step::Run(trial) = search.step() {
+            running.push(trial);
+        }
+        let over = running.remove(0);
+        search.record(over.id, target.observe_all(&over.selection));
+    }
+    let (begun, changes) = (search.trials(), search.changes());
+    search.split(NonZeroUsize::new(2).unwrap());
+    let ids = |running: &[Trial]| running.iter().map(|trial| trial.id).collect::<Vec<_>>();
+    assert!(!running.is_empty() && search.is_noisy_test(0) && search.is_noisy_test(1) && !search.is_noisy());
+    assert_eq!((search.obsolete(), search.trials(), search.changes()), (ids(&running), begun, changes));
+    let late = running.remove(0);
+    search.record(late.id, target.observe_all(&late.selection));
+    search.cancel(running[0].id);
+    assert_eq!((search.obsolete(), search.trial(late.id)), (ids(&running[1..]), &late));
+    let Step::Run(trial) = search.step() else { panic!("each test is to be seen on its own") };
+    assert_eq!((trial.question, trial.tests.as_slice(), trial.id.0), (Question::All, &[0, 1][..], begun));
+}

@@ -1,0 +1,40 @@
+//! Whether the search goes on for each failing test.
+
+use std::{io, num::NonZeroUsize};
+
+use bisect_core::search::Noise;
+
+use super::Session;
+use crate::{events::Event, target::Target};
+
+impl<T: Target> Session<'_, '_, '_, '_, T> {
+    /// Goes on for each test that fails, if that is how the target is searched, and if some of them fail once more: of a
+    /// target that fails now and then in one test or another, all failures are one.
+    pub(super) fn split(&mut self) -> io::Result<bool> {
+        let Some(tests) = self.target.tests() else { return Ok(false) };
+        let Some(count) = NonZeroUsize::new(tests.len()) else { return Ok(false) };
+        let mut unsteady = Vec::new();
+        if count.get() > 1 && self.lab.options.noise != Noise::Refused {
+            let [first, second, ..] = self.failed_at_end.as_slice() else {
+                self.search.look_again();
+                return Ok(false);
+            };
+            unsteady.extend((0..count.get()).filter(|&i| first.contains(&tests[i]) != second.contains(&tests[i])));
+            if unsteady.len() == count.get() {
+                self.search.disbelieve();
+                return Ok(false);
+            }
+        }
+        if count.get() > 1 {
+            let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
+            self.lab.tell(&Event::Note(&note))?;
+        }
+        self.search.split(count);
+        self.tests = Some(tests);
+        self.doubts.forget();
+        for test in unsteady {
+            self.search.disbelieve_test(test);
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,149 @@
+//! What is asked of this compilation: the variables, read once, and the answers for each change.
+
+use std::{env::VarError, ffi::OsStr, io};
+
+use bisect_core::{ChangeId, Field};
+
+use crate::{
+    Gate,
+    report::Reports,
+    settings::{Names, Settings},
+};
+
+/// The variable that holds the pattern for all crates that have none of their own.
+pub const PATTERN: &str = "BISECT_PATTERN";
+
+/// What is asked of this compilation.
+#[derive(Debug)]
+pub struct Bisection {
+    package: Option<Package>,
+    read: Vec<Variable>,
+    settings: Settings,
+    reports: Reports,
+}
+
+/// The package that is compiled, as cargo names it.
+#[derive(Debug)]
+struct Package {
+    name: String,
+    version: String,
+}
+
+/// A variable that was read, and what it was set to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its value; none if it was not set.
+    pub value: Option<String>,
+}
+
+impl Bisection {
+    /// Reads the variables: that of the package that is compiled (`BISECT_RUSTC_<name>_<version>`) if it is set, else
+    /// [`PATTERN`].
+    ///
+    /// # Errors
+    /// If the one that counts has no meaning. The text is a line for the user.
+    pub fn read(variable: impl Fn(&str) -> Result<String, VarError>) -> Result<Self, String> {
+        let get = |name: &str| match variable(name) {
+            Ok(value) => Ok(Some(value)),
+            Err(VarError::NotPresent) => Ok(None),
+            Err(VarError::NotUnicode(_)) => Err(format!("{name}: it is not UTF-8")),
+        };
+        let package = match (get("CARGO_PKG_NAME")?, get("CARGO_PKG_VERSION")?) {
+            (Some(name), Some(version)) => Some(Package { name, version }),
+            _ => None,
+        };
+        let mut read = Vec::new();
+        let mut settings = None;
+        let own = package.as_ref().map(|package| (package.variable(), Names::Gates));
+        for (name, names) in own.into_iter().chain([(PATTERN.to_owned(), Names::Shared)]) {
+            let value = get(&name)?;
+            read.push(Variable { name: name.clone(), value: value.clone() });
+            if let Some(value) = value {
+                let parsed =
+                    Settings::parse(&value, names).map_err(|problem| format!("{name}={value:?}: {problem}"))?;
+                settings = Some(parsed);
+                break;
+            }
+        }
+        Ok(Self { package, read, settings: settings.unwrap_or_default(), reports: Reports::default() })
+    }
+
+    /// Sends reports to a file instead of standard error.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub fn report_to(&mut self, path: &OsStr) -> io::Result<()> {
+        self.reports = Reports::to(Some(path))?;
+        Ok(())
+    }
+
+    /// The variables that this compilation depends on.
+    #[must_use]
+    pub fn variables(&self) -> &[Variable] {
+        &self.read
+    }
+
+    /// Whether anybody is bisecting.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        !self.settings.is_default()
+    }
+
+    /// The ID of the change that `fields` describe. Its low bits are those of the package that is compiled, or else of
+    /// the crate.
+    #[must_use]
+    pub fn id(&self, gate: Gate, krate: &str, fields: &[Field<'_>]) -> ChangeId {
+        let compiling = match &self.package {
+            Some(package) => ChangeId::of(&[Field::Str(&package.name), Field::Str(&package.version)]),
+            None => ChangeId::of(&[Field::Str(krate)]),
+        };
+        let fields: Vec<_> = [Field::Str(gate.name())].iter().chain(fields).copied().collect();
+        ChangeId::of(&fields).in_crate(compiling)
+    }
+
+    /// Whether the change is to be on.
+    #[must_use]
+    pub fn is_on(&self, gate: Gate, id: ChangeId) -> bool {
+        self.settings.should_enable(gate, id)
+    }
+
+    /// Reports the change, if the pattern selects it and that was not done before; `place` and `function` are asked for
+    /// only if people want to read them.
+    ///
+    /// To be called before the compiler acts on the change, so that a crash right behind it loses nothing.
+    pub fn report(&self, gate: Gate, id: ChangeId, describe: impl FnOnce() -> Description) {
+        let Some(matcher) = self.settings.should_report(gate, id) else { return };
+        self.reports.once(id, matcher.verbose().then_some(|| describe().lines(gate)));
+    }
+}
+
+/// A change, for people.
+#[derive(Clone, Debug)]
+pub struct Description {
+    /// `file:line:column`.
+    pub place: String,
+    /// The path of the function.
+    pub function: String,
+}
+
+impl Description {
+    /// The form of the frames of a call stack: the place and the name, then the function.
+    fn lines(&self, gate: Gate) -> [String; 2] {
+        let Self { place, function } = self;
+        [format!("{place} {}", gate.name()), format!("  {function} at {place}")]
+    }
+}
+
+impl Package {
+    /// The variable that is for this package alone, with the same characters as that of its build-time changes.
+    fn variable(&self) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        format!("BISECT_RUSTC_{}_{}", self.name, self.version).chars().map(plain).collect()
+    }
+}
+
+#[cfg(test)]
+#[path = "bisection_tests.rs"]
+mod tests;

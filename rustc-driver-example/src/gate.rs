@@ -1,0 +1,41 @@
+//! The kinds of changes that this compiler knows.
+
+/// A kind of change; its name stands in patterns (`name=PATTERN`) and in reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Gate {
+    /// One change a function: whether it is optimized.
+    Optimize,
+    /// The same for functions that came with the compiler and are compiled once more in this crate: generic ones, and those
+    /// that are inlined. Their own code is rarely to blame, but much of what is undefined behaviour in others shows only
+    /// where they are optimized along with it.
+    Std,
+    /// One change a division: whether it is made a shift, by the pass of the tutorial.
+    Halve,
+}
+
+impl Gate {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Optimize => "optimize",
+            Self::Std => "std",
+            Self::Halve => "halve",
+        }
+    }
+
+    /// Whether its changes are on when nobody bisects.
+    ///
+    /// A pattern without a name is for the gates that are: it takes away what rustc does anyway. What rustc does not do
+    /// by itself has to be asked for by name.
+    #[must_use]
+    pub const fn is_on_by_default(self) -> bool {
+        match self {
+            Self::Optimize | Self::Std => true,
+            Self::Halve => false,
+        }
+    }
+}

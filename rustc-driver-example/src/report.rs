@@ -1,0 +1,53 @@
+//! Reports: which changes the pattern selected, told once each and before the compiler acts on them.
+
+use std::{
+    collections::HashSet,
+    ffi::OsStr,
+    fs::{File, OpenOptions},
+    io::{self, Write as _},
+    sync::{Mutex, PoisonError},
+};
+
+use bisect_core::{ChangeId, marker};
+
+/// The file that takes the reports; it has to exist. Unset or empty: standard error does.
+pub const VARIABLE: &str = "BISECT_REPORT";
+
+/// The reports of this process.
+#[derive(Debug, Default)]
+pub struct Reports {
+    told: Mutex<HashSet<ChangeId>>,
+    file: Option<File>,
+}
+
+impl Reports {
+    /// To this file, or to standard error. Appending makes each `write` a whole report, whatever other compilers write.
+    ///
+    /// # Errors
+    /// If the file cannot be opened.
+    pub fn to(path: Option<&OsStr>) -> io::Result<Self> {
+        let file = path.map(|path| OpenOptions::new().append(true).open(path)).transpose()?;
+        Ok(Self { told: Mutex::default(), file })
+    }
+
+    /// Reports a change, if that was not done before. `lines` are for people; without them the report is the marker.
+    pub fn once<const N: usize>(&self, id: ChangeId, lines: Option<impl FnOnce() -> [String; N]>) {
+        // The lock is held until the report is written, so that nobody acts on it before. A compiler thread that
+        // panicked has left a set of IDs all the same.
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if !told.insert(id) {
+            return;
+        }
+        let marker = marker::format(id);
+        let marker = str::from_utf8(&marker).expect("a marker is ASCII");
+        let text = match lines {
+            Some(lines) => lines().map(|line| format!("{line} {marker}\n")).concat(),
+            None => format!("{marker}\n"),
+        };
+        // If that fails there is nobody left to tell.
+        let _ = match self.file.as_ref() {
+            Some(mut file) => file.write_all(text.as_bytes()),
+            None => io::stderr().lock().write_all(text.as_bytes()),
+        };
+    }
+}

@@ -1,0 +1,116 @@
+//! All that knows rustc: when its interfaces change, this folder is what there is to mend.
+//!
+//! A driver is `rustc` with callbacks. Before the session starts, [`Driver::config`] may replace *queries*: the
+//! functions by which rustc computes everything it wants to know. Those of each gate are in a module of its name.
+
+mod halve;
+mod names;
+mod optimize;
+
+use std::{
+    process::{self, ExitCode},
+    sync::OnceLock,
+    time::SystemTime,
+};
+
+use rustc_data_structures::{fingerprint::Fingerprint, stable_hasher::StableHasher, svh::Svh};
+use rustc_driver::Callbacks;
+use rustc_interface::Config;
+use rustc_middle::{mir::Body, query::LocalCrate, ty::TyCtxt, util::Providers};
+use rustc_session::{
+    EarlyDiagCtxt, Session,
+    config::{CrateType, ErrorOutputType},
+};
+use rustc_span::{Symbol, def_id::LocalDefId};
+
+use crate::Bisection;
+
+/// What is asked of the compilation of this process. Queries are plain functions, so that it cannot be theirs.
+static BISECTION: OnceLock<Bisection> = OnceLock::new();
+
+/// The queries as rustc has them.
+static QUERIES: OnceLock<Providers> = OnceLock::new();
+
+fn bisection() -> &'static Bisection {
+    BISECTION.get().expect("it is set before the compiler starts")
+}
+
+fn rustc() -> &'static Providers {
+    QUERIES.get().expect("only queries that were replaced ask for those that they replace")
+}
+
+/// The arguments of this process, refused as rustc does where they are not UTF-8.
+pub(crate) fn arguments() -> Vec<String> {
+    rustc_driver::args::raw_args(&EarlyDiagCtxt::new(ErrorOutputType::default()))
+}
+
+/// Compiles once; a process does so only once. The status is that of `rustc`.
+pub(crate) fn compile(args: &[String], bisection: Bisection) -> ExitCode {
+    rustc_driver::init_rustc_env_logger(&EarlyDiagCtxt::new(ErrorOutputType::default()));
+    rustc_driver::install_ice_hook(rustc_driver::DEFAULT_BUG_REPORT_URL, |diagnostics| {
+        diagnostics.handle().note("this is bisect-rustc: see whether rustc itself does the same, before you report it");
+    });
+    rustc_driver::install_ctrlc_handler();
+    BISECTION.set(bisection).expect("a process compiles once");
+    rustc_driver::catch_with_exit_code(|| rustc_driver::run_compiler(args, &mut Driver))
+}
+
+struct Driver;
+
+impl Callbacks for Driver {
+    fn config(&mut self, config: &mut Config) {
+        // As in `rustc` itself: it is part of the hash of the crate.
+        config.opts.trimmed_def_paths = true;
+        let active = bisection().is_active() && !runs_while_building(config);
+        config.track_state = Some(Box::new(move |session, hasher| track(session, active.then_some(hasher))));
+        if active {
+            config.override_queries = Some(replace_queries);
+        }
+    }
+}
+
+/// Whether this is a procedural macro or a build script: no part of the program in question.
+fn runs_while_building(config: &Config) -> bool {
+    let is_build_script = |name: &String| name.starts_with("build_script_");
+    config.opts.crate_types.contains(&CrateType::ProcMacro)
+        || config.opts.crate_name.as_ref().is_some_and(is_build_script)
+}
+
+/// Tells cargo which variables were read, and empties the incremental cache if somebody bisects.
+///
+/// What is in that cache was decided by another pattern, or by none; and what is taken from it is not reported. So
+/// each of these compilations starts from nothing: the hash is one that was never before.
+fn track(session: &Session, hasher: Option<&mut StableHasher>) {
+    for variable in bisection().variables() {
+        let value = variable.value.as_deref().map(Symbol::intern);
+        session.env_depinfo.borrow_mut().insert((Symbol::intern(&variable.name), value));
+    }
+    if let Some(hasher) = hasher {
+        let now = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
+        std::hash::Hash::hash(&(now.as_nanos(), process::id()), hasher);
+    }
+}
+
+fn replace_queries(_: &Session, queries: &mut Providers) {
+    QUERIES.get_or_init(|| *queries);
+    queries.queries.crate_hash = crate_hash;
+    queries.queries.optimized_mir = optimized_mir;
+    optimize::replace_queries(queries);
+}
+
+/// The hash by which crates that depend on this one know whether it is another one. What the pattern decided is in the
+/// machine code and metadata of this crate, so that incremental compilations of the others have to see it.
+fn crate_hash(tcx: TyCtxt<'_>, krate: LocalCrate) -> Svh {
+    let hash = (rustc().queries.crate_hash)(tcx, krate).as_u128();
+    let mut hasher = StableHasher::new();
+    std::hash::Hash::hash(&(hash, bisection().variables()), &mut hasher);
+    Svh::new(hasher.finish::<Fingerprint>())
+}
+
+/// The code of a function of this crate, ready to be made machine code or to be inlined.
+fn optimized_mir(tcx: TyCtxt<'_>, function: LocalDefId) -> &Body<'_> {
+    optimize::report(tcx, function.to_def_id());
+    let body = (rustc().queries.optimized_mir)(tcx, function);
+    optimize::report_inlined(tcx, body);
+    halve::run(tcx, body)
+}

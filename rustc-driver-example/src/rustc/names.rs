@@ -1,0 +1,37 @@
+//! Functions and places: hashed for IDs, and written for people.
+
+use bisect_core::{ChangeId, Field};
+use rustc_middle::ty::{
+    TyCtxt,
+    print::{with_no_trimmed_paths, with_no_visible_paths, with_resolve_crate_name},
+};
+use rustc_span::{
+    Span,
+    def_id::{DefId, LOCAL_CRATE},
+};
+
+use super::bisection;
+use crate::{Description, Gate};
+
+/// The ID of a change of `function`; `fields` tell it from others of the same gate in there.
+///
+/// The path has numbers where items have no names (`{impl#2}`, `{closure#0}`): they count within their parents, so that
+/// they are the same wherever and with whatever flags the same source is compiled.
+pub(super) fn id(tcx: TyCtxt<'_>, gate: Gate, function: DefId, fields: &[Field<'_>]) -> ChangeId {
+    let (this, home) = (tcx.crate_name(LOCAL_CRATE), tcx.crate_name(function.krate));
+    let path = tcx.def_path(function).to_string_no_crate_verbose();
+    let function = [Field::Str(home.as_str()), Field::Str(&path)];
+    bisection().id(gate, this.as_str(), &[&function, fields].concat())
+}
+
+/// A change at `span` in `function`, for people. Where a macro made it, its place is where the macro was called.
+pub(super) fn describe(tcx: TyCtxt<'_>, function: DefId, span: Span) -> Description {
+    let map = tcx.sess.source_map();
+    let (file, line, column, ..) = map.span_to_location_info(span.source_callsite());
+    let file = file.map_or_else(|| "<unknown>".to_owned(), |file| map.filename_for_diagnostics(&file.name).to_string());
+    Description {
+        place: format!("{file}:{line}:{column}"),
+        // As a debugger and the names of symbols have it: the crate in front, no re-exports.
+        function: with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(function)))),
+    }
+}

@@ -1,0 +1,125 @@
+//! What a variable says: a pattern for the gates that are on by default, or settings by name.
+
+use bisect_core::{ChangeId, Matcher, ParseError, Pattern};
+
+use crate::Gate;
+
+/// What a gate was told.
+#[derive(Clone, Debug, Default)]
+enum Setting {
+    /// Nothing: nobody bisects it.
+    #[default]
+    Default,
+    /// To be on or off, and silent about it.
+    Fixed(bool),
+    /// To ask for each of its changes.
+    Search(Matcher),
+}
+
+/// What all gates were told.
+#[derive(Clone, Debug, Default)]
+pub struct Settings([Setting; Gate::ALL.len()]);
+
+/// Whom the names in a variable belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Names {
+    /// This compiler alone; it has to know them.
+    Gates,
+    /// The toggles of `bisect-rt` too; what is no gate is one of them.
+    Shared,
+}
+
+impl Settings {
+    /// The meaning of a value: `PATTERN`, or `name=PATTERN;other=PATTERN` with `on` and `off` as patterns too.
+    ///
+    /// # Errors
+    /// If it has none; the text says why and at which byte.
+    pub fn parse(value: &str, names: Names) -> Result<Self, String> {
+        let mut settings = Self::default();
+        if !value.contains('=') {
+            let setting = Setting::pattern(value, 0)?;
+            Gate::ALL
+                .iter()
+                .filter(|gate| gate.is_on_by_default())
+                .for_each(|&gate| settings.set(gate, setting.clone()));
+            return Ok(settings);
+        }
+        let mut seen = Vec::new();
+        let mut offset = 0;
+        for item in value.split(';') {
+            let (name, text) =
+                item.split_once('=').ok_or_else(|| format!("`=` is missing in {item:?} at byte {offset}"))?;
+            let setting = match text {
+                "on" => Setting::Fixed(true),
+                "off" => Setting::Fixed(false),
+                _ => Setting::pattern(text, offset + name.len() + 1)?,
+            };
+            if seen.contains(&name) {
+                return Err(format!("{name:?} was named before at byte {offset}"));
+            }
+            seen.push(name);
+            match Gate::ALL.iter().find(|gate| gate.name() == name) {
+                Some(&gate) => settings.set(gate, setting),
+                None if names == Names::Shared => {}
+                None => return Err(format!("there is no gate {name:?} (byte {offset}): there are {}", gates())),
+            }
+            offset += item.len() + 1;
+        }
+        Ok(settings)
+    }
+
+    /// Whether every change of every gate is as if nobody bisected.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        Gate::ALL.iter().all(|&gate| match self.get(gate) {
+            Setting::Default => true,
+            Setting::Fixed(on) => *on == gate.is_on_by_default(),
+            Setting::Search(_) => false,
+        })
+    }
+
+    /// Whether the change is to be on.
+    #[must_use]
+    pub fn should_enable(&self, gate: Gate, id: ChangeId) -> bool {
+        match self.get(gate) {
+            Setting::Default => gate.is_on_by_default(),
+            Setting::Fixed(on) => *on,
+            Setting::Search(matcher) => matcher.should_enable(id),
+        }
+    }
+
+    /// Who wants a report of the change, if anybody does.
+    #[must_use]
+    pub fn should_report(&self, gate: Gate, id: ChangeId) -> Option<&Matcher> {
+        match self.get(gate) {
+            Setting::Search(matcher) => Some(matcher).filter(|matcher| matcher.should_report(id)),
+            Setting::Default | Setting::Fixed(_) => None,
+        }
+    }
+
+    fn get(&self, gate: Gate) -> &Setting {
+        &self.0[gate as usize]
+    }
+
+    fn set(&mut self, gate: Gate, setting: Setting) {
+        self.0[gate as usize] = setting;
+    }
+}
+
+impl Setting {
+    fn pattern(text: &str, start: usize) -> Result<Self, String> {
+        let pattern: Pattern = text.parse().map_err(|error: ParseError| {
+            // Its own offset counts from the start of the pattern.
+            ParseError { offset: start + error.offset, ..error }.to_string()
+        })?;
+        Ok(Matcher::new(&pattern).map_or(Self::Default, Self::Search))
+    }
+}
+
+fn gates() -> String {
+    Gate::ALL.map(Gate::name).join(" and ")
+}
+
+#[cfg(test)]
+#[path = "settings_tests.rs"]
+mod tests;

@@ -1,0 +1,103 @@
+//! The truth about the fixture `release`: for each of its tests, who makes it fail in release.
+//!
+//! It is kept in the fixture's `cases.json`: a list of objects with
+//! `test` and `target`, where it is; `good` and `bad`, the options if they are not optimization level 0 and the release profile;
+//! `needs`, a feature that the processor must have; `crates`, the culprits, all needed together; `functions`, the same where
+//! functions can tell (`path`, `file`, and the `mark` that ends the line above), or else `place`, which they cannot; and
+//! `pass`, the first pass that makes it fail, by the counter of `llvm` or `mir`.
+
+use std::{fs, path::Path};
+
+use serde_json::Value;
+
+use crate::harness::line_of;
+
+/// A test of the fixture, and what makes it fail.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// Its name.
+    pub test: String,
+    /// The executable that it is in.
+    pub target: String,
+    /// Options that it passes with.
+    pub good: Vec<String>,
+    /// Options that it fails with.
+    pub bad: Vec<String>,
+    /// A feature that the processor must have.
+    pub needs: Option<String>,
+    /// The crates that, together, make it fail.
+    pub crates: Vec<String>,
+    /// The functions that, together, make it fail; none if functions cannot tell.
+    pub functions: Vec<Function>,
+    /// The first pass that makes it fail.
+    pub pass: Option<Pass>,
+}
+
+/// A function, and where it is.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// As rustc writes it.
+    pub path: String,
+    /// From the root of the fixture.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+}
+
+/// A pass of one of the compiler's counters.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// `llvm` or `mir`.
+    pub counter: String,
+    /// As the counter prints it.
+    pub name: String,
+}
+
+impl Case {
+    /// Whether it passes at optimization level 0 and fails in release, without further options.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.good.is_empty() && self.bad.is_empty()
+    }
+}
+
+/// All cases of the fixture, of which `dir` is a copy.
+///
+/// # Panics
+/// If the table is not as described, or what it says is not in the sources.
+#[must_use]
+pub fn cases(dir: &Path) -> Vec<Case> {
+    let table = fs::read_to_string(dir.join("cases.json")).expect("the fixture has its table");
+    let table: Value = serde_json::from_str(&table).expect("it is JSON");
+    table["cases"].as_array().expect("`cases` is a list").iter().map(|case| read(dir, case)).collect()
+}
+
+fn read(dir: &Path, case: &Value) -> Case {
+    let options = |key: &str| if case[key].is_null() { Vec::new() } else { texts(&case[key]) };
+    let function = |function: &Value| {
+        let (path, file) = (text(&function["path"]), text(&function["file"]));
+        let line = line_of(dir, &file, &text(&function["mark"])) + 1;
+        Function { path, file, line }
+    };
+    // Also where it is only told to people, it has to be there.
+    assert!(case["functions"].is_array() != case["place"].is_object(), "either functions or a place: {case}");
+    case.get("place").map(function);
+    Case {
+        test: text(&case["test"]),
+        target: text(&case["target"]),
+        good: options("good"),
+        bad: options("bad"),
+        needs: case.get("needs").map(text),
+        crates: texts(&case["crates"]),
+        functions: case["functions"].as_array().map_or(Vec::new(), |list| list.iter().map(function).collect()),
+        pass: case.get("pass").map(|pass| Pass { counter: text(&pass["counter"]), name: text(&pass["name"]) }),
+    }
+}
+
+fn texts(value: &Value) -> Vec<String> {
+    value.as_array().unwrap_or_else(|| panic!("a list of texts, not {value}")).iter().map(text).collect()
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("a text, not {value}")).to_owned()
+}
