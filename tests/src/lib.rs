@@ -13,6 +13,5 @@ pub mod foreign;
 pub mod go_peer;
 pub mod harness;
 pub mod process_tree;
-pub mod release;
 pub mod release_cases;
 pub mod simulator;
