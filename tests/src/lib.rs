@@ -6,7 +6,6 @@
 //! the root's `Cargo.lock` has. Mark the lines that a search must name with a comment at their end, and look them up with
 //! [`harness::line_of`]. It is never built in place: [`harness::Fixture::new`] makes a copy.
 
-#[cfg(unix)]
 pub mod counting;
 pub mod flaky;
 pub mod foreign;
