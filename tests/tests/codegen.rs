@@ -117,7 +117,7 @@ fn check_functions(case: &Case, found: &[&Value]) -> Result<(), String> {
         let text = |key: &str| change[key].as_str().unwrap_or_default();
         format!("{} at {}:{}", text("name"), text("file"), change["line"])
     };
-    let changes = found.iter().flat_map(|found| found["changes"].as_array()).flatten();
+    let changes = found.iter().filter_map(|found| found["changes"].as_array()).flatten();
     let named: BTreeSet<_> = changes.map(of_change).collect();
     let expected =
         case.functions.iter().map(|function| format!("{} at {}:{}", function.path, function.file, function.line));
