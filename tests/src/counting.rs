@@ -1,9 +1,9 @@
-//! A wrapper of rustc that notes what is compiled: the user's own, which the driver must chain.
+//! A wrapper of rustc that notes what is compiled: the user's own, which the driver must chain. A script, so for Unix.
 
 use std::{
     collections::BTreeMap,
+    ffi::OsString,
     fs,
-    os::unix::fs::PermissionsExt,
     path::{Path, PathBuf},
     process::Command,
 };
@@ -17,7 +17,7 @@ case " $* " in
 *' --crate-name build_script_'*|*' --crate-type proc-macro '*) echo "host $CARGO_PKG_NAME" >> "$COUNTING_NOTES" ;;
 *' --crate-name '*) echo "target $CARGO_PKG_NAME" >> "$COUNTING_NOTES" ;;
 esac
-exec "$@"
+exec $COMPILER "$@"
 "#;
 
 /// The wrapper, and its notes; gone with this value.
@@ -42,9 +42,29 @@ impl Counting {
     pub fn new() -> Self {
         let dir = TempDir::new().expect("a folder for temporary files");
         let this = Self(dir);
-        fs::write(this.wrapper(), SCRIPT).expect("the wrapper can be written");
-        fs::set_permissions(this.wrapper(), fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+        // As a wrapper it is handed the compiler.
+        this.write("rustc.sh", "");
         this
+    }
+
+    fn write(&self, name: &str, compiler: &str) -> PathBuf {
+        let path = self.0.path().join(name);
+        fs::write(&path, SCRIPT.replace("$COMPILER", compiler)).expect("the script can be written");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it can be made executable");
+        }
+        path
+    }
+
+    /// A compiler that is this one, and notes what it compiles.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    #[must_use]
+    pub fn compiler(&self, compiler: &Path) -> PathBuf {
+        self.write("compiler.sh", &format!("'{}'", compiler.display()))
     }
 
     /// The wrapper.
@@ -55,8 +75,8 @@ impl Counting {
 
     /// The variable that the wrapper needs, and its value.
     #[must_use]
-    pub fn notes(&self) -> (&'static str, PathBuf) {
-        ("COUNTING_NOTES", self.0.path().join("notes"))
+    pub fn notes(&self) -> (&'static str, OsString) {
+        ("COUNTING_NOTES", self.0.path().join("notes").into())
     }
 
     /// Makes it the wrapper of a command, as a user does by a variable.
@@ -71,7 +91,7 @@ impl Counting {
     /// If the notes cannot be read.
     #[must_use]
     pub fn take(&self) -> Compiled {
-        let path = self.notes().1;
+        let path = PathBuf::from(self.notes().1);
         let mut compiled = Compiled::default();
         if !path.exists() {
             return compiled;

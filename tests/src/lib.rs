@@ -6,13 +6,11 @@
 //! the root's `Cargo.lock` has. Mark the lines that a search must name with a comment at their end, and look them up with
 //! [`harness::line_of`]. It is never built in place: [`harness::Fixture::new`] makes a copy.
 
-#[cfg(unix)]
 pub mod counting;
 pub mod flaky;
 pub mod foreign;
 pub mod go_peer;
 pub mod harness;
 pub mod process_tree;
-pub mod release;
 pub mod release_cases;
 pub mod simulator;

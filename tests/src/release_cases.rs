@@ -54,6 +54,19 @@ pub struct Pass {
 }
 
 impl Case {
+    /// What a user types behind `cargo bisect-opt` to have it explained.
+    #[must_use]
+    pub fn arguments(&self) -> Vec<String> {
+        let options = |name: &str, values: &[String]| -> Vec<_> {
+            values.iter().map(|value| format!("{name}={value}")).collect()
+        };
+        let mut words = vec!["test".to_owned(), "--codegen".to_owned()];
+        words.extend(options("--good", &self.good));
+        words.extend(options("--bad", &self.bad));
+        words.extend(["-p", "app", "--test", &self.target, &self.test].map(str::to_owned));
+        words
+    }
+
     /// Whether it passes at optimization level 0 and fails in release, without further options.
     #[must_use]
     pub fn is_default(&self) -> bool {

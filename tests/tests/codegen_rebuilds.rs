@@ -186,70 +186,31 @@ fn directories_targets_runners_and_jobs_are_the_users() {
     assert!(started.lines().all(|line| line.contains(&host)), "{started}");
 }
 
-/// The ways of naming a wrapper, each of which cargo honours.
+/// The ways of naming a wrapper, as cargo has them.
 #[test]
 fn the_users_wrapper_is_started_for_every_crate() {
     let fixture = Fixture::new("scales");
     let counting = Counting::new();
     let path = counting.wrapper().display().to_string();
-    let config = format!("build.rustc-wrapper = {path:?}\n");
-    type Names<'a> = (&'a str, &'a dyn Fn(&mut Command), bool);
-    let ways: [Names<'_>; 6] = [
-        (
-            "RUSTC_WRAPPER",
-            &|command| {
-                command.env("RUSTC_WRAPPER", &path);
-            },
-            true,
-        ),
-        (
-            "CARGO_BUILD_RUSTC_WRAPPER",
-            &|command| {
-                command.env("CARGO_BUILD_RUSTC_WRAPPER", &path);
-            },
-            true,
-        ),
-        (
-            "--config",
-            &|command| {
-                command.args(["--config", config.trim()]);
-            },
-            true,
-        ),
-        ("a file", &|_| fixture.write(".cargo/config.toml", &config), true),
-        (
-            "a file, but an empty variable",
-            &|command| {
-                command.env("RUSTC_WRAPPER", "");
-            },
-            false,
-        ),
-        (
-            "RUSTC_WORKSPACE_WRAPPER",
-            &|command| {
-                fs::remove_file(fixture.dir().join(".cargo/config.toml")).unwrap();
-                command.env("RUSTC_WORKSPACE_WRAPPER", &path);
-            },
-            true,
-        ),
-    ];
-    for (name, set, is_used) in ways {
+    let config = format!("build.rustc-wrapper = {path:?}");
+    let (all, of_workspace) = (["app", "idle", "means", "memchr", "stamp"], ["app", "idle", "means", "stamp"]);
+    for (variable, value, arguments, file, expected) in [
+        ("RUSTC_WRAPPER", &*path, &[][..], "", &all[..]),
+        ("CARGO_BUILD_RUSTC_WRAPPER", &path, &[], "", &all),
+        ("NONE", "", &["--config", &*config], "", &all),
+        ("NONE", "", &[], &config, &all),
+        // An empty variable hides what files say.
+        ("RUSTC_WRAPPER", "", &[], &config, &[]),
+        ("RUSTC_WORKSPACE_WRAPPER", &path, &[], "", &of_workspace),
+    ] {
+        let what = format!("{variable}={value} {arguments:?} {file}");
+        fixture.write(".cargo/config.toml", file);
         let scratch = Scratch::new();
         let mut command = search(&fixture, &scratch, &FLAGS);
-        let (variable, notes) = counting.notes();
-        set(command.env(variable, notes));
+        command.env(variable, value).envs([counting.notes()]).args(arguments);
         let finished = run(&mut command).expect_status(0);
-        assert_eq!(culprit(&finished), ["stamp"], "{name}\n{finished}");
-        let compiled = counting.take();
-        let packages: BTreeSet<_> = compiled.target.keys().cloned().collect();
-        let mut expected = set_if(is_used);
-        if name == "RUSTC_WORKSPACE_WRAPPER" {
-            expected.remove("memchr");
-        }
-        assert_eq!(packages, expected, "{name}");
+        assert_eq!(culprit(&finished), ["stamp"], "{what}\n{finished}");
+        let compiled: Vec<_> = counting.take().target.into_keys().collect();
+        assert_eq!(compiled, expected, "{what}");
     }
-}
-
-fn set_if(is_used: bool) -> BTreeSet<String> {
-    if is_used { set(["app", "idle", "means", "memchr", "stamp"]) } else { BTreeSet::new() }
 }

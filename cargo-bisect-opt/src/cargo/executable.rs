@@ -88,6 +88,13 @@ impl Executable {
         !self.is_test && matches!(self.kind, Kind::Binary | Kind::Example)
     }
 
+    /// Whether a program is there when this test runs, as far as it may be started by it: cargo builds the binaries of a
+    /// package for its integration tests. Unit tests start none.
+    pub fn has(&self, program: &Self) -> bool {
+        let starts_programs = matches!(self.kind, Kind::Test | Kind::Bench);
+        !starts_programs || program.kind == Kind::Binary && program.package == self.package
+    }
+
     /// The options with which cargo builds it, and others of its name.
     pub fn options(&self) -> Vec<OsString> {
         let named = |option: &str| vec![option.into(), self.name.clone().into()];

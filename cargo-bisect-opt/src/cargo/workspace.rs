@@ -1,6 +1,9 @@
 //! The workspace: where it builds, what cargo tells programs about their packages, and which program `cargo run` means.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
@@ -21,7 +24,7 @@ impl Workspace {
     pub fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
         let mut options = arguments.of_workspace();
         options.push("--no-deps".into());
-        Ok(Self { metadata: metadata(config, &options)? })
+        Ok(Self { metadata: metadata(config, &options, None)? })
     }
 
     /// The packages that a build with these arguments compiles for its target, at most.
@@ -32,7 +35,8 @@ impl Workspace {
         let mut options = arguments.of_workspace();
         options.extend(["--filter-platform".into(), config.triple.clone().into()]);
         options.extend(arguments.of_graph.iter().cloned());
-        let metadata = metadata(config, &options)?;
+        let directory = self.build_directory(config, arguments);
+        let metadata = metadata(config, &options, Some(&directory))?;
         let roots = if arguments.all_members {
             metadata.workspace_members.clone()
         } else {
@@ -107,10 +111,15 @@ impl Workspace {
     }
 }
 
-fn metadata(config: &Config, options: &[OsString]) -> Result<Metadata, CargoError> {
+/// What cargo says. Where it has to ask rustc for that, it keeps the answers in a target directory: in this one, not in the
+/// user's.
+fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();
     command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);
+    if let Some(directory) = target_dir {
+        command.env("CARGO_TARGET_DIR", directory);
+    }
     command.exec().map_err(|error| {
         CargoError::Workspace(match error {
             // Cargo's own words; that it is an error will be said.

@@ -65,17 +65,23 @@ impl Program {
         *invocations += artifacts.rustc_invocations;
     }
 
-    /// What still has to be built, once it is known which tests are repeated: not the harnesses of the others. Programs are
-    /// built all the same, as tests may start them.
+    /// What still has to be built, once it is known which tests are repeated: not the harnesses of the others. `None`: all
+    /// that the user's arguments select, where tests might start a program that is not built just for them.
     pub(super) fn needed_targets(&self) -> Option<Vec<OsString>> {
         let (focus, artifacts) = (self.focus(), self.artifacts.get()?);
         if self.settings.subcommand != Subcommand::Test || !focus.is_settled() {
             return None;
         }
-        let is_needed =
-            |executable: &&Executable| !executable.is_test || focus.share(&executable.key()) != Share::Nothing;
-        let needed: BTreeSet<_> = artifacts.executables.iter().filter(is_needed).map(Executable::options).collect();
-        Some(needed.into_iter().flatten().collect())
+        let (tests, programs): (Vec<_>, Vec<_>) =
+            artifacts.executables.iter().partition(|executable| executable.is_test);
+        let is_needed = |test: &&Executable| focus.share(&test.key()) != Share::Nothing;
+        let needed: Vec<_> = tests.into_iter().filter(is_needed).collect();
+        let is_there = |program: &&Executable| needed.iter().all(|test| test.has(program));
+        if !programs.iter().all(is_there) {
+            return None;
+        }
+        let options: BTreeSet<_> = needed.into_iter().map(Executable::options).collect();
+        Some(options.into_iter().flatten().collect())
     }
 
     /// Runs everything that is to be run, in one go; several times, if that is asked for.

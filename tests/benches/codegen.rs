@@ -1,0 +1,123 @@
+//! What a codegen search compiles, from an empty target directory down to the pass: for each case of the fixture `release`,
+//! beside the plain way, which is flags for the whole build and so compiles everything for each trial.
+//!
+//! The table is Markdown, for BENCHMARKS.md. With `BISECT_TEST_RUSTC_DRIVER` naming a `bisect-rustc`, functions are searched
+//! as well. Other arguments are parts of names of cases. Ends with status 1 if more than a quarter is compiled.
+
+use std::{
+    env,
+    process::{Command, ExitCode},
+    time::{Duration, Instant},
+};
+
+use bisect_tests::{
+    counting::{Compiled, Counting},
+    harness::{Fixture, RustcDriver, Scratch, run, rustc_driver},
+    release_cases::{Case, cases},
+};
+
+/// How much of trials × packages may be compiled.
+const BOUND: f64 = 0.25;
+
+fn main() -> ExitCode {
+    let mut arguments: Vec<_> = env::args().skip(1).collect();
+    if !arguments.iter().any(|argument| argument == "--bench") {
+        println!("only as a bench: cargo bench -p bisect-tests --bench codegen");
+        return ExitCode::SUCCESS;
+    }
+    arguments.retain(|argument| !argument.starts_with('-'));
+    let fixture = Fixture::new("release");
+    let driver = rustc_driver();
+    let levels = if driver.is_some() { "crates, functions and passes" } else { "crates and passes" };
+    println!("\n### Crates compiled by codegen searches\n");
+    println!("Searches for {levels}, each from an empty target directory. *Plain*: flags for the whole build.\n");
+    println!(
+        "| case | trials | runs | packages | compiled | plain | ratio | build scripts, proc macros | seconds | plain |\n\
+         |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+    );
+    let mut within = true;
+    let is_asked_for =
+        |case: &&Case| arguments.is_empty() || arguments.iter().any(|argument| case.test.contains(argument));
+    for case in cases(fixture.dir()).iter().filter(is_asked_for) {
+        let row = Row::measure(&fixture, case, driver.as_ref());
+        row.print(&case.test);
+        within &= row.ratio() <= BOUND;
+    }
+    if within {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("a search compiles more than {BOUND} of what the plain way does");
+        ExitCode::FAILURE
+    }
+}
+
+/// One search.
+struct Row {
+    trials: u32,
+    runs: u64,
+    /// Of the graph.
+    packages: u32,
+    compiled: Compiled,
+    duration: Duration,
+    /// One build of everything.
+    whole_build: Duration,
+}
+
+impl Row {
+    fn measure(fixture: &Fixture, case: &Case, driver: Option<&RustcDriver>) -> Self {
+        let (scratch, counting) = (Scratch::new(), Counting::new());
+        let build_in = |command: &mut Command, target: &str| {
+            command.env("CARGO_TARGET_DIR", scratch.dir().join(target));
+            command.envs(driver.map(|driver| ("RUSTC", &driver.rustc)));
+            let begun = Instant::now();
+            let finished = run(command).expect_status(0);
+            (finished, begun.elapsed())
+        };
+        let mut whole = fixture.cargo(["test", "--no-run", "--release", "-p", "app", "--test", &case.target]);
+        let (_, whole_build) = build_in(&mut whole, "whole");
+
+        let mut command = fixture.driver(case.arguments());
+        command.args(["--json", "--out"]).arg(scratch.dir().join("out"));
+        if let Some(RustcDriver { driver, .. }) = driver {
+            command.arg("--driver").arg(counting.compiler(driver));
+        }
+        counting.set(&mut command);
+        let (finished, duration) = build_in(&mut command, "searched");
+        let (trials, end) = (finished.events_of("trial"), &finished.events_of("end")[0]);
+        let number = |value: &serde_json::Value| value.as_u64().expect("a number");
+        let small = |value| u32::try_from(number(value)).expect("few of them");
+        Self {
+            trials: small(&end["trials"]),
+            runs: number(&end["runs"]),
+            // The first trial is with every crate.
+            packages: small(&trials[0]["matches"]),
+            compiled: counting.take(),
+            duration,
+            whole_build,
+        }
+    }
+
+    /// What is compiled the plain way: each package once a trial.
+    fn plain(&self) -> u32 {
+        self.trials * self.packages
+    }
+
+    fn ratio(&self) -> f64 {
+        let compiled = u32::try_from(self.compiled.of_target()).expect("few of them");
+        f64::from(compiled) / f64::from(self.plain())
+    }
+
+    fn print(&self, test: &str) {
+        let Self { trials, runs, packages, compiled, duration, whole_build } = self;
+        println!(
+            "| {} | {trials} | {runs} | {packages} | {} | {} | {:.2} | {} | {:.0} | {:.0} |",
+            test.replace('_', " "),
+            compiled.of_target(),
+            self.plain(),
+            self.ratio(),
+            compiled.of_host(),
+            duration.as_secs_f64(),
+            (*whole_build * *trials).as_secs_f64(),
+        );
+    }
+}
