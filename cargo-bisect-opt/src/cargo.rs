@@ -18,7 +18,7 @@ mod workspace;
 use arguments::Arguments;
 pub use arguments::Subcommand;
 use build::Build;
-pub use build::{Artifacts, Output};
+pub use build::{Artifacts, Built, KEEP_GOING, Output};
 use config::Config;
 pub use executable::{Executable, Launch};
 pub use project::{Project, With};

@@ -4,6 +4,8 @@
 //! too little, one failure is taken for another: a failure that is wrongly left out misleads a search more than one that
 //! wrongly counts.
 
+mod build;
+
 use std::{fmt, sync::LazyLock};
 
 use regex::bytes::Regex;
@@ -25,6 +27,8 @@ enum How {
     /// As a test of the standard harness does, which goes on to the next.
     Test,
     TimedOut,
+    /// As what cargo builds does, whose status says nothing.
+    Unbuilt,
     /// In the words of [`process::describe`].
     Ended(String),
 }
@@ -32,7 +36,7 @@ enum How {
 /// One line that tells a failure from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sign {
-    /// The place of a panic, as `file:line:column`; or what else it is that speaks.
+    /// The place of a panic, as `file:line:column`; or what else it is that speaks, for people.
     place: String,
     /// The first line of what it says.
     message: String,
@@ -68,6 +72,14 @@ impl Cause {
             Ending::Exited(status) => How::Ended(process::describe(status)),
         };
         Self { how, signs: panics(&finished.output) }
+    }
+
+    /// Of a build, from its end and what cargo and the compiler said.
+    pub fn of_build(finished: &Finished) -> Self {
+        match finished.ending {
+            Ending::TimedOut | Ending::Interrupted => Self { how: How::TimedOut, signs: Vec::new() },
+            Ending::Exited(_) => Self { how: How::Unbuilt, signs: build::signs(&finished.output) },
+        }
     }
 
     /// Of an executable with tests that did not come to an end, or did not say which of them failed.
@@ -106,11 +118,19 @@ impl fmt::Display for Cause {
             (How::Untold, _) => f.write_str("untold"),
             (How::TimedOut, _) => f.write_str("timeout"),
             (_, Some(Sign { place, .. })) if place == RETURNED || place == SHOULD_PANIC => f.write_str(place),
+            (How::Unbuilt, Some(Sign { place, message })) if place == "error" => write!(f, "{place}: {message}"),
+            (How::Unbuilt, Some(Sign { place, .. })) if !is_place(place) => f.write_str(place),
             (_, Some(Sign { place, .. })) => write!(f, "panic at {place}"),
             (How::Ended(words), None) => f.write_str(words),
             (How::Test, None) => f.write_str("a test"),
+            (How::Unbuilt, None) => f.write_str("the build"),
         }
     }
+}
+
+/// Whether it is a place and no more.
+fn is_place(text: &str) -> bool {
+    !text.contains(' ') && text.contains(':')
 }
 
 impl Sign {

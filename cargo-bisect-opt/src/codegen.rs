@@ -214,11 +214,20 @@ impl Level {
             Among::Functions(Functions { culprits, .. }) | Among::Passes { culprits, .. } => culprits.contains(&change),
             Among::Fixed(_) => false,
         };
-        let changes = self.compilation.packages.iter().map(|package| package.change).filter(|&change| is_bad(change));
-        changes.map(|change| (change, seen.bad.get(&change).cloned().unwrap_or_default())).collect()
+        // One that does not compile so is never seen; another of its kind is compiled by the same profile.
+        let of_kind = |package: &Package| {
+            let is_alike =
+                |change| self.compilation.package(change).is_some_and(|other| other.is_own == package.is_own);
+            seen.bad.iter().find(|&(&change, _)| is_alike(change)).map(|(_, keys)| keys)
+        };
+        let bad = self.compilation.packages.iter().filter(|package| is_bad(package.change));
+        let keys = |package: &Package| seen.bad.get(&package.change).or_else(|| of_kind(package)).cloned();
+        bad.map(|package| (package.change, keys(package).unwrap_or_default())).collect()
     }
 
-    /// Adds what was built with the pattern to the reports; without artifacts, if it did not build.
+    /// Adds what was built with the pattern to the reports; without artifacts, if it did not build. Where a build is what
+    /// is searched, artifacts are as many as there were before it failed. What a selection says of crates is reported of all
+    /// of them then: cargo may or may not have come to compile them.
     ///
     /// # Errors
     /// If what the compiler said cannot be read.
@@ -239,7 +248,9 @@ impl Level {
                     for package in built.iter().filter(is_bad) {
                         seen.bad.entry(package.change).or_insert_with(|| artifacts.packages[&package.id].clone());
                     }
-                    seen.packages.get_or_insert_with(|| built.iter().map(|package| package.change).collect());
+                    if artifacts.is_complete {
+                        seen.packages.get_or_insert_with(|| built.iter().map(|package| package.change).collect());
+                    }
                 }
                 for package in &self.compilation.packages {
                     let is_there = seen.packages.as_ref().is_none_or(|seen| seen.contains(&package.change));

@@ -6,26 +6,34 @@ use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, 
 
 use crate::{console::plural, exit_code::Exit, noise::Beliefs};
 
+/// What there is to know of the target beside its search.
+#[derive(Clone, Copy, Debug)]
+pub struct About<'a> {
+    /// Where logs are.
+    pub out_dir: &'a Path,
+    /// See [`Target::is_build`](crate::target::Target::is_build).
+    pub is_build: bool,
+}
+
 /// What is believed of a test, by its number; of the whole target, if there are no tests. Nothing, if its runs are believed.
 type Believed<'a> = dyn Fn(usize) -> Option<Beliefs> + 'a;
 
-/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them. Logs
-/// are in `out_dir`.
+/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them.
 pub fn conclude(
     search: &Search,
     verdict: &Verdict,
     beliefs: &Believed<'_>,
     tests: Option<&[String]>,
-    out_dir: &Path,
+    about: &About<'_>,
 ) -> (Exit, String) {
     match tests {
         Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
             let (exit, words) = incomplete(Incomplete::MaxRuns, search.culprits().len());
             (exit, words + &so_far(search, beliefs, tests))
         }
-        Some(tests) => of_tests(search, beliefs, tests, out_dir),
+        Some(tests) => of_tests(search, beliefs, tests, about),
         None => under_noise(search, verdict, beliefs(0).as_ref(), search.culprits().len())
-            .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), out_dir)),
+            .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), about)),
     }
 }
 
@@ -84,7 +92,7 @@ const ALONE: &str = "it passes in a process of its own, so it fails only in the 
                      search for it with --per-test=never";
 
 /// How the searches for all tests ended: as badly as the worst of them.
-fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], out_dir: &Path) -> (Exit, String) {
+fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &About<'_>) -> (Exit, String) {
     let mut status = Exit::Found;
     let (mut unexplained, mut may_be_more) = (Vec::new(), false);
     for (i, test) in tests.iter().enumerate() {
@@ -98,7 +106,7 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], out_dir: 
             verdict => {
                 let found = search.found_by(i).len();
                 under_noise(search, verdict, beliefs(i).as_ref(), found)
-                    .unwrap_or_else(|| of_one(search, verdict, found, out_dir))
+                    .unwrap_or_else(|| of_one(search, verdict, found, about))
             }
         };
         status = worse(status, exit);
@@ -138,13 +146,13 @@ fn worse(a: Exit, b: Exit) -> Exit {
 }
 
 /// What the end of one search with so many culprits means.
-fn of_one(search: &Search, verdict: &Verdict, found: usize, out_dir: &Path) -> (Exit, String) {
+fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -> (Exit, String) {
     let culprits = plural(found, "culprit");
-    let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, out_dir.join("runs").display());
+    let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, about.out_dir.join("runs").display());
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
         Verdict::Incomplete(why) => incomplete(*why, found),
-        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search)),
+        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, &log)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
@@ -174,7 +182,7 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     }
 }
 
-fn no_difference(outcome: Outcome, search: &Search) -> String {
+fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String {
     let both = match outcome {
         Outcome::Fail => "the target fails with every change enabled and with every change disabled",
         Outcome::Pass | Outcome::Unresolved(_) => {
@@ -185,6 +193,10 @@ fn no_difference(outcome: Outcome, search: &Search) -> String {
         (_, 0) => {
             "it reported no change either: is what it runs annotated, and is the toggle reached? \
              `cargo bisect-opt toggles` lists what there is"
+        }
+        (Outcome::Fail, _) if about.is_build => "the cause is something else; the logs have what the compiler says",
+        (_, _) if about.is_build => {
+            "is this the build that fails for you, with the same features, profile and toolchain?"
         }
         (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
         _ => {

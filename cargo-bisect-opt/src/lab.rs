@@ -22,7 +22,7 @@ use doubts::Doubts;
 
 use crate::{
     chance::Seed,
-    conclude::conclude,
+    conclude::{About, conclude},
     crew::{Assignment, Crew, Next},
     describe::Description,
     events::{End, Event, Found, Sink, Start},
@@ -266,7 +266,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
                 let beliefs = |test| self.beliefs_of(test);
-                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), self.lab.out_dir)
+                let about = About { out_dir: self.lab.out_dir, is_build: self.target.is_build() };
+                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
                 (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))

@@ -126,6 +126,8 @@ fn bisect_opt() -> Exit {
     let result = match cli.command {
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
+        Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
+        Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
         Command::Exec(command) => exec(command),
         Command::Toggles(command) => toggles(&command),
     };
@@ -153,7 +155,7 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
-        same_failure: command.search.same_failure(subcommand == Subcommand::Test),
+        same_failure: command.search.same_failure(subcommand != Subcommand::Run),
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };

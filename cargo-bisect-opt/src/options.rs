@@ -36,6 +36,12 @@ pub enum Command {
     /// Search for what makes a program fail: `cargo run` is built once, then its executable runs again and again
     #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
     Run(CargoCommand),
+    /// Search for what makes a build fail: an error, a crash of the compiler or, with --timeout, one that never ends
+    #[command(override_usage = "cargo bisect-opt build [OPTIONS] [cargo build's own arguments]")]
+    Build(CargoCommand),
+    /// The same for `cargo check`, which is faster and sees fewer failures
+    #[command(override_usage = "cargo bisect-opt check [OPTIONS] [cargo check's own arguments]")]
+    Check(CargoCommand),
     /// Search with any command that speaks the protocol: PATTERN and RANDOM are replaced in values and arguments
     #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
     Exec(ExecCommand),
@@ -66,10 +72,11 @@ pub struct TestCommand {
     pub cargo: CargoCommand,
 }
 
-/// What `test` and `run` have in common.
+/// What the commands have in common that have cargo build.
 #[derive(Debug, Args)]
 pub struct CargoCommand {
-    /// Search this toggle only; may be given several times [default: all toggles decided at run time]
+    /// Search this toggle only; may be given several times [default: all toggles decided at run time; for
+    /// `build` and `check`, all that are decided while compiling]
     #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append)]
     pub toggles: Vec<String>,
     /// Hand the pattern to the compiler: build with these flags, PATTERN replaced, for each trial
@@ -99,7 +106,7 @@ pub struct CodegenArgs {
     /// How crates are compiled that may [default: by the release profile, or the --profile given, as it is]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub bad: Vec<String>,
-    /// How far to go
+    /// How far to go (`check` makes no code, and goes no further than crates)
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub level: Depth,
     /// The bisect-rustc that searches functions [default: that of `BISECT_RUSTC`, or the one beside this executable]
@@ -183,7 +190,8 @@ pub struct SearchArgs {
     /// Stop after this many runs, with what was found
     #[arg(long, value_name = "N")]
     pub max_runs: Option<usize>,
-    /// End an execution of the target that takes longer, with all its children; it has failed (`90s`, `2m 30s`)
+    /// End an execution of the target that takes longer, with all its children; it has failed (`90s`, `2m 30s`). Of a build
+    /// (`build`, `check`), what is compiled by then is kept, so one that is only slow at first goes on
     #[arg(long, value_name = "D", value_parser = duration)]
     pub timeout: Option<Duration>,
     /// A run that exits with this status tells nothing
@@ -193,7 +201,8 @@ pub struct SearchArgs {
     #[arg(long, value_name = "REGEX")]
     pub fail_when: Option<Regex>,
     /// Only the failure that is seen with every change (or, if that passes, with none) counts: others, by another panic or
-    /// signal, in another test, or by a timeout, tell nothing [default: yes for `test`, no for `run` and `exec`]
+    /// signal, in another test, or by a timeout, tell nothing [default: yes for `test`, `build` and `check`, no for `run` and
+    /// `exec`]
     #[arg(
         long,
         value_name = "YES|NO",
@@ -288,7 +297,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
         words.remove(1);
     }
     let command = Cli::command();
-    let passes_on = |name: &OsString| name == "test" || name == "run" || name == "toggles";
+    let passes_on = |name: &OsString| ["test", "run", "build", "check", "toggles"].iter().any(|ours| name == ours);
     let (ours, cargo) = match words.get(1).filter(|name| passes_on(name)) {
         Some(name) => {
             let subcommand = command.find_subcommand(name).expect("it is one of ours");
@@ -300,7 +309,7 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
     let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(ours)?)?;
     match &mut cli.command {
         Command::Test(args) => args.cargo.words = cargo,
-        Command::Run(args) => args.words = cargo,
+        Command::Run(args) | Command::Build(args) | Command::Check(args) => args.words = cargo,
         Command::Toggles(args) => args.words = cargo,
         Command::Exec(_) => {}
     }

@@ -1,12 +1,14 @@
-//! The target of `test` and `run`: what cargo builds, run with a pattern.
+//! The target of `test` and `run`: what cargo builds, run with a pattern; and that of `build` and `check`: the build itself.
 //!
 //! Toggles that are decided at run time need one build, before the search. For those that are decided while compiling,
 //! and for `--rustflags`, each run begins with a build of what the selection changes.
 
 mod attempt;
 mod axis;
+mod compile;
 mod criteria;
 mod failures;
+mod listing;
 mod reproduce;
 mod run;
 mod separate;
@@ -47,7 +49,7 @@ use separate::Solo;
 /// What the user has asked for.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `test` or `run`.
+    /// Cargo's subcommand: what is run, if anything is.
     pub subcommand: Subcommand,
     /// Cargo's arguments.
     pub cargo: Vec<OsString>,
@@ -61,7 +63,7 @@ pub struct Settings {
     pub per_test: PerTest,
     /// Flags for the compiler with PATTERN in them; then no toggle is searched.
     pub rustflags: Option<String>,
-    /// A run that takes longer has failed; building does not count.
+    /// A run that takes longer has failed; building does not count, unless it is the target.
     pub timeout: Option<Duration>,
     /// The exit status of a run that does not tell.
     pub skip_code: i32,
@@ -111,6 +113,8 @@ struct Learned {
     /// What has failed in runs that count as failed.
     failed: Failures,
     notes: Vec<String>,
+    /// Whether cargo came to compiling in any run that was a build and nothing else.
+    has_compiled: bool,
     /// Builds that were made for runs, and how often they started rustc.
     rebuilds: (usize, usize),
 }
@@ -152,12 +156,18 @@ impl Program {
     /// # Errors
     /// If that cannot be built, or has no such toggles.
     pub fn prepare(settings: Settings, interrupt: &Interrupt) -> Result<Self, CargoError> {
+        if let (true, Some(_)) = (settings.subcommand.is_build(), &settings.launcher) {
+            return Err(CargoError::Usage(
+                "--launcher starts what was built, and of a build nothing is started".to_owned(),
+            ));
+        }
         let flags = settings.rustflags.as_deref().map(|text| axis::check_flags(text, &settings.toggles)).transpose()?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
         let mut program = Self::new(settings, Arc::new(project), Axis::RunTime(Vec::new()));
         match flags {
             // Each run builds; building without any of the flags first would be one build too many.
             Some(text) => program.axis = Axis::Flags(text),
+            None if program.settings.subcommand.is_build() => program.choose_build_time(interrupt)?,
             None => program.choose_toggles(interrupt)?,
         }
         Ok(program)
@@ -198,7 +208,8 @@ impl Program {
         program
     }
 
-    /// Builds what is repeated, with this, and does not run it.
+    /// Builds what is repeated, with this, and does not run it. Where the build itself is the target it may fail: what it
+    /// made by then, and what the compiler said by then, counts.
     ///
     /// # Errors
     /// If it does not build.
@@ -206,6 +217,11 @@ impl Program {
         let scratch = tempfile::tempdir()?;
         let log = scratch.path().join("build.log");
         let with = With { only: self.needed_targets(), ..with };
+        if self.settings.subcommand.is_build() {
+            let timeout = self.settings.timeout;
+            let built = self.project.attempt_in(0, &with, Output::Log(&log), scratch.path(), timeout, interrupt)?;
+            return Ok(built.artifacts);
+        }
         self.project.build(&with, Output::Log(&log), scratch.path(), interrupt)
     }
 
@@ -319,6 +335,7 @@ impl Target for Program {
             fs_err::File::create(file)?;
         }
         match request.tests {
+            None if self.settings.subcommand.is_build() => self.compile(request).map(Shown::Together),
             None => self.attempt(request).map(Shown::Together),
             Some(tests) => self.run_separately(tests, request).map(Shown::Separate),
         }
@@ -391,6 +408,10 @@ impl Target for Program {
 
     fn headline(&self, changes: usize) -> Option<String> {
         self.level().map(|level| level.headline(changes))
+    }
+
+    fn is_build(&self) -> bool {
+        self.settings.subcommand.is_build()
     }
 
     fn change(&self, id: ChangeId, text: &[String]) -> Change {

@@ -71,6 +71,11 @@ pub trait Target: Sync {
         None
     }
 
+    /// Whether there is nothing to it but that it is built.
+    fn is_build(&self) -> bool {
+        false
+    }
+
     /// A change that was reported with this text.
     fn change(&self, id: ChangeId, text: &[String]) -> Change {
         Change::reported(id, text, |_| None)

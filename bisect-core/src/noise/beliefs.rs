@@ -38,7 +38,7 @@ pub(super) struct Belief {
 impl Belief {
     /// How often runs of a part fail. The interval lies on one side of its cut.
     pub(super) fn rate(&self, part: Part) -> f64 {
-        let before = self.kind != Kind::Nothing && self.end <= part.below;
+        let before = self.kind != Kind::Nothing && part.has_before(self.end);
         let itself = self.kind == Kind::Alone && part.also.is_some_and(|also| also + 1 == self.end);
         if before || itself { self.with } else { self.without }
     }

@@ -30,9 +30,9 @@ impl Interval {
         Self { end: cut, ..self.clone() }
     }
 
-    /// Takes one run more; the interval lies on one side of its cut, and the candidate beside is an interval.
+    /// Takes one run more; the interval lies on one side of each cut that it is about.
     pub(super) fn observe(&mut self, prior: &Prior, part: Part, failed: bool) {
-        let before = self.end <= part.below;
+        let before = part.has_before(self.end);
         let itself = part.also.is_some_and(|also| also + 1 == self.end);
         if itself {
             self.alone.get_or_insert_with(|| Box::new(self.in_company.clone()));
@@ -40,7 +40,12 @@ impl Interval {
         if let Some(alone) = &mut self.alone {
             alone[usize::from(before || itself)].observe(prior, failed);
         }
-        self.in_company[usize::from(before)].observe(prior, failed);
+        if itself && part.below > 0 {
+            // Its company may be before the cut, or not.
+            self.in_company[0].halve();
+        } else {
+            self.in_company[usize::from(before)].observe(prior, failed);
+        }
     }
 
     /// What is known of both rates if the change is one of these alone, and if it is one in company; the same place if that

@@ -207,20 +207,16 @@ impl ChangePoint {
         let part = part.plain();
         let end = part.also.map_or(part.below, |also| also + 1);
         assert!(end <= self.candidates.len(), "there are {} candidates, not {end}", self.candidates.len());
-        self.split(part.below);
-        if let Some(also) = part.also {
-            self.split(also);
-            self.split(also + 1);
-        }
+        part.cuts().for_each(|cut| self.split(cut));
         for interval in &mut self.intervals {
             interval.observe(&self.prior, part, failed);
         }
         self.nothing.without.observe(&self.prior, failed);
         self.runs += 1;
         let confirmed = match part {
-            Part { below: 0, also: Some(candidate) } => failed.then_some(candidate),
-            Part { below: 1, also: None } if failed => Some(0),
-            Part { below, also: None } => (!failed).then_some(below),
+            Part { below: 0, also: Some(candidate), except: None } => failed.then_some(candidate),
+            Part { below: 1, also: None, except: None } if failed => Some(0),
+            Part { below, also: None, except: None } => (!failed).then_some(below),
             Part { .. } => None,
         };
         if let Some(candidate) = confirmed {
@@ -328,6 +324,22 @@ impl ChangePoint {
     #[must_use]
     pub fn nothing(&self) -> f64 {
         self.beliefs.nothing.probability
+    }
+
+    /// How likely it is that this candidate is the change, alone or in company.
+    pub(crate) fn is(&self, candidate: Option<usize>, is_alone: bool) -> f64 {
+        let found = self.single().find(|single| candidate == Some(single.index));
+        found.map_or(0.0, |found| if is_alone { found.alone } else { found.in_company })
+    }
+
+    /// How likely it is that this is wrong, and that a run of this part ends so. Such a run was observed.
+    pub(crate) fn is_not(&self, candidate: Option<usize>, is_alone: bool, part: Part, failed: bool) -> f64 {
+        let part = part.plain();
+        let kind = if is_alone { Kind::Alone } else { Kind::InCompany };
+        let is_other = |belief: &&Belief| belief.kind != kind || candidate.is_none_or(|index| belief.end != index + 1);
+        let beliefs = self.beliefs.places.iter().chain([&self.beliefs.nothing]).filter(is_other);
+        let ends_so = |rate: f64| if failed { rate } else { 1.0 - rate };
+        beliefs.map(|belief| belief.probability * ends_so(belief.rate(part))).sum()
     }
 
     /// How often runs fail without the change and with it. As far as nothing matters, and no runs were known beforehand,

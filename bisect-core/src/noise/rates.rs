@@ -226,6 +226,11 @@ impl Likelihood {
             self.exponent += SCALE;
         }
     }
+
+    /// Takes one run more that may as well end either way.
+    pub(super) fn halve(&mut self) {
+        self.exponent -= 1;
+    }
 }
 
 /// Sums over rates, to be multiplied with a power of two.

@@ -23,7 +23,7 @@ impl Noise {
 
 /// Whether a run of a part is with a change that is alone.
 fn has(part: Part, change: usize) -> bool {
-    change < part.below || part.also == Some(change)
+    change < part.below && part.except != Some(change) || part.also == Some(change)
 }
 
 /// Searches until one candidate is found; that candidate, and the runs it took.
@@ -49,13 +49,15 @@ fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)])
     let rates = prior.rates();
     let of_run = |rate: f64, failed: bool| if failed { rate } else { 1.0 - rate };
     // Over both rates, if such runs are with the change.
-    let of_runs = |is_with: &dyn Fn(Part) -> bool| {
+    let of_runs = |is_with: &dyn Fn(Part) -> Option<bool>| {
         let mut sum = 0.0;
         for without in 0..POINTS {
             for with in without + 1..POINTS {
                 let rate = |is_with| rates[if is_with { with } else { without }];
                 let before = known.iter().map(|&(is_with, failed)| of_run(rate(is_with), failed));
-                let now = runs.iter().map(|&(part, failed)| of_run(rate(is_with(part)), failed));
+                let now = runs
+                    .iter()
+                    .map(|&(part, failed)| is_with(part).map_or(0.5, |is_with| of_run(rate(is_with), failed)));
                 sum += prior.of_pair(without, with) * before.chain(now).product::<f64>();
             }
         }
@@ -66,16 +68,20 @@ fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)])
     let noise = if known.is_empty() {
         NOTHING * (0..POINTS).map(alike).sum::<f64>()
     } else {
-        NOTHING_MORE * of_runs(&|_| false)
+        NOTHING_MORE * of_runs(&|_| Some(false))
     };
     let something = if known.is_empty() { 1.0 - NOTHING } else { 1.0 - NOTHING_MORE } / weights.iter().sum::<f64>();
     let of_candidate = |k: usize| {
         let weight = something * weights[k];
         if k == 0 {
-            return [weight * of_runs(&|part| has(part, 0)), 0.0];
+            return [weight * of_runs(&|part| Some(has(part, 0))), 0.0];
         }
-        let in_company = of_runs(&|part| k < part.below || part.also == Some(k) && part.below == k);
-        [weight * ALONE * of_runs(&|part| has(part, k)), weight * (1.0 - ALONE) * in_company]
+        let in_company = of_runs(&|part| match part {
+            // Its company may be before the cut, or not.
+            Part { below, also: Some(also), .. } if also == k && 0 < below && below < k => None,
+            _ => Some(k < part.below && has(part, k) || part.also == Some(k) && part.below == k),
+        });
+        [weight * ALONE * of_runs(&|part| Some(has(part, k))), weight * (1.0 - ALONE) * in_company]
     };
     let candidates: Vec<_> = (0..weights.len()).map(of_candidate).collect();
     let total = candidates.iter().flatten().sum::<f64>() + noise;
@@ -101,13 +107,17 @@ proptest! {
     fn it_is_what_follows_by_definition(
         weights in prop::collection::vec(0.1..10.0, 1..12),
         known in prop::collection::vec(any::<(bool, bool)>(), 0..6),
-        runs in prop::collection::vec((0.0..=1.0, prop::option::of(0.0..1.0), any::<bool>()), 0..25),
+        runs in prop::collection::vec(
+            (0.0..=1.0, prop::option::of(0.0..1.0), prop::option::weighted(0.2, 0.0..1.0), any::<bool>()), 0..25),
     ) {
-        let part = |below, also: Option<f64>| Part {
+        let candidate = |at: f64| part_of(weights.len(), at);
+        let part = |below, also: Option<f64>, except: Option<f64>| Part {
             below: part_of(weights.len(), below),
-            also: also.map(|also| part_of(weights.len(), also)),
+            also: also.map(candidate),
+            except: except.map(candidate),
         };
-        let runs: Vec<_> = runs.into_iter().map(|(below, also, failed)| (part(below, also), failed)).collect();
+        let runs: Vec<_> =
+            runs.into_iter().map(|(below, also, except, failed)| (part(below, also, except), failed)).collect();
         let mut evidence = Evidence::new();
         for &(with, failed) in &known {
             evidence.observe(with, failed);

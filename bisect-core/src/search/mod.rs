@@ -143,8 +143,8 @@ pub struct Search {
     history: Vec<flaky::Run>,
     /// Runs that were made once more.
     checks: usize,
-    /// A trial that is run until it has had so many runs, before anything else.
-    again: Option<(usize, usize)>,
+    /// Trials that are run until they have had so many runs, before anything else.
+    again: Vec<(usize, usize)>,
     /// The search goes on under noise.
     flaky: Option<Flaky>,
 }
@@ -169,7 +169,7 @@ impl Search {
             suite: None,
             history: Vec::new(),
             checks: 0,
-            again: None,
+            again: Vec::new(),
             flaky,
         }
     }
@@ -190,6 +190,11 @@ impl Search {
             return Step::Done(verdict);
         }
         let wanted = self.wanted();
+        // Trials that take several runs may fill all places.
+        let in_flight: usize = wanted.iter().map(|&trial| self.trials[trial].in_flight()).sum();
+        if in_flight >= self.options.in_flight.get() {
+            return Step::Wait;
+        }
         let may_start = |&&trial: &&usize| self.trials[trial].started < self.runs_wanted(trial);
         let Some(&next) = wanted.iter().find(may_start) else { return Step::Wait };
         if self.options.max_runs.is_some_and(|max| self.runs >= max) {
@@ -323,27 +328,27 @@ impl Search {
 
     /// Tells the procedure all answers that it waits for and that are known.
     fn advance(&mut self) {
-        while self.stopped.is_none() && self.again_due().is_none() {
+        while self.stopped.is_none() && self.again_due().next().is_none() {
             let Ok(asked) = self.procedure.question() else { return };
             let Some((trial, _)) = self.find(&asked) else { return };
             self.stopped = self.distrust(TrialId(trial));
-            let runs = self.runs_of(&self.trials[trial]);
-            let progress = &mut self.trials[trial];
-            let (outcome, reported) = match progress.answer(runs) {
-                Some(answer) if self.stopped.is_none() => answer,
+            let progress = &self.trials[trial];
+            let (outcome, reported) = match progress.answer(self.options.runs_per_trial.get()) {
+                Some((outcome, reported)) if self.stopped.is_none() => (outcome, reported.clone()),
                 _ => return,
             };
-            ranked::merge(self.options.order, &mut self.seen, reported);
-            self.procedure.answer(&Answer { trial: TrialId(trial), outcome, reported: Some(reported) });
+            let answer = Answer { trial: TrialId(trial), outcome, reported: Some(&reported) };
+            if self.check_before_naming(&answer) {
+                return;
+            }
+            ranked::merge(self.options.order, &mut self.seen, &reported);
+            self.procedure.answer(&answer);
             if asked.question == Question::None {
                 self.calibrated = Some(self.procedure.clone());
             }
-            progress.put_away();
+            self.trials[trial].put_away();
             let useless = |progress: &&mut Progress| !progress.is_over && !self.procedure.may_ask(&progress.asked);
             self.trials.iter_mut().filter(useless).for_each(Progress::put_away);
-            if asked.question == Question::Exactly {
-                self.check_the_pass_below(&asked, outcome);
-            }
         }
     }
 
@@ -368,7 +373,7 @@ impl Search {
         match (&self.flaky, &self.suite) {
             (Some(flaky), _) => flaky.verdict().cloned(),
             (None, Some(suite)) => suite.verdict(),
-            (None, None) if self.second_look().is_some() => None,
+            (None, None) if !self.second_look().is_empty() => None,
             (None, None) => self.stopped.as_ref().or(self.procedure.question().err()).cloned(),
         }
     }
@@ -439,15 +444,16 @@ impl Search {
 
     /// The trials whose answers are wanted, the one that the procedure waits for first.
     fn wanted(&mut self) -> Vec<usize> {
-        if let Some((trial, _)) = self.second_look() {
-            return vec![trial];
+        let again = self.second_look();
+        if !again.is_empty() {
+            return again.into_iter().take(self.options.in_flight.get()).map(|(trial, _)| trial).collect();
         }
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
         }
         let early_answer = |asked: &Asked| {
             let (trial, progress) = self.find(asked)?;
-            let (outcome, reported) = progress.answer(self.runs_of(progress))?;
+            let (outcome, reported) = progress.answer(self.options.runs_per_trial.get())?;
             Some((TrialId(trial), outcome, reported))
         };
         let asked = speculation::wanted(&self.procedure, self.options.in_flight.get(), early_answer);
@@ -461,10 +467,8 @@ impl Search {
     }
 
     fn runs_wanted(&self, trial: usize) -> usize {
-        match self.second_look() {
-            Some((again, runs)) if again == trial => runs,
-            _ => self.runs_of(&self.trials[trial]),
-        }
+        let again = self.second_look().into_iter().find(|&(again, _)| again == trial);
+        again.map_or(self.options.runs_per_trial.get(), |(_, runs)| runs)
     }
 
     fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {

@@ -4,9 +4,8 @@ use alloc::vec::Vec;
 
 use super::{
     Progress, Search,
-    flaky::{Flaky, Run},
-    procedure::Asked,
-    selection::Prefix,
+    flaky::{self, Flaky, Run},
+    procedure::Answer,
     trial::{Observation, Outcome, Question, TrialId},
     verdict::{Inconsistency, Verdict},
 };
@@ -135,7 +134,9 @@ impl Search {
             matches!(progress.asked.question, Question::All | Question::None)
                 && progress.outcomes.first() == Some(&Outcome::Fail)
         };
-        self.again = self.trials.iter().position(failed).map(|trial| (trial, self.trials[trial].outcomes.len() + 1));
+        if let Some(trial) = self.trials.iter().position(failed) {
+            self.run_again(trial);
+        }
         self.wanted = None;
     }
 
@@ -173,67 +174,59 @@ impl Search {
         has(Outcome::Pass) && has(Outcome::Fail)
     }
 
-    /// A change does not suffice: that is rare, and a run that passed by chance looks the same. So the longest prefix
-    /// that has passed is run once more, before the search for what else it needs.
-    pub(super) fn check_the_pass_below(&mut self, asked: &Asked, outcome: Outcome) {
-        let is_first = self.procedure.found().is_empty() && self.checks < CHECKS && self.again.is_none();
-        let [change] = asked.selection.forced[..] else { return };
-        if !matches!(self.options.noise, Noise::Suspected(_)) || outcome != Outcome::Pass || !is_first {
-            return;
+    /// Has runs made once more before this answer is told, if it would have the first culprit named; says whether any are to
+    /// be made.
+    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>) -> bool {
+        let is_believed = matches!(self.options.noise, Noise::Suspected(_)) && self.options.runs_per_trial.get() == 1;
+        if !is_believed || self.suite.is_some() || self.checks >= CHECKS || !self.procedure.found().is_empty() {
+            return false;
         }
-        let rank = self.options.order.rank(change);
-        let passed = |progress: &Progress| {
-            let Asked { question, selection, .. } = &progress.asked;
-            let is_plain = *question == Question::Prefix && selection.forced.is_empty();
-            is_plain && progress.outcomes.first() == Some(&Outcome::Pass)
-        };
-        let cut = |progress: &Progress| match progress.asked.selection.prefix {
-            Prefix::Below(cut) if cut <= rank && passed(progress) => Some(cut),
-            _ => None,
-        };
-        let trials = self.trials.iter().enumerate();
-        let longest = trials.filter_map(|(trial, progress)| Some((cut(progress)?, trial))).max();
-        self.again = longest.map(|(_, trial)| (trial, self.trials[trial].outcomes.len() + 1));
+        let after = self.procedure.after(answer);
+        let Some(culprit) = after.found().first() else { return false };
+        let count = CHECKS - self.checks;
+        for TrialId(trial) in flaky::most_doubtful(self.options.order, &self.seen, &self.history, culprit, count) {
+            self.run_again(trial);
+        }
+        !self.again.is_empty()
     }
 
-    /// The trial that is run until it has had so many runs, if it has not.
-    pub(super) fn again_due(&self) -> Option<(usize, usize)> {
-        self.again.filter(|&(trial, runs)| self.suite.is_none() && self.trials[trial].outcomes.len() < runs)
+    /// Has a trial run once more before anything else.
+    fn run_again(&mut self, trial: usize) {
+        match self.again.iter_mut().find(|(again, _)| *again == trial) {
+            Some((_, runs)) => *runs += 1,
+            None => self.again.push((trial, self.trials[trial].outcomes.len() + 1)),
+        }
     }
 
-    /// The trial that is run before anything else until it has had so many runs.
+    /// The trials that are run until they have had so many runs, and have not yet.
+    pub(super) fn again_due(&self) -> impl Iterator<Item = (usize, usize)> {
+        let again = self.again.iter().copied().filter(|_| self.suite.is_none());
+        again.filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
+    }
+
+    /// The trials that are run before anything else until they have had so many runs.
     ///
     /// Before it is said that there is no difference, an end is: of flaky targets, that is how it looks if they happen to
     /// pass, or to fail.
-    pub(super) fn second_look(&self) -> Option<(usize, usize)> {
-        let Noise::Suspected(_) = self.options.noise else { return None };
-        if self.suite.is_some() || self.flaky.is_some() || self.stopped.is_some() {
-            return None;
+    pub(super) fn second_look(&self) -> Vec<(usize, usize)> {
+        let is_plain =
+            matches!(self.options.noise, Noise::Suspected(_)) && self.suite.is_none() && self.flaky.is_none();
+        if !is_plain || self.stopped.is_some() {
+            return Vec::new();
         }
-        let of_end = || {
-            let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return None };
-            let end = match outcome {
-                Outcome::Pass => Question::All,
-                Outcome::Fail => Question::None,
-                Outcome::Unresolved(_) => return None,
-            };
-            let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
-            Some((trial, self.options.runs_per_trial.get() + CHECKS))
-        };
-        self.again_due().or_else(of_end).filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
+        let again: Vec<_> = self.again_due().collect();
+        if again.is_empty() { self.end_due().into_iter().collect() } else { again }
     }
 
-    /// How many runs a trial takes. What names the first culprit is seen once more: that it fails alone, and that the
-    /// target passes without it, as far as no run was checked before.
-    pub(super) fn runs_of(&self, progress: &Progress) -> usize {
-        let usual = self.options.runs_per_trial.get();
-        let Noise::Suspected(_) = self.options.noise else { return usual };
-        let supports = matches!(
-            (progress.asked.question, progress.outcomes.first()),
-            (Question::Exactly, Some(Outcome::Fail)) | (Question::Rest | Question::Without, Some(Outcome::Pass))
-        );
-        let is_checked = progress.started > usual;
-        let may_be = self.checks < CHECKS && self.procedure.found().is_empty() && usual == 1;
-        usual + usize::from(supports && (is_checked || may_be))
+    fn end_due(&self) -> Option<(usize, usize)> {
+        let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return None };
+        let end = match outcome {
+            Outcome::Pass => Question::All,
+            Outcome::Fail => Question::None,
+            Outcome::Unresolved(_) => return None,
+        };
+        let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
+        let runs = self.options.runs_per_trial.get() + CHECKS;
+        (self.trials[trial].outcomes.len() < runs).then_some((trial, runs))
     }
 }

@@ -13,6 +13,10 @@ pub enum Subcommand {
     Test,
     /// `cargo run`
     Run,
+    /// `cargo build`
+    Build,
+    /// `cargo check`
+    Check,
 }
 
 impl Subcommand {
@@ -21,7 +25,14 @@ impl Subcommand {
         match self {
             Subcommand::Test => "test",
             Subcommand::Run => "run",
+            Subcommand::Build => "build",
+            Subcommand::Check => "check",
         }
+    }
+
+    /// Whether nothing is run: it is all about whether it can be built.
+    pub fn is_build(self) -> bool {
+        matches!(self, Subcommand::Build | Subcommand::Check)
     }
 }
 
@@ -74,7 +85,7 @@ enum Value {
     NextWord,
 }
 
-/// The options of `cargo test` and `cargo run` that take values, by their long name or by their letter.
+/// The options of cargo's subcommands that take values, by their long name or by their letter.
 const WITH_VALUE: [(&str, Value); 23] = [
     ("--artifact-dir", Value::Next),
     ("--bench", Value::NextWord),
@@ -115,12 +126,16 @@ const TARGETS: [&str; 10] = [
     "--tests",
 ];
 
+/// Those of them that choose targets with dependencies of their own.
+const DEVELOPMENT: [&str; 7] =
+    ["--all-targets", "--bench", "--benches", "--example", "--examples", "--test", "--tests"];
+
 fn value_of(option: &str) -> Value {
     WITH_VALUE.iter().find(|(name, _)| *name == option).map_or(Value::None, |&(_, value)| value)
 }
 
 impl Arguments {
-    /// Reads the words that a user wrote for `cargo test` or `cargo run`, up to `--`.
+    /// Reads the words that a user wrote for cargo, up to `--`.
     pub fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
         let mut arguments = Self::default();
         let mut words = words.iter().peekable();
@@ -199,6 +214,12 @@ impl Arguments {
             }
         }
         kept
+    }
+
+    /// Whether what only tests, examples and benchmarks depend on is built as well, by this subcommand.
+    pub fn has_development(&self, subcommand: Subcommand) -> bool {
+        let is_one = |word: &OsString| option(word).is_some_and(|(name, _)| DEVELOPMENT.contains(&name.as_str()));
+        subcommand == Subcommand::Test || self.options.iter().any(is_one)
     }
 
     /// The profile that is built with.
@@ -348,7 +369,7 @@ mod tests {
 
     #[test]
     fn the_table_has_every_option_of_this_cargo_that_takes_a_value() {
-        for subcommand in ["test", "run", "build"] {
+        for subcommand in ["test", "run", "build", "check"] {
             let options = from_help(subcommand);
             assert!(options.len() > 10, "the help of cargo {subcommand} was not understood: {options:?}");
             for (option, always) in options {

@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
+    time::Duration,
 };
 
 use cargo_metadata::{Artifact, ArtifactProfile, BuildScript, CrateType, Message, TargetKind};
@@ -23,7 +24,7 @@ pub struct Build<'a> {
     pub config: &'a Config,
     /// The user's arguments.
     pub arguments: &'a Arguments,
-    /// Whether tests are built, or the program.
+    /// Whether tests are built, the program, or whatever the arguments say.
     pub subcommand: Subcommand,
     /// What the driver adds to the arguments: the program to build.
     pub more_arguments: &'a [OsString],
@@ -46,8 +47,8 @@ pub struct Build<'a> {
 pub enum Flags<'a> {
     /// The user's, ours, and these.
     Instrumented(&'a [String]),
-    /// The user's: what is built is what cargo builds for the user.
-    Plain,
+    /// The user's, and these: what is built is what cargo builds for the user.
+    Plain(&'a [String]),
 }
 
 /// Where the messages of a build go.
@@ -59,9 +60,39 @@ pub enum Output<'a> {
     Log(&'a Path),
 }
 
+/// Has cargo build what does not depend on what fails.
+pub const KEEP_GOING: &str = "--keep-going";
+
+/// A build that has come to its end, well or not.
+#[derive(Debug)]
+pub struct Built {
+    /// What it made, as far as it came.
+    pub artifacts: Artifacts,
+    /// How it ended; it was not interrupted.
+    pub ending: Ending,
+    /// Whether cargo came to compiling. If not, it failed for reasons of its own.
+    pub began: bool,
+    /// What cargo and the compiler said; empty if it was shown.
+    pub messages: Vec<u8>,
+}
+
+impl Built {
+    /// That it failed, in words for the user; `command` is what was run.
+    pub fn to_error(&self, command: String) -> CargoError {
+        let status = match self.ending {
+            Ending::Exited(status) => process::describe(status),
+            Ending::TimedOut | Ending::Interrupted => "timeout".to_owned(),
+        };
+        let messages = String::from_utf8_lossy(&self.messages).trim_end().to_owned();
+        CargoError::Build { command, status, messages }
+    }
+}
+
 /// What a build made.
 #[derive(Clone, Debug, Default)]
 pub struct Artifacts {
+    /// Whether the build succeeded: this is all then.
+    pub is_complete: bool,
     /// Where they were built.
     pub target_dir: PathBuf,
     /// Everything that can be started, also what is only there for others to start.
@@ -75,6 +106,8 @@ pub struct Artifacts {
     pub packages: BTreeMap<String, BTreeMap<&'static str, String>>,
     /// How often rustc was run: what is up to date does not count.
     pub rustc_invocations: usize,
+    /// Crates that were compiled and build scripts that were run, or were up to date.
+    pub units: usize,
 }
 
 impl Build<'_> {
@@ -83,26 +116,66 @@ impl Build<'_> {
     /// # Errors
     /// If it fails, cannot be started, or is interrupted.
     pub fn run(&self, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
-        let stderr = match self.output {
-            Output::Shown => Stdio::inherit(),
-            Output::Log(log) => fs_err::OpenOptions::new().create(true).append(true).open(log)?.into_parts().0.into(),
+        let built = self.attempt(scratch, None, interrupt)?;
+        if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error(self.describe())) }
+    }
+
+    /// The same, for a build that may fail. One that takes longer than `timeout` is ended, with the compilers that it has
+    /// started; but what was compiled by then is kept, so it is taken up again as long as that leads any further.
+    ///
+    /// # Errors
+    /// If it cannot be started, or is interrupted.
+    pub fn attempt(
+        &self,
+        scratch: &Path,
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+    ) -> Result<Built, CargoError> {
+        let (mut invocations, mut reached) = (0, 0);
+        loop {
+            let mut built = self.attempt_once(scratch, timeout, interrupt)?;
+            let Artifacts { units, rustc_invocations, .. } = built.artifacts;
+            invocations += rustc_invocations;
+            // Some are compiled anew each time, so that alone does not lead any further.
+            if built.ending != Ending::TimedOut || rustc_invocations == 0 || units <= reached {
+                built.artifacts.rustc_invocations = invocations;
+                return Ok(built);
+            }
+            reached = units;
+        }
+    }
+
+    fn attempt_once(
+        &self,
+        scratch: &Path,
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+    ) -> Result<Built, CargoError> {
+        let (stderr, said_before) = match self.output {
+            Output::Shown => (Stdio::inherit(), 0),
+            Output::Log(log) => {
+                let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
+                let length = file.metadata()?.len();
+                (file.into_parts().0.into(), length)
+            }
         };
         let log = scratch.join("messages.json");
         let command = self.command();
-        let job = Job { command, timeout: None, log: &log, append: false, interrupt, markers: None, tail: usize::MAX };
+        let job = Job { command, timeout, log: &log, append: false, interrupt, markers: None, tail: usize::MAX };
         let finished = process::run_beside(job, stderr)?;
-        let status = match finished.ending {
-            Ending::Exited(status) => status,
-            Ending::TimedOut | Ending::Interrupted => return Err(CargoError::Interrupted),
-        };
-        if !status.success() {
-            let messages = match self.output {
-                Output::Shown => String::new(),
-                Output::Log(log) => String::from_utf8_lossy(&fs_err::read(log)?).trim_end().to_owned(),
-            };
-            return Err(CargoError::Build { command: self.describe(), status: process::describe(status), messages });
+        if finished.ending == Ending::Interrupted {
+            return Err(CargoError::Interrupted);
         }
-        Ok(Artifacts { target_dir: self.target_dir.to_owned(), ..Artifacts::parse(&finished.output) })
+        let mut messages = match self.output {
+            Output::Shown => Vec::new(),
+            Output::Log(log) => fs_err::read(log)?,
+        };
+        messages.drain(..usize::try_from(said_before).map_or(messages.len(), |before| before.min(messages.len())));
+        let (artifacts, began) = Artifacts::parse(&finished.output);
+        let is_complete = matches!(finished.ending, Ending::Exited(status) if status.success());
+        let target_dir = self.target_dir.to_owned();
+        let artifacts = Artifacts { is_complete, target_dir, ..artifacts };
+        Ok(Built { artifacts, ending: finished.ending, began, messages })
     }
 
     pub(super) fn command(&self) -> Command {
@@ -111,8 +184,8 @@ impl Build<'_> {
         super::scrub(&mut command);
         match self.flags {
             Flags::Instrumented(more) => self.config.set_flags(&mut command, more),
-            Flags::Plain => {
-                self.config.set_plain_flags(&mut command);
+            Flags::Plain(more) => {
+                self.config.set_plain_flags(&mut command, more);
                 command.env(wrapper::STORE, store(self.target_dir));
             }
         }
@@ -128,6 +201,11 @@ impl Build<'_> {
         let ours: &[&str] = match self.subcommand {
             Subcommand::Test => &["test", "--no-run"],
             Subcommand::Run => &["build"],
+            // With the first error, cargo would stop wherever it happens to be; which errors there are would be chance.
+            Subcommand::Build | Subcommand::Check if self.arguments.options.iter().any(|word| word == KEEP_GOING) => {
+                &[self.subcommand.name()]
+            }
+            Subcommand::Build | Subcommand::Check => &[self.subcommand.name(), KEEP_GOING],
         };
         let mut argv: Vec<OsString> = ours.iter().map(Into::into).collect();
         argv.push("--message-format=json-render-diagnostics".into());
@@ -141,16 +219,20 @@ impl Build<'_> {
         }
         argv.extend(self.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         argv.extend(self.more_arguments.iter().cloned());
-        if self.subcommand == Subcommand::Test {
-            // With the name of a test, cargo does not build examples.
+        if self.subcommand != Subcommand::Run {
+            // With the name of a test, cargo does not build examples. Other words it complains about.
             argv.extend(self.arguments.words.iter().cloned());
         }
         argv
     }
 
     /// The command that a user would type for it.
-    fn describe(&self) -> String {
-        let what = if self.subcommand == Subcommand::Test { "test --no-run" } else { "build" };
+    pub(super) fn describe(&self) -> String {
+        let what = match self.subcommand {
+            Subcommand::Test => "test --no-run",
+            Subcommand::Run | Subcommand::Build => "build",
+            Subcommand::Check => "check",
+        };
         let options = self.arguments.options.iter().chain(self.more_arguments).map(|word| word.to_string_lossy());
         [format!("cargo {what}").into()].into_iter().chain(options).collect::<Vec<_>>().join(" ")
     }
@@ -167,22 +249,27 @@ impl Artifacts {
         store(&self.target_dir)
     }
 
-    /// Reads cargo's messages, one a line.
-    fn parse(output: &[u8]) -> Self {
-        let mut artifacts = Self::default();
+    /// Reads cargo's messages, one a line. The second part of the result is whether cargo came to compiling.
+    fn parse(output: &[u8]) -> (Self, bool) {
+        let (mut artifacts, mut began) = (Self::default(), false);
         for line in output.split(|&byte| byte == b'\n') {
             // What build tools print among them is not for us.
             match serde_json::from_slice(line) {
                 Ok(Message::CompilerArtifact(artifact)) => artifacts.add(artifact),
-                Ok(Message::BuildScriptExecuted(script)) => artifacts.scripts.push(script),
+                Ok(Message::BuildScriptExecuted(script)) => {
+                    artifacts.units += 1;
+                    artifacts.scripts.push(script);
+                }
+                Ok(Message::BuildFinished(_)) => began = true,
                 _ => {}
             }
         }
         artifacts.executables.sort();
-        artifacts
+        (artifacts, began)
     }
 
     fn add(&mut self, artifact: Artifact) {
+        self.units += 1;
         self.rustc_invocations += usize::from(!artifact.fresh);
         let is_shared = |kind: &CrateType| matches!(kind, CrateType::DyLib | CrateType::CDyLib);
         if artifact.target.crate_types.iter().any(is_shared) {
@@ -249,6 +336,9 @@ mod tests {
                 format!("test --no-run {format} -p x -F f --release sort"),
             ),
             (Subcommand::Run, "-q file --flag", &["--bin", "x"], format!("build {format} -q --bin x")),
+            (Subcommand::Build, "-p x --release", &[], format!("build --keep-going {format} -p x --release")),
+            (Subcommand::Build, "-p x --keep-going", &[], format!("build {format} -p x --keep-going")),
+            (Subcommand::Check, "--tests", &[], format!("check --keep-going {format} --tests")),
         ] {
             assert_eq!(argv(subcommand, line, more), expected, "{line}");
         }
@@ -271,10 +361,11 @@ mod tests {
             r#"{"reason":"build-finished","success":true}"#.to_owned(),
             r#"{"reason":"of-the-future"}"#.to_owned(),
         ];
-        let artifacts = Artifacts::parse(lines.join("\n").as_bytes());
+        let (artifacts, began) = Artifacts::parse(lines.join("\n").as_bytes());
+        assert!(began && !Artifacts::parse(b"error: unexpected argument").1);
         let names: Vec<_> = artifacts.executables.iter().map(ToString::to_string).collect();
         assert_eq!(names, ["unittests src/lib.rs (n-lib)", "src/bin.rs (n-bin)", "src/test.rs (n-test)"]);
-        assert_eq!(artifacts.rustc_invocations, 2);
+        assert_eq!((artifacts.rustc_invocations, artifacts.units), (2, 5));
         assert_eq!(artifacts.scripts[0].env, [("A".to_owned(), "b".to_owned())]);
     }
 }

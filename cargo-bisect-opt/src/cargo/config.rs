@@ -118,9 +118,9 @@ impl Config {
         command.envs(RELEASE_PROFILE.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()));
     }
 
-    /// The user's flags alone.
-    pub fn set_plain_flags(&self, command: &mut Command) {
-        command.env(ENCODED, self.rustflags.join("\x1f")).env_remove(RUSTFLAGS);
+    /// The user's flags and `more`, and nothing else.
+    pub fn set_plain_flags(&self, command: &mut Command, more: &[String]) {
+        command.env(ENCODED, [&self.rustflags[..], more].concat().join("\x1f")).env_remove(RUSTFLAGS);
     }
 
     /// Where the standard library is, for programs that link to it dynamically. `None` if rustc does not say.

@@ -160,7 +160,7 @@ impl Launcher<'_> {
         words.push(executable.path.clone().into());
         let directory = match subcommand {
             Subcommand::Test => executable.package_dir().to_owned(),
-            Subcommand::Run => self.config.directory.clone(),
+            Subcommand::Run | Subcommand::Build | Subcommand::Check => self.config.directory.clone(),
         };
         let variables = self.variables(executable);
         Launch { words, directory, variables, executable: executable.path.clone() }

@@ -1,4 +1,4 @@
-//! A project as one `cargo test` or `cargo run` sees it: built, and its executables started, as often as needed.
+//! A project as one command line of cargo's sees it: built, and its executables started, as often as needed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,8 @@ use std::{
 };
 
 use super::{
-    Arguments, Artifacts, Build, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand, Workspace,
+    Arguments, Artifacts, Build, Built, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand,
+    Workspace,
     build::Flags,
     executable::Launcher,
     toggles::{self, Libraries, Toggle},
@@ -27,7 +28,7 @@ const LIST: usize = 64 << 20;
 /// A project, with the user's arguments and configuration.
 #[derive(Debug)]
 pub struct Project {
-    /// Whether it is tested, or its program run.
+    /// Whether it is tested, its program run, or only built.
     pub subcommand: Subcommand,
     /// Where cargo works.
     pub directory: PathBuf,
@@ -75,11 +76,15 @@ impl Project {
                     .to_owned(),
             ));
         }
+        if let (true, Some(word)) = (subcommand.is_build(), arguments.words.iter().chain(target_words).next()) {
+            let (name, word) = (subcommand.name(), word.display());
+            return Err(CargoError::Usage(format!("`cargo {name}` takes options only, and `{word}` is none")));
+        }
         let config = Config::load(&arguments, &std::env::vars_os().collect::<Vec<_>>())?;
         let workspace = Workspace::load(&config, &arguments)?;
         let program = match subcommand {
-            Subcommand::Test => Vec::new(),
             Subcommand::Run => workspace.binary(&arguments)?,
+            Subcommand::Test | Subcommand::Build | Subcommand::Check => Vec::new(),
         };
         Ok(Self {
             subcommand,
@@ -109,7 +114,7 @@ impl Project {
     /// # Errors
     /// If cargo cannot say what the packages are.
     pub fn packages(&self) -> Result<Vec<Package>, CargoError> {
-        self.workspace.graph(&self.config, &self.arguments, self.subcommand == Subcommand::Test)
+        self.workspace.graph(&self.config, &self.arguments, self.arguments.has_development(self.subcommand))
     }
 
     /// The target that is compiled for.
@@ -158,6 +163,28 @@ impl Project {
         self.prepare_build(target_dir.path(), with, output).run(scratch, interrupt)
     }
 
+    /// The same, for a build that may fail, and that may take so long.
+    ///
+    /// # Errors
+    /// See [`Build::attempt`]; or if there is no room for the slot.
+    pub fn attempt_in(
+        &self,
+        slot: usize,
+        with: &With,
+        output: Output<'_>,
+        scratch: &Path,
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+    ) -> Result<Built, CargoError> {
+        let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
+        self.prepare_build(target_dir.path(), with, output).attempt(scratch, timeout, interrupt)
+    }
+
+    /// That a build failed, in words for the user.
+    pub fn build_error(&self, built: &Built) -> CargoError {
+        built.to_error(self.prepare_build(Path::new(""), &With::default(), Output::Shown).describe())
+    }
+
     fn prepare_build<'a>(&'a self, target_dir: &'a Path, with: &'a With, output: Output<'a>) -> Build<'a> {
         Build {
             config: &self.config,
@@ -167,7 +194,7 @@ impl Project {
             target_dir,
             only: with.only.as_deref(),
             settings: &with.settings,
-            flags: if with.is_plain { Flags::Plain } else { Flags::Instrumented(&with.flags) },
+            flags: if with.is_plain { Flags::Plain(&with.flags) } else { Flags::Instrumented(&with.flags) },
             variables: &with.variables,
             output,
         }
@@ -176,10 +203,11 @@ impl Project {
     /// The executables that cargo would run, in its order.
     ///
     /// # Errors
-    /// If there is none; or several programs, of which cargo would run one.
+    /// If there is none, but for a subcommand that runs none; or several programs, of which cargo would run one.
     pub fn executables<'a>(&self, artifacts: &'a Artifacts) -> Result<Vec<&'a Executable>, CargoError> {
         let all = artifacts.executables.iter();
         match self.subcommand {
+            Subcommand::Build | Subcommand::Check => Ok(Vec::new()),
             Subcommand::Test => {
                 let tests: Vec<_> = all.filter(|executable| executable.is_test).collect();
                 if tests.is_empty() {

@@ -10,11 +10,11 @@ use std::{
     path::PathBuf,
 };
 
-use bisect_core::ChangeId;
+use bisect_core::{ChangeId, Matcher, Pattern};
 use memchr::memmem;
 use serde::{Serialize, Serializer};
 
-use crate::target::Kind;
+use crate::{reports::Reports, target::Kind};
 
 /// `1`: the program lists its toggles and exits.
 pub const VARIABLE: &str = "BISECT_TOGGLES";
@@ -179,6 +179,16 @@ impl Libraries {
 
 fn has_runtime(bytes: &[u8]) -> bool {
     memmem::find(bytes, VARIABLE.as_bytes()).is_some()
+}
+
+/// Reports, in the place of a program, the changes of the toggles with these names that the pattern selects.
+pub fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, reports: &mut Reports) {
+    let Some(matcher) = Matcher::new(pattern) else { return };
+    for toggle in toggles.iter().filter(|toggle| names.contains(&toggle.name)) {
+        if let Some(build) = toggle.build.as_ref().filter(|build| matcher.should_report(build.id)) {
+            reports.add(build.id, &format!("{} {}", toggle.place, toggle.name));
+        }
+    }
 }
 
 /// The toggles that are searched.

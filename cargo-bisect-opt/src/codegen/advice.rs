@@ -15,11 +15,16 @@ pub struct Known<'a> {
     pub tests: &'a [String],
     /// The target that is compiled for.
     pub triple: &'a str,
+    /// It does not compile; else, what is compiled fails.
+    pub is_build: bool,
 }
 
 impl Known<'_> {
     /// One piece of advice an item.
     pub fn advice(&self) -> Vec<String> {
+        if self.is_build {
+            return self.of_build();
+        }
         let unsafe_code: Vec<_> = self.packages.iter().filter(|package| has_unsafe(&package.directory)).collect();
         let names = |packages: &[&&Package]| packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(" and ");
         let in_functions = self.files.iter().any(|file| says_unsafe(file));
@@ -49,6 +54,19 @@ impl Known<'_> {
                 .to_owned(),
         );
         advice
+    }
+
+    fn of_build(&self) -> Vec<String> {
+        let names = self.packages.iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(" and ");
+        vec![
+            format!(
+                "the command above shows what the compiler says. An error, or a panic of a build script, is about what {names} \
+                 does where it is compiled so: by constants, assertions, or what the build script is told"
+            ),
+            "an internal compiler error, a crash or a hang of the compiler is its own mistake, whatever the code is: \
+             report it with the flags above: https://github.com/rust-lang/rust/issues/new"
+                .to_owned(),
+        ]
     }
 }
 

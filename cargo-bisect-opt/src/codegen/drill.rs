@@ -27,7 +27,7 @@ use crate::{
     exit_code::Exit,
     lab::{Lab, Named, Searched},
     options::CodegenArgs,
-    program::{Program, Settings},
+    program::{Program, Settings, Subcommand},
 };
 
 /// What the user asks for.
@@ -95,7 +95,9 @@ impl Drill {
             },
             wrapper: std::env::current_exe().map_err(CargoError::Io)?,
         };
-        let (depth, driver) = (asked.level, asked.driver);
+        // Without code there is nothing to go further into.
+        let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
+        let driver = asked.driver;
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
         Ok(Self { settings, depth, driver, compilation, project, seen: Arc::default() })
     }
@@ -239,6 +241,11 @@ impl Inquiry<'_> {
                     continue;
                 }
             };
+            if passes.is_empty() && self.drill.project.subcommand.is_build() {
+                let note = format!("the build fails before the first {} pass, so it is none of them", of.owner());
+                lab.tell(&Event::Note(&note))?;
+                continue;
+            }
             let among = Among::Passes { culprits: self.culprits.clone(), package, of, passes };
             let (found, either_way) = self.search(lab, among, "pass")?;
             if let [pass] = found.as_slice() {
@@ -296,7 +303,8 @@ impl Inquiry<'_> {
         let packages = self.culprits.iter().filter_map(|&change| self.drill.compilation.package(change)).collect();
         let files = self.files.iter().map(PathBuf::as_path).collect();
         let triple = self.drill.project.triple();
-        let advice = Known { packages, files, tests: self.tests, triple }.advice();
+        let is_build = self.drill.project.subcommand.is_build();
+        let advice = Known { packages, files, tests: self.tests, triple, is_build }.advice();
         Answer { set, facts: self.facts, advice }
     }
 }

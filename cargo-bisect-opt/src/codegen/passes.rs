@@ -122,6 +122,11 @@ impl Passes {
         Ok(Self { all: files.iter().flat_map(lines).collect() })
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.all.len()

@@ -53,8 +53,13 @@ pub fn main() -> Option<ExitCode> {
 }
 
 fn exit_code(status: ExitStatus) -> ExitCode {
-    // A compiler that was killed by a signal failed; cargo is told no more of ours than of a shell's.
-    status.code().and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::from(101), ExitCode::from)
+    // That a signal ended the compiler is told as a shell tells it.
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| signal + 128);
+    #[cfg(not(unix))]
+    let signal = None;
+    let code = status.code().or(signal).and_then(|code| u8::try_from(code).ok());
+    code.map_or(ExitCode::from(101), ExitCode::from)
 }
 
 fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Result<ExitStatus> {
@@ -143,6 +148,10 @@ fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Pa
             io::stderr().write_all(&line)?;
         }
         line.clear();
+        if lines.buffer().is_empty() {
+            // If what comes next never comes, and this process is ended, the list is there.
+            list.iter_mut().try_for_each(Write::flush)?;
+        }
     }
     list.iter_mut().try_for_each(Write::flush)?;
     child.wait()

@@ -15,7 +15,7 @@ use super::{
     failures::{Failure, Failures, Share},
 };
 use crate::{
-    cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest},
+    cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest, toggles},
     cause::Cause,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Finished, Job},
@@ -34,26 +34,35 @@ impl Program {
         if !self.axis.builds() {
             return Ok(Some(Cow::Borrowed(self.first_artifacts())));
         }
-        let Some(with) = self.axis.build_with(&self.toggles, request.pattern, request.report_file) else {
-            return Err(RunError::Unusable(
-                "with all passes it passes and without any it fails; what can be searched is the other way round"
-                    .to_owned(),
-            ));
-        };
-        let with = With { only: self.needed_targets(), ..with };
+        let with = self.build_with(request)?;
         let output = Output::Log(request.log);
         match self.project.build_in(request.slot, &with, output, request.scratch.path(), request.interrupt) {
             Ok(artifacts) => {
-                let mut learned = self.learned();
-                learned.rebuilds.0 += 1;
-                learned.rebuilds.1 += artifacts.rustc_invocations;
-                drop(learned);
+                self.count_build(&artifacts);
                 self.artifacts.get_or_init(|| artifacts.clone());
                 Ok(Some(Cow::Owned(artifacts)))
             }
             Err(CargoError::Build { .. }) => Ok(None),
             Err(error) => Err(unusable(error)),
         }
+    }
+
+    /// What the build for this run is made with.
+    pub(super) fn build_with(&self, request: &Request<'_>) -> Result<With, RunError> {
+        let Some(with) = self.axis.build_with(&self.toggles, request.pattern, request.report_file) else {
+            return Err(RunError::Unusable(
+                "with all passes it passes and without any it fails; what can be searched is the other way round"
+                    .to_owned(),
+            ));
+        };
+        let is_plain = with.is_plain || self.settings.subcommand.is_build();
+        Ok(With { only: self.needed_targets(), is_plain, ..with })
+    }
+
+    pub(super) fn count_build(&self, artifacts: &Artifacts) {
+        let (builds, invocations) = &mut self.learned().rebuilds;
+        *builds += 1;
+        *invocations += artifacts.rustc_invocations;
     }
 
     /// What still has to be built, once it is known which tests are repeated: not the harnesses of the others. `None`: all
@@ -104,6 +113,11 @@ impl Program {
     ) -> std::io::Result<()> {
         match &self.axis {
             Axis::Codegen(level) => level.report(request.pattern, artifacts, reports),
+            // What is only built does not get to say itself what was compiled in.
+            Axis::BuildTime(names) if self.settings.subcommand.is_build() => {
+                toggles::report(&self.toggles, names, request.pattern, reports);
+                Ok(())
+            }
             // The compiler's messages, repeated by cargo where nothing had to be compiled.
             Axis::Flags(_) => reports.read_file(request.log),
             _ if artifacts.is_none() => reports.read_file(request.log),
@@ -121,7 +135,7 @@ impl Program {
         let mut executions = Vec::new();
         for _ in 0..repetition.times() {
             let execution = execute()?;
-            let ends = if criteria.focus.is_settled() || self.settings.subcommand == Subcommand::Run {
+            let ends = if criteria.focus.is_settled() || self.settings.subcommand != Subcommand::Test {
                 repetition.ends_with(judge(&execution, criteria).0)
             } else {
                 // Before it is known which failures count, none of them ends anything.
@@ -263,7 +277,7 @@ pub(super) fn new_reports(pattern: &Pattern) -> Reports {
 }
 
 /// In the middle of a search, nobody can mend it.
-fn unusable(error: CargoError) -> RunError {
+pub(super) fn unusable(error: CargoError) -> RunError {
     match error {
         CargoError::Spawn(error) => RunError::Spawn(error),
         CargoError::Io(error) => RunError::Io(error),

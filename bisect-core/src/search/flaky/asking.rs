@@ -91,7 +91,7 @@ impl Flaky {
     fn nearest(&self, narrowing: &Narrowing, part: Part) -> Result<(Question, Selection), Reason> {
         let first = narrowing.question(part);
         let Some(reason) = self.refusal(&first.1) else { return Ok(Self::named(narrowing, first)) };
-        let Part { below, also: None } = part else { return Err(reason) };
+        let Part { below, also: None, except: None } = part else { return Err(reason) };
         let cuts = (1..=FARTHEST).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
         let mut others =
             cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(Part::below(cut)));

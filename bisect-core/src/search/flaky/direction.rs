@@ -61,6 +61,11 @@ impl Direction {
         self.mode
     }
 
+    /// How likely it is that this is what breaks the target.
+    pub(super) fn probability(self, mode: Mode) -> f64 {
+        if mode == self.mode { self.probability } else { 1.0 - self.probability }
+    }
+
     /// Whether it can be gone ahead with.
     pub(super) fn is_known(self, runs: &[Run]) -> bool {
         let [all, none] =

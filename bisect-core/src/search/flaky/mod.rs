@@ -12,6 +12,7 @@
 mod asking;
 mod concluding;
 mod direction;
+mod doubtful;
 mod history;
 mod narrowing;
 mod thinning;
@@ -22,6 +23,7 @@ use direction::Direction;
 use narrowing::{Context, Narrowing};
 use thinning::Thinning;
 
+pub(super) use doubtful::most_doubtful;
 pub(super) use history::Run;
 
 use super::{

@@ -115,8 +115,11 @@ impl Narrowing {
         let below = self.cut_by(selection)?;
         let index = |id: &ChangeId| self.candidates[below..].iter().position(|other| other == id);
         let mut also = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
-        match (also.next(), also.next()) {
-            (also, None) => Some(Part { below, also }),
+        let is_candidate = |id: &&ChangeId| !self.found.iter().any(|set| set.contains(id));
+        let mut except = selection.excluded.iter().filter(is_candidate).map(|&id| self.index(id));
+        match (also.next(), also.next(), except.next(), except.next()) {
+            (also, None, None, None) => Some(Part { below, also, except: None }),
+            (also, None, Some(except), None) => Some(Part { below, also, except: Some(except?) }),
             _ => None,
         }
     }
@@ -135,6 +138,12 @@ impl Narrowing {
             cut = cut.max(end);
         }
         Some(cut)
+    }
+
+    /// Where a change is among the candidates, if it is one.
+    pub(super) fn index(&self, change: ChangeId) -> Option<usize> {
+        let index = ranked::below(self.order, &self.candidates, self.order.rank(change));
+        (self.candidates.get(index) == Some(&change)).then_some(index)
     }
 
     /// The question whose run switches these candidates.
