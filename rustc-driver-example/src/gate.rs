@@ -2,7 +2,7 @@
 
 /// A kind of change; its name stands in patterns (`name=PATTERN`) and in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub(crate) enum Gate {
     /// One change a function: whether it is optimized.
     Optimize,
     /// One change a division: whether it is made a shift, by the pass of the tutorial.
@@ -11,11 +11,11 @@ pub enum Gate {
 
 impl Gate {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::Optimize, Self::Halve];
+    pub(crate) const ALL: [Self; 2] = [Self::Optimize, Self::Halve];
 
     /// Its name.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Optimize => "optimize",
             Self::Halve => "halve",
@@ -27,7 +27,7 @@ impl Gate {
     /// A pattern without a name is for the gates that are: it takes away what rustc does anyway. What rustc does not do
     /// by itself has to be asked for by name.
     #[must_use]
-    pub const fn is_on_by_default(self) -> bool {
+    pub(crate) const fn is_on_by_default(self) -> bool {
         match self {
             Self::Optimize => true,
             Self::Halve => false,

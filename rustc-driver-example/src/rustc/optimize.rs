@@ -78,7 +78,7 @@ fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
 }
 
 /// Decides what machine code is generated, and in which unit.
-fn collect_and_partition_mono_items<'tcx>(tcx: TyCtxt<'tcx>, (): ()) -> MonoItemPartitions<'tcx> {
+fn collect_and_partition_mono_items(tcx: TyCtxt<'_>, (): ()) -> MonoItemPartitions<'_> {
     let partitions = (rustc().queries.collect_and_partition_mono_items)(tcx, ());
     for item in partitions.codegen_units.iter().flat_map(|unit| unit.items().keys()) {
         if let MonoItem::Fn(instance) = item {
