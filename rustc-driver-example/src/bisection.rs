@@ -11,11 +11,11 @@ use crate::{
 };
 
 /// The variable that holds the pattern for all crates that have none of their own.
-pub const PATTERN: &str = "BISECT_PATTERN";
+pub(crate) const PATTERN: &str = "BISECT_PATTERN";
 
 /// What is asked of this compilation.
 #[derive(Debug)]
-pub struct Bisection {
+pub(crate) struct Bisection {
     package: Option<Package>,
     read: Vec<Variable>,
     settings: Settings,
@@ -31,11 +31,11 @@ struct Package {
 
 /// A variable that was read, and what it was set to.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Variable {
+pub(crate) struct Variable {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// Its value; none if it was not set.
-    pub value: Option<String>,
+    pub(crate) value: Option<String>,
 }
 
 impl Bisection {
@@ -44,7 +44,7 @@ impl Bisection {
     ///
     /// # Errors
     /// If the one that counts has no meaning. The text is a line for the user.
-    pub fn read(variable: impl Fn(&str) -> Result<String, VarError>) -> Result<Self, String> {
+    pub(crate) fn read(variable: impl Fn(&str) -> Result<String, VarError>) -> Result<Self, String> {
         let get = |name: &str| match variable(name) {
             Ok(value) => Ok(Some(value)),
             Err(VarError::NotPresent) => Ok(None),
@@ -74,27 +74,27 @@ impl Bisection {
     ///
     /// # Errors
     /// If it cannot be opened.
-    pub fn report_to(&mut self, path: &OsStr) -> io::Result<()> {
+    pub(crate) fn report_to(&mut self, path: &OsStr) -> io::Result<()> {
         self.reports = Reports::to(Some(path))?;
         Ok(())
     }
 
     /// The variables that this compilation depends on.
     #[must_use]
-    pub fn variables(&self) -> &[Variable] {
+    pub(crate) fn variables(&self) -> &[Variable] {
         &self.read
     }
 
     /// Whether anybody is bisecting.
     #[must_use]
-    pub fn is_active(&self) -> bool {
+    pub(crate) fn is_active(&self) -> bool {
         !self.settings.is_default()
     }
 
     /// The ID of the change that `fields` describe. Its low bits are those of the package that is compiled, or else of
     /// the crate.
     #[must_use]
-    pub fn id(&self, gate: Gate, krate: &str, fields: &[Field<'_>]) -> ChangeId {
+    pub(crate) fn id(&self, gate: Gate, krate: &str, fields: &[Field<'_>]) -> ChangeId {
         let compiling = match &self.package {
             Some(package) => ChangeId::of(&[Field::Str(&package.name), Field::Str(&package.version)]),
             None => ChangeId::of(&[Field::Str(krate)]),
@@ -105,7 +105,7 @@ impl Bisection {
 
     /// Whether the change is to be on.
     #[must_use]
-    pub fn is_on(&self, gate: Gate, id: ChangeId) -> bool {
+    pub(crate) fn is_on(&self, gate: Gate, id: ChangeId) -> bool {
         self.settings.should_enable(gate, id)
     }
 
@@ -113,7 +113,7 @@ impl Bisection {
     /// only if people want to read them.
     ///
     /// To be called before the compiler acts on the change, so that a crash right behind it loses nothing.
-    pub fn report(&self, gate: Gate, id: ChangeId, describe: impl FnOnce() -> Description) {
+    pub(crate) fn report(&self, gate: Gate, id: ChangeId, describe: impl FnOnce() -> Description) {
         let Some(matcher) = self.settings.should_report(gate, id) else { return };
         self.reports.once(id, matcher.verbose().then_some(|| describe().lines(gate)));
     }
@@ -121,11 +121,11 @@ impl Bisection {
 
 /// A change, for people.
 #[derive(Clone, Debug)]
-pub struct Description {
+pub(crate) struct Description {
     /// `file:line:column`.
-    pub place: String,
+    pub(crate) place: String,
     /// The path of the function.
-    pub function: String,
+    pub(crate) function: String,
 }
 
 impl Description {

@@ -2,7 +2,7 @@
 
 /// A kind of change; its name stands in patterns (`name=PATTERN`) and in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Gate {
+pub(crate) enum Gate {
     /// One change a function: whether it is optimized.
     Optimize,
     /// The same for functions that came with the compiler and are compiled once more in this crate: generic ones, and those
@@ -15,11 +15,11 @@ pub enum Gate {
 
 impl Gate {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
+    pub(crate) const ALL: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
 
     /// Its name.
     #[must_use]
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::Optimize => "optimize",
             Self::Std => "std",
@@ -32,7 +32,7 @@ impl Gate {
     /// A pattern without a name is for the gates that are: it takes away what rustc does anyway. What rustc does not do
     /// by itself has to be asked for by name.
     #[must_use]
-    pub const fn is_on_by_default(self) -> bool {
+    pub(crate) const fn is_on_by_default(self) -> bool {
         match self {
             Self::Optimize | Self::Std => true,
             Self::Halve => false,

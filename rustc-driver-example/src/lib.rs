@@ -1,7 +1,7 @@
 //! A Rust compiler that is told, by a pattern, which functions it may optimize.
 //!
-//! [`Bisection`] is what is asked of a compilation, [`Gate`] a kind of change; both know nothing of rustc. All that
-//! does is in the module `rustc`.
+//! `Bisection` is what is asked of a compilation, `Gate` a kind of change; both know nothing of rustc. All that does is
+//! in the module `rustc`. The README has a tutorial.
 #![feature(rustc_private)]
 
 extern crate rustc_data_structures;
@@ -15,14 +15,14 @@ extern crate rustc_span;
 mod bisection;
 mod gate;
 mod invocation;
-pub mod report;
+mod report;
 mod rustc;
-pub mod settings;
+mod settings;
 
 use std::{env, process::ExitCode};
 
-pub use bisection::{Bisection, Description, PATTERN, Variable};
-pub use gate::Gate;
+use bisection::{Bisection, Description};
+use gate::Gate;
 
 /// Compiles as told by the arguments and the environment of this process.
 ///
@@ -48,7 +48,7 @@ fn prepare() -> Result<(Vec<String>, Bisection), String> {
     if let Some(path) = path
         && let Err(error) = bisection.report_to(&path)
     {
-        eprintln!("bisect-rustc: {}={path:?}: {error}; reports go to standard error", report::VARIABLE);
+        eprintln!("bisect-rustc: {}={}: {error}; reports go to standard error", report::VARIABLE, path.display());
     }
     Ok((args, bisection))
 }

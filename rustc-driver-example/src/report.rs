@@ -11,11 +11,11 @@ use std::{
 use bisect_core::{ChangeId, marker};
 
 /// The file that takes the reports; it has to exist. Unset or empty: standard error does.
-pub const VARIABLE: &str = "BISECT_REPORT";
+pub(crate) const VARIABLE: &str = "BISECT_REPORT";
 
 /// The reports of this process.
 #[derive(Debug, Default)]
-pub struct Reports {
+pub(crate) struct Reports {
     told: Mutex<HashSet<ChangeId>>,
     file: Option<File>,
 }
@@ -25,13 +25,13 @@ impl Reports {
     ///
     /// # Errors
     /// If the file cannot be opened.
-    pub fn to(path: Option<&OsStr>) -> io::Result<Self> {
+    pub(crate) fn to(path: Option<&OsStr>) -> io::Result<Self> {
         let file = path.map(|path| OpenOptions::new().append(true).open(path)).transpose()?;
         Ok(Self { told: Mutex::default(), file })
     }
 
     /// Reports a change, if that was not done before. `lines` are for people; without them the report is the marker.
-    pub fn once<const N: usize>(&self, id: ChangeId, lines: Option<impl FnOnce() -> [String; N]>) {
+    pub(crate) fn once<const N: usize>(&self, id: ChangeId, lines: Option<impl FnOnce() -> [String; N]>) {
         // The lock is held until the report is written, so that nobody acts on it before. A compiler thread that
         // panicked has left a set of IDs all the same.
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,11 +18,11 @@ enum Setting {
 
 /// What all gates were told.
 #[derive(Clone, Debug, Default)]
-pub struct Settings([Setting; Gate::ALL.len()]);
+pub(crate) struct Settings([Setting; Gate::ALL.len()]);
 
 /// Whom the names in a variable belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Names {
+pub(crate) enum Names {
     /// This compiler alone; it has to know them.
     Gates,
     /// The toggles of `bisect-rt` too; what is no gate is one of them.
@@ -34,7 +34,7 @@ impl Settings {
     ///
     /// # Errors
     /// If it has none; the text says why and at which byte.
-    pub fn parse(value: &str, names: Names) -> Result<Self, String> {
+    pub(crate) fn parse(value: &str, names: Names) -> Result<Self, String> {
         let mut settings = Self::default();
         if !value.contains('=') {
             let setting = Setting::pattern(value, 0)?;
@@ -70,7 +70,7 @@ impl Settings {
 
     /// Whether every change of every gate is as if nobody bisected.
     #[must_use]
-    pub fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         Gate::ALL.iter().all(|&gate| match self.get(gate) {
             Setting::Default => true,
             Setting::Fixed(on) => *on == gate.is_on_by_default(),
@@ -80,7 +80,7 @@ impl Settings {
 
     /// Whether the change is to be on.
     #[must_use]
-    pub fn should_enable(&self, gate: Gate, id: ChangeId) -> bool {
+    pub(crate) fn should_enable(&self, gate: Gate, id: ChangeId) -> bool {
         match self.get(gate) {
             Setting::Default => gate.is_on_by_default(),
             Setting::Fixed(on) => *on,
@@ -90,7 +90,7 @@ impl Settings {
 
     /// Who wants a report of the change, if anybody does.
     #[must_use]
-    pub fn should_report(&self, gate: Gate, id: ChangeId) -> Option<&Matcher> {
+    pub(crate) fn should_report(&self, gate: Gate, id: ChangeId) -> Option<&Matcher> {
         match self.get(gate) {
             Setting::Search(matcher) => Some(matcher).filter(|matcher| matcher.should_report(id)),
             Setting::Default | Setting::Fixed(_) => None,

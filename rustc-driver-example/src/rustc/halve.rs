@@ -40,7 +40,8 @@ fn as_shift<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, statement: &Statement<'t
         return None;
     }
     let value = divisor.const_.try_to_scalar_int()?;
-    let value = u128::try_from(value.to_int(value.size())).ok().filter(|value| value.is_power_of_two())?;
+    let value =
+        u128::try_from(value.to_int(value.size())).ok().filter(|&value| value > 1 && value.is_power_of_two())?;
     let bits = Scalar::from_u32(value.trailing_zeros());
     let bits = Operand::const_from_scalar(tcx, tcx.types.u32, bits, divisor.span);
     Some(StatementKind::Assign(Box::new((*place, Rvalue::BinaryOp(BinOp::Shr, Box::new((dividend.clone(), bits)))))))

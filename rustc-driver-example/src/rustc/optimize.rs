@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bisect_core::ChangeId;
 use rustc_hir::{
+    LangItem,
     attrs::{InlineAttr, OptimizeAttr},
     def::DefKind,
 };
@@ -80,7 +81,8 @@ fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
 
 /// Of which kind the change of a function is: by where its crate is.
 fn gate(tcx: TyCtxt<'_>, function: DefId) -> Gate {
-    if function.is_local() {
+    // Drop glue is called after a function of `core`, but its code is that of this crate's types.
+    if function.is_local() || tcx.is_lang_item(function, LangItem::DropInPlace) {
         return Gate::Optimize;
     }
     let sysroot = tcx.sess.opts.sysroot.path();
@@ -89,7 +91,7 @@ fn gate(tcx: TyCtxt<'_>, function: DefId) -> Gate {
 }
 
 /// Decides what machine code is generated, and in which unit.
-fn collect_and_partition_mono_items<'tcx>(tcx: TyCtxt<'tcx>, (): ()) -> MonoItemPartitions<'tcx> {
+fn collect_and_partition_mono_items(tcx: TyCtxt<'_>, (): ()) -> MonoItemPartitions<'_> {
     let partitions = (rustc().queries.collect_and_partition_mono_items)(tcx, ());
     for item in partitions.codegen_units.iter().flat_map(|unit| unit.items().keys()) {
         if let MonoItem::Fn(instance) = item {

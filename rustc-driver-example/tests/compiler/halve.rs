@@ -1,6 +1,6 @@
 //! Gate `halve`: the pass of the tutorial, one division at a time.
 
-use crate::harness::{Ran, all_changes, bisect_rustc, changes, clean, compile, only};
+use crate::harness::{self, all_changes, changes, compile, only};
 
 const PROGRAM: &str = r#"
 use std::hint::black_box;
@@ -25,12 +25,7 @@ fn main() {
 const PLACES: [&str; 5] = ["<anon>:6:35", "<anon>:8:34", "<anon>:8:42", "<anon>:15:23", "<anon>:17:20"];
 
 fn run(pattern: &str, args: &[&str]) -> (String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let program = folder.path().join("program");
-    let mut command = bisect_rustc();
-    command.args(["-", "--crate-name=ledger", "--edition=2024", "-o"]).arg(&program).args(args);
-    let compiled = Ran::with_input(command.env("BISECT_PATTERN", pattern), PROGRAM).successful();
-    (Ran::of(&mut clean(&program)).text().to_owned(), compiled.stderr)
+    harness::run(PROGRAM, pattern, args)
 }
 
 fn places(reports: &str) -> Vec<&str> {

@@ -101,6 +101,16 @@ pub(crate) fn compile(source: &str, emit: &str, pattern: &str, args: &[&str]) ->
     Ran::with_input(&mut command, source).successful()
 }
 
+/// Compiles a program and runs it: what it printed, and what was reported.
+pub(crate) fn run(source: &str, pattern: &str, args: &[&str]) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("program");
+    let mut command = bisect_rustc();
+    command.args(["-", "--crate-name=ledger", "--edition=2024", "-o"]).arg(&program).args(args);
+    let compiled = Ran::with_input(command.env("BISECT_PATTERN", pattern), source).successful();
+    (Ran::of(&mut clean(&program)).text().to_owned(), compiled.stderr)
+}
+
 /// What was reported under `v`, by the path of the function.
 pub(crate) fn changes(reports: &str) -> BTreeMap<String, ChangeId> {
     let frame = |line: &str| {

@@ -2,6 +2,8 @@
 
 use std::{fs, path::Path};
 
+use tempfile::TempDir;
+
 use crate::harness::{Ran, bisect_rustc, changes, clean, rustc, without};
 
 /// Says whether it was optimized: `1 < 0` where additions wrap.
@@ -11,6 +13,14 @@ const UPSTREAM: &str = "#[inline(never)] pub fn is_before(x: i32) -> bool { inne
     pub fn half(x: i32) -> i32 { x / 2 }";
 const DOWNSTREAM: &str = "fn main() { let x = std::hint::black_box(i32::MAX); \
     println!(\"{} {} {} {}\", upstream::is_before(x), upstream::inner(x), upstream::generic(x, ()), upstream::half(-x)); }";
+
+/// A folder with both.
+fn sources() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("upstream.rs"), UPSTREAM).unwrap();
+    fs::write(folder.path().join("program.rs"), DOWNSTREAM).unwrap();
+    folder
+}
 
 /// Compiles the library by bisect-rustc and the program by rustc, both incrementally.
 fn run(folder: &Path, pattern: &str) -> (String, String) {
@@ -27,16 +37,14 @@ fn run(folder: &Path, pattern: &str) -> (String, String) {
 
 #[test]
 fn each_pattern_has_its_own_answer() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = sources();
     let folder = folder.path();
-    fs::write(folder.join("upstream.rs"), UPSTREAM).unwrap();
-    fs::write(folder.join("program.rs"), DOWNSTREAM).unwrap();
     let (optimized, reports) = run(folder, "vy");
     assert_eq!(optimized, "true true true -1073741823\n");
     let all = changes(&reports);
     for round in 0..2 {
         for (pattern, expected) in [
-            ("".to_owned(), &*optimized),
+            (String::new(), &*optimized),
             (without(all["upstream::inner"]), "false false true -1073741823\n"),
             ("optimize=off".to_owned(), "false false false -1073741823\n"),
             ("y".to_owned(), &optimized),
@@ -51,17 +59,12 @@ fn each_pattern_has_its_own_answer() {
 
 #[test]
 fn the_same_pattern_reports_the_same_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = sources();
     let folder = folder.path();
-    fs::write(folder.join("upstream.rs"), UPSTREAM).unwrap();
-    fs::write(folder.join("program.rs"), DOWNSTREAM).unwrap();
     let both = "optimize=vy;halve=vy";
     let first = run(folder, both);
     assert!(first.1.contains(" halve ["));
     assert_eq!(run(folder, both), first);
     // Elsewhere, from nothing.
-    let other = tempfile::tempdir().unwrap();
-    fs::write(other.path().join("upstream.rs"), UPSTREAM).unwrap();
-    fs::write(other.path().join("program.rs"), DOWNSTREAM).unwrap();
-    assert_eq!(run(other.path(), both), first);
+    assert_eq!(run(sources().path(), both), first);
 }

@@ -6,6 +6,7 @@ mod harness;
 mod incremental;
 mod ir;
 mod optimize;
+mod readme;
 mod reports;
 mod rustc;
 mod search;

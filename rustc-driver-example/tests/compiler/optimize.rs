@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    harness::{Ran, all_changes, bisect_rustc, changes, clean, compile, rustc, without},
+    harness::{Ran, all_changes, bisect_rustc, changes, compile, run, rustc, without},
     ir,
 };
 
@@ -227,14 +227,7 @@ fn a_program_that_relies_on_undefined_behaviour_does_as_if_not_optimized() {
         fn is_before(x: i32) -> bool { x < unsafe { x.unchecked_add(1) } }
         fn other(x: i32) -> bool { x.wrapping_mul(3) > 1 }
         fn main() { let x = std::hint::black_box(i32::MAX); println!(\"{} {}\", is_before(x), other(x)); }";
-    let run = |args: &[&str], pattern: &str| {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("program");
-        let mut command = bisect_rustc();
-        command.args(["-", "--crate-name=ledger", "--edition=2024", "-o"]).arg(&program).args(args);
-        let compiled = Ran::with_input(command.env("BISECT_PATTERN", pattern), PROGRAM).successful();
-        (Ran::of(&mut clean(&program)).text().to_owned(), compiled.stderr)
-    };
+    let run = |args: &[&str], pattern: &str| run(PROGRAM, pattern, args);
     let debug = ["-Cdebug-assertions=off", "-Coverflow-checks=off"];
     let (unoptimized, optimized) = ("false true\n", "true true\n");
     assert_eq!(run(&debug, "").0, unoptimized);

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, process::Command};
 
-use crate::harness::{Ran, bisect_rustc, clean, rustc, rustc_path};
+use crate::harness::{Ran, bisect_rustc, run, rustc, rustc_path};
 
 const PROGRAM: &str = r#"
     mod figures {
@@ -87,7 +87,7 @@ fn a_value_without_a_meaning_is_refused_with_its_place() {
     for (variable, value, problem) in [
         ("BISECT_PATTERN", "+0-1x", "at byte 4"),
         ("BISECT_PATTERN", "optimize=+0-1x", "at byte 13"),
-        ("BISECT_RUSTC_a_1_0_0", "optimise=y", "no gate \"optimise\" (byte 0): there are optimize and halve"),
+        ("BISECT_RUSTC_a_1_0_0", "optimise=y", "no gate \"optimise\" (byte 0): there are optimize and std and halve"),
     ] {
         let mut command = bisect_rustc();
         let refused = Ran::with_input(command.args(["-", "-o-"]).envs(package).env(variable, value), "fn main() {}");
@@ -112,8 +112,8 @@ fn an_error_in_the_program_has_the_status_of_rustc() {
 #[test]
 fn a_wrapper_stands_in_for_the_version_that_it_was_built_for() {
     let version = Ran::of(rustc().arg("-vV"));
-    let wrapped = Ran::of(bisect_rustc().arg(rustc_path()).arg("-vV"));
-    assert_eq!(wrapped.text(), version.text());
+    let told = Ran::of(bisect_rustc().arg(rustc_path()).arg("-vV"));
+    assert_eq!(told.text(), version.text());
     let metadata = |mut command: Command| {
         let command = command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=metadata", "-o-"]);
         Ran::with_input(command, "pub fn f() {}").successful().stdout
@@ -147,13 +147,8 @@ fn a_wrapper_stands_in_for_no_other_version() {
 #[test]
 fn hello_world_compiles_and_runs_with_any_pattern() {
     for pattern in ["", "y", "!y", "v!+01-x3f", "optimize=off;halve=on"] {
-        let folder = tempfile::tempdir().unwrap();
-        let program = folder.path().join("program");
-        let mut command = bisect_rustc();
-        command.args(["-", "-O", "--edition=2024", "-o"]).arg(&program).env("BISECT_PATTERN", pattern);
-        Ran::with_input(&mut command, PROGRAM).successful();
-        let ran = Ran::of(&mut clean(&program));
+        let (printed, _) = run(PROGRAM, pattern, &["-O"]);
         let halves = if pattern.contains("halve") { "[1, -3]" } else { "[1, -2]" };
-        assert!(ran.text().starts_with("hello, ") && ran.text().ends_with(&format!("{halves}\n")), "{}", ran.text());
+        assert!(printed.starts_with("hello, ") && printed.ends_with(&format!("{halves}\n")), "{printed}");
     }
 }

@@ -32,8 +32,8 @@ fn main() {
 }
 "#;
 
-/// What a search of `pattern` finds: the changes of all culprits, as JSON.
-fn search(pattern: &str, cfg: &str) -> Vec<serde_json::Value> {
+/// The one change that a search of `pattern` finds: gate, line, column and function.
+fn search(pattern: &str, cfg: &str) -> (String, u64, u64, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("program.rs"), PROGRAM).unwrap();
     let command = bisect_rustc();
@@ -53,35 +53,24 @@ fn search(pattern: &str, cfg: &str) -> Vec<serde_json::Value> {
     let ran = Ran::any(&mut cargo);
     assert_eq!(ran.code, Some(0), "{}\n{}", ran.text(), ran.stderr);
     let events = ran.text().lines().map(|line| serde_json::from_str(line).unwrap());
-    events.filter(|event: &serde_json::Value| event["event"] == "found").map(|event| event["changes"].clone()).collect()
+    let mut found = events.filter(|event: &serde_json::Value| event["event"] == "found");
+    let culprit = found.next().unwrap();
+    assert!(found.next().is_none(), "{}", ran.text());
+    let [change] = &culprit["changes"].as_array().unwrap()[..] else { panic!("{culprit}") };
+    assert_eq!(change["file"], "program.rs");
+    let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
+    let number = |name: &str| change[name].as_u64().unwrap();
+    (text(&change["name"]), number("line"), number("column"), text(&change["frames"][0]["function"]))
 }
 
 #[cfg(unix)]
 #[test]
 fn the_function_whose_optimization_breaks_the_program_is_found() {
-    let found = search("PATTERN", "");
-    assert_eq!(found.len(), 1, "{found:?}");
-    let changes = found[0].as_array().unwrap();
-    assert_eq!(changes.len(), 1, "{changes:?}");
-    let change = &changes[0];
-    assert_eq!(change["name"], "optimize");
-    assert_eq!(
-        (&change["file"], &change["line"], &change["column"]),
-        (&"program.rs".into(), &5.into(), &9.into()),
-        "{change}"
-    );
-    assert_eq!(change["frames"][0]["function"], "ledger::clock::Clock::is_over");
+    assert_eq!(search("PATTERN", ""), ("optimize".into(), 5, 9, "ledger::clock::Clock::is_over".into()));
 }
 
 #[cfg(unix)]
 #[test]
 fn the_expression_that_a_pass_breaks_is_found() {
-    let found = search("halve=PATTERN", "--cfg=halve");
-    assert_eq!(found.len(), 1, "{found:?}");
-    let changes = found[0].as_array().unwrap();
-    assert_eq!(changes.len(), 1, "{changes:?}");
-    let change = &changes[0];
-    assert_eq!(change["name"], "halve");
-    assert_eq!((&change["file"], &change["line"], &change["column"]), (&"program.rs".into(), &13.into(), &44.into()));
-    assert_eq!(change["frames"][0]["function"], "ledger::mean::quarters");
+    assert_eq!(search("halve=PATTERN", "--cfg=halve"), ("halve".into(), 13, 44, "ledger::mean::quarters".into()));
 }
