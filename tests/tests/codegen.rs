@@ -33,7 +33,7 @@ fn search_all(driver: Option<&RustcDriver>) {
         }
         let finished = run(&mut command);
         let answer = check(case, &finished, driver);
-        println!("{}: {}", case.test, answer.as_ref().map_or("WRONG", |answer| answer));
+        println!("{}: {answer:?}", case.test);
         wrong.extend(answer.err().map(|why| format!("{}: {why}\n{finished}", case.test)));
     }
     assert!(wrong.is_empty(), "{} cases\n{}", wrong.len(), wrong.join("\n\n"));
