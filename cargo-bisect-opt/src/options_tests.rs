@@ -32,6 +32,16 @@ fn our_options_are_found_anywhere_among_cargos() {
 }
 
 #[test]
+fn a_build_takes_cargos_arguments_too() {
+    for name in ["build", "check"] {
+        let line = format!("cargo-bisect-opt bisect-opt {name} --codegen -p x --timeout 5s --release --keep-going");
+        let (Command::Build(args) | Command::Check(args)) = cli(&line).command else { panic!("{line}") };
+        assert_eq!(args.words.cargo, words("-p x --release --keep-going"));
+        assert!(args.codegen.codegen && args.search.timeout == Some(Duration::from_secs(5)));
+    }
+}
+
+#[test]
 fn flags_for_the_compiler_may_start_with_a_dash() {
     let Command::Run(args) = cli("cargo-bisect-opt run --rustflags -Zmy-pass=PATTERN --bin x").command else {
         panic!("run")

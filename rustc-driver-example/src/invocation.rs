@@ -9,12 +9,18 @@ const HOST: &str = env!("BISECT_RUSTC_HOST");
 
 /// The arguments that are for the compiler, the program's own name first.
 ///
+/// Asking another compiler for its version takes as long as a small crate does. Cargo asks, through its wrappers, before
+/// it compiles anything, and keeps the answer only while all their files stay the same; so `is_checked` is true for what
+/// cargo compiles.
+///
 /// # Errors
 /// If this is to stand in for a compiler of another version: what each compiles, the other could not use. The text is
 /// a line for the user.
-pub(crate) fn arguments(mut args: Vec<String>) -> Result<Vec<String>, String> {
+pub(crate) fn arguments(mut args: Vec<String>, is_checked: bool) -> Result<Vec<String>, String> {
     if let Some(rustc) = args.get(1).filter(|arg| is_compiler(arg)) {
-        check_version(rustc)?;
+        if !is_checked {
+            check_version(rustc)?;
+        }
         args.remove(1);
     }
     if !args.iter().any(|arg| arg == "--sysroot" || arg.starts_with("--sysroot=")) {

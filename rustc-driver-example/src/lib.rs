@@ -40,7 +40,8 @@ pub fn main() -> ExitCode {
 }
 
 fn prepare() -> Result<(Vec<String>, Bisection), String> {
-    let args = invocation::arguments(rustc::arguments())?;
+    let compiles_for_cargo = env::var_os("CARGO_PKG_NAME").is_some() && env::var_os("CARGO_CRATE_NAME").is_some();
+    let args = invocation::arguments(rustc::arguments(), compiles_for_cargo)?;
     let mut bisection = Bisection::read(|name| env::var(name))
         .map_err(|problem| format!("{problem}; unset it, or let cargo bisect-opt set it"))?;
     let path = env::var_os(report::VARIABLE).filter(|path| !path.is_empty() && bisection.is_active());

@@ -333,6 +333,15 @@ mod tests {
     }
 
     #[test]
+    fn some_targets_have_dependencies_of_their_own() {
+        for (line, expected) in [("", false), ("--lib --bins", false), ("--tests", true), ("--example=x", true)] {
+            let arguments = Arguments::parse(Subcommand::Build, &words(line));
+            assert_eq!(arguments.has_development(Subcommand::Build), expected, "{line}");
+            assert!(arguments.has_development(Subcommand::Test));
+        }
+    }
+
+    #[test]
     fn everything_from_the_first_word_on_is_the_programs() {
         let arguments = Arguments::parse(Subcommand::Run, &words("--bin x -q file -v --release"));
         assert_eq!(arguments.typed, words("--bin x -q file -v --release"));

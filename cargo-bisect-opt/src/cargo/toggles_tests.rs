@@ -31,6 +31,23 @@ fn a_list_is_read() {
 }
 
 #[test]
+fn what_is_only_built_has_its_changes_reported() {
+    let toggles = parse(LIST.as_bytes());
+    for (names, pattern, expected) in [
+        (&["fast"] as &[_], "vy", &["src/lib.rs:3:1 fast"] as &[_]),
+        (&["fast"], "v!xaaaa", &["src/lib.rs:3:1 fast"]),
+        (&["fast"], "vx0001", &[]),
+        (&["newsort"], "vy", &[]),
+        (&["fast"], "", &[]),
+    ] {
+        let mut reports = Reports::new(true);
+        report(&toggles, &wanted(names), &pattern.parse().unwrap(), &mut reports);
+        let texts: Vec<_> = reports.ids().iter().flat_map(|&id| reports.text(id)).collect();
+        assert_eq!(texts, expected, "{names:?} {pattern}");
+    }
+}
+
+#[test]
 fn what_else_is_printed_is_no_toggle() {
     for line in [
         "running 3 tests",

@@ -1,4 +1,4 @@
-//! The driver as cargo's `RUSTC_WRAPPER`: rustc is called with what the [plan](super::plan) of the package says.
+//! The driver as cargo's `RUSTC_WRAPPER`: rustc is called with what the [plan] of the package says.
 //!
 //! After it, the dep-info that rustc has written says which variable that was, so that cargo itself compiles exactly the
 //! crates anew whose plan has changed. What the compiler says about its passes is kept beside what it made, since it says

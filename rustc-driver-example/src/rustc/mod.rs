@@ -61,7 +61,11 @@ impl Callbacks for Driver {
     fn config(&mut self, config: &mut Config) {
         // As in `rustc` itself: it is part of the hash of the crate.
         config.opts.trimmed_def_paths = true;
-        let active = bisection().is_active() && !runs_while_building(config);
+        if runs_while_building(config) {
+            return;
+        }
+        // `cargo check` wants no machine code: nothing is decided, and nothing reported.
+        let active = bisection().is_active() && config.opts.output_types.should_codegen();
         config.track_state = Some(Box::new(move |session, hasher| track(session, active.then_some(hasher))));
         if active {
             config.override_queries = Some(replace_queries);

@@ -72,6 +72,9 @@ fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
         && !attrs.optimize.do_not_optimize()
         && !matches!(attrs.inline, InlineAttr::Always | InlineAttr::Force { .. })
         && !attrs.flags.intersects(SPECIAL)
+        // With target features rustc writes `optnone` without `noinline` (at its calls alone). LLVM does what is meant,
+        // but its verifier refuses it.
+        && (attrs.target_features.is_empty() || !tcx.sess.verify_llvm_ir())
         && tcx.intrinsic(function).is_none()
 }
 
