@@ -352,10 +352,8 @@ impl Functions {
             let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
             let directory = plan::told(store, &variable, [&plan.value().unwrap_or_default(), &value]);
             let mut said = Reports::new(true);
-            if directory.is_dir() {
-                for entry in fs_err::read_dir(&directory)? {
-                    said.read_file(&entry?.path())?;
-                }
+            for file in plan::kept(&directory)?.values() {
+                said.read_file(file)?;
             }
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             let known = &mut told.entry(package.change).or_default().known;

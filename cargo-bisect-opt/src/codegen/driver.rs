@@ -92,3 +92,46 @@ fn beside() -> Option<PathBuf> {
     let path = env::current_exe().ok()?.with_file_name(format!("bisect-rustc{}", env::consts::EXE_SUFFIX));
     path.is_file().then_some(path)
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    const RUSTC: &str = "rustc 1.95.0 (59807616e 2026-04-14)\nbinary: rustc\nrelease: 1.95.0\n";
+
+    /// What is said of a driver that is this script.
+    fn said(script: &str) -> Result<PathBuf, String> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bisect-rustc");
+        fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        find(Some(&path), RUSTC).map_err(|error| format!("{} {error}", error.is_usage()))
+    }
+
+    #[test]
+    fn a_driver_must_be_of_the_compiler_in_use() {
+        assert!(said(&format!("printf '{RUSTC}'")).is_ok());
+        let error = said("echo 'rustc 1.96.0 (ac68faa20 2026-05-25)'").unwrap_err();
+        for fact in
+            ["false", "1.96.0 (ac68faa20", "1.95.0 (59807616e", "rustup toolchain install", "+1.96.0 bisect-opt"]
+        {
+            assert!(error.contains(fact), "{fact:?} is not in {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_driver_is_a_mistake_on_the_command_line() {
+        for (script, fact) in [
+            ("exit 1", "None"),
+            ("echo cargo 1.95.0", "cargo 1.95.0"),
+            ("echo error: no toolchain >&2; exit 1", "no toolchain"),
+        ] {
+            let error = said(script).unwrap_err();
+            assert!(error.starts_with("true") && error.contains(fact), "{script}: {error}");
+        }
+        let error = find(Some(Path::new("no/such/file")), RUSTC).unwrap_err();
+        assert!(error.is_usage() && error.to_string().contains("no/such/file"), "{error}");
+    }
+}

@@ -116,3 +116,81 @@ impl Package {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cargo_metadata::MetadataCommand;
+
+    use super::*;
+
+    /// `app` needs `lib` in three ways, a macro and a build script that need packages of their own, and two packages of one name.
+    fn workspace() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        let package = |path: &str, name: &str, version: &str, more: &str| {
+            let dir = dir.path().join(path);
+            fs_err::create_dir_all(dir.join("src")).unwrap();
+            fs_err::write(dir.join("src/lib.rs"), "").unwrap();
+            let package = format!("package = {{ name = '{name}', version = '{version}', edition = '2024' }}\n");
+            fs_err::write(dir.join("Cargo.toml"), package + more).unwrap();
+        };
+        let path = |name: &str| format!("{name} = {{ path = '../{name}' }}\n");
+        let [lib, tool, tested, deep] = ["lib", "tool", "tested", "deep"].map(path);
+        let twins = "twin = { path = '../twin' }\nother = { path = '../other', package = 'twin' }\n";
+        let derive = "derive = { path = '../derive' }\n";
+        let of_app = format!(
+            "[dependencies]\n{lib}{derive}{twins}[build-dependencies]\n{tool}[dev-dependencies]\n{tested}\
+             [target.'cfg(windows)'.dependencies]\nfar = {{ path = '../far' }}\n"
+        );
+        package("app", "app", "1.0.0", &of_app);
+        package("lib", "lib", "0.1.0", &format!("[dependencies]\n{deep}[dev-dependencies]\n{tool}"));
+        package("derive", "derive", "0.1.0", &format!("lib.proc-macro = true\n[dependencies]\n{tool}"));
+        package("twin", "twin", "0.1.0", "");
+        package("other", "twin", "0.2.0", "");
+        for name in ["tool", "tested", "deep", "far"] {
+            package(name, name, "0.1.0", "");
+        }
+        fs_err::write(
+            dir.path().join("Cargo.toml"),
+            "workspace = { members = ['app'], exclude = ['other'], resolver = '3' }\nprofile.release.package.deep.debug = 1\n",
+        )
+        .unwrap();
+        dir
+    }
+
+    fn graph(dir: &Path, tests: bool) -> Vec<Package> {
+        let mut command = MetadataCommand::new();
+        let options = ["--offline", "--filter-platform", "x86_64-unknown-linux-gnu"].map(str::to_owned);
+        let metadata = command.current_dir(dir).other_options(options.to_vec()).exec().unwrap();
+        let root = metadata.packages.iter().find(|package| package.name.as_str() == "app").unwrap().id.clone();
+        let mut packages = packages(&metadata, &[root], tests, dir, &[]);
+        packages.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
+        packages
+    }
+
+    #[test]
+    fn what_runs_while_compiling_is_left_out() {
+        let dir = workspace();
+        let names = |tests| graph(dir.path(), tests).into_iter().map(|package| package.name).collect::<Vec<_>>();
+        assert_eq!(names(false), ["app", "deep", "lib", "twin", "twin"]);
+        assert_eq!(
+            names(true),
+            ["app", "deep", "lib", "tested", "twin", "twin"],
+            "tests of others need more, but are not built"
+        );
+    }
+
+    #[test]
+    fn packages_are_named_so_that_cargo_knows_which() {
+        let dir = workspace();
+        let packages = graph(dir.path(), false);
+        let spec = |at: usize| packages[at].spec.as_str();
+        assert_eq!([spec(0), spec(1), spec(2)], ["app@1.0.0", "deep", "lib@0.1.0"], "as the user has named it");
+        assert_eq!([spec(3), spec(4)], ["twin@0.2.0", "twin@0.1.0"]);
+        assert_ne!(packages[3].change, packages[4].change);
+        let named: Vec<_> = packages.iter().map(|package| package.is_named).collect();
+        assert_eq!(named, [false, true, false, false, false]);
+        let app = &packages[0];
+        assert!(app.is_own && app.source.ends_with("app/src/lib.rs") && app.directory.ends_with("app"), "{app:?}");
+        assert_eq!(app.change.in_crate(Package::crate_id("app", "1.0.0")), app.change);
+    }
+}

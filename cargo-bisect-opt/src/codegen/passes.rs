@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use bisect_core::{ChangeId, Matcher, Pattern};
 
-use super::{plan::CounterKind, wrapper::Unit};
+use super::plan::{self, CounterKind};
 
 /// How every line begins that the compiler writes about its counters.
 pub const PREFIX: &[u8] = b"BISECT: ";
@@ -108,18 +108,12 @@ impl Passes {
     /// # Errors
     /// If a file cannot be read.
     pub fn read(told: &Path) -> std::io::Result<Self> {
-        let mut files = BTreeMap::new();
-        if told.is_dir() {
-            for entry in fs_err::read_dir(told)? {
-                let entry = entry?;
-                let unit = Unit::name_of_file(&entry.file_name().to_string_lossy());
-                files.insert(unit, fs_err::read(entry.path())?);
-            }
+        let mut all = Vec::new();
+        for (unit, file) in plan::kept(told)? {
+            let text = fs_err::read(file)?;
+            all.extend(String::from_utf8_lossy(&text).lines().filter_map(|line| Pass::parse(&unit, line)));
         }
-        let lines = |(unit, text): (&String, &Vec<u8>)| {
-            String::from_utf8_lossy(text).lines().filter_map(|line| Pass::parse(unit, line)).collect::<Vec<_>>()
-        };
-        Ok(Self { all: files.iter().flat_map(lines).collect() })
+        Ok(Self { all })
     }
 
     /// Whether there are none.

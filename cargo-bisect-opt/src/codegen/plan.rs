@@ -5,11 +5,14 @@
 
 use std::{
     collections::BTreeMap,
+    io,
     path::{Path, PathBuf},
 };
 
 use bisect_core::{ChangeId, Field};
 use serde::{Deserialize, Serialize};
+
+use super::wrapper::Unit;
 
 /// What the name of a package's variable begins with.
 pub const PREFIX: &str = "BISECT_CODEGEN_";
@@ -85,9 +88,43 @@ pub fn told(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
     store.join(variable).join(format!("{hash:016x}"))
 }
 
+/// The files in such a directory, by unit. A unit of the same name that was compiled otherwise (by another toolchain, in
+/// another profile, with other features) has left a file as well, and is not meant: a search compiles anew what it asks
+/// about, so its file is the latest.
+///
+/// # Errors
+/// If the directory cannot be read.
+pub fn kept(told: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+    let mut files = BTreeMap::new();
+    if told.is_dir() {
+        for entry in fs_err::read_dir(told)? {
+            let entry = entry?;
+            files.insert((entry.metadata()?.modified()?, entry.file_name()), entry);
+        }
+    }
+    let of_unit = |entry: fs_err::DirEntry| (Unit::name_of_file(&entry.file_name().to_string_lossy()), entry.path());
+    Ok(files.into_values().map(of_unit).collect())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, SystemTime};
+
     use super::*;
+
+    #[test]
+    fn of_each_unit_the_latest_file_counts() {
+        let dir = tempfile::tempdir().unwrap();
+        let names = ["app-9", "app-1", "app-5", "it-1.test", "app-7.bin"];
+        for (age, name) in (0..).zip(names) {
+            let file = fs_err::File::create(dir.path().join(name)).unwrap();
+            file.file().set_modified(SystemTime::now() - Duration::from_secs(100 * age)).unwrap();
+        }
+        let kept = kept(dir.path()).unwrap();
+        let expected = [("app", "app-9"), ("app:bin", "app-7.bin"), ("it:test", "it-1.test")];
+        assert_eq!(kept, expected.map(|(unit, file)| (unit.to_owned(), dir.path().join(file))).into());
+        assert_eq!(super::kept(&dir.path().join("nothing")).unwrap(), BTreeMap::new());
+    }
 
     #[test]
     fn names_are_plain() {
