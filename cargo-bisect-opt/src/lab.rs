@@ -204,8 +204,6 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     progress: HashMap<TrialId, Progress>,
     /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
     accounts: HashMap<TrialId, Vec<Run>>,
-    /// Of trials that were told, how many runs. One that was answered may be run once more.
-    told_runs: HashMap<TrialId, usize>,
     /// The culprits that were told, in that order.
     told: Vec<BTreeSet<ChangeId>>,
     /// The same, as it was told.
@@ -247,7 +245,6 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             numbers: 0,
             progress: HashMap::new(),
             accounts: HashMap::new(),
-            told_runs: HashMap::new(),
             told: Vec::new(),
             named: Vec::new(),
             tests: None,

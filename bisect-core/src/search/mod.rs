@@ -141,9 +141,7 @@ pub struct Search {
     suite: Option<Suite>,
     /// Runs, as long as there may be [`Self::doubt`] about them.
     history: Vec<flaky::Run>,
-    /// Runs that were made once more.
-    checks: usize,
-    /// Trials that are run until they have had so many runs, before anything else.
+    /// Trials that are made once more, and as which: before anything else.
     again: Vec<(usize, usize)>,
     /// The search goes on under noise.
     flaky: Option<Flaky>,
@@ -168,7 +166,6 @@ impl Search {
             calibrated: None,
             suite: None,
             history: Vec::new(),
-            checks: 0,
             again: Vec::new(),
             flaky,
         }
@@ -190,11 +187,6 @@ impl Search {
             return Step::Done(verdict);
         }
         let wanted = self.wanted();
-        // Trials that take several runs may fill all places.
-        let in_flight: usize = wanted.iter().map(|&trial| self.trials[trial].in_flight()).sum();
-        if in_flight >= self.options.in_flight.get() {
-            return Step::Wait;
-        }
         let may_start = |&&trial: &&usize| self.trials[trial].started < self.runs_wanted(trial);
         let Some(&next) = wanted.iter().find(may_start) else { return Step::Wait };
         if self.options.max_runs.is_some_and(|max| self.runs >= max) {
@@ -206,7 +198,6 @@ impl Search {
             self.stopped = Some(verdict.clone());
             return Step::Done(verdict);
         }
-        self.checks += usize::from(self.trials[next].started >= self.options.runs_per_trial.get());
         self.trials[next].started += 1;
         self.runs += 1;
         Step::Run(self.trials[next].trial.clone())
@@ -329,7 +320,7 @@ impl Search {
     /// Tells the procedure all answers that it waits for and that are known.
     fn advance(&mut self) {
         while self.stopped.is_none() && self.again_due().next().is_none() {
-            let Ok(asked) = self.procedure.question() else { return };
+            let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up() };
             let Some((trial, _)) = self.find(&asked) else { return };
             self.stopped = self.distrust(TrialId(trial));
             let progress = &self.trials[trial];
@@ -373,7 +364,7 @@ impl Search {
         match (&self.flaky, &self.suite) {
             (Some(flaky), _) => flaky.verdict().cloned(),
             (None, Some(suite)) => suite.verdict(),
-            (None, None) if !self.second_look().is_empty() => None,
+            (None, None) if self.again_due().next().is_some() => None,
             (None, None) => self.stopped.as_ref().or(self.procedure.question().err()).cloned(),
         }
     }
@@ -444,9 +435,9 @@ impl Search {
 
     /// The trials whose answers are wanted, the one that the procedure waits for first.
     fn wanted(&mut self) -> Vec<usize> {
-        let again = self.second_look();
+        let again: Vec<_> = self.again_due().take(self.options.in_flight.get()).collect();
         if !again.is_empty() {
-            return again.into_iter().take(self.options.in_flight.get()).map(|(trial, _)| trial).collect();
+            return again;
         }
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
@@ -467,8 +458,8 @@ impl Search {
     }
 
     fn runs_wanted(&self, trial: usize) -> usize {
-        let again = self.second_look().into_iter().find(|&(again, _)| again == trial);
-        again.map_or(self.options.runs_per_trial.get(), |(_, runs)| runs)
+        let is_again = self.again.iter().any(|&(_, again)| again == trial);
+        if is_again { 1 } else { self.options.runs_per_trial.get() }
     }
 
     fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {

@@ -151,10 +151,14 @@ impl Search {
     /// Goes on with all runs as mere evidence, if they contradict each other and that is wanted.
     pub(super) fn doubt(&mut self) {
         let Noise::Suspected(confidence) = self.options.noise else { return };
+        let of_both = |&(trial, again): &(usize, usize)| {
+            let runs = [trial, again].map(|trial| self.trials[trial].outcomes.as_slice());
+            differ(&runs.concat())
+        };
         let contradicts = match self.verdict() {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
-            _ => self.trials.iter().any(Self::differs),
+            _ => self.trials.iter().any(|progress| differ(&progress.outcomes)) || self.again.iter().any(of_both),
         };
         if contradicts && self.suite.is_none() && self.flaky.is_none() {
             self.go_on_under_noise(confidence);
@@ -168,65 +172,59 @@ impl Search {
         self.flaky = Some(flaky.after(&self.options, known, runs, self.trials.len()));
     }
 
-    /// Whether the runs of a trial have passed and failed.
-    fn differs(progress: &Progress) -> bool {
-        let has = |outcome| progress.outcomes.contains(&outcome);
-        has(Outcome::Pass) && has(Outcome::Fail)
-    }
-
     /// Has runs made once more before this answer is told, if it would have the first culprit named; says whether any are to
     /// be made.
     pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>) -> bool {
-        let is_believed = matches!(self.options.noise, Noise::Suspected(_)) && self.options.runs_per_trial.get() == 1;
-        if !is_believed || self.suite.is_some() || self.checks >= CHECKS || !self.procedure.found().is_empty() {
+        if self.checks_left() == 0 || self.options.runs_per_trial.get() > 1 || !self.procedure.found().is_empty() {
             return false;
         }
         let after = self.procedure.after(answer);
         let Some(culprit) = after.found().first() else { return false };
-        let count = CHECKS - self.checks;
-        for TrialId(trial) in flaky::most_doubtful(self.options.order, &self.seen, &self.history, culprit, count) {
-            self.run_again(trial);
+        let (order, count) = (self.options.order, self.checks_left());
+        let doubtful = flaky::most_doubtful(order, &self.seen, &self.history, culprit, count);
+        for trial in &doubtful {
+            self.run_again(trial.0);
         }
-        !self.again.is_empty()
+        !doubtful.is_empty()
     }
 
-    /// Has a trial run once more before anything else.
-    fn run_again(&mut self, trial: usize) {
-        match self.again.iter_mut().find(|(again, _)| *again == trial) {
-            Some((_, runs)) => *runs += 1,
-            None => self.again.push((trial, self.trials[trial].outcomes.len() + 1)),
-        }
-    }
-
-    /// The trials that are run until they have had so many runs, and have not yet.
-    pub(super) fn again_due(&self) -> impl Iterator<Item = (usize, usize)> {
-        let again = self.again.iter().copied().filter(|_| self.suite.is_none());
-        again.filter(|&(trial, runs)| self.trials[trial].outcomes.len() < runs)
-    }
-
-    /// The trials that are run before anything else until they have had so many runs.
-    ///
-    /// Before it is said that there is no difference, an end is: of flaky targets, that is how it looks if they happen to
-    /// pass, or to fail.
-    pub(super) fn second_look(&self) -> Vec<(usize, usize)> {
-        let is_plain =
-            matches!(self.options.noise, Noise::Suspected(_)) && self.suite.is_none() && self.flaky.is_none();
-        if !is_plain || self.stopped.is_some() {
-            return Vec::new();
-        }
-        let again: Vec<_> = self.again_due().collect();
-        if again.is_empty() { self.end_due().into_iter().collect() } else { again }
-    }
-
-    fn end_due(&self) -> Option<(usize, usize)> {
-        let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return None };
+    /// Has an end run once more before it is said that there is no difference: of flaky targets, that is how it looks if they
+    /// happen to pass, or to fail.
+    pub(super) fn check_before_giving_up(&mut self) {
+        let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return };
         let end = match outcome {
             Outcome::Pass => Question::All,
             Outcome::Fail => Question::None,
-            Outcome::Unresolved(_) => return None,
+            Outcome::Unresolved(_) => return,
         };
-        let trial = self.trials.iter().position(|progress| progress.asked.question == end)?;
-        let runs = self.options.runs_per_trial.get() + CHECKS;
-        (self.trials[trial].outcomes.len() < runs).then_some((trial, runs))
+        if let Some(trial) = self.trials.iter().position(|progress| progress.asked.question == end) {
+            (0..self.checks_left()).for_each(|_| self.run_again(trial));
+        }
     }
+
+    /// How many runs may be made once more.
+    fn checks_left(&self) -> usize {
+        let is_plain =
+            matches!(self.options.noise, Noise::Suspected(_)) && self.suite.is_none() && self.flaky.is_none();
+        if is_plain { CHECKS.saturating_sub(self.again.len()) } else { 0 }
+    }
+
+    /// Has a trial run once more before anything else. That is a trial of its own, which the procedure does not wait for.
+    fn run_again(&mut self, trial: usize) {
+        let again = self.add(self.trials[trial].asked.clone());
+        self.trials[again].is_over = true;
+        self.again.push((trial, again));
+    }
+
+    /// The trials that are made before anything else.
+    pub(super) fn again_due(&self) -> impl Iterator<Item = usize> {
+        let is_due = self.suite.is_none() && self.flaky.is_none() && self.stopped.is_none();
+        let again = self.again.iter().filter(move |_| is_due).map(|&(_, again)| again);
+        again.filter(|&again| self.trials[again].outcomes.is_empty())
+    }
+}
+
+/// Whether runs of the same changes have passed and failed.
+fn differ(outcomes: &[Outcome]) -> bool {
+    outcomes.contains(&Outcome::Pass) && outcomes.contains(&Outcome::Fail)
 }

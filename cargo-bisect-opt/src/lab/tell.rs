@@ -41,11 +41,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         // Single tests are run side by side.
         progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
         progress.matches = progress.matches.max(distinct(runs));
-        let told = self.told_runs.entry(trial.id).or_default();
-        if *told + progress.runs < self.search.runs_of_trial(trial.id) && self.search.verdict().is_none() {
+        if progress.runs < self.search.runs_of_trial(trial.id) && self.search.verdict().is_none() {
             return Ok(());
         }
-        *told += progress.runs;
         let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
         let (outcome, reason) = together(runs);
         let pattern = self.pattern(trial).to_string();
