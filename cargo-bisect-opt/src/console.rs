@@ -88,6 +88,7 @@ impl Trace {
     fn beginning(&self, run: &RunBegins<'_>) -> String {
         let noun = self.noun;
         let what = match (run.question, run.selected) {
+            _ if run.is_repeat => "once more".to_owned(),
             (Question::All, _) => format!("with every {noun}"),
             (Question::None, _) => format!("with no {noun}"),
             (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),

@@ -66,6 +66,8 @@ pub struct Start {
 pub struct RunBegins<'a> {
     /// Number of the trial, from 1.
     pub n: usize,
+    /// Whether its only purpose is to see whether the target ends like that once more.
+    pub is_repeat: bool,
     /// Which run of it, from 1, and of how many.
     pub run: (usize, usize),
     /// What the search wants to know.
@@ -85,6 +87,9 @@ pub struct RunBegins<'a> {
 pub struct TrialDone {
     /// Number of the trial, from 1.
     pub n: usize,
+    /// It ended like that before, and was told then.
+    #[serde(skip)]
+    pub is_repeat: bool,
     /// The pattern, as the target got it.
     pub pattern: String,
     /// Distinct changes reported.

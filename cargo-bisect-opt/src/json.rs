@@ -30,7 +30,9 @@ pub struct Json<W>(pub W);
 
 impl<W: Write> Sink for Json<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        if matches!(event, Event::Run(_) | Event::Note(_) | Event::Answer(_)) {
+        // What is no news is no trial of its own.
+        let is_repeat = matches!(event, Event::Trial(trial) if trial.is_repeat);
+        if is_repeat || matches!(event, Event::Run(_) | Event::Note(_) | Event::Answer(_)) {
             return Ok(());
         }
         let mut line = serde_json::to_vec(&Line::new(event))?;

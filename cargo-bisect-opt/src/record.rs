@@ -37,6 +37,7 @@ impl Sink for Record<'_> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
             Event::Start(start) => self.start = serde_json::to_value(start)?,
+            Event::Trial(trial) if trial.is_repeat => {}
             Event::Trial(_) => self.run_dir.append_trial(&Line::new(event))?,
             Event::Found(found) => self.found.push(serde_json::to_value(found)?),
             Event::End(end) => {

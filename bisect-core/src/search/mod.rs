@@ -389,12 +389,15 @@ impl Search {
         }
     }
 
-    /// Trials begun so far.
+    /// Trials begun so far. One whose only purpose was to make a run of another once more is none of its own, unless it ended
+    /// otherwise.
     #[must_use]
     pub fn trials(&self) -> usize {
         let of_tests = self.suite.as_ref().map_or(0, Suite::trials);
         let under_noise = self.flaky.as_ref().map_or(0, Flaky::trials);
-        self.trials.iter().filter(|progress| progress.started > 0).count() + of_tests + under_noise
+        let agreeing = self.again.iter().filter(|&&(_, again)| self.trials[again].started > 0);
+        let agreeing = agreeing.filter(|&&again| self.agrees(again)).count();
+        self.trials.iter().filter(|progress| progress.started > 0).count() - agreeing + of_tests + under_noise
     }
 
     /// Runs started so far.

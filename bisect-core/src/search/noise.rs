@@ -151,14 +151,13 @@ impl Search {
     /// Goes on with all runs as mere evidence, if they contradict each other and that is wanted.
     pub(super) fn doubt(&mut self) {
         let Noise::Suspected(confidence) = self.options.noise else { return };
-        let of_both = |&(trial, again): &(usize, usize)| {
-            let runs = [trial, again].map(|trial| self.trials[trial].outcomes.as_slice());
-            differ(&runs.concat())
-        };
         let contradicts = match self.verdict() {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
-            _ => self.trials.iter().any(|progress| differ(&progress.outcomes)) || self.again.iter().any(of_both),
+            _ => {
+                self.trials.iter().any(|progress| differ(&progress.outcomes))
+                    || self.again.iter().any(|&again| !self.agrees(again))
+            }
         };
         if contradicts && self.suite.is_none() && self.flaky.is_none() {
             self.go_on_under_noise(confidence);
@@ -214,6 +213,26 @@ impl Search {
         let again = self.add(self.trials[trial].asked.clone());
         self.trials[again].is_over = true;
         self.again.push((trial, again));
+    }
+
+    /// Whether a trial and the one that makes it once more have not ended differently.
+    pub(super) fn agrees(&self, (trial, again): (usize, usize)) -> bool {
+        !differ(&[trial, again].map(|trial| self.trials[trial].outcomes.as_slice()).concat())
+    }
+
+    /// The trial that this one makes once more, and that has not ended otherwise; to see whether the target is reliable.
+    #[must_use]
+    pub fn repeated(&self, id: TrialId) -> Option<TrialId> {
+        let again = self.again.iter().find(|&&(_, again)| again == id.0).filter(|&&again| self.agrees(again));
+        again.map(|&(trial, _)| TrialId(trial))
+    }
+
+    /// The number of a trial for people, from 1: one that makes another once more has the number of that one.
+    #[must_use]
+    pub fn number(&self, id: TrialId) -> usize {
+        let id = self.repeated(id).unwrap_or(id).0;
+        let before = self.again.iter().filter(|&&(_, again)| again < id).filter(|&&again| self.agrees(again));
+        id + 1 - before.count()
     }
 
     /// The trials that are made before anything else.

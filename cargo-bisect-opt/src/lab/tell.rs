@@ -20,12 +20,14 @@ use crate::{
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
     pub(super) fn tell_run(&mut self, trial: &Trial) -> io::Result<()> {
-        self.numbers = self.numbers.max(trial.id.0 + 1);
         let search = &self.search;
+        let number = search.number(trial.id);
+        self.numbers = self.numbers.max(number);
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
         let nth = self.progress.entry(trial.id).or_default().runs + 1;
         self.lab.tell(&Event::Run(&RunBegins {
-            n: self.lab.before.numbers + trial.id.0 + 1,
+            n: self.lab.before.numbers + number,
+            is_repeat: search.repeated(trial.id).is_some(),
             run: (nth, self.lab.options.runs_per_trial.get()),
             question: trial.question,
             selected,
@@ -47,8 +49,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
         let (outcome, reason) = together(runs);
         let pattern = self.pattern(trial).to_string();
-        let n = self.lab.before.numbers + trial.id.0 + 1;
-        let done = TrialDone { n, pattern, matches, outcome, reason, runs: times, duration };
+        let n = self.lab.before.numbers + self.search.number(trial.id);
+        let is_repeat = self.search.repeated(trial.id).is_some();
+        let done = TrialDone { n, is_repeat, pattern, matches, outcome, reason, runs: times, duration };
         self.lab.tell(&Event::Trial(&done))?;
         let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, computed_by_children()));
         advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
