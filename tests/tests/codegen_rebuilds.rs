@@ -109,15 +109,15 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
         let mut command = search(&fixture, &scratch, arguments);
         let finished = run(counting.set(&mut command).arg(more)).expect_status(0);
         assert_eq!(culprit(&finished), [name]);
-        let trials = finished.events_of("trial").len();
-        (counting.take(), trials)
+        let runs = finished.events_of("end")[0]["runs"].as_u64().and_then(|runs| usize::try_from(runs).ok());
+        (counting.take(), runs.expect("the end has them"))
     };
-    let (first, trials) = compiled(&KEYS, "--count=1", "means");
-    assert!(first.of_target() > CRATES && first.of_target() < CRATES * trials, "{first:?} in {trials} trials");
+    let (first, runs) = compiled(&KEYS, "--count=1", "means");
+    assert!(first.of_target() > CRATES && first.of_target() < CRATES * runs, "{first:?} in {runs} runs");
     assert_eq!(compiled(&KEYS, "--count=1", "means").0, Compiled::default());
     // Cargo cannot keep two of a crate that differ by flags of ours, but it need not compile the same twice.
-    let (once, trials) = compiled(&FLAGS, "--count=1", "stamp");
-    assert!(once.of_target() < CRATES * trials, "{once:?} in {trials} trials");
+    let (once, runs) = compiled(&FLAGS, "--count=1", "stamp");
+    assert!(once.of_target() < CRATES * runs, "{once:?} in {runs} runs");
     let _ = compiled(&KEYS, "--count=1", "means");
     let before = compiled(&FLAGS, "--count=1", "stamp").0;
     let _ = compiled(&KEYS, "--count=1", "means");
