@@ -55,6 +55,8 @@ impl SlotDirs {
         name.push(if seeds { format!("-{slot}") } else { format!("-empty-{slot}") });
         let path = self.first.with_file_name(name);
         if seeds && !seeded.contains(&slot) {
+            // This slot may be the first to come, when there is nothing to copy.
+            fs_err::create_dir_all(&self.first)?;
             seed(&self.first, &path, &|| interrupt.requested()).map_err(|error| match error {
                 SeedError::Stopped => CargoError::Interrupted,
                 SeedError::Io(error) => CargoError::Io(error),
@@ -87,6 +89,18 @@ mod tests {
         assert_eq!(path(2, true), other);
         assert_eq!(fs_err::read_to_string(other.join("built")).unwrap(), "again");
         assert!(!path(2, false).join("built").exists(), "empty where nothing in it would be of use");
+    }
+
+    #[test]
+    fn nothing_need_have_been_built() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = dir.path().join("target/first");
+        // Once more, a second search finds what the first one has left.
+        for _ in 0..2 {
+            let dirs = SlotDirs::new(&first);
+            let path = dirs.get(1, true, &Interrupt::default()).unwrap().path().to_owned();
+            fs_err::write(path.join("built"), "").unwrap();
+        }
     }
 
     #[test]
