@@ -181,10 +181,11 @@ impl Level {
             }
             Among::Fixed(build) => Some(build.clone()),
             Among::Passes { culprits, package, of, passes } => {
-                let limits = passes.limits(passes.limit(pattern)?);
+                let limit = passes.limit(pattern)?;
                 // With all of them, what was built to list them is just what is to be run.
-                let lists = passes.limit(pattern) == Some(passes.len());
-                let counter = Counter { of: *of, limits: if lists { BTreeMap::new() } else { limits }, lists };
+                let lists = limit == passes.len();
+                let limits = if lists { BTreeMap::new() } else { passes.limits(limit) };
+                let counter = Counter { of: *of, limits, lists };
                 Some(compilation.counting(culprits, *package, counter).0)
             }
         }
@@ -326,8 +327,13 @@ impl Functions {
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let told = told.entry(package.change).or_default();
-        let decides = |pattern: &Pattern, id| Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(id));
-        let says_the_same = |other: &&Pattern| told.known.iter().all(|&id| decides(other, id) == decides(pattern, id));
+        let decisions = |pattern: &Pattern| {
+            let matcher = Matcher::new(pattern);
+            let enables = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
+            told.known.iter().map(enables).collect::<Vec<_>>()
+        };
+        let asked = decisions(pattern);
+        let says_the_same = |other: &&Pattern| decisions(other) == asked;
         let earlier = told.patterns.iter().find(says_the_same).filter(|_| !told.known.is_empty()).cloned();
         let pattern = earlier.unwrap_or_else(|| {
             told.patterns.push(pattern.clone());

@@ -23,15 +23,18 @@ pub fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -
         let Some(build) = &toggle.build else { continue };
         let follows = names.contains(&toggle.name);
         let on = !follows || matcher.as_ref().is_none_or(|matcher| matcher.should_enable(build.id));
-        packages.entry(name(&build.package)).or_default().insert(format!("{}={}", toggle.name, toggle.place), on);
+        packages
+            .entry(name(PREFIX, &build.package))
+            .or_default()
+            .insert(format!("{}={}", toggle.name, toggle.place), on);
     }
     packages.into_iter().filter_map(|(variable, changes)| Some((variable, value(&changes)?))).collect()
 }
 
-/// The name of the variable for a package, `name@version`: such as every shell passes on.
-fn name(package: &str) -> String {
+/// The name of the variable with this prefix for a package, `name@version`: such as every shell passes on.
+pub fn name(prefix: &str, package: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    PREFIX.chars().chain(package.chars().map(plain)).collect()
+    prefix.chars().chain(package.chars().map(plain)).collect()
 }
 
 /// The shorter of the two ways to say it; `None` if all are on.

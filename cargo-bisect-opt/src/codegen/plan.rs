@@ -12,6 +12,8 @@ use std::{
 use bisect_core::{ChangeId, Field};
 use serde::{Deserialize, Serialize};
 
+use crate::cargo::variables;
+
 use super::wrapper::Unit;
 
 /// What the name of a package's variable begins with.
@@ -77,8 +79,7 @@ impl Plan {
 
 /// The variable of a package, from a prefix: such a name as every shell passes on.
 pub fn variable(prefix: &str, name: &str, version: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    prefix.chars().chain([name, "@", version].concat().chars().map(plain)).collect()
+    variables::name(prefix, &[name, "@", version].concat())
 }
 
 /// Where what the compiler says about a package, told so, is kept beside what it made: a directory with a file for each
