@@ -13,7 +13,7 @@ use bisect_core::search::Question;
 use crate::{
     cargo::toggles::{Table, Toggle},
     describe::Frame,
-    events::{Answer, Change, End, Event, Found, RunBegins, Sink, Start, TrialDone},
+    events::{Answer, Change, End, Event, Fact, Found, RunBegins, Sink, Start, TrialDone},
     exit_code::Exit,
     source::{self, Own},
     target::Kind,
@@ -274,8 +274,8 @@ impl Results {
 
 fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}, in short:{BOLD:#}", answer.set)?;
-    for (what, which) in &answer.facts {
-        writeln!(out, "  {DIM}{what:<10}{DIM:#}{BOLD}{which}{BOLD:#}")?;
+    for Fact { of, text } in &answer.facts {
+        writeln!(out, "  {DIM}{of:<10}{DIM:#}{BOLD}{text}{BOLD:#}")?;
     }
     if !answer.advice.is_empty() {
         writeln!(out, "\n{BOLD}next:{BOLD:#}")?;

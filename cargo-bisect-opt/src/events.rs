@@ -124,7 +124,7 @@ pub struct Found {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Sureness>,
     /// The number of the culprit that this is a part of, if it was found by looking into one.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<usize>,
     /// What it says, for people, where that is not that the changes are enabled or disabled.
     #[serde(skip)]
@@ -153,6 +153,12 @@ pub struct Change {
 }
 
 impl Change {
+    /// A change that was reported with this text, at no place in particular.
+    pub fn new(id: ChangeId, kind: Kind, name: String, text: &[String]) -> Self {
+        let (id, text) = (id.to_string(), text.to_vec());
+        Self { id, kind, name, text, file: None, line: None, column: None, frames: Vec::new() }
+    }
+
     /// A change that was reported with this text, of a toggle whose kind may be known.
     pub fn reported(id: ChangeId, text: &[String], kind: impl FnOnce(&str) -> Option<Kind>) -> Self {
         let description = Description::parse(text);
@@ -168,14 +174,23 @@ impl Change {
 }
 
 /// What several searches have found about one culprit.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize)]
 pub struct Answer {
     /// Number of the culprit, from 1.
     pub set: usize,
     /// What there is to know about it, from the outside in: what it is, and which one.
-    pub facts: Vec<(&'static str, String)>,
+    pub facts: Vec<Fact>,
     /// What to try next.
     pub advice: Vec<String>,
+}
+
+/// One thing that is known.
+#[derive(Debug, Serialize)]
+pub struct Fact {
+    /// What it is about, in a word.
+    pub of: &'static str,
+    /// What it is.
+    pub text: String,
 }
 
 /// How a search ended.
@@ -195,6 +210,9 @@ pub struct End {
     /// What is believed in the end, where runs are only evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Beliefs>,
+    /// What several searches together have to say, of each culprit that was looked into.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<Answer>,
     /// What it means, for people.
     #[serde(skip)]
     pub conclusion: String,

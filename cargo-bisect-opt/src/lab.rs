@@ -134,6 +134,7 @@ impl Lab<'_> {
             runs: search.runs(),
             duration: begun.elapsed(),
             noise,
+            answers: Vec::new(),
             conclusion,
         };
         self.before.sets += found.len();

@@ -187,13 +187,13 @@ impl Program {
     }
 
     /// The same project, compiled in different ways.
-    pub fn compiled(settings: Settings, project: Arc<Project>, level: Level) -> Self {
+    pub fn compiled(settings: Settings, project: Arc<Project>, level: Box<dyn Level>) -> Self {
         Self::new(settings, project, Axis::Codegen(level))
     }
 
     /// The same, searched for what makes these tests fail, as they were seen to fail; for what made anything fail, if it is
     /// not known which do.
-    pub fn narrowed(&self, tests: &[String], level: Level) -> Self {
+    pub fn narrowed(&self, tests: &[String], level: Box<dyn Level>) -> Self {
         let settings = Settings { per_test: PerTest::Never, ..self.settings.clone() };
         let mut focus = self.focus();
         if !tests.is_empty() {
@@ -231,9 +231,9 @@ impl Program {
     }
 
     /// How things are compiled, if that is what is searched.
-    fn level(&self) -> Option<&Level> {
+    fn level(&self) -> Option<&dyn Level> {
         match &self.axis {
-            Axis::Codegen(level) => Some(level),
+            Axis::Codegen(level) => Some(level.as_ref()),
             _ => None,
         }
     }

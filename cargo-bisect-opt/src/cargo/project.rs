@@ -15,7 +15,7 @@ use super::{
     toggles::{self, Libraries, Toggle},
 };
 use crate::{
-    codegen::graph::Package,
+    codegen::{graph::Package, profiles::Profiles},
     interrupt::Interrupt,
     process::{self, Ending, Job},
 };
@@ -109,12 +109,22 @@ impl Project {
         self.config.rustc_version().unwrap_or_default()
     }
 
-    /// What may be searched by how it is compiled, below the profile of this build; and the user's own wrapper.
+    /// What may be searched by how it is compiled.
     ///
     /// # Errors
     /// If cargo cannot say what the packages are.
     pub fn packages(&self) -> Result<Vec<Package>, CargoError> {
-        self.workspace.graph(&self.config, &self.arguments, self.arguments.has_development(self.subcommand))
+        let tests = self.arguments.has_development(self.subcommand);
+        self.workspace.graph(&self.config, &self.arguments, tests, &self.profiles().named_packages())
+    }
+
+    /// Whether the profile of this build has the crates optimized together where they are linked.
+    pub fn has_lto(&self) -> bool {
+        self.profiles().has_lto(&self.profile(), |name| std::env::var(name).ok())
+    }
+
+    fn profiles(&self) -> Profiles {
+        Profiles::read(&self.root(), &self.config.directory, &self.arguments.config)
     }
 
     /// The target that is compiled for.
@@ -295,8 +305,9 @@ impl Project {
     /// The words with which a user would have cargo build and run, with these settings, and these arguments behind `--`.
     pub fn command_words(&self, settings: &[String], target_words: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
-        words.extend(settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         words.extend(self.arguments.typed.iter().cloned());
+        // Of two that say different things, the last counts.
+        words.extend(settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         if !target_words.is_empty() {
             words.push("--".into());
             words.extend(target_words.iter().cloned());

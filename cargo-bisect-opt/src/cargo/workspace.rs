@@ -1,6 +1,7 @@
 //! The workspace: where it builds, what cargo tells programs about their packages, and which program `cargo run` means.
 
 use std::{
+    collections::BTreeSet,
     ffi::OsString,
     path::{Path, PathBuf},
 };
@@ -31,7 +32,13 @@ impl Workspace {
     ///
     /// # Errors
     /// If cargo cannot say.
-    pub fn graph(&self, config: &Config, arguments: &Arguments, tests: bool) -> Result<Vec<Compiled>, CargoError> {
+    pub fn graph(
+        &self,
+        config: &Config,
+        arguments: &Arguments,
+        tests: bool,
+        named: &BTreeSet<String>,
+    ) -> Result<Vec<Compiled>, CargoError> {
         let mut options = arguments.of_workspace();
         options.extend(["--filter-platform".into(), config.triple.clone().into()]);
         options.extend(arguments.of_graph.iter().cloned());
@@ -44,7 +51,7 @@ impl Workspace {
         };
         // Where a name is given in a form that only cargo knows, everything that the workspace has.
         let roots = if roots.is_empty() { metadata.workspace_members.clone() } else { roots };
-        Ok(graph::packages(&metadata, &roots, tests, &config.directory, &arguments.config))
+        Ok(graph::packages(&metadata, &roots, tests, named))
     }
 
     /// Its directory: rustc names files relative to it.

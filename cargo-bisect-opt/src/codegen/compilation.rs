@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use bisect_core::ChangeId;
@@ -18,7 +19,7 @@ use super::{
 use crate::cargo::{Artifacts, CargoError, With};
 
 /// What does not change during a search.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compilation {
     /// What may be compiled either way.
     pub packages: Vec<Package>,
@@ -26,10 +27,14 @@ pub struct Compilation {
     pub contrast: Contrast,
     /// The profile that they differ from.
     pub profile: String,
+    /// What of it holds for all packages and is otherwise than the user says, as for `--config`.
+    pub settings: Vec<String>,
     /// What the wrapper is told.
     pub session: Session,
     /// This executable, which is the wrapper.
     pub wrapper: PathBuf,
+    /// Keys of the profile of packages that were compiled in the bad way, and their values as TOML.
+    pub seen: Arc<Mutex<BTreeMap<ChangeId, BTreeMap<&'static str, String>>>>,
 }
 
 impl Compilation {
@@ -38,6 +43,27 @@ impl Compilation {
         let within = |package: &&Package| change.in_crate(package.change) == change;
         let exactly = |package: &&Package| package.change == change;
         self.packages.iter().find(exactly).or_else(|| self.packages.iter().find(within))
+    }
+
+    /// The names of packages, for people.
+    pub fn names(&self, changes: &BTreeSet<ChangeId>) -> String {
+        let packages = changes.iter().filter_map(|&change| self.package(change));
+        packages.map(|package| package.name.clone()).collect::<Vec<_>>().join(" and ")
+    }
+
+    /// Takes a look at what was built: the packages that are in it, and what the profile says of those compiled in the bad
+    /// way.
+    pub fn see(&self, artifacts: &Artifacts, is_bad: &dyn Fn(&Package) -> bool) -> BTreeSet<ChangeId> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut built = BTreeSet::new();
+        for package in &self.packages {
+            let Some(keys) = artifacts.packages.get(&package.id) else { continue };
+            built.insert(package.change);
+            if is_bad(package) {
+                seen.entry(package.change).or_insert_with(|| keys.clone());
+            }
+        }
+        built
     }
 
     fn side(&self, is_bad: bool) -> &Settings {
@@ -52,7 +78,7 @@ impl Compilation {
     /// A build in which these packages are compiled in the bad way, and those with a plan by that.
     pub fn with(&self, is_bad: &dyn Fn(&Package) -> bool, plans: &BTreeMap<ChangeId, Plan>) -> With {
         let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
-        let mut settings = Vec::new();
+        let mut settings = self.settings.clone();
         for package in &self.packages {
             let is_bad = is_bad(package);
             for (key, value) in &self.side(is_bad).keys {
@@ -100,17 +126,23 @@ impl Compilation {
 
     /// Settings that say the same as those of [`with`](Self::with) where only these packages are compiled in the bad way, by
     /// values of the profile that were seen: the good way is that of all packages. `None` if that cannot be said.
-    pub fn shortly(&self, bad: &BTreeMap<ChangeId, BTreeMap<&'static str, String>>) -> Option<Vec<String>> {
+    pub fn shortly(&self, is_bad: &dyn Fn(&Package) -> bool) -> Option<Vec<String>> {
         if self.packages.iter().any(|package| package.is_named) {
             return None;
         }
         let Self { profile, contrast, .. } = self;
-        let mut settings: Vec<_> =
-            contrast.good.keys.iter().map(|(key, value)| format!("profile.{profile}.{key}={value}")).collect();
-        for (&change, seen) in bad {
-            let package = self.package(change)?;
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that does not compile so is never seen; another of its kind is compiled by the same profile.
+        let of_kind = |package: &Package| {
+            let is_alike = |change| self.package(change).is_some_and(|other| other.is_own == package.is_own);
+            seen.iter().find(|&(&change, _)| is_alike(change)).map(|(_, keys)| keys)
+        };
+        let good = contrast.good.keys.iter().map(|(key, value)| format!("profile.{profile}.{key}={value}"));
+        let mut settings: Vec<_> = self.settings.iter().cloned().chain(good).collect();
+        for package in self.packages.iter().filter(|package| is_bad(package)) {
+            let seen = seen.get(&package.change).or_else(|| of_kind(package));
             for key in contrast.good.keys.keys().chain(contrast.bad.keys.keys()).collect::<BTreeSet<_>>() {
-                let value = contrast.bad.keys.get(key).or_else(|| seen.get(key.as_str()))?;
+                let value = contrast.bad.keys.get(key).or_else(|| seen?.get(key.as_str()))?;
                 settings.push(self.setting(package, key, value));
             }
         }

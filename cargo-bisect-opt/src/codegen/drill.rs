@@ -10,10 +10,14 @@ use std::{
 use bisect_core::{ChangeId, search::Outcome};
 
 use super::{
-    Among, Depth, Functions, Level, Seen,
+    Depth, Level,
     advice::Known,
     compilation::Compilation,
+    counted::Counted,
+    crates::Crates,
     driver::{self, DriverError},
+    fixed::Fixed,
+    gated::Gated,
     graph::Package,
     passes,
     plan::{CounterKind, Plan},
@@ -23,7 +27,7 @@ use super::{
 use crate::{
     cargo::{CargoError, Project},
     console::plural,
-    events::{Answer, Change, Event},
+    events::{Answer, Change, Event, Fact},
     exit_code::Exit,
     lab::{Lab, Named, Searched},
     options::CodegenArgs,
@@ -43,7 +47,6 @@ pub struct Drill {
     pub compilation: Arc<Compilation>,
     /// What is compiled.
     pub project: Arc<Project>,
-    seen: Arc<Mutex<Seen>>,
 }
 
 /// Why there is no search.
@@ -93,13 +96,15 @@ impl Drill {
                 inner: project.rustc_wrapper().map(Path::to_owned),
                 compiled: Some(scratch.join("compiled")),
             },
+            settings: Vec::new(),
             wrapper: std::env::current_exe().map_err(CargoError::Io)?,
+            seen: Arc::default(),
         };
         // Without code there is nothing to go further into.
         let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
         let driver = asked.driver;
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
-        Ok(Self { settings, depth, driver, compilation, project, seen: Arc::default() })
+        Ok(Self { settings, depth, driver, compilation, project })
     }
 
     /// Searches as deep as asked for, and as the toolchain allows.
@@ -107,9 +112,7 @@ impl Drill {
     /// # Errors
     /// If an event cannot be told.
     pub fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let level = self.level(Among::Crates);
-        let crates = Program::compiled(self.settings.clone(), self.project.clone(), level);
-        let Searched { mut end, found, .. } = lab.search(&crates)?;
+        let (compilation, crates, Searched { mut end, found, .. }) = self.crates(lab)?;
         if end.status == Exit::Found && self.depth > Depth::Crates {
             let driver = self.driver();
             if let Err(error) = &driver {
@@ -117,12 +120,13 @@ impl Drill {
             }
             for culprit in &found {
                 lab.within = Some(culprit.found.set);
-                let explained = self.explain(lab, &crates, culprit, driver.as_ref().ok())?;
+                let answer = self.explain(lab, &compilation, &crates, culprit, driver.as_ref().ok())?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
                     break;
                 }
-                lab.tell(&Event::Answer(&explained))?;
+                lab.tell(&Event::Answer(&answer))?;
+                end.answers.push(answer);
             }
         }
         lab.tell(&Event::Note(&self.compiled()))?;
@@ -132,15 +136,36 @@ impl Drill {
         Ok(end.status)
     }
 
+    /// Which crates it is; and how they were compiled for that, which may be without link-time optimization. With it,
+    /// everything is optimized once more where it is linked: slowly, and as that crate is.
+    fn crates(&self, lab: &mut Lab<'_>) -> io::Result<(Arc<Compilation>, Program, Searched)> {
+        let search = |compilation: &Arc<Compilation>, lab: &mut Lab<'_>| {
+            let level = Box::new(Crates::new(compilation.clone()));
+            let program = Program::compiled(self.settings.clone(), self.project.clone(), level);
+            let searched = lab.search(&program)?;
+            io::Result::Ok((compilation.clone(), program, searched))
+        };
+        if self.project.has_lto() {
+            lab.tell(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
+            let settings = vec![format!("profile.{}.lto=false", self.compilation.profile)];
+            let without = Arc::new(Compilation { settings, ..Compilation::clone(&self.compilation) });
+            let done = search(&without, lab)?;
+            if done.2.either_way != Some(Outcome::Pass) {
+                return Ok(done);
+            }
+            lab.tell(&Event::Note(
+                "without link-time optimization it passes, so once more with it. Crates are then optimized as the one that \
+                 links them is, so that this is one of the culprits",
+            ))?;
+        }
+        search(&self.compilation, lab)
+    }
+
     /// How much was compiled, for people.
     fn compiled(&self) -> String {
         let compiled = self.compilation.session.compiled.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let count = compiled.map_or(0, |text| text.lines().count());
         format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
-    }
-
-    fn level(&self, among: Among) -> Level {
-        Level { compilation: self.compilation.clone(), among, seen: self.seen.clone() }
     }
 
     fn driver(&self) -> Result<PathBuf, DriverError> {
@@ -151,12 +176,14 @@ impl Drill {
     fn explain(
         &self,
         lab: &mut Lab<'_>,
+        compilation: &Arc<Compilation>,
         crates: &Program,
         culprit: &Named,
         driver: Option<&PathBuf>,
     ) -> io::Result<Answer> {
         let mut inquiry = Inquiry {
             drill: self,
+            compilation,
             crates,
             culprits: culprit.changes.iter().copied().collect(),
             tests: &culprit.found.tests,
@@ -164,8 +191,8 @@ impl Drill {
             files: Vec::new(),
         };
         for &change in &inquiry.culprits {
-            let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
-            inquiry.facts.push(("crate", package));
+            let package = compilation.package(change).map(Package::describe).unwrap_or_default();
+            inquiry.facts.push(Fact { of: "crate", text: package });
         }
         if let Some(driver) = driver {
             inquiry.functions(lab, driver)?;
@@ -182,6 +209,8 @@ impl Drill {
 /// What is asked about one culprit.
 struct Inquiry<'a> {
     drill: &'a Drill,
+    /// How things are compiled.
+    compilation: &'a Arc<Compilation>,
     /// The search that found it.
     crates: &'a Program,
     /// Its crates.
@@ -189,7 +218,7 @@ struct Inquiry<'a> {
     /// The tests that it breaks.
     tests: &'a [String],
     /// What is known by now.
-    facts: Vec<(&'static str, String)>,
+    facts: Vec<Fact>,
     /// Where its functions are.
     files: Vec<PathBuf>,
 }
@@ -198,9 +227,10 @@ impl Inquiry<'_> {
     /// Which functions it is.
     fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
         let search = |is_strict, with_std, lab: &mut Lab<'_>| {
-            let (culprits, driver) = (self.culprits.clone(), driver.to_owned());
-            let functions = Functions { culprits, driver, is_strict, with_std, told: Mutex::default() };
-            self.search(lab, Among::Functions(functions), "function")
+            let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
+            let driver = driver.to_owned();
+            let functions = Gated { compilation, culprits, driver, is_strict, with_std, told: Mutex::default() };
+            self.search(lab, Box::new(functions), "function")
         };
         let (mut found, either_way) = search(true, false, lab)?;
         match either_way {
@@ -215,7 +245,7 @@ impl Inquiry<'_> {
                 (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
                 _ => String::new(),
             };
-            self.facts.push(("function", format!("{}{place}", function.name)));
+            self.facts.push(Fact { of: "function", text: format!("{}{place}", function.name) });
             self.files.extend(function.file.map(|file| self.drill.project.root().join(file)));
         }
         Ok(())
@@ -225,7 +255,7 @@ impl Inquiry<'_> {
     fn passes(&mut self, lab: &mut Lab<'_>, package: ChangeId) -> io::Result<()> {
         for of in [CounterKind::Llvm, CounterKind::Mir] {
             if of == CounterKind::Mir {
-                let name = self.drill.compilation.package(package).map(|package| &package.name);
+                let name = self.compilation.package(package).map(|package| &package.name);
                 let note = format!(
                     "the counter of rustc's own passes is unstable: RUSTC_BOOTSTRAP=1 is set where {} is compiled",
                     name.map_or("the crate", |name| name)
@@ -233,7 +263,7 @@ impl Inquiry<'_> {
                 lab.tell(&Event::Note(&note))?;
             }
             let build = |with| self.crates.build_beside(with, lab.interrupt);
-            let passes = match self.drill.compilation.list_passes(&self.culprits, package, of, build) {
+            let passes = match self.compilation.list_passes(&self.culprits, package, of, build) {
                 Ok(passes) => passes,
                 Err(CargoError::Interrupted) => return Ok(()),
                 Err(error) => {
@@ -246,10 +276,11 @@ impl Inquiry<'_> {
                 lab.tell(&Event::Note(&note))?;
                 continue;
             }
-            let among = Among::Passes { culprits: self.culprits.clone(), package, of, passes };
-            let (found, either_way) = self.search(lab, among, "pass")?;
+            let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
+            let counted = Counted { compilation, culprits, package, of, passes };
+            let (found, either_way) = self.search(lab, Box::new(counted), "pass")?;
             if let [pass] = found.as_slice() {
-                self.facts.push(("pass", pass.name.clone()));
+                self.facts.push(Fact { of: "pass", text: pass.name.clone() });
                 return self.cross_check(lab, package, of, &pass.name);
             }
             if lab.interrupt.requested() {
@@ -267,12 +298,13 @@ impl Inquiry<'_> {
     fn cross_check(&mut self, lab: &mut Lab<'_>, package: ChangeId, of: CounterKind, pass: &str) -> io::Result<()> {
         let name = pass.split(' ').nth(2).unwrap_or_default();
         let without = passes::without(of, name);
-        let plan = self.drill.compilation.plan(true);
+        let plan = self.compilation.plan(true);
         let flags = plan.flags.iter().chain(&without).cloned().collect();
         let plan = Plan { flags, unstable: of == CounterKind::Mir, ..plan };
         let is_bad = |package: &Package| self.culprits.contains(&package.change);
-        let with = self.drill.compilation.with(&is_bad, &[(package, plan)].into());
-        let target = self.crates.narrowed(self.tests, self.drill.level(Among::Fixed(with)));
+        let build = self.compilation.with(&is_bad, &[(package, plan)].into());
+        let fixed = Fixed { compilation: self.compilation.clone(), build };
+        let target = self.crates.narrowed(self.tests, Box::new(fixed));
         let flags = without.join(" ");
         let words = match lab.try_once(&target)?.map(|run| run.outcome) {
             Some(Outcome::Pass) => format!("with that pass alone left out, everywhere, it passes: {flags}"),
@@ -282,25 +314,35 @@ impl Inquiry<'_> {
             }
             None => return Ok(()),
         };
-        self.facts.push(("check", words));
+        self.facts.push(Fact { of: "check", text: words });
         Ok(())
     }
 
     /// Searches, and tells why if nothing was found.
-    fn search(&self, lab: &mut Lab<'_>, among: Among, what: &str) -> io::Result<(Vec<Change>, Option<Outcome>)> {
-        let target = self.crates.narrowed(self.tests, self.drill.level(among));
+    fn search(
+        &self,
+        lab: &mut Lab<'_>,
+        level: Box<dyn Level>,
+        what: &str,
+    ) -> io::Result<(Vec<Change>, Option<Outcome>)> {
+        let target = self.crates.narrowed(self.tests, level);
         let Searched { end, found, either_way } = lab.search(&target)?;
         if end.status == Exit::Interrupted {
             return Ok((Vec::new(), None));
         }
         if found.is_empty() {
-            lab.tell(&Event::Note(&format!("no {what} was found: {}", end.conclusion)))?;
+            let why = match either_way {
+                Some(Outcome::Fail) => format!("it fails even without any of the {what}s"),
+                Some(Outcome::Pass) => format!("compiled for a search of {what}s, it passes"),
+                _ => end.conclusion,
+            };
+            lab.tell(&Event::Note(&format!("no {what} was found: {why}")))?;
         }
         Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way))
     }
 
     fn answer(self, set: usize) -> Answer {
-        let packages = self.culprits.iter().filter_map(|&change| self.drill.compilation.package(change)).collect();
+        let packages = self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect();
         let files = self.files.iter().map(PathBuf::as_path).collect();
         let triple = self.drill.project.triple();
         let is_build = self.drill.project.subcommand.is_build();

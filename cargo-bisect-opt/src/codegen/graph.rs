@@ -4,11 +4,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    ffi::OsString,
     path::{Path, PathBuf},
 };
 
-use super::overrides;
+use super::profiles;
 use crate::cargo::is_spec_of;
 use bisect_core::{ChangeId, Field};
 use cargo_metadata::{DependencyKind, Metadata, Package as MetadataPackage, PackageId, TargetKind};
@@ -48,16 +47,9 @@ impl Package {
     }
 }
 
-/// The packages that `metadata` has of a build of `roots`, with what their tests need if they are tested; for cargo as it
-/// works in `directory` with these values of `--config`.
-pub fn packages(
-    metadata: &Metadata,
-    roots: &[PackageId],
-    tests: bool,
-    directory: &Path,
-    given: &[OsString],
-) -> Vec<Package> {
-    let named = overrides::named_packages(metadata.workspace_root.as_std_path(), directory, given);
+/// The packages that `metadata` has of a build of `roots`, with what their tests need if they are tested; `named` are those
+/// that profiles of the user's name.
+pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool, named: &BTreeSet<String>) -> Vec<Package> {
     let by_id: BTreeMap<_, _> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: BTreeMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
@@ -81,7 +73,7 @@ pub fn packages(
     }
     let members: BTreeSet<_> = metadata.workspace_members.iter().collect();
     let all = reached.iter().filter_map(|id| by_id.get(id));
-    all.map(|package| Package::of(package, members.contains(&package.id), metadata, &named)).collect()
+    all.map(|package| Package::of(package, members.contains(&package.id), metadata, named)).collect()
 }
 
 fn is_proc_macro(package: &MetadataPackage) -> bool {
@@ -104,7 +96,7 @@ impl Package {
                 None if is_unique => format!("{name}@{version}"),
                 None => package.id.repr.clone(),
             },
-            is_named: by_user.is_some() || !is_own && named.contains(overrides::OTHERS),
+            is_named: by_user.is_some() || !is_own && named.contains(profiles::OTHERS),
             source: source.map_or_else(PathBuf::new, |target| target.src_path.clone().into()),
             directory: package
                 .manifest_path
@@ -120,6 +112,8 @@ impl Package {
 #[cfg(test)]
 mod tests {
     use cargo_metadata::MetadataCommand;
+
+    use crate::codegen::profiles::Profiles;
 
     use super::*;
 
@@ -162,7 +156,7 @@ mod tests {
         let options = ["--offline", "--filter-platform", "x86_64-unknown-linux-gnu"].map(str::to_owned);
         let metadata = command.current_dir(dir).other_options(options.to_vec()).exec().unwrap();
         let root = metadata.packages.iter().find(|package| package.name.as_str() == "app").unwrap().id.clone();
-        let mut packages = packages(&metadata, &[root], tests, dir, &[]);
+        let mut packages = packages(&metadata, &[root], tests, &Profiles::read(dir, dir, &[]).named_packages());
         packages.sort_by(|a, b| (&a.name, &a.id).cmp(&(&b.name, &b.id)));
         packages
     }

@@ -26,7 +26,7 @@ pub const VARIABLE: &str = "BISECT_OPT_WRAPPER";
 pub const STORE: &str = "BISECT_OPT_STORE";
 
 /// What is the same for all crates of a search.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Session {
     /// The user's own wrapper.
     pub inner: Option<PathBuf>,

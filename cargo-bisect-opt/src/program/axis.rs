@@ -22,7 +22,7 @@ pub enum Axis {
     /// Whatever the compiler makes of these flags.
     Flags(String),
     /// How things are compiled.
-    Codegen(Level),
+    Codegen(Box<dyn Level>),
 }
 
 /// Checks what the user gave as `--rustflags`.

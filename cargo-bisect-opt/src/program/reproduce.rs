@@ -5,7 +5,7 @@ use bisect_core::Pattern;
 use super::{Axis, Failure, Program, Share};
 use crate::{
     cargo::{Executable, libtest},
-    shell,
+    codegen, shell,
 };
 
 impl Program {
@@ -20,7 +20,7 @@ impl Program {
                 self.cargo_line(variables.collect(), &[], tests)
             }
             Axis::Codegen(level) => {
-                let (variables, settings) = level.reproduce(pattern);
+                let (variables, settings) = codegen::reproduce(level.as_ref(), pattern);
                 self.cargo_line(variables, &settings, tests)
             }
             Axis::Flags(_) => {

@@ -1,0 +1,102 @@
+//! Packages as changes: which of them are compiled in the bad way.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bisect_core::{ChangeId, Matcher, Pattern};
+
+use super::{
+    Level,
+    compilation::Compilation,
+    graph::Package,
+    settings::{Contrast, Settings},
+};
+use crate::{
+    cargo::{Artifacts, With},
+    events::Change,
+    reports::Reports,
+    target::Kind,
+};
+
+/// All packages of the graph.
+#[derive(Debug)]
+pub struct Crates {
+    compilation: Arc<Compilation>,
+    /// Those that are needed; before the first build, nothing is known of that.
+    needed: Mutex<Option<BTreeSet<ChangeId>>>,
+}
+
+impl Crates {
+    /// Those of this compilation.
+    pub fn new(compilation: Arc<Compilation>) -> Self {
+        Self { compilation, needed: Mutex::default() }
+    }
+}
+
+impl Level for Crates {
+    fn compilation(&self) -> &Compilation {
+        &self.compilation
+    }
+
+    fn name(&self) -> &'static str {
+        "crates"
+    }
+
+    fn subject(&self) -> String {
+        "crates".to_owned()
+    }
+
+    fn headline(&self, changes: usize) -> String {
+        let Contrast { good, bad } = &self.compilation.contrast;
+        let bad = if bad == &Settings::default() {
+            format!("by the {} profile", self.compilation.profile)
+        } else {
+            format!("with {bad}")
+        };
+        let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
+        let (these, make) = if changes == 1 { ("this crate", "makes") } else { ("these crates", "together make") };
+        format!("{these} compiled {bad}, not {good}, {make} the target fail")
+    }
+
+    fn build_with(&self, pattern: &Pattern) -> Option<With> {
+        Some(self.compilation.with(&|package| self.is_bad(package, pattern), &BTreeMap::new()))
+    }
+
+    fn is_bad(&self, package: &Package, pattern: &Pattern) -> bool {
+        Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(package.change))
+    }
+
+    /// What a selection says of crates is reported of all of them that are needed, also if a build has failed: cargo may or
+    /// may not have come to compile them.
+    fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
+        let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(artifacts) = artifacts {
+            let built = self.compilation.see(artifacts, &|package| self.is_bad(package, pattern));
+            if artifacts.is_complete {
+                needed.get_or_insert(built);
+            }
+        }
+        let matcher = Matcher::new(pattern);
+        for package in &self.compilation.packages {
+            let is_there = needed.as_ref().is_none_or(|needed| needed.contains(&package.change));
+            if is_there && matcher.as_ref().is_some_and(|matcher| matcher.should_report(package.change)) {
+                reports.add(package.change, &package.describe());
+            }
+        }
+        Ok(())
+    }
+
+    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
+        let package = self.compilation.package(id);
+        let file = package.map(|package| {
+            let path = &package.source;
+            path.strip_prefix(root).unwrap_or(path).display().to_string()
+        });
+        let name = package.map(|package| package.name.clone()).unwrap_or_default();
+        Change { file, ..Change::new(id, Kind::Crate, name, text) }
+    }
+}

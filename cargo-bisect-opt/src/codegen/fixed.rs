@@ -1,0 +1,56 @@
+//! One build, whatever is enabled: to try something out.
+
+use std::{io, path::Path, sync::Arc};
+
+use bisect_core::{ChangeId, Pattern};
+
+use super::{Level, compilation::Compilation, graph::Package};
+use crate::{
+    cargo::{Artifacts, With},
+    events::Change,
+    reports::Reports,
+    target::Kind,
+};
+
+/// No change at all.
+#[derive(Debug)]
+pub struct Fixed {
+    /// How things are compiled.
+    pub compilation: Arc<Compilation>,
+    /// The build.
+    pub build: With,
+}
+
+impl Level for Fixed {
+    fn compilation(&self) -> &Compilation {
+        &self.compilation
+    }
+
+    fn name(&self) -> &'static str {
+        "passes"
+    }
+
+    fn subject(&self) -> String {
+        "one compilation".to_owned()
+    }
+
+    fn headline(&self, _: usize) -> String {
+        "this compilation makes the target fail".to_owned()
+    }
+
+    fn build_with(&self, _: &Pattern) -> Option<With> {
+        Some(self.build.clone())
+    }
+
+    fn is_bad(&self, _: &Package, _: &Pattern) -> bool {
+        false
+    }
+
+    fn report(&self, _: &Pattern, _: Option<&Artifacts>, _: &mut Reports) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+        Change::new(id, Kind::Pass, String::new(), text)
+    }
+}

@@ -1,0 +1,77 @@
+//! Profiles with link-time optimization: it is left out of the search where the target fails without it.
+#![cfg(unix)]
+
+use std::{fs, path::Path, process::Command};
+
+use bisect_tests::harness::{Finished, Fixture, Scratch, fixtures_target_dir, run, scrubbed};
+
+/// Two functions that do the same. Whether they have the same address is for the linker, and for LLVM where it sees both.
+const SMOOTH: &str = r"
+/// How a value is smoothed.
+#[inline(never)]
+pub fn smooth(value: u64) -> u64 {
+    (value ^ (value >> 7)).wrapping_mul(0x9e37_79b9)
+}
+";
+
+const TEST: &str = r"
+#[test]
+fn rules_are_told_apart() {
+    let (readings, heights): (fn(u64) -> u64, fn(u64) -> u64) = (idle::smooth, means::smooth);
+    assert!(!std::ptr::fn_addr_eq(readings, heights));
+}
+";
+
+fn fixture() -> Fixture {
+    let fixture = Fixture::new("scales");
+    let append = |path: &str, text: &str| {
+        let before = fs::read_to_string(fixture.dir().join(path)).unwrap_or_default();
+        fixture.write(path, &(before + text));
+    };
+    append("idle/src/lib.rs", SMOOTH);
+    append("means/src/lib.rs", SMOOTH);
+    append("app/tests/rules.rs", TEST);
+    append("app/Cargo.toml", "idle = { path = \"../idle\" }\n");
+    append("Cargo.toml", "[profile.release]\nlto = \"fat\"\n");
+    fixture
+}
+
+fn search(fixture: &Fixture, test: &str) -> Finished {
+    let scratch = Scratch::new();
+    let mut command = fixture.driver(["test", "--codegen", "--level=crates", "--json", "-papp"]);
+    command.env("CARGO_TARGET_DIR", target_dir()).arg(format!("--test={test}"));
+    run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0)
+}
+
+fn target_dir() -> std::path::PathBuf {
+    fixtures_target_dir().with_file_name("lto-target")
+}
+
+#[track_caller]
+fn expect_reproduced(finished: &Finished) {
+    let found = finished.events_of("found");
+    let line = found[0]["reproduce"].as_str().unwrap();
+    let mut command: Command = scrubbed(Path::new("sh"), Path::new("/"));
+    let again = run(command.env("CARGO_TARGET_DIR", target_dir()).args(["-c", line]));
+    assert_ne!(again.status, Some(0), "{line}\n{again}");
+    assert!(again.stdout.contains("test result: FAILED"), "{line}\n{again}");
+}
+
+#[test]
+fn what_fails_without_it_is_searched_without_it() {
+    let fixture = fixture();
+    let finished = search(&fixture, "works");
+    assert_eq!(finished.culprits(), [["means 0.1.0"]], "{finished}");
+    assert!(finished.events_of("found")[0]["reproduce"].as_str().unwrap().contains("profile.release.lto=false"));
+    expect_reproduced(&finished);
+}
+
+#[test]
+fn what_needs_it_is_searched_with_it() {
+    let fixture = fixture();
+    let finished = search(&fixture, "rules");
+    // The program is where it is linked.
+    assert_eq!(finished.culprits(), [["app 0.1.0", "idle 0.1.0", "means 0.1.0"]], "{finished}");
+    finished.expect_message(&["without link-time optimization it passes"]);
+    expect_reproduced(&finished);
+}
