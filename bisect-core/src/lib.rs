@@ -22,6 +22,7 @@
 
 extern crate alloc;
 
+mod config;
 mod id;
 pub mod marker;
 mod matcher;
@@ -29,6 +30,7 @@ pub mod noise;
 mod pattern;
 pub mod search;
 
+pub use config::{Config, ConfigError, ConfigErrorKind, Setting};
 pub use id::{ChangeId, Field, IdHasher};
 pub use matcher::Matcher;
 pub use pattern::{ParseError, ParseErrorKind, Pattern, Suffix, Term};

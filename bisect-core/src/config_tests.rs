@@ -1,8 +1,9 @@
 //! Accept and reject tables of the variable.
 
-use bisect_core::{ChangeId, ParseErrorKind};
+use alloc::string::ToString;
 
 use super::*;
+use crate::{ChangeId, ParseErrorKind};
 
 /// What toggle `name` does about the change with ID 1.
 fn meaning(value: &str, name: &str) -> &'static str {
@@ -46,8 +47,8 @@ fn accepted() {
 
 #[test]
 fn rejected() {
-    let pattern = |offset, kind| Problem::Pattern(ParseError { offset, kind });
-    for (value, offset, problem) in [
+    let pattern = |offset, kind| ConfigErrorKind::Pattern(ParseError { offset, kind });
+    for (value, offset, kind) in [
         (&b"+0-1x"[..], 4, pattern(4, ParseErrorKind::Unexpected('x'))),
         (b"on", 0, pattern(0, ParseErrorKind::Unexpected('o'))),
         (b"y;n", 1, pattern(1, ParseErrorKind::Unexpected(';'))),
@@ -55,18 +56,18 @@ fn rejected() {
         (b"a=y;b=0+", 8, pattern(2, ParseErrorKind::MissingTerm)),
         (b"a=ON", 2, pattern(0, ParseErrorKind::Unexpected('O'))),
         (b"a=y=n", 3, pattern(1, ParseErrorKind::Unexpected('='))),
-        (b"a=y;", 4, Problem::NoEquals),
-        (b"a=y;;b=n", 4, Problem::NoEquals),
-        (b"a=y;b", 5, Problem::NoEquals),
-        (b"=y", 0, Problem::NoName),
-        (b"a=y;=n", 4, Problem::NoName),
-        (b"a b=y", 1, Problem::NotInNames(' ')),
-        ("a=y; é=n".as_bytes(), 4, Problem::NotInNames(' ')),
-        (b"a=y;a=n", 4, Problem::NamedTwice),
-        (b"a=y\xff", 3, Problem::NotUtf8),
+        (b"a=y;", 4, ConfigErrorKind::NoEquals),
+        (b"a=y;;b=n", 4, ConfigErrorKind::NoEquals),
+        (b"a=y;b", 5, ConfigErrorKind::NoEquals),
+        (b"=y", 0, ConfigErrorKind::NoName),
+        (b"a=y;=n", 4, ConfigErrorKind::NoName),
+        (b"a b=y", 1, ConfigErrorKind::NotInNames(' ')),
+        ("a=y; é=n".as_bytes(), 4, ConfigErrorKind::NotInNames(' ')),
+        (b"a=y;a=n", 4, ConfigErrorKind::NamedTwice),
+        (b"a=y\xff", 3, ConfigErrorKind::NotUtf8),
     ] {
         let error = Config::parse(value).unwrap_err();
-        assert_eq!(error, Malformed { offset, problem }, "{}", value.escape_ascii());
+        assert_eq!(error, ConfigError { offset, kind }, "{}", value.escape_ascii());
     }
 }
 
