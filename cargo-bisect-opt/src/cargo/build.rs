@@ -1,7 +1,7 @@
 //! Building with cargo, and what came of it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -104,6 +104,9 @@ pub struct Artifacts {
     /// The packages of which anything was built or is up to date, build scripts aside, by their IDs; and what their profile
     /// says, as far as cargo tells.
     pub packages: BTreeMap<String, BTreeMap<&'static str, String>>,
+    /// The names of the files that were made or are up to date, without directory and extension, and without the `lib` that
+    /// libraries begin with.
+    pub stems: BTreeSet<String>,
     /// How often rustc was run: what is up to date does not count.
     pub rustc_invocations: usize,
     /// Crates that were compiled and build scripts that were run, or were up to date.
@@ -278,6 +281,8 @@ impl Artifacts {
             };
             self.libraries.extend(artifact.filenames.iter().filter(is_library).map(|path| path.clone().into()));
         }
+        let stems = artifact.filenames.iter().filter_map(|path| path.file_stem());
+        self.stems.extend(stems.map(|stem| stem.strip_prefix("lib").unwrap_or(stem).to_owned()));
         if !artifact.target.kind.contains(&TargetKind::CustomBuild) {
             self.packages.insert(artifact.package_id.repr.clone(), profile(&artifact.profile));
             self.executables.extend(Executable::of(artifact));

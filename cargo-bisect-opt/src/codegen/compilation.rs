@@ -114,7 +114,7 @@ impl Compilation {
         let artifacts = build(with)?;
         let Some(package) = self.package(package) else { return Ok(Passes::default()) };
         let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
-        Ok(Passes::read(&plan::told(&artifacts.store(), &variable, [&value, ""]))?)
+        Ok(Passes::read(&plan::told(&artifacts.store(), &variable, [&value, ""]), &artifacts.stems)?)
     }
 
     /// A build of these culprits with a counter of the compiler in one of them; and the value of that one's variable.

@@ -84,14 +84,15 @@ impl Level for Gated {
     }
 
     fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
-        let Some(store) = artifacts.map(Artifacts::store) else { return Ok(()) };
+        let Some(artifacts) = artifacts else { return Ok(()) };
         let matcher = Matcher::new(pattern);
         for package in self.compilation.packages.iter().filter(|package| self.is_bad(package, pattern)) {
             let value = self.value(package, pattern);
             let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
-            let directory = plan::told(&store, &variable, [&self.plan().value().unwrap_or_default(), &value]);
+            let directory =
+                plan::told(&artifacts.store(), &variable, [&self.plan().value().unwrap_or_default(), &value]);
             let mut said = Reports::new(true);
-            for file in plan::kept(&directory)?.values() {
+            for file in plan::kept(&directory, &artifacts.stems)?.values() {
                 said.read_file(file)?;
             }
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);

@@ -3,7 +3,10 @@
 //! rustc and LLVM both count what they do to optimize, and stop at a limit: `-Zmir-opt-bisect-limit`, `-opt-bisect-limit`.
 //! So the changes of this axis have a meaning only as prefixes: a pass works on what those before it have left.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use bisect_core::{ChangeId, Matcher, Pattern};
 
@@ -103,13 +106,13 @@ pub struct Passes {
 }
 
 impl Passes {
-    /// Reads what the wrapper has kept: a file for each crate.
+    /// Reads what the wrapper has kept of what was built: a file for each crate. See [`plan::kept`].
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn read(told: &Path) -> std::io::Result<Self> {
+    pub fn read(told: &Path, built: &BTreeSet<String>) -> std::io::Result<Self> {
         let mut all = Vec::new();
-        for (unit, file) in plan::kept(told)? {
+        for (unit, file) in plan::kept(told, built)? {
             let text = fs_err::read(file)?;
             all.extend(String::from_utf8_lossy(&text).lines().filter_map(|line| Pass::parse(&unit, line)));
         }

@@ -4,7 +4,7 @@
 //! of one package has changed, that package is compiled anew, and what depends on it.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
 };
@@ -90,21 +90,22 @@ pub fn told(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
 }
 
 /// The files in such a directory, by unit. A unit of the same name that was compiled otherwise (by another toolchain, in
-/// another profile, with other features) has left a file as well, and is not meant: a search compiles anew what it asks
-/// about, so its file is the latest.
+/// another profile, with other features) has left a file as well, and is not meant: `built` are the stems of the files that
+/// are. Where cargo names what it made without the hash that tells them apart, as it does programs, the latest counts.
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub fn kept(told: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+pub fn kept(told: &Path, built: &BTreeSet<String>) -> io::Result<BTreeMap<String, PathBuf>> {
     let mut files = BTreeMap::new();
     if told.is_dir() {
         for entry in fs_err::read_dir(told)? {
             let entry = entry?;
-            files.insert((entry.metadata()?.modified()?, entry.file_name()), entry);
+            let name = entry.file_name().to_string_lossy().into_owned();
+            let is_meant = built.contains(name.split('.').next().unwrap_or_default());
+            files.insert((is_meant, entry.metadata()?.modified()?, name), entry.path());
         }
     }
-    let of_unit = |entry: fs_err::DirEntry| (Unit::name_of_file(&entry.file_name().to_string_lossy()), entry.path());
-    Ok(files.into_values().map(of_unit).collect())
+    Ok(files.into_iter().map(|((_, _, name), path)| (Unit::name_of_file(&name), path)).collect())
 }
 
 #[cfg(test)]
@@ -114,17 +115,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_each_unit_the_latest_file_counts() {
+    fn of_each_unit_the_file_counts_that_was_built_or_else_the_latest() {
         let dir = tempfile::tempdir().unwrap();
         let names = ["app-9", "app-1", "app-5", "it-1.test", "app-7.bin"];
         for (age, name) in (0..).zip(names) {
             let file = fs_err::File::create(dir.path().join(name)).unwrap();
             file.file().set_modified(SystemTime::now() - Duration::from_secs(100 * age)).unwrap();
         }
-        let kept = kept(dir.path()).unwrap();
-        let expected = [("app", "app-9"), ("app:bin", "app-7.bin"), ("it:test", "it-1.test")];
-        assert_eq!(kept, expected.map(|(unit, file)| (unit.to_owned(), dir.path().join(file))).into());
-        assert_eq!(super::kept(&dir.path().join("nothing")).unwrap(), BTreeMap::new());
+        for (built, app) in [("", "app-9"), ("app-1", "app-1"), ("app-5", "app-5"), ("app-2", "app-9")] {
+            let kept = kept(dir.path(), &[built.to_owned(), "app".to_owned()].into()).unwrap();
+            let expected = [("app", app), ("app:bin", "app-7.bin"), ("it:test", "it-1.test")];
+            let expected = expected.map(|(unit, file)| (unit.to_owned(), dir.path().join(file)));
+            assert_eq!(kept, expected.into(), "{built}");
+        }
+        assert_eq!(kept(&dir.path().join("nothing"), &BTreeSet::new()).unwrap(), BTreeMap::new());
     }
 
     #[test]
