@@ -22,6 +22,7 @@ pub mod graph;
 pub mod passes;
 pub mod plan;
 pub mod profiles;
+mod reuse;
 pub mod settings;
 pub mod wrapper;
 
@@ -65,6 +66,11 @@ pub trait Level: Debug + Send + Sync {
     /// The build for a pattern. `None`: there is none.
     fn build_with(&self, pattern: &Pattern) -> Option<With>;
 
+    /// The same, told as shortly as can be, for people to build it again.
+    fn build_again(&self, pattern: &Pattern) -> Option<With> {
+        self.build_with(pattern)
+    }
+
     /// Whether a package is compiled in the bad way with a pattern.
     fn is_bad(&self, package: &Package, pattern: &Pattern) -> bool;
 
@@ -77,11 +83,16 @@ pub trait Level: Debug + Send + Sync {
 
     /// A change that was reported with this text, of a project in the directory `root`.
     fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change;
+
+    /// What else the builds have shown, for people.
+    fn summary(&self) -> Option<String> {
+        None
+    }
 }
 
 /// Variables (`NAME=value`) and settings (as for `--config`) with which cargo builds what a level builds for a pattern.
 pub fn reproduce(level: &dyn Level, pattern: &Pattern) -> (Vec<String>, Vec<String>) {
-    let Some(With { mut variables, settings, .. }) = level.build_with(pattern) else { return Default::default() };
+    let Some(With { mut variables, settings, .. }) = level.build_again(pattern) else { return Default::default() };
     let shortly = level.compilation().shortly(&|package| level.is_bad(package, pattern));
     let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::DRIVER_PREFIX);
     if variables.keys().any(is_told) {

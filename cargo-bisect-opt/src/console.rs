@@ -56,6 +56,7 @@ impl Trace {
             "crates" => "crate",
             "functions" => "function",
             "passes" => "pass",
+            "expressions" => "expression",
             _ => "change",
         };
         let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
@@ -241,6 +242,7 @@ impl Results {
             Kind::Crate => "crate",
             Kind::Function => "function",
             Kind::Pass => "pass",
+            Kind::Expression => "expression",
         };
         let what = if name.is_empty() { what.trim_end_matches(" of") } else { what };
         let place = match (&change.file, change.line, change.column) {
@@ -262,11 +264,9 @@ impl Results {
             }
         }
         // What a target that is not ours says may be more than a place.
-        if change.name.is_empty() && change.frames.is_empty() {
-            for line in &change.text {
-                writeln!(out, "    {line}")?;
-            }
-        }
+        let is_unknown = change.name.is_empty() && change.frames.is_empty();
+        let details = if is_unknown { &change.text } else { &change.details };
+        details.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
         let snippets = source::snippets(&own, change);
         if snippets.is_empty() { Ok(()) } else { writeln!(out, "\n{snippets}") }
     }

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     chance::Seed,
-    describe::{Description, Frame},
+    describe::{Description, Frame, Place},
     exit_code::Exit,
     noise::{Beliefs, Sureness},
     target::Kind,
@@ -148,15 +148,21 @@ pub struct Change {
     pub line: Option<u32>,
     /// Column of that line, from 1.
     pub column: Option<u32>,
+    /// Where it ends, behind its last character, if the report says so: line and column, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end: Option<(u32, u32)>,
     /// The call stack, innermost frame first.
     pub frames: Vec<Frame>,
+    /// What of the report is neither of these, and is for people to read.
+    #[serde(skip)]
+    pub details: Vec<String>,
 }
 
 impl Change {
     /// A change that was reported with this text, at no place in particular.
     pub fn new(id: ChangeId, kind: Kind, name: String, text: &[String]) -> Self {
-        let (id, text) = (id.to_string(), text.to_vec());
-        Self { id, kind, name, text, file: None, line: None, column: None, frames: Vec::new() }
+        let (id, text, frames, details) = (id.to_string(), text.to_vec(), Vec::new(), Vec::new());
+        Self { id, kind, name, text, file: None, line: None, column: None, end: None, frames, details }
     }
 
     /// A change that was reported with this text, of a toggle whose kind may be known.
@@ -164,12 +170,15 @@ impl Change {
         let description = Description::parse(text);
         let name = description.name.unwrap_or_default();
         let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
-        let (file, line, column) = match description.place {
-            Some(place) => (Some(place.file), Some(place.line), place.column),
-            None => (None, None, None),
-        };
         let kind = kind(&name).unwrap_or(by_form);
-        Self { id: id.to_string(), kind, name, text: text.to_vec(), file, line, column, frames: description.frames }
+        Self { frames: description.frames, ..Self::new(id, kind, name, text).at(description.place) }
+    }
+
+    /// The same at a place, if there is one.
+    #[must_use]
+    pub fn at(self, place: Option<Place>) -> Self {
+        let Some(Place { file, line, column }) = place else { return self };
+        Self { file: Some(file), line: Some(line), column, ..self }
     }
 }
 

@@ -83,8 +83,8 @@ pub struct Searched {
     pub end: End,
     /// The culprits, as they were told.
     pub found: Vec<Named>,
-    /// How the target ended with every change and with none, if there was no difference.
-    pub either_way: Option<Outcome>,
+    /// The same as the search says it, if it came to its end.
+    pub verdict: Option<Verdict>,
 }
 
 /// A culprit that was told.
@@ -141,11 +141,7 @@ impl Lab<'_> {
         self.before.trials += end.trials;
         self.before.numbers += numbers;
         self.before.runs += end.runs;
-        let either_way = match search.verdict() {
-            Some(Verdict::NoDifference(outcome)) => Some(outcome),
-            _ => None,
-        };
-        Ok(Searched { end, found, either_way })
+        Ok(Searched { end, found, verdict: search.verdict() })
     }
 
     /// Runs the target once with every change, outside any search; what that means is for it to say.

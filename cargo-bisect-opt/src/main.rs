@@ -15,6 +15,7 @@ mod conclude;
 mod console;
 mod crew;
 mod describe;
+mod edition;
 mod events;
 mod exec;
 mod exit_code;
@@ -54,6 +55,7 @@ use bisect_core::search as engine;
 use chance::Seed;
 use codegen::drill::{Drill, DrillError};
 use console::{Conclusion, Results, Trace};
+use edition::{EditionError, Editions};
 use events::Sink;
 use exit_code::Exit;
 use interrupt::Interrupt;
@@ -82,6 +84,8 @@ enum Failure {
     #[error(transparent)]
     Codegen(#[from] DrillError),
     #[error(transparent)]
+    Edition(#[from] EditionError),
+    #[error(transparent)]
     Since(#[from] SinceError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[from] ctrlc::Error),
@@ -94,13 +98,15 @@ impl Failure {
         match self {
             Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) | Failure::Since(_) => Exit::Usage,
             Failure::Codegen(error) if error.is_usage() => Exit::Usage,
-            Failure::Cargo(CargoError::Interrupted) | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted)) => {
-                Exit::Interrupted
-            }
+            Failure::Edition(error) if error.is_usage() => Exit::Usage,
+            Failure::Cargo(CargoError::Interrupted)
+            | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted))
+            | Failure::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
             Failure::Cargo(error) if error.is_usage() => Exit::Usage,
             Failure::WorkingDirectory(_)
             | Failure::Cargo(_)
             | Failure::Codegen(_)
+            | Failure::Edition(_)
             | Failure::Signals(_)
             | Failure::Output(_) => Exit::Unusable,
         }
@@ -160,9 +166,15 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
         quiet: command.show.quiet,
     };
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let driver = command.driver.as_deref();
+    if let Some(edition) = command.edition.edition {
+        let scratch = tempfile::tempdir().map_err(CargoError::Io)?;
+        let editions = Editions::prepare(settings, edition, driver, scratch.path())?;
+        return bisect(editions.root(), &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
+    }
     if command.codegen.codegen {
         let scratch = tempfile::tempdir().map_err(CargoError::Io)?;
-        let drill = Drill::prepare(settings, command.codegen, scratch.path())?;
+        let drill = Drill::prepare(settings, &command.codegen, driver, scratch.path())?;
         let root = drill.project.root();
         return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
     }

@@ -2,10 +2,11 @@
 
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use cargo_metadata::Edition;
+use clap::{ArgAction, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
-use crate::{chance::Seed, codegen::Depth, launcher::Launcher, program::PerTest, repetition::Repetition};
+use crate::{chance::Seed, codegen::Depth, edition, launcher::Launcher, program::PerTest, repetition::Repetition};
 
 /// Names what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
@@ -74,6 +75,7 @@ pub struct TestCommand {
 
 /// What the commands have in common that have cargo build.
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("compiled").args(["codegen", "edition"]))]
 pub struct CargoCommand {
     /// Search this toggle only; may be given several times [default: all toggles decided at run time; for
     /// `build` and `check`, all that are decided while compiling]
@@ -84,6 +86,12 @@ pub struct CargoCommand {
     pub rustflags: Option<String>,
     #[command(flatten)]
     pub codegen: CodegenArgs,
+    #[command(flatten)]
+    pub edition: EditionArgs,
+    /// The bisect-rustc that compiles what --codegen and --edition search [default: that of `BISECT_RUSTC`, or the one beside
+    /// this executable]
+    #[arg(long, value_name = "PATH", requires = "compiled")]
+    pub driver: Option<PathBuf>,
     #[command(flatten)]
     pub search: SearchArgs,
     #[command(flatten)]
@@ -97,7 +105,7 @@ pub struct CargoCommand {
 #[derive(Debug, Args)]
 pub struct CodegenArgs {
     /// Search for what must be optimized for the target to fail: crates, then functions, then passes of the compiler
-    #[arg(long, conflicts_with_all = ["toggles", "rustflags"])]
+    #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition"])]
     pub codegen: bool,
     /// How crates are compiled that are not to break the target: `KEY=VALUE` of the profile, or flags of rustc
     /// [default: opt-level=0]
@@ -109,9 +117,15 @@ pub struct CodegenArgs {
     /// How far to go (`check` makes no code, and goes no further than crates)
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub level: Depth,
-    /// The bisect-rustc that searches functions [default: that of `BISECT_RUSTC`, or the one beside this executable]
-    #[arg(long, value_name = "PATH", requires = "codegen")]
-    pub driver: Option<PathBuf>,
+}
+
+/// What expressions mean, as what is searched.
+#[derive(Debug, Args)]
+pub struct EditionArgs {
+    /// Search for expressions that break the target where they mean what they mean in this edition, 2024 or 2021, and the
+    /// rest of the program is of the other one (of the packages that -p names, or else of all in the workspace)
+    #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags"])]
+    pub edition: Option<Edition>,
 }
 
 /// The words of a command line that are not ours.

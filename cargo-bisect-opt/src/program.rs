@@ -426,10 +426,11 @@ impl Target for Program {
     }
 
     fn summary(&self) -> Option<String> {
+        if let Some(level) = self.level() {
+            return level.summary();
+        }
         let (builds, invocations) = self.learned().rebuilds;
-        let is_told_in_all = matches!(self.axis, Axis::Codegen(_));
-        (self.axis.builds() && !is_told_in_all)
-            .then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
+        self.axis.builds().then(|| format!("{builds} builds for these runs started rustc {invocations} times"))
     }
 
     fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String {

@@ -51,6 +51,8 @@ struct Spot<'a> {
     file: &'a str,
     line: u32,
     column: Option<u32>,
+    /// Where it ends, if that is known.
+    end: Option<(u32, u32)>,
     label: &'a str,
 }
 
@@ -69,7 +71,8 @@ pub fn snippets(own: &Own<'_>, change: &Change) -> String {
 fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
     let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
     let of_frames = callers.filter_map(|frame| {
-        Some(Spot { file: frame.file.as_deref()?, line: frame.line?, column: frame.column, label: "called here" })
+        let (file, line, column) = (frame.file.as_deref()?, frame.line?, frame.column);
+        Some(Spot { file, line, column, end: None, label: "called here" })
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty() {
@@ -78,9 +81,10 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
             Kind::Caller => "called here",
             Kind::Build => "this choice, made while compiling",
             Kind::Crate | Kind::Function | Kind::Pass => "compiled another way",
+            Kind::Expression => "this expression",
         };
         if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
-            spots.push(Spot { file, line, column: change.column, label });
+            spots.push(Spot { file, line, column: change.column, end: change.end, label });
         }
     }
     spots
@@ -102,24 +106,35 @@ fn extent(text: &str) -> usize {
     text.trim_end().len()
 }
 
+/// Where a column is in a line, in bytes. Columns count characters from 1.
+fn byte_of(line: &str, column: u32) -> usize {
+    let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
+    line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+}
+
 fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
     let line = lines.get(index)?;
     let first = index.saturating_sub(CONTEXT);
-    let shown = lines[first..lines.len().min(index + CONTEXT + 1)].join("\n");
-    let before: usize = lines[first..index].iter().map(|line| line.len() + 1).sum();
-    // Columns count characters from 1.
-    let column = usize::try_from(spot.column.unwrap_or(1)).ok()?.saturating_sub(1);
-    let start = line.char_indices().nth(column).map_or(0, |(at, _)| at);
-    let start = if spot.column.is_none() { line.len() - line.trim_start().len() } else { start };
-    let end = start + extent(&line[start..]);
+    let offset = |index: usize| lines[first..index].iter().map(|line| line.len() + 1).sum::<usize>();
+    let start = match spot.column {
+        Some(column) => byte_of(line, column),
+        None => line.len() - line.trim_start().len(),
+    };
+    let known_end = spot.end.and_then(|(end, column)| {
+        let end = usize::try_from(end).ok()?.checked_sub(1).filter(|&end| end >= index)?;
+        Some((end, byte_of(lines.get(end)?, column)))
+    });
+    let (last, end) = known_end.unwrap_or_else(|| (index, start + extent(&line[start..])));
+    let shown = lines[first..lines.len().min(last + CONTEXT + 1)].join("\n");
     let path = own.shorten(spot.file).display().to_string();
+    let span = offset(index) + start..(offset(last) + end).max(offset(index) + start);
     let snippet = Snippet::source(shown)
         .line_start(first + 1)
         .path(path)
         .fold(false)
-        .annotation(AnnotationKind::Primary.span(before + start..before + end).label(spot.label));
+        .annotation(AnnotationKind::Primary.span(span).label(spot.label));
     Some(Renderer::styled().render(&[Group::with_level(Level::NOTE).element(snippet)]))
 }
 
@@ -149,7 +164,7 @@ mod tests {
     #[test]
     fn places_that_are_not_there_are_not_shown() {
         let own = Own::new(Path::new("."));
-        let spot = |line, column| Spot { file: "src/x.rs", line, column, label: "here" };
+        let spot = |line, column| Spot { file: "src/x.rs", line, column, end: None, label: "here" };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
             assert!(render(&own, &spot(line, column), "one\ntwo\n").is_none(), "{line}");
         }

@@ -114,6 +114,8 @@ pub enum Kind {
     Function,
     /// A pass of the compiler.
     Pass,
+    /// An expression that means something else in another edition.
+    Expression,
 }
 
 /// One run to make.

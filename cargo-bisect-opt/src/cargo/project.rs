@@ -118,6 +118,11 @@ impl Project {
         self.workspace.graph(&self.config, &self.arguments, tests, &self.profiles().named_packages())
     }
 
+    /// Whether the user says which packages of the workspace are built.
+    pub fn names_packages(&self) -> bool {
+        !self.arguments.packages.is_empty()
+    }
+
     /// Whether the profile of this build has the crates optimized together where they are linked.
     pub fn has_lto(&self) -> bool {
         self.profiles().has_lto(&self.profile(), |name| std::env::var(name).ok())

@@ -3,7 +3,8 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
-    path::PathBuf,
+    io,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -16,7 +17,7 @@ use super::{
     settings::{Contrast, Settings},
     wrapper::{self, Session},
 };
-use crate::cargo::{Artifacts, CargoError, With};
+use crate::cargo::{Artifacts, CargoError, Project, With};
 
 /// What does not change during a search.
 #[derive(Clone, Debug)]
@@ -38,6 +39,21 @@ pub struct Compilation {
 }
 
 impl Compilation {
+    /// That of a project's packages. `scratch` is a directory for files that nobody needs after the search.
+    ///
+    /// # Errors
+    /// If this executable, which is the wrapper, cannot be found.
+    pub fn new(project: &Project, packages: Vec<Package>, contrast: Contrast, scratch: &Path) -> io::Result<Self> {
+        let session = Session {
+            inner: project.rustc_wrapper().map(Path::to_owned),
+            compiled: Some(scratch.join("compiled")),
+            keep: None,
+        };
+        let wrapper = std::env::current_exe()?;
+        let (profile, seen) = (project.profile(), Arc::default());
+        Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen })
+    }
+
     /// The package that a change is, or that it is in.
     pub fn package(&self, change: ChangeId) -> Option<&Package> {
         let within = |package: &&Package| change.in_crate(package.change) == change;
@@ -121,7 +137,10 @@ impl Compilation {
     pub fn counting(&self, culprits: &BTreeSet<ChangeId>, package: ChangeId, counter: Counter) -> (With, String) {
         let plan = Plan { counter: Some(counter), ..self.plan(true) };
         let value = plan.value().unwrap_or_default();
-        (self.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
+        let keep = self.session.compiled.as_ref().map(|file| file.with_file_name("kept"));
+        let session = Session { keep, ..self.session.clone() };
+        let compilation = Self { session, ..self.clone() };
+        (compilation.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
     }
 
     /// Settings that say the same as those of [`with`](Self::with) where only these packages are compiled in the bad way, by

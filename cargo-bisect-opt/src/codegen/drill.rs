@@ -7,7 +7,10 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use bisect_core::{ChangeId, search::Outcome};
+use bisect_core::{
+    ChangeId,
+    search::{Outcome, Verdict},
+};
 
 use super::{
     Depth, Level,
@@ -17,12 +20,11 @@ use super::{
     crates::Crates,
     driver::{self, DriverError},
     fixed::Fixed,
-    gated::Gated,
+    gated::{Gated, Gates},
     graph::Package,
     passes,
     plan::{CounterKind, Plan},
     settings::{Contrast, SettingsError},
-    wrapper::Session,
 };
 use crate::{
     cargo::{CargoError, Project},
@@ -79,30 +81,25 @@ impl Drill {
     ///
     /// # Errors
     /// If the arguments, the configuration or the workspace are not as they should be.
-    pub fn prepare(settings: Settings, asked: CodegenArgs, scratch: &Path) -> Result<Self, DrillError> {
+    pub fn prepare(
+        settings: Settings,
+        asked: &CodegenArgs,
+        driver: Option<&Path>,
+        scratch: &Path,
+    ) -> Result<Self, DrillError> {
         let contrast = Contrast::parse(&asked.good, &asked.bad)?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
-        if let Some(path) = asked.driver.as_deref()
+        if let Some(path) = driver
             && let Err(error) = driver::find(Some(path), &project.rustc_version())
             && error.is_usage()
         {
             return Err(error.into());
         }
-        let compilation = Compilation {
-            packages: project.packages()?,
-            contrast,
-            profile: project.profile(),
-            session: Session {
-                inner: project.rustc_wrapper().map(Path::to_owned),
-                compiled: Some(scratch.join("compiled")),
-            },
-            settings: Vec::new(),
-            wrapper: std::env::current_exe().map_err(CargoError::Io)?,
-            seen: Arc::default(),
-        };
+        let packages = project.packages()?;
+        let compilation = Compilation::new(&project, packages, contrast, scratch).map_err(CargoError::Io)?;
         // Without code there is nothing to go further into.
         let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
-        let driver = asked.driver;
+        let driver = driver.map(Path::to_owned);
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
         Ok(Self { settings, depth, driver, compilation, project })
     }
@@ -116,7 +113,7 @@ impl Drill {
         if end.status == Exit::Found && self.depth > Depth::Crates {
             let driver = self.driver();
             if let Err(error) = &driver {
-                lab.tell(&Event::Note(&error.to_string()))?;
+                lab.tell(&Event::Note(&format!("functions are not searched: {error}")))?;
             }
             for culprit in &found {
                 lab.within = Some(culprit.found.set);
@@ -150,7 +147,7 @@ impl Drill {
             let settings = vec![format!("profile.{}.lto=false", self.compilation.profile)];
             let without = Arc::new(Compilation { settings, ..Compilation::clone(&self.compilation) });
             let done = search(&without, lab)?;
-            if done.2.either_way != Some(Outcome::Pass) {
+            if done.2.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
                 return Ok(done);
             }
             lab.tell(&Event::Note(
@@ -227,9 +224,13 @@ impl Inquiry<'_> {
     /// Which functions it is.
     fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
         let search = |is_strict, with_std, lab: &mut Lab<'_>| {
-            let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
-            let driver = driver.to_owned();
-            let functions = Gated { compilation, culprits, driver, is_strict, with_std, told: Mutex::default() };
+            let functions = Gated {
+                compilation: self.compilation.clone(),
+                packages: self.culprits.clone(),
+                driver: driver.to_owned(),
+                gates: Gates::Functions { is_strict, with_std },
+                told: Mutex::default(),
+            };
             self.search(lab, Box::new(functions), "function")
         };
         let (mut found, either_way) = search(true, false, lab)?;
@@ -326,10 +327,14 @@ impl Inquiry<'_> {
         what: &str,
     ) -> io::Result<(Vec<Change>, Option<Outcome>)> {
         let target = self.crates.narrowed(self.tests, level);
-        let Searched { end, found, either_way } = lab.search(&target)?;
+        let Searched { end, found, verdict } = lab.search(&target)?;
         if end.status == Exit::Interrupted {
             return Ok((Vec::new(), None));
         }
+        let either_way = match verdict {
+            Some(Verdict::NoDifference(outcome)) => Some(outcome),
+            _ => None,
+        };
         if found.is_empty() {
             let why = match either_way {
                 Some(Outcome::Fail) => format!("it fails even without any of the {what}s"),

@@ -19,7 +19,7 @@ pub const WITHOUT_MODULE_PASSES: &str =
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
     /// It is nowhere.
-    #[error("functions are not searched: there is no bisect-rustc. {}", advice(.0))]
+    #[error("there is no bisect-rustc. {}", advice(.0))]
     Missing(String),
     /// It cannot be started, or is something else.
     #[error("`{}` is no bisect-rustc that can be used: {why}", path.display())]
@@ -31,7 +31,7 @@ pub enum DriverError {
     },
     /// It is of another toolchain.
     #[error(
-        "functions are not searched: `{}` is of {driver}, and what compiles here is {rustc}; the two must be the same. {}",
+        "`{}` is of {driver}, and what compiles here is {rustc}; the two must be the same. {}",
         path.display(), advice(rustc)
     )]
     Mismatch {

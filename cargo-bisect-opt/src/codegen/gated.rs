@@ -1,4 +1,5 @@
-//! What `bisect-rustc` decides as changes: which functions of some packages are optimized.
+//! What `bisect-rustc` decides as changes, in some packages: which functions are optimized, or which expressions mean what they
+//! mean in another edition.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,6 +9,7 @@ use std::{
 };
 
 use bisect_core::{ChangeId, Matcher, Pattern};
+use cargo_metadata::Edition;
 
 use super::{
     Level,
@@ -24,21 +26,38 @@ use crate::{
     target::Kind,
 };
 
-/// Functions of culprits.
+/// What the driver decides.
 #[derive(Debug)]
 pub struct Gated {
     /// How things are compiled.
     pub compilation: Arc<Compilation>,
-    /// The packages that are compiled in the bad way, by the driver.
-    pub culprits: BTreeSet<ChangeId>,
+    /// The packages that are compiled by the driver, in the bad way.
+    pub packages: BTreeSet<ChangeId>,
     /// `bisect-rustc`.
     pub driver: PathBuf,
-    /// Whether passes are off that optimize functions although they are not to be optimized.
-    pub is_strict: bool,
-    /// Whether functions of the standard library are among them, where they are compiled in these packages.
-    pub with_std: bool,
-    /// What is known of each culprit: one of which the same functions are selected is told the same, and not compiled again.
+    /// What is decided.
+    pub gates: Gates,
+    /// What is known of each package: one of which the same changes are selected is told the same, and not compiled again.
     pub told: Mutex<BTreeMap<ChangeId, Told>>,
+}
+
+/// Which of the driver's gates are asked for.
+#[derive(Debug)]
+pub enum Gates {
+    /// Functions: whether they are optimized.
+    Functions {
+        /// Whether passes are off that optimize functions although they are not to be optimized.
+        is_strict: bool,
+        /// Whether functions of the standard library are among them, where they are compiled in these packages.
+        with_std: bool,
+    },
+    /// Expressions: whether they mean what they mean in another edition.
+    Expressions {
+        /// That edition.
+        edition: Edition,
+        /// Whether expressions are among them of which only the borrow checker can tell.
+        with_borrows: bool,
+    },
 }
 
 /// What is known of the changes in a package.
@@ -47,6 +66,8 @@ pub struct Told {
     known: BTreeSet<ChangeId>,
     /// Patterns that were asked for; of those that say the same of all changes, the first.
     patterns: Vec<Pattern>,
+    /// What the driver has said about each of the package's crates, beside its reports.
+    remarks: BTreeMap<String, String>,
 }
 
 impl Level for Gated {
@@ -55,32 +76,40 @@ impl Level for Gated {
     }
 
     fn name(&self) -> &'static str {
-        "functions"
+        match self.gates {
+            Gates::Functions { .. } => "functions",
+            Gates::Expressions { .. } => "expressions",
+        }
     }
 
     fn subject(&self) -> String {
-        format!("functions in {}", self.compilation.names(&self.culprits))
+        format!("{} in {}", self.name(), self.compilation.names(&self.packages))
     }
 
     fn headline(&self, changes: usize) -> String {
-        let (these, make) =
-            if changes == 1 { ("this function", "makes") } else { ("these functions", "together make") };
-        format!("{these} optimized, {make} the target fail")
+        let makes = if changes == 1 { "makes" } else { "together make" };
+        match (&self.gates, changes) {
+            (Gates::Functions { .. }, 1) => format!("this function optimized, {makes} the target fail"),
+            (Gates::Functions { .. }, _) => format!("these functions optimized, {makes} the target fail"),
+            (Gates::Expressions { edition, .. }, 1) => {
+                format!("this expression, as in edition {edition}, {makes} the target fail")
+            }
+            (Gates::Expressions { edition, .. }, _) => {
+                format!("these expressions, as in edition {edition}, {makes} the target fail")
+            }
+        }
     }
 
     fn build_with(&self, pattern: &Pattern) -> Option<With> {
-        let is_bad = |package: &Package| self.is_bad(package, pattern);
-        let plans = self.culprits.iter().map(|&change| (change, self.plan())).collect();
-        let mut with = self.compilation.with(&is_bad, &plans);
-        for package in self.compilation.packages.iter().filter(|package| is_bad(package)) {
-            let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
-            with.variables.insert(variable, self.value(package, pattern).into());
-        }
-        Some(with)
+        Some(self.build(|package| self.value(package, pattern)))
+    }
+
+    fn build_again(&self, pattern: &Pattern) -> Option<With> {
+        Some(self.build(|_| self.gates.value(pattern)))
     }
 
     fn is_bad(&self, package: &Package, _: &Pattern) -> bool {
-        self.culprits.contains(&package.change)
+        self.packages.contains(&package.change)
     }
 
     fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
@@ -92,11 +121,17 @@ impl Level for Gated {
             let directory =
                 plan::told(&artifacts.store(), &variable, [&self.plan().value().unwrap_or_default(), &value]);
             let mut said = Reports::new(true);
-            for file in plan::kept(&directory, &artifacts.stems)?.values() {
+            let files = plan::kept(&directory, &artifacts.stems)?;
+            for file in files.values() {
                 said.read_file(file)?;
             }
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let known = &mut told.entry(package.change).or_default().known;
+            let Told { known, remarks, .. } = told.entry(package.change).or_default();
+            for (unit, file) in files {
+                if let Some(remark) = remark(&fs_err::read_to_string(file)?) {
+                    remarks.insert(unit, remark);
+                }
+            }
             for &id in said.ids() {
                 known.insert(id);
                 // It may have been told another pattern that selects the same.
@@ -110,27 +145,64 @@ impl Level for Gated {
 
     fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
         let Description { place, frames, .. } = Description::parse(text);
-        let name = frames.first().map(|frame| frame.function.clone()).unwrap_or_default();
-        let place = place.as_ref();
-        Change {
-            file: place.map(|place| place.file.clone()),
-            line: place.map(|place| place.line),
-            column: place.and_then(|place| place.column),
-            ..Change::new(id, Kind::Function, name, text)
+        match self.gates {
+            Gates::Functions { .. } => {
+                let name = frames.first().map(|frame| frame.function.clone()).unwrap_or_default();
+                Change::new(id, Kind::Function, name, text).at(place)
+            }
+            Gates::Expressions { .. } => {
+                let (end, form) = text.iter().find_map(|line| extent(line)).unzip();
+                let details = text.iter().skip(2).filter(|line| extent(line).is_none());
+                let details = details.map(|line| line.trim_start().to_owned()).collect();
+                let frames = frames.into_iter().take(1).collect();
+                let name = form.unwrap_or_default().to_owned();
+                Change { end, frames, details, ..Change::new(id, Kind::Expression, name, text).at(place) }
+            }
         }
     }
+
+    fn summary(&self) -> Option<String> {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        // A library and its tests have the same places.
+        let remarks: BTreeSet<_> = told.values().flat_map(|told| told.remarks.values().cloned()).collect();
+        (!remarks.is_empty()).then(|| remarks.into_iter().collect::<Vec<_>>().join("\n      "))
+    }
+}
+
+/// What the driver says about a crate, beside its reports.
+fn remark(said: &str) -> Option<String> {
+    said.lines().find_map(|line| line.strip_prefix("bisect-rustc: ")).map(str::to_owned)
+}
+
+/// Where an expression ends, and of which form it is: `expression: 7:14-7:101 if let`.
+fn extent(line: &str) -> Option<((u32, u32), &str)> {
+    let (range, form) = line.trim_start().strip_prefix("expression: ")?.split_once(' ')?;
+    let (line, column) = range.split_once('-')?.1.split_once(':')?;
+    Some(((line.parse().ok()?, column.parse().ok()?), form))
 }
 
 impl Gated {
     fn plan(&self) -> Plan {
         let mut plan = Plan { driver: Some(self.driver.clone()), ..self.compilation.plan(true) };
-        if self.is_strict {
+        if let Gates::Functions { is_strict: true, .. } = self.gates {
             plan.flags.push(driver::WITHOUT_MODULE_PASSES.to_owned());
         }
         plan
     }
 
-    /// What `bisect-rustc` is told for a package.
+    /// The build in which each package's driver is told so.
+    fn build(&self, value: impl Fn(&Package) -> String) -> With {
+        let is_bad = |package: &Package| self.packages.contains(&package.change);
+        let plans = self.packages.iter().map(|&change| (change, self.plan())).collect();
+        let mut with = self.compilation.with(&is_bad, &plans);
+        for package in self.compilation.packages.iter().filter(|package| is_bad(package)) {
+            let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
+            with.variables.insert(variable, value(package).into());
+        }
+        with
+    }
+
+    /// What the driver is told for a package.
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let told = told.entry(package.change).or_default();
@@ -146,8 +218,42 @@ impl Gated {
             told.patterns.push(pattern.clone());
             pattern.clone()
         });
-        // Always with text: what is said of a function is asked for later, when it need not be compiled again.
-        let pattern = pattern.verbose(true);
-        if self.with_std { format!("optimize={pattern};std={pattern}") } else { format!("optimize={pattern}") }
+        // Always with text: what is said of a change is asked for later, when it need not be compiled again.
+        self.gates.value(&pattern.verbose(true))
+    }
+}
+
+impl Gates {
+    /// What the driver is told to ask a pattern.
+    fn value(&self, pattern: &Pattern) -> String {
+        self.names().iter().map(|gate| format!("{gate}={pattern}")).collect::<Vec<_>>().join(";")
+    }
+
+    /// As the driver names them.
+    fn names(&self) -> &'static [&'static str] {
+        match self {
+            Gates::Functions { with_std: false, .. } => &["optimize"],
+            Gates::Functions { with_std: true, .. } => &["optimize", "std"],
+            Gates::Expressions { with_borrows: false, .. } => &["drops"],
+            Gates::Expressions { with_borrows: true, .. } => &["drops", "scopes"],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_an_expression_ends() {
+        for (line, expected) in [
+            ("    expression: 7:14-7:101 if let", Some(((7, 101), "if let"))),
+            ("    expression: 12:5-40:6 tail of a block", Some(((40, 6), "tail of a block"))),
+            ("    expression: 7:14", None),
+            ("    expression: 7:14-x:1 if", None),
+            ("  krate::f at src/lib.rs:7:14", None),
+        ] {
+            assert_eq!(extent(line), expected, "{line}");
+        }
     }
 }

@@ -10,7 +10,7 @@ use std::{
 use super::profiles;
 use crate::cargo::is_spec_of;
 use bisect_core::{ChangeId, Field};
-use cargo_metadata::{DependencyKind, Metadata, Package as MetadataPackage, PackageId, TargetKind};
+use cargo_metadata::{DependencyKind, Edition, Metadata, Package as MetadataPackage, PackageId, TargetKind};
 
 /// A package whose crates can be compiled in two ways.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +33,10 @@ pub struct Package {
     pub directory: PathBuf,
     /// Whether it is the workspace's own.
     pub is_own: bool,
+    /// Whether it is what is built, and not only needed for that.
+    pub is_root: bool,
+    /// The edition that it is written in.
+    pub edition: Edition,
 }
 
 impl Package {
@@ -73,7 +77,11 @@ pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool, named: &B
     }
     let members: BTreeSet<_> = metadata.workspace_members.iter().collect();
     let all = reached.iter().filter_map(|id| by_id.get(id));
-    all.map(|package| Package::of(package, members.contains(&package.id), metadata, named)).collect()
+    let package = |package: &&MetadataPackage| {
+        let (is_own, is_root) = (members.contains(&package.id), roots.contains(&package.id));
+        Package { is_own, is_root, ..Package::of(package, is_own, metadata, named) }
+    };
+    all.map(package).collect()
 }
 
 fn is_proc_macro(package: &MetadataPackage) -> bool {
@@ -103,6 +111,8 @@ impl Package {
                 .parent()
                 .map_or_else(PathBuf::new, |directory| Path::new(directory).into()),
             is_own,
+            is_root: false,
+            edition: package.edition,
             name,
             version,
         }

@@ -11,8 +11,8 @@ pub struct Settings {
     pub flags: Vec<String>,
 }
 
-/// What is compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What is compared. By default nothing: both ways are that of the profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contrast {
     /// What a crate is compiled with where its change is disabled.
     pub good: Settings,

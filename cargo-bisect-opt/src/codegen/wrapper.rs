@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     passes,
     plan::{self, Counter, Plan},
+    reuse::Reuse,
 };
 
 /// The variable that makes this executable a wrapper, with a [`Session`] as its value.
@@ -32,6 +33,9 @@ pub struct Session {
     pub inner: Option<PathBuf>,
     /// A line is appended to this file for each crate that is compiled.
     pub compiled: Option<PathBuf>,
+    /// What is compiled is kept in this directory, and what is there is not compiled again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keep: Option<PathBuf>,
 }
 
 /// Does the work of a wrapper, if this process was started as one: the status is the compiler's.
@@ -44,7 +48,7 @@ pub fn main() -> Option<ExitCode> {
         .map_err(io::Error::from)
         .and_then(|session: Session| compile(&session, &rustc, &words));
     Some(match result {
-        Ok(status) => exit_code(status),
+        Ok(code) => code,
         Err(error) => {
             anstream::eprintln!("error: cargo bisect-opt, as a wrapper of {}: {error}", rustc.display());
             ExitCode::FAILURE
@@ -62,7 +66,7 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     code.map_or(ExitCode::from(101), ExitCode::from)
 }
 
-fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Result<ExitStatus> {
+fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Result<ExitCode> {
     let starts = |program: &OsString| {
         let mut command = Command::new(program);
         // Whatever is started from here is no wrapper any more.
@@ -80,17 +84,30 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
     let package = [env::var("CARGO_PKG_NAME").ok(), env::var("CARGO_PKG_VERSION").ok()];
     let (Some(unit), [Some(name), Some(version)]) = (Unit::of(words), package) else {
         // Cargo asks rustc what it is.
-        return by_inner().args(words).status();
+        return by_inner().args(words).status().map(exit_code);
     };
-    if let Some(compiled) = &session.compiled {
-        let mut file = fs_err::OpenOptions::new().create(true).append(true).open(compiled)?;
-        file.write_all(format!("{name} {}\n", unit.name).as_bytes())?;
-    }
+    let count_it = || match &session.compiled {
+        Some(compiled) => {
+            let mut file = fs_err::OpenOptions::new().create(true).append(true).open(compiled)?;
+            file.write_all(format!("{name} {}\n", unit.name).as_bytes())
+        }
+        None => Ok(()),
+    };
     if unit.runs_while_compiling {
-        return by_inner().args(words).status();
+        count_it()?;
+        return by_inner().args(words).status().map(exit_code);
     }
     let variable = plan::variable(plan::PREFIX, &name, &version);
     let value = env::var(&variable).ok();
+    let of_driver = env::var(plan::variable(plan::DRIVER_PREFIX, &name, &version)).unwrap_or_default();
+    let values = [value.as_deref().unwrap_or_default(), &of_driver];
+    let reuse = session.keep.as_ref().and_then(|keep| Reuse::of(keep, &unit, words, values));
+    if let Some(reuse) = &reuse
+        && reuse.restore()?
+    {
+        return Ok(ExitCode::SUCCESS);
+    }
+    count_it()?;
     let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
     let mut command = match &plan.driver {
         // It may not be what the user's wrapper is made for.
@@ -102,23 +119,20 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
         // For this crate only, and it changes nothing else in it.
         command.env("RUSTC_BOOTSTRAP", "1");
     }
-    let of_driver = env::var(plan::variable(plan::DRIVER_PREFIX, &name, &version)).unwrap_or_default();
-    let told = env::var_os(STORE).map(|store| {
-        let values = [value.as_deref().unwrap_or_default(), &of_driver];
-        plan::told(Path::new(&store), &variable, values).join(unit.file_name())
-    });
+    let told = env::var_os(STORE).map(|store| plan::told(Path::new(&store), &variable, values).join(unit.file_name()));
     if let (Some(_), Some(told)) = (&plan.driver, &told) {
         create(told)?;
         command.env("BISECT_REPORT", told);
     }
     let status = match &plan.counter {
-        Some(counter) => count(&mut command, counter, &unit, told.as_deref())?,
+        Some(counter) => count(&mut command, counter, &unit, session, told.as_deref())?,
         None => command.status()?,
     };
     if status.success() {
         track(&unit.dep_info(), &variable, value.as_deref())?;
+        reuse.iter().try_for_each(Reuse::keep)?;
     }
-    Ok(status)
+    Ok(exit_code(status))
 }
 
 fn create(path: &Path) -> io::Result<fs_err::File> {
@@ -127,9 +141,18 @@ fn create(path: &Path) -> io::Result<fs_err::File> {
 }
 
 /// Runs rustc with a limit for one of its counters, and keeps what it says about that from the eyes of the user.
-fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Path>) -> io::Result<ExitStatus> {
+fn count(
+    command: &mut Command,
+    counter: &Counter,
+    unit: &Unit,
+    session: &Session,
+    told: Option<&Path>,
+) -> io::Result<ExitStatus> {
     let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
-    command.args(passes::flags(counter.of, limit));
+    let file = unit.directory.join(format!("{}.limit", unit.stem));
+    // A cache that the user has put before the compiler would not see what is in the file.
+    let file = Some(file).filter(|_| session.inner.is_none());
+    command.args(passes::flags(counter.of, limit, file.as_deref())?);
     if counter.of == plan::CounterKind::Mir {
         // See `Plan::unstable`.
         command.env("RUSTC_BOOTSTRAP", "1");
@@ -177,6 +200,7 @@ pub struct Unit {
     pub name: String,
     /// A build script or a procedural macro.
     runs_while_compiling: bool,
+    is_library: bool,
     directory: PathBuf,
     /// What the names of its files begin with.
     stem: String,
@@ -184,7 +208,7 @@ pub struct Unit {
 
 impl Unit {
     /// The crate that rustc is to compile with these arguments, if that is what they say.
-    fn of(words: &[OsString]) -> Option<Self> {
+    pub fn of(words: &[OsString]) -> Option<Self> {
         let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
         let after = || words.iter().enumerate().filter_map(|(i, word)| Some((word, words.get(i + 1)?)));
         let value = |option: &str| {
@@ -205,11 +229,18 @@ impl Unit {
             _ => "",
         };
         Some(Self {
+            is_library: !is_test && matches!(kind.as_str(), "lib" | "rlib"),
             runs_while_compiling: kind == "proc-macro" || kind == "bin" && name.starts_with("build_script_"),
             directory: value("--out-dir").unwrap_or_default().into(),
             stem: format!("{name}{}", extra.unwrap_or_default()),
             name: name + suffix,
         })
+    }
+
+    /// What rustc makes of it and says about it, if it is a library for other Rust crates and nothing else.
+    pub fn outputs_of_library(&self) -> Option<Vec<PathBuf>> {
+        let of_library = |extension| self.directory.join(format!("lib{}.{extension}", self.stem));
+        self.is_library.then(|| vec![of_library("rmeta"), of_library("rlib"), self.dep_info()])
     }
 
     fn dep_info(&self) -> PathBuf {
