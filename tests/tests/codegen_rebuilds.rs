@@ -126,6 +126,37 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     assert!(twice.of_target() <= before.of_target(), "a trial's second run compiled something: {twice:?}, {before:?}");
 }
 
+/// What LLVM does to a crate is nothing to those that depend on it, but cargo would compile them again.
+#[test]
+fn libraries_are_not_compiled_again_for_each_pass_of_another() {
+    let fixture = Fixture::new("scales");
+    let replace = |path: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(fixture.dir().join(path)).unwrap();
+        assert!(text.contains(from), "{path}");
+        fixture.write(path, &text.replace(from, to));
+    };
+    replace("Cargo.toml", "\"means\"", "\"means\", \"middle\"");
+    let manifest = fs::read_to_string(fixture.dir().join("means/Cargo.toml")).unwrap();
+    fixture.write("middle/Cargo.toml", &manifest.replace("means", "middle").replace("idle", "means"));
+    fixture.write("middle/src/lib.rs", "pub fn means(lists: &[Vec<f64>]) -> Vec<f64> {\n    means::means(lists)\n}\n");
+    replace("app/Cargo.toml", "means = { path = \"../means\" }", "middle = { path = \"../middle\" }");
+    replace("app/src/lib.rs", "means::means", "middle::means");
+
+    let (scratch, counting) = (Scratch::new(), Counting::new());
+    let compiled = |level: &str| {
+        let mut command = search(&fixture, &scratch, &["test", "--codegen", "--json", "-papp", "--test=works", level]);
+        let finished = run(counting.set(&mut command)).expect_status(0);
+        let passes = finished.events_of("found").iter().filter(|found| found["changes"][0]["kind"] == "pass").count();
+        (counting.take().target, passes)
+    };
+    assert_eq!(compiled("--level=crates").1, 0);
+    let (compiled, passes) = compiled("--level=passes");
+    assert_eq!(passes, 1);
+    assert!(compiled["means"] > 4, "{compiled:?}");
+    // Once where LLVM counts in `means`, once where a pass is left out of it.
+    assert_eq!(compiled["middle"], 2, "{compiled:?}");
+}
+
 #[test]
 fn the_users_target_directory_is_neither_touched_nor_invalidated() {
     let fixture = Fixture::new("scales");

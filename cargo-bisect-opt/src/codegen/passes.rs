@@ -15,30 +15,29 @@ use super::plan::{self, CounterKind};
 /// How every line begins that the compiler writes about its counters.
 pub const PREFIX: &[u8] = b"BISECT: ";
 
-/// The flags that set a limit, or list what there is to limit. LLVM reads its limit from `file`, if there is one: the flags
-/// are part of the hash of a crate, and what is in files that they name is not.
+/// The flags that set a limit, or list what there is to limit. LLVM reads its limit from `file`, if there is one: flags are
+/// part of the hash of a crate, and what is in files that they name is not. A flag without a meaning tells caches of a user's
+/// that the file is another one.
 ///
 /// # Errors
 /// If the file cannot be written.
 pub fn flags(of: CounterKind, limit: Option<u64>, file: Option<&Path>) -> std::io::Result<Vec<String>> {
-    Ok(match of {
-        CounterKind::Mir => vec![format!("-Zmir-opt-bisect-limit={}", limit.unwrap_or(u32::MAX.into()))],
-        CounterKind::Llvm => {
-            let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
-            let limit = format!("-opt-bisect-limit={limit}");
-            // rustc cuts the arguments at spaces.
-            let file = file.and_then(Path::to_str).filter(|file| !file.contains(char::is_whitespace));
-            let arguments = match file {
-                Some(file) => {
-                    fs_err::write(file, limit)?;
-                    format!("@{file}")
-                }
-                None => limit,
-            };
-            // With several codegen units, several threads would count at once.
-            vec!["-Ccodegen-units=1".to_owned(), format!("-Cllvm-args={arguments}")]
+    if of == CounterKind::Mir {
+        return Ok(vec![format!("-Zmir-opt-bisect-limit={}", limit.unwrap_or(u32::MAX.into()))]);
+    }
+    let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
+    // With several codegen units, several threads would count at once.
+    let mut flags = vec!["-Ccodegen-units=1".to_owned()];
+    // rustc cuts the arguments at spaces.
+    match file.and_then(Path::to_str).filter(|file| !file.contains(char::is_whitespace)) {
+        Some(file) => {
+            fs_err::write(file, format!("-opt-bisect-limit={limit}"))?;
+            let name = limit.replace('-', "no_");
+            flags.extend([format!("-Cllvm-args=@{file}"), format!("--check-cfg=cfg(bisect_opt_limit_{name})")]);
         }
-    })
+        None => flags.push(format!("-Cllvm-args=-opt-bisect-limit={limit}")),
+    }
+    Ok(flags)
 }
 
 /// The flags with which a pass is left out wherever it would run, if it can be.

@@ -125,7 +125,7 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
         command.env("BISECT_REPORT", told);
     }
     let status = match &plan.counter {
-        Some(counter) => count(&mut command, counter, &unit, session, told.as_deref())?,
+        Some(counter) => count(&mut command, counter, &unit, told.as_deref())?,
         None => command.status()?,
     };
     if status.success() {
@@ -141,17 +141,11 @@ fn create(path: &Path) -> io::Result<fs_err::File> {
 }
 
 /// Runs rustc with a limit for one of its counters, and keeps what it says about that from the eyes of the user.
-fn count(
-    command: &mut Command,
-    counter: &Counter,
-    unit: &Unit,
-    session: &Session,
-    told: Option<&Path>,
-) -> io::Result<ExitStatus> {
+fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Path>) -> io::Result<ExitStatus> {
     let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
     let file = unit.directory.join(format!("{}.limit", unit.stem));
-    // A cache that the user has put before the compiler would not see what is in the file.
-    let file = Some(file).filter(|_| session.inner.is_none());
+    // Cargo says so where the compiler is not too old to know the flag.
+    let file = Some(file).filter(|_| command.get_args().any(|word| word == "--check-cfg"));
     command.args(passes::flags(counter.of, limit, file.as_deref())?);
     if counter.of == plan::CounterKind::Mir {
         // See `Plan::unstable`.
