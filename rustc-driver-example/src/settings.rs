@@ -1,20 +1,8 @@
 //! What a variable says: a pattern for the gates that are on by default, or settings by name.
 
-use bisect_core::{ChangeId, Matcher, ParseError, Pattern};
+use bisect_core::{ChangeId, Config, Matcher, Setting};
 
 use crate::Gate;
-
-/// What a gate was told.
-#[derive(Clone, Debug, Default)]
-enum Setting {
-    /// Nothing: nobody bisects it.
-    #[default]
-    Default,
-    /// To be on or off, and silent about it.
-    Fixed(bool),
-    /// To ask for each of its changes.
-    Search(Matcher),
-}
 
 /// What all gates were told.
 #[derive(Clone, Debug, Default)]
@@ -36,34 +24,20 @@ impl Settings {
     /// If it has none; the text says why and at which byte.
     pub(crate) fn parse(value: &str, names: Names) -> Result<Self, String> {
         let mut settings = Self::default();
-        if !value.contains('=') {
-            let setting = Setting::pattern(value, 0)?;
-            Gate::ALL
-                .iter()
-                .filter(|gate| gate.is_on_by_default())
-                .for_each(|&gate| settings.set(gate, setting.clone()));
-            return Ok(settings);
-        }
-        let mut seen = Vec::new();
-        let mut offset = 0;
-        for item in value.split(';') {
-            let (name, text) =
-                item.split_once('=').ok_or_else(|| format!("`=` is missing in {item:?} at byte {offset}"))?;
-            let setting = match text {
-                "on" => Setting::Fixed(true),
-                "off" => Setting::Fixed(false),
-                _ => Setting::pattern(text, offset + name.len() + 1)?,
-            };
-            if seen.contains(&name) {
-                return Err(format!("{name:?} was named before at byte {offset}"));
+        match Config::parse(value.as_bytes()).map_err(|error| error.to_string())? {
+            Config::All(setting) => {
+                let gates = Gate::ALL.into_iter().filter(|gate| gate.is_on_by_default());
+                gates.for_each(|gate| settings.set(gate, setting.clone()));
             }
-            seen.push(name);
-            match Gate::ALL.iter().find(|gate| gate.name() == name) {
-                Some(&gate) => settings.set(gate, setting),
-                None if names == Names::Shared => {}
-                None => return Err(format!("there is no gate {name:?} (byte {offset}): there are {}", gates())),
+            Config::Named(named) => {
+                for (name, setting) in named {
+                    match Gate::ALL.into_iter().find(|gate| gate.name() == name) {
+                        Some(gate) => settings.set(gate, setting),
+                        None if names == Names::Shared => {}
+                        None => return Err(format!("there is no gate {name:?}: there are {}", gates())),
+                    }
+                }
             }
-            offset += item.len() + 1;
         }
         Ok(settings)
     }
@@ -103,16 +77,6 @@ impl Settings {
 
     fn set(&mut self, gate: Gate, setting: Setting) {
         self.0[gate as usize] = setting;
-    }
-}
-
-impl Setting {
-    fn pattern(text: &str, start: usize) -> Result<Self, String> {
-        let pattern: Pattern = text.parse().map_err(|error: ParseError| {
-            // Its own offset counts from the start of the pattern.
-            ParseError { offset: start + error.offset, ..error }.to_string()
-        })?;
-        Ok(Matcher::new(&pattern).map_or(Self::Default, Self::Search))
     }
 }
 

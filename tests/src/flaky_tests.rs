@@ -1,3 +1,5 @@
+//! Flaky targets of the simulator fail as often as they say, and the same again with the same seed.
+
 use super::*;
 
 const ALWAYS: Rates = Rates { with: 1.0, without: 0.0 };
