@@ -1,4 +1,4 @@
-//! Flaky targets of the simulator fail as often as they say, and the same again with the same seed.
+//! Flaky targets of the simulator fail as often as their rates say, and report as others do.
 
 use super::*;
 
