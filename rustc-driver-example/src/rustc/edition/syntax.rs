@@ -1,0 +1,96 @@
+//! Finds the places in the syntax tree, and gives single ones another edition.
+//!
+//! An edition is a property of a span: that of the macro that wrote it, else that of the crate. rustc asks the span of a block
+//! for how long its last expression keeps its temporaries, and that of an `if` for those of its condition. So the span of
+//! that one node gets an expansion of its own around it, which says nothing but the edition. The spans of everything
+//! inside stay as they are, and with them names, lints and locations.
+
+use std::sync::Arc;
+
+use rustc_ast::{
+    BinOpKind, Block, Crate, Expr, ExprKind, Stmt, StmtKind,
+    mut_visit::{self, MutVisitor},
+};
+use rustc_middle::ty::TyCtxt;
+use rustc_span::{
+    Span,
+    edition::Edition,
+    hygiene::{ExpnData, ExpnKind, LocalExpnId, Transparency},
+};
+
+use super::place::{self, Kind, Place};
+
+/// A place as it is met in the tree; more than once, if a macro makes it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Met {
+    /// What there is to show: the last expression of the block, or the `if`.
+    pub(super) shown: Span,
+    /// The text of the node that decides.
+    pub(super) node: Span,
+}
+
+/// Visits every place of the crate; those for which `edition` has an answer are compiled as of that edition.
+///
+/// To be called between expansion and lowering, when all names are resolved and nothing was made of the tree yet.
+pub(super) fn visit(tcx: TyCtxt<'_>, edition: &mut dyn FnMut(&Place, Met) -> Option<Edition>) {
+    let mut lowering = tcx.resolver_for_lowering().risky_hack_borrow_mut();
+    // Nobody else has it yet; were it shared, rustc would not see what changes in a copy.
+    let krate: &mut Crate = Arc::get_mut(&mut lowering.1).expect("the tree is for lowering alone");
+    Visitor { tcx, edition }.visit_crate(krate);
+}
+
+struct Visitor<'a, 'tcx> {
+    tcx: TyCtxt<'tcx>,
+    edition: &'a mut dyn FnMut(&Place, Met) -> Option<Edition>,
+}
+
+impl Visitor<'_, '_> {
+    fn place(&mut self, node: &mut Span, shown: Span, kind: Kind) {
+        if place::is_own(*node) {
+            let place = Place::new(self.tcx, *node, kind);
+            // The last expression may come from somewhere else: from where the macro was called.
+            let shown = if shown.ctxt() == node.ctxt() { shown } else { *node };
+            if let Some(edition) = (self.edition)(&place, Met { shown, node: *node }) {
+                *node = mark(self.tcx, *node, edition);
+            }
+        }
+    }
+}
+
+impl MutVisitor for Visitor<'_, '_> {
+    fn visit_block(&mut self, block: &mut Block) {
+        if let Some(Stmt { kind: StmtKind::Expr(tail), .. }) = block.stmts.last() {
+            let shown = tail.span;
+            self.place(&mut block.span, shown, Kind::Tail);
+        }
+        mut_visit::walk_block(self, block);
+    }
+
+    fn visit_expr(&mut self, expr: &mut Expr) {
+        let shown = expr.span;
+        match &expr.kind {
+            ExprKind::If(condition, ..) if has_let(condition) => self.place(&mut expr.span, shown, Kind::If),
+            ExprKind::While(condition, ..) if has_let(condition) => self.place(&mut expr.span, shown, Kind::While),
+            _ => {}
+        }
+        mut_visit::walk_expr(self, expr);
+    }
+}
+
+/// Whether a condition has patterns; others drop their temporaries at once in every edition.
+fn has_let(condition: &Expr) -> bool {
+    match &condition.kind {
+        ExprKind::Let(..) => true,
+        ExprKind::Binary(operator, left, right) if operator.node == BinOpKind::And => has_let(left) || has_let(right),
+        ExprKind::Paren(inner) => has_let(inner),
+        _ => false,
+    }
+}
+
+/// The span as it would be in another edition.
+fn mark(tcx: TyCtxt<'_>, span: Span, edition: Edition) -> Span {
+    // As if it were not expanded from anything, which is what diagnostics and debug information then make of it.
+    let expansion = ExpnData::default(ExpnKind::Root, span, edition, None, None);
+    let id = tcx.with_stable_hashing_context(|context| LocalExpnId::fresh(expansion, context));
+    span.apply_mark(id.to_expn_id(), Transparency::Transparent)
+}
