@@ -5,7 +5,7 @@
 //! that one node gets an expansion of its own around it, which says nothing but the edition. The spans of everything
 //! inside stay as they are, and with them names, lints and locations.
 
-use std::sync::Arc;
+use std::{mem, sync::Arc};
 
 use rustc_ast::{
     BinOpKind, Block, Crate, Expr, ExprKind, Stmt, StmtKind,
@@ -36,18 +36,30 @@ pub(super) fn visit(tcx: TyCtxt<'_>, edition: &mut dyn FnMut(&Place, Met) -> Opt
     let mut lowering = tcx.resolver_for_lowering().risky_hack_borrow_mut();
     // Nobody else has it yet; were it shared, rustc would not see what changes in a copy.
     let krate: &mut Crate = Arc::get_mut(&mut lowering.1).expect("the tree is for lowering alone");
-    Visitor { tcx, edition }.visit_crate(krate);
+    Visitor { tcx, edition, parentheses: Vec::new() }.visit_crate(krate);
 }
 
 struct Visitor<'a, 'tcx> {
     tcx: TyCtxt<'tcx>,
     edition: &'a mut dyn FnMut(&Place, Met) -> Option<Edition>,
+    /// Those around the expression that is next, from the outside.
+    parentheses: Vec<Span>,
 }
 
 impl Visitor<'_, '_> {
-    fn place(&mut self, node: &mut Span, shown: Span, kind: Kind) {
+    fn condition(&mut self, expr: &mut Expr, parentheses: &[Span], kind: Kind) {
+        // The tree that is made of this one has no parentheses, but what is in them is as long as they are.
+        let extent = parentheses.iter().rev().fold(expr.span, |inner, outer| {
+            if outer.contains(inner) { outer.with_ctxt(inner.ctxt()) } else { inner }
+        });
+        let shown = expr.span;
+        self.place(&mut expr.span, extent, shown, kind);
+    }
+
+    /// Visits a place whose edition is that of `node`, and whose text is `extent` later on.
+    fn place(&mut self, node: &mut Span, extent: Span, shown: Span, kind: Kind) {
         if place::is_own(*node) {
-            let place = Place::new(self.tcx, *node, kind);
+            let place = Place::new(self.tcx, extent, kind);
             // The last expression may come from somewhere else: from where the macro was called.
             let shown = if shown.ctxt() == node.ctxt() { shown } else { *node };
             if let Some(edition) = (self.edition)(&place, Met { shown, node: *node }) {
@@ -60,17 +72,21 @@ impl Visitor<'_, '_> {
 impl MutVisitor for Visitor<'_, '_> {
     fn visit_block(&mut self, block: &mut Block) {
         if let Some(Stmt { kind: StmtKind::Expr(tail), .. }) = block.stmts.last() {
-            let shown = tail.span;
-            self.place(&mut block.span, shown, Kind::Tail);
+            let (extent, shown) = (block.span, tail.span);
+            self.place(&mut block.span, extent, shown, Kind::Tail);
         }
         mut_visit::walk_block(self, block);
     }
 
     fn visit_expr(&mut self, expr: &mut Expr) {
-        let shown = expr.span;
+        let mut parentheses = mem::take(&mut self.parentheses);
         match &expr.kind {
-            ExprKind::If(condition, ..) if has_let(condition) => self.place(&mut expr.span, shown, Kind::If),
-            ExprKind::While(condition, ..) if has_let(condition) => self.place(&mut expr.span, shown, Kind::While),
+            ExprKind::Paren(_) => {
+                parentheses.push(expr.span);
+                self.parentheses = parentheses;
+            }
+            ExprKind::If(condition, ..) if has_let(condition) => self.condition(expr, &parentheses, Kind::If),
+            ExprKind::While(condition, ..) if has_let(condition) => self.condition(expr, &parentheses, Kind::While),
             _ => {}
         }
         mut_visit::walk_expr(self, expr);

@@ -90,7 +90,7 @@ impl<'tcx> Visitor<'tcx> for Uses {
     }
 }
 
-/// The values that are dropped where nothing unwinds.
+/// The values that are dropped, if only by a panic.
 fn dropped<'tcx>(
     tcx: TyCtxt<'tcx>,
     env: TypingEnv<'tcx>,
@@ -101,7 +101,6 @@ fn dropped<'tcx>(
     let drops: Vec<_> = body
         .basic_blocks
         .iter_enumerated()
-        .filter(|(_, data)| !data.is_cleanup)
         .filter_map(|(block, data)| match data.terminator().kind {
             TerminatorKind::Drop { place, .. } => {
                 Some((place, Location { block, statement_index: data.statements.len() }))
