@@ -16,17 +16,22 @@ pub(crate) enum Gate {
     Drops,
     /// The same for expressions of which only the borrow checker can tell when their temporaries are gone.
     Scopes,
+    /// One change a call of `into_iter` on a boxed slice: whether it gives away the values, or references.
+    IntoIter,
+    /// One change a crate: the type of what never returns, where nothing says it.
+    NeverType,
 }
 
 impl Gate {
     /// All of them.
-    pub(crate) const ALL: [Self; 5] = [Self::Optimize, Self::Std, Self::Halve, Self::Drops, Self::Scopes];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Optimize, Self::Std, Self::Halve, Self::Drops, Self::Scopes, Self::IntoIter, Self::NeverType];
 
     /// Those that decide what machine code is made of a function.
     pub(crate) const OF_CODE: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
 
     /// Those that decide what the source means.
-    pub(crate) const OF_EDITIONS: [Self; 2] = [Self::Drops, Self::Scopes];
+    pub(crate) const OF_EDITIONS: [Self; 4] = [Self::Drops, Self::Scopes, Self::IntoIter, Self::NeverType];
 
     /// Its name.
     #[must_use]
@@ -37,6 +42,8 @@ impl Gate {
             Self::Halve => "halve",
             Self::Drops => "drops",
             Self::Scopes => "scopes",
+            Self::IntoIter => "into-iter",
+            Self::NeverType => "never-type",
         }
     }
 
@@ -48,7 +55,7 @@ impl Gate {
     pub(crate) const fn is_on_by_default(self) -> bool {
         match self {
             Self::Optimize | Self::Std => true,
-            Self::Halve | Self::Drops | Self::Scopes => false,
+            Self::Halve | Self::Drops | Self::Scopes | Self::IntoIter | Self::NeverType => false,
         }
     }
 }

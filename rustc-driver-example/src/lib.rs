@@ -5,8 +5,10 @@
 #![feature(rustc_private)]
 
 extern crate rustc_ast;
+extern crate rustc_builtin_macros;
 extern crate rustc_data_structures;
 extern crate rustc_driver;
+extern crate rustc_errors;
 extern crate rustc_hir;
 extern crate rustc_hir_analysis;
 extern crate rustc_index;

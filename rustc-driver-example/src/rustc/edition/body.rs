@@ -13,10 +13,11 @@ use rustc_middle::{
         adjustment::{Adjust, DerefAdjustKind, PointerCoercion},
     },
 };
-use rustc_span::{BytePos, Span, SyntaxContext, def_id::LocalDefId};
+use rustc_span::{BytePos, Span, SyntaxContext, def_id::LocalDefId, sym};
 
 use super::{
-    describe::{self, Fact},
+    describe,
+    facts::Fact,
     place::{Kind, Place},
     scopes::Scopes,
     values,
@@ -26,14 +27,14 @@ use super::{
 pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>) -> Vec<(Place, Fact)> {
     // What is made up from another body has no text.
     let Some(hir) = tcx.hir_maybe_body_owned_by(def) else { return Vec::new() };
-    let values = values::of(tcx, def, body);
-    if values.is_empty() {
-        return Vec::new();
-    }
     let types = tcx.typeck(def);
     let tree = tcx.region_scope_tree(def);
-    let mut text = Text { types, expressions: FxHashMap::default(), variables: FxHashMap::default() };
+    let mut text = Text::new(types);
     text.visit_expr(hir.value);
+    let call =
+        |&(name, receiver): &(Span, Span)| (Place::new(tcx, name, Kind::IntoIter), describe::call(tcx, def, receiver));
+    let mut facts: Vec<_> = text.into_iters.iter().map(call).collect();
+    let values = values::of(tcx, def, body);
 
     // What is dropped at the ends of blocks.
     let mut variables = FxHashSet::default();
@@ -61,7 +62,6 @@ pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>)
     };
     let scopes = Scopes { tcx, tree, types, body: def, has_variables: &has_variables };
 
-    let mut facts = Vec::new();
     for value in &values {
         let origins = if value.is_variable {
             text.variables
@@ -80,7 +80,7 @@ pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>)
         for origin in origins {
             for passed in scopes.passed(origin).into_iter().filter(|passed| passed.kind != Kind::While) {
                 let place = Place::new(tcx, passed.node, passed.kind);
-                facts.push((place, describe::fact(tcx, def, value, &passed)));
+                facts.push((place, describe::passing(tcx, def, value, &passed)));
             }
         }
     }
@@ -98,9 +98,15 @@ struct Text<'tcx> {
     expressions: FxHashMap<Span, Vec<(ItemLocalId, Vec<Ty<'tcx>>)>>,
     /// `super let` variables, which are temporaries with a name, and what they are assigned.
     variables: FxHashMap<(BytePos, SyntaxContext), (ItemLocalId, ItemLocalId)>,
+    /// Calls of `into_iter` on boxed slices: the name and the receiver.
+    into_iters: Vec<(Span, Span)>,
 }
 
 impl<'tcx> Text<'tcx> {
+    fn new(types: &'tcx TypeckResults<'tcx>) -> Self {
+        Self { types, expressions: FxHashMap::default(), variables: FxHashMap::default(), into_iters: Vec::new() }
+    }
+
     /// The expressions that a temporary was made for; more than one, if macros have them in the same place.
     fn origins(&self, value: &values::Value<'tcx>) -> Vec<ItemLocalId> {
         let Some(candidates) = self.expressions.get(&value.span) else { return Vec::new() };
@@ -134,6 +140,12 @@ impl<'tcx> Visitor<'tcx> for Text<'tcx> {
             && is_about_end
         {
             self.add(tail.span, expr.hir_id, types.clone());
+        }
+        if let ExprKind::MethodCall(name, receiver, [], _) = expr.kind
+            && name.ident.name == sym::into_iter
+            && self.types.expr_ty_opt(receiver).and_then(Ty::boxed_ty).is_some_and(Ty::is_slice)
+        {
+            self.into_iters.push((name.ident.span, receiver.span));
         }
         self.add(expr.span, expr.hir_id, types);
         intravisit::walk_expr(self, expr);

@@ -7,11 +7,15 @@
 
 mod body;
 mod describe;
+mod facts;
+mod never_type;
 mod place;
 mod scopes;
 mod survey;
 mod syntax;
 mod values;
+
+use std::collections::BTreeSet;
 
 use bisect_core::Field;
 use rustc_interface::Config;
@@ -19,7 +23,7 @@ use rustc_middle::ty::TyCtxt;
 use rustc_session::{EarlyDiagCtxt, config::ErrorOutputType};
 use rustc_span::{def_id::LOCAL_CRATE, edition::Edition};
 
-use self::survey::Survey;
+use self::{place::Place, survey::Survey};
 use super::bisection;
 use crate::Gate;
 
@@ -59,12 +63,15 @@ impl Plan {
     pub(super) fn carry_out(&self, tcx: TyCtxt<'_>) {
         let (Some(survey), Some(other)) = (&self.survey, other(self.edition)) else { return };
         let krate = tcx.crate_name(LOCAL_CRATE);
-        bisection().tell(&Gate::OF_EDITIONS, || {
-            let drops = survey.changes.values().filter(|change| change.gate == Gate::Drops).count();
-            let (all, rest) = (survey.places, survey.changes.len() - drops);
-            format!("{drops} of {all} places of {krate} drop something elsewhere in edition {other}; of {rest} more only the borrow checker can tell")
+        bisection().tell(&[Gate::Drops, Gate::Scopes], || {
+            let of = |gate| survey.changes.values().filter(|change| change.gate == gate).count();
+            let (drops, all, scopes) = (of(Gate::Drops), survey.places, of(Gate::Scopes));
+            format!(
+                "{drops} of {all} places of {krate} drop something elsewhere in edition {other}; \
+                 of {scopes} more only the borrow checker can tell"
+            )
         });
-        let mut on = std::collections::BTreeSet::new();
+        let mut on = BTreeSet::new();
         for (place, change) in &survey.changes {
             let fields = [&[Field::Str(krate.as_str())], &place.fields()[..]].concat();
             let id = bisection().id(change.gate, krate.as_str(), &fields);
@@ -72,6 +79,9 @@ impl Plan {
             if bisection().is_on(change.gate, id) {
                 on.insert(place);
             }
+        }
+        if on.remove(&Place::krate()) {
+            syntax::with_tree(tcx, |krate| never_type::impose(tcx, krate, other));
         }
         if !on.is_empty() {
             syntax::visit(tcx, &mut |place, _| on.contains(place).then_some(other));

@@ -1,4 +1,4 @@
-//! Places: the blocks and `if`s of this crate whose temporaries live longer in edition 2021 than in edition 2024.
+//! Places: what means something else in edition 2024 than in edition 2021.
 //!
 //! The survey and the session that decides are two sessions, with nothing in common but the source text. So a place is
 //! known by where it is written. What a macro of this crate makes is written in the macro, so that all its expansions are
@@ -21,6 +21,28 @@ pub(super) enum Kind {
     /// A `while` with a `let` in its condition. What it is made of is such an `if`, but its `else` only leaves the loop, so
     /// that there is nothing to notice.
     While,
+    /// The name in a call of `into_iter`, for boxed slices.
+    IntoIter,
+    /// The whole crate.
+    Crate,
+}
+
+impl Kind {
+    /// What it is called.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Tail => "tail of a block",
+            Self::If => "if let",
+            Self::While => "while let",
+            Self::IntoIter => "call of into_iter",
+            Self::Crate => "crate",
+        }
+    }
+
+    /// Whether it is about the scopes of temporaries.
+    pub(super) const fn is_scope(self) -> bool {
+        matches!(self, Self::Tail | Self::If | Self::While)
+    }
 }
 
 /// A place.
@@ -30,7 +52,7 @@ pub(super) struct Place {
     /// Where it starts: line and column, both from 1.
     start: (usize, usize),
     end: (usize, usize),
-    kind: Kind,
+    pub(super) kind: Kind,
 }
 
 impl Place {
@@ -45,16 +67,23 @@ impl Place {
         Self { file, start: position(span.lo()), end: position(span.hi()), kind }
     }
 
+    /// The crate.
+    pub(super) fn krate() -> Self {
+        Self { file: String::new(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
+    }
+
     /// What its ID is made of, apart from the crate: nothing of the directory that this machine has it in.
     pub(super) fn fields(&self) -> [Field<'_>; 6] {
         let number = |number: usize| Field::U64(number as u64);
-        let kind = match self.kind {
-            Kind::Tail => "tail",
-            Kind::If => "if",
-            Kind::While => "while",
-        };
         let [(line, column), (end_line, end_column)] = [self.start, self.end];
-        [Field::Str(&self.file), number(line), number(column), number(end_line), number(end_column), Field::Str(kind)]
+        [
+            Field::Str(&self.file),
+            number(line),
+            number(column),
+            number(end_line),
+            number(end_column),
+            Field::Str(self.kind.name()),
+        ]
     }
 }
 

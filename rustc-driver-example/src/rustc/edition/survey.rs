@@ -16,13 +16,7 @@ use rustc_middle::{ty::TyCtxt, util::Providers};
 use rustc_session::{Session, config::Input};
 use rustc_span::{def_id::LocalDefId, edition::Edition};
 
-use super::{
-    super::rustc,
-    body,
-    describe::{self, Facts},
-    place::Place,
-    syntax,
-};
+use super::{super::rustc, body, describe, facts::Facts, never_type, place::Place, syntax};
 use crate::{Description, Gate};
 
 /// What is known of a crate.
@@ -77,7 +71,7 @@ impl Callbacks for Surveyor {
         // What the other session keeps between compilations is not touched.
         config.opts.incremental = None;
         // The other session says what there is to say.
-        config.psess_created = Some(Box::new(|session| session.dcx().make_silent()));
+        never_type::listen(config);
         config.override_queries = Some(replace_queries);
     }
 
@@ -86,7 +80,8 @@ impl Callbacks for Surveyor {
         let edition = tcx.sess.edition();
         syntax::visit(tcx, &mut |place, met| {
             found.entry(place.clone()).or_default().meet(tcx, met);
-            (edition != Edition::Edition2021).then_some(Edition::Edition2021)
+            // Not what types depend on: it may not compile any more.
+            (place.kind.is_scope() && edition != Edition::Edition2021).then_some(Edition::Edition2021)
         });
         *places() = found;
         tcx.force_delayed_owners_lowering();
@@ -96,19 +91,30 @@ impl Callbacks for Surveyor {
                 let _ = tcx.mir_promoted(def);
             }
         });
-        if tcx.dcx().has_errors().is_none() {
-            let found = mem::take(&mut *places());
-            let mut survey = Survey { places: found.len(), changes: BTreeMap::new() };
-            for (place, facts) in found {
-                if let Some(gate) = facts.gate() {
-                    let description = describe::change(&facts, edition);
-                    survey.changes.insert(place, Change { gate, description });
-                }
-            }
-            self.survey = Some(survey);
+        // What lints refuse, the other session refuses too.
+        if tcx.dcx().has_errors_excluding_lint_errors().is_none() {
+            self.survey = Some(conclude(tcx, edition));
         }
         Compilation::Stop
     }
+}
+
+fn conclude(tcx: TyCtxt<'_>, edition: Edition) -> Survey {
+    let found = mem::take(&mut *places());
+    let mut survey = Survey::default();
+    for (place, facts) in found {
+        survey.places += usize::from(place.kind.is_scope());
+        if let Some(gate) = facts.gate() {
+            let description = facts.describe(place.kind, edition);
+            survey.changes.insert(place, Change { gate, description });
+        }
+    }
+    let never_types = never_type::found(tcx);
+    if !never_types.is_empty() {
+        let description = describe::krate(tcx, &never_types);
+        survey.changes.insert(Place::krate(), Change { gate: Gate::NeverType, description });
+    }
+    survey
 }
 
 fn replace_queries(_: &Session, queries: &mut Providers) {

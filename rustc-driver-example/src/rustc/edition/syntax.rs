@@ -16,6 +16,7 @@ use rustc_span::{
     Span,
     edition::Edition,
     hygiene::{ExpnData, ExpnKind, LocalExpnId, Transparency},
+    sym,
 };
 
 use super::place::{self, Kind, Place};
@@ -33,10 +34,14 @@ pub(super) struct Met {
 ///
 /// To be called between expansion and lowering, when all names are resolved and nothing was made of the tree yet.
 pub(super) fn visit(tcx: TyCtxt<'_>, edition: &mut dyn FnMut(&Place, Met) -> Option<Edition>) {
+    with_tree(tcx, |krate| Visitor { tcx, edition, parentheses: Vec::new() }.visit_crate(krate));
+}
+
+/// Has the syntax tree changed, under the same condition.
+pub(super) fn with_tree(tcx: TyCtxt<'_>, change: impl FnOnce(&mut Crate)) {
     let mut lowering = tcx.resolver_for_lowering().risky_hack_borrow_mut();
     // Nobody else has it yet; were it shared, rustc would not see what changes in a copy.
-    let krate: &mut Crate = Arc::get_mut(&mut lowering.1).expect("the tree is for lowering alone");
-    Visitor { tcx, edition, parentheses: Vec::new() }.visit_crate(krate);
+    change(Arc::get_mut(&mut lowering.1).expect("the tree is for lowering alone"));
 }
 
 struct Visitor<'a, 'tcx> {
@@ -49,11 +54,21 @@ struct Visitor<'a, 'tcx> {
 impl Visitor<'_, '_> {
     fn condition(&mut self, expr: &mut Expr, parentheses: &[Span], kind: Kind) {
         // The tree that is made of this one has no parentheses, but what is in them is as long as they are.
-        let extent = parentheses.iter().rev().fold(expr.span, |inner, outer| {
-            if outer.contains(inner) { outer.with_ctxt(inner.ctxt()) } else { inner }
-        });
+        let extent = parentheses
+            .iter()
+            .rev()
+            .fold(expr.span, |inner, outer| if outer.contains(inner) { outer.with_ctxt(inner.ctxt()) } else { inner });
         let shown = expr.span;
         self.place(&mut expr.span, extent, shown, kind);
+    }
+
+    /// Of a method call it is the name whose edition decides which methods there are.
+    fn method(&mut self, expr: &mut Expr) {
+        if let ExprKind::MethodCall(call) = &mut expr.kind {
+            let name = &mut call.seg.ident.span;
+            let extent = *name;
+            self.place(name, extent, expr.span, Kind::IntoIter);
+        }
     }
 
     /// Visits a place whose edition is that of `node`, and whose text is `extent` later on.
@@ -87,6 +102,9 @@ impl MutVisitor for Visitor<'_, '_> {
             }
             ExprKind::If(condition, ..) if has_let(condition) => self.condition(expr, &parentheses, Kind::If),
             ExprKind::While(condition, ..) if has_let(condition) => self.condition(expr, &parentheses, Kind::While),
+            ExprKind::MethodCall(call) if call.seg.ident.name == sym::into_iter && call.args.is_empty() => {
+                self.method(expr);
+            }
             _ => {}
         }
         mut_visit::walk_expr(self, expr);
