@@ -45,8 +45,8 @@ pub(super) struct Facts {
     place: String,
     /// The lines and columns that it is from and to.
     extent: String,
-    /// The macros that make it, and where they are called.
-    makers: BTreeSet<(String, String)>,
+    /// The macros that make it, and where they are called, in the order of the text.
+    makers: Vec<(String, String)>,
     function: Option<String>,
     dropped: BTreeMap<String, Advice>,
     destructors: BTreeSet<String>,
@@ -63,7 +63,10 @@ impl Facts {
             self.extent = format!("{line}:{column}-{end_line}:{end_column}");
         }
         if let ExpnKind::Macro(_, name) = met.node.ctxt().outer_expn_data().kind {
-            self.makers.insert((name.to_string(), describe::location(tcx, met.node.source_callsite())));
+            let maker = (name.to_string(), describe::location(tcx, met.node.source_callsite()));
+            if !self.makers.contains(&maker) {
+                self.makers.push(maker);
+            }
         }
     }
 

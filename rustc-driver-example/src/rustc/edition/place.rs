@@ -103,8 +103,8 @@ pub(super) fn is_own(span: Span) -> bool {
 /// elsewhere, like the files that build scripts write, is known by its contents.
 fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
     let root = match &tcx.sess.io.input {
-        Input::File(path) => path.parent().unwrap_or(Path::new("")),
-        Input::Str { .. } => Path::new(""),
+        Input::File(path) => path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")),
+        Input::Str { .. } => Path::new("."),
     };
     if let FileName::Real(name) = &file.name {
         let inside = name.local_path().and_then(|path| {

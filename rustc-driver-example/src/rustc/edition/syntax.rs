@@ -75,8 +75,8 @@ impl Visitor<'_, '_> {
     fn place(&mut self, node: &mut Span, extent: Span, shown: Span, kind: Kind) {
         if place::is_own(*node) {
             let place = Place::new(self.tcx, extent, kind);
-            // The last expression may come from somewhere else: from where the macro was called.
-            let shown = if shown.ctxt() == node.ctxt() { shown } else { *node };
+            // The last expression may come from a macro that is called here, or from where this macro was called.
+            let shown = shown.find_ancestor_in_same_ctxt(*node).unwrap_or(*node);
             if let Some(edition) = (self.edition)(&place, Met { shown, node: *node }) {
                 *node = mark(self.tcx, *node, edition);
             }

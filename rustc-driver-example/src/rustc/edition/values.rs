@@ -112,6 +112,7 @@ fn dropped<'tcx>(
     if drops.is_empty() {
         return dropped;
     }
+    let body = &without_false_edges(body);
     let moves = MoveData::gather_moves(body, tcx, |ty| ty.needs_drop(tcx, env));
     let mut initialized = MaybeInitializedPlaces::new(tcx, body, &moves)
         .exclude_inactive_in_otherwise()
@@ -131,6 +132,18 @@ fn dropped<'tcx>(
         }
     }
     dropped
+}
+
+/// The body without the edges that only the borrow checker follows: along them, what a pattern took is still there.
+fn without_false_edges<'tcx>(body: &Body<'tcx>) -> Body<'tcx> {
+    let mut body = body.clone();
+    for data in body.basic_blocks_mut() {
+        let kind = &mut data.terminator_mut().kind;
+        if let TerminatorKind::FalseEdge { real_target, .. } | TerminatorKind::FalseUnwind { real_target, .. } = *kind {
+            *kind = TerminatorKind::Goto { target: real_target };
+        }
+    }
+    body
 }
 
 /// Whether something is left of a value, parts of which may have been moved.
