@@ -45,11 +45,23 @@ impl Settings {
     /// Whether every change of every gate is as if nobody bisected.
     #[must_use]
     pub(crate) fn is_default(&self) -> bool {
-        Gate::ALL.iter().all(|&gate| match self.get(gate) {
-            Setting::Default => true,
-            Setting::Fixed(on) => *on == gate.is_on_by_default(),
-            Setting::Search(_) => false,
-        })
+        !Gate::ALL.iter().any(|&gate| self.asks_for(gate))
+    }
+
+    /// Whether a change of this gate may be otherwise than if nobody bisected, or is reported.
+    #[must_use]
+    pub(crate) fn asks_for(&self, gate: Gate) -> bool {
+        match self.get(gate) {
+            Setting::Default => false,
+            Setting::Fixed(on) => *on != gate.is_on_by_default(),
+            Setting::Search(_) => true,
+        }
+    }
+
+    /// Whether people are to read about the changes of this gate.
+    #[must_use]
+    pub(crate) fn is_verbose(&self, gate: Gate) -> bool {
+        matches!(self.get(gate), Setting::Search(matcher) if matcher.verbose())
     }
 
     /// Whether the change is to be on.
@@ -81,7 +93,7 @@ impl Settings {
 }
 
 fn gates() -> String {
-    Gate::ALL.map(Gate::name).join(" and ")
+    Gate::ALL.map(Gate::name).join(", ")
 }
 
 #[cfg(test)]
