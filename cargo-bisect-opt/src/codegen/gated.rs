@@ -155,7 +155,8 @@ impl Level for Gated {
                 let details = text.iter().skip(2).filter(|line| extent(line).is_none());
                 let details = details.map(|line| line.trim_start().to_owned()).collect();
                 let frames = frames.into_iter().take(1).collect();
-                let name = form.unwrap_or_default().to_owned();
+                // Without an extent it is about all expressions of a kind in the crate.
+                let name = form.unwrap_or("type of what never returns").to_owned();
                 Change { end, frames, details, ..Change::new(id, Kind::Expression, name, text).at(place) }
             }
         }
@@ -234,8 +235,8 @@ impl Gates {
         match self {
             Gates::Functions { with_std: false, .. } => &["optimize"],
             Gates::Functions { with_std: true, .. } => &["optimize", "std"],
-            Gates::Expressions { with_borrows: false, .. } => &["drops"],
-            Gates::Expressions { with_borrows: true, .. } => &["drops", "scopes"],
+            Gates::Expressions { with_borrows: false, .. } => &["drops", "into-iter", "never-type"],
+            Gates::Expressions { with_borrows: true, .. } => &["drops", "into-iter", "never-type", "scopes"],
         }
     }
 }
