@@ -13,6 +13,8 @@ pub struct About<'a> {
     pub out_dir: &'a Path,
     /// See [`Target::is_build`](crate::target::Target::is_build).
     pub is_build: bool,
+    /// See [`Target::axis`](crate::target::Target::axis).
+    pub axis: &'static str,
 }
 
 /// What is believed of a test, by its number; of the whole target, if there are no tests. Nothing, if its runs are believed.
@@ -190,6 +192,8 @@ fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String
         }
     };
     let hint = match (outcome, search.changes()) {
+        (_, 0) if about.axis == "rustflags" => "the compiler reported no change either: does it take these flags?",
+        (_, 0) if about.axis != "toggles" => "there is nothing in it that is compiled another way",
         (_, 0) => {
             "it reported no change either: is what it runs annotated, and is the toggle reached? \
              `cargo bisect-opt toggles` lists what there is"

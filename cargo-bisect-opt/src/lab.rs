@@ -260,7 +260,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
                 let beliefs = |test| self.beliefs_of(test);
-                let about = About { out_dir: self.lab.out_dir, is_build: self.target.is_build() };
+                let (is_build, axis) = (self.target.is_build(), self.target.axis());
+                let about = About { out_dir: self.lab.out_dir, is_build, axis };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {

@@ -20,6 +20,7 @@ use super::{
 };
 use crate::{
     cargo::{Artifacts, With},
+    console::plural,
     describe::Description,
     events::Change,
     reports::Reports,
@@ -66,8 +67,8 @@ pub struct Told {
     known: BTreeSet<ChangeId>,
     /// Patterns that were asked for; of those that say the same of all changes, the first.
     patterns: Vec<Pattern>,
-    /// What the driver has said about each of the package's crates, beside its reports.
-    remarks: BTreeMap<String, String>,
+    /// The places in each of the package's crates, by its name.
+    places: BTreeMap<String, Places>,
 }
 
 impl Level for Gated {
@@ -126,10 +127,13 @@ impl Level for Gated {
                 said.read_file(file)?;
             }
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let Told { known, remarks, .. } = told.entry(package.change).or_default();
-            for (unit, file) in files {
-                if let Some(remark) = remark(&fs_err::read_to_string(file)?) {
-                    remarks.insert(unit, remark);
+            let Told { known, places, .. } = told.entry(package.change).or_default();
+            for file in files.into_values() {
+                let said = fs_err::read_to_string(file)?;
+                if let Some((name, found)) = said.lines().find_map(Places::parse) {
+                    // A library and its tests are one crate.
+                    let known = places.entry(name.to_owned()).or_insert(found);
+                    *known = (*known).max(found);
                 }
             }
             for &id in said.ids() {
@@ -163,16 +167,41 @@ impl Level for Gated {
     }
 
     fn summary(&self) -> Option<String> {
+        let Gates::Expressions { edition, .. } = self.gates else { return None };
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        // A library and its tests have the same places.
-        let remarks: BTreeSet<_> = told.values().flat_map(|told| told.remarks.values().cloned()).collect();
-        (!remarks.is_empty()).then(|| remarks.into_iter().collect::<Vec<_>>().join("\n      "))
+        let sum = |of: fn(&Places) -> usize| told.values().flat_map(|told| told.places.values()).map(of).sum::<usize>();
+        let [all, dropping, borrowing] = [sum(|places| places.all), sum(|p| p.dropping), sum(|p| p.borrowing)];
+        (all > 0).then(|| {
+            format!(
+                "of {} that edition {edition} speaks of, {dropping} drop something elsewhere then, and of {borrowing} more \
+                 only the borrow checker can tell",
+                plural(all, "place")
+            )
+        })
     }
 }
 
-/// What the driver says about a crate, beside its reports.
-fn remark(said: &str) -> Option<String> {
-    said.lines().find_map(|line| line.strip_prefix("bisect-rustc: ")).map(str::to_owned)
+/// How many places there are in a crate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Places {
+    all: usize,
+    /// Those at which something is dropped elsewhere.
+    dropping: usize,
+    /// Those of which only the borrow checker can tell.
+    borrowing: usize,
+}
+
+impl Places {
+    /// What the driver says beside its reports, and of which crate.
+    fn parse(line: &str) -> Option<(&str, Self)> {
+        let rest = line.strip_prefix("bisect-rustc: ")?;
+        let (dropping, rest) = rest.split_once(" of ")?;
+        let (all, rest) = rest.split_once(" places of ")?;
+        let (name, rest) = rest.split_once(' ')?;
+        let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
+        let [dropping, all, borrowing] = [dropping, all, borrowing].map(|number| number.parse().ok());
+        Some((name, Self { all: all?, dropping: dropping?, borrowing: borrowing? }))
+    }
 }
 
 /// Where an expression ends, and of which form it is: `expression: 7:14-7:101 if let`.
@@ -244,6 +273,19 @@ impl Gates {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn places_are_counted() {
+        let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
+        assert_eq!(Places::parse(line), Some(("a_b", Places { all: 31, dropping: 9, borrowing: 6 })));
+        for line in [
+            "bisect-rustc: x of 31 places of a drop; of 6 more",
+            "9 of 31 places of a drop; of 6 more",
+            "bisect-rustc: ?",
+        ] {
+            assert_eq!(Places::parse(line), None, "{line}");
+        }
+    }
 
     #[test]
     fn where_an_expression_ends() {
