@@ -48,13 +48,16 @@ impl Case {
         words.into_iter().chain(timeout).map(str::to_owned).collect()
     }
 
-    /// The packages that its culprits are in.
+    /// The package that its culprits are in.
+    ///
+    /// # Panics
+    /// If they are in several.
     #[must_use]
-    pub fn packages(&self) -> Vec<&str> {
-        let packages = self.expressions.iter().map(|expression| expression.file.split('/').next().unwrap_or_default());
-        let mut packages: Vec<_> = packages.collect();
-        packages.dedup();
-        packages
+    pub fn package(&self) -> &str {
+        let mut packages = self.expressions.iter().filter_map(|expression| expression.file.split('/').next());
+        let package = packages.next().expect("a case has a culprit");
+        assert!(packages.all(|other| other == package), "{self:?}");
+        package
     }
 }
 
