@@ -6,9 +6,10 @@ use core::{error, fmt, str};
 use crate::{Matcher, ParseError, Pattern};
 
 /// What the changes of one name were told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub enum Setting {
     /// Nothing: nobody bisects it.
+    #[default]
     Default,
     /// To be on or off, and silent about it.
     Fixed(bool),

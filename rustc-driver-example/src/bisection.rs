@@ -91,6 +91,12 @@ impl Bisection {
         !self.settings.is_default()
     }
 
+    /// Whether anybody asks for one of these gates.
+    #[must_use]
+    pub(crate) fn asks_for(&self, gates: &[Gate]) -> bool {
+        gates.iter().any(|&gate| self.settings.asks_for(gate))
+    }
+
     /// The ID of the change that `fields` describe. Its low bits are those of the package that is compiled, or else of
     /// the crate.
     #[must_use]
@@ -117,6 +123,13 @@ impl Bisection {
         let Some(matcher) = self.settings.should_report(gate, id) else { return };
         self.reports.once(id, matcher.verbose().then_some(|| describe().lines(gate)));
     }
+
+    /// Tells people who read reports of these gates a line that is no report.
+    pub(crate) fn tell(&self, gates: &[Gate], line: impl FnOnce() -> String) {
+        if gates.iter().any(|&gate| self.settings.is_verbose(gate)) {
+            self.reports.write(&format!("bisect-rustc: {}\n", line()));
+        }
+    }
 }
 
 /// A change, for people.
@@ -126,13 +139,17 @@ pub(crate) struct Description {
     pub(crate) place: String,
     /// The path of the function.
     pub(crate) function: String,
+    /// What else there is to say, a line each.
+    pub(crate) details: Vec<String>,
 }
 
 impl Description {
-    /// The form of the frames of a call stack: the place and the name, then the function.
-    fn lines(&self, gate: Gate) -> [String; 2] {
-        let Self { place, function } = self;
-        [format!("{place} {}", gate.name()), format!("  {function} at {place}")]
+    /// The form of the frames of a call stack: the place and the name, then the function; details are indented further.
+    fn lines(&self, gate: Gate) -> Vec<String> {
+        let Self { place, function, details } = self;
+        let mut lines = vec![format!("{place} {}", gate.name()), format!("  {function} at {place}")];
+        lines.extend(details.iter().map(|detail| format!("    {detail}")));
+        lines
     }
 }
 

@@ -1,3 +1,5 @@
+//! Which variable counts, and what the IDs are made of.
+
 use std::ffi::OsString;
 
 use super::*;

@@ -11,11 +11,27 @@ pub(crate) enum Gate {
     Std,
     /// One change a division: whether it is made a shift, by the pass of the tutorial.
     Halve,
+    /// One change an expression whose temporaries have a destructor that somebody notices: whether it drops them where
+    /// the other edition does.
+    Drops,
+    /// The same for expressions of which only the borrow checker can tell when their temporaries are gone.
+    Scopes,
+    /// One change a call of `into_iter` on a boxed slice: whether it gives away the values, or references.
+    IntoIter,
+    /// One change a crate: the type of what never returns, where nothing says it.
+    NeverType,
 }
 
 impl Gate {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
+    pub(crate) const ALL: [Self; 7] =
+        [Self::Optimize, Self::Std, Self::Halve, Self::Drops, Self::Scopes, Self::IntoIter, Self::NeverType];
+
+    /// Those that decide what machine code is made of a function.
+    pub(crate) const OF_CODE: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
+
+    /// Those that decide what the source means.
+    pub(crate) const OF_EDITIONS: [Self; 4] = [Self::Drops, Self::Scopes, Self::IntoIter, Self::NeverType];
 
     /// Its name.
     #[must_use]
@@ -24,6 +40,10 @@ impl Gate {
             Self::Optimize => "optimize",
             Self::Std => "std",
             Self::Halve => "halve",
+            Self::Drops => "drops",
+            Self::Scopes => "scopes",
+            Self::IntoIter => "into-iter",
+            Self::NeverType => "never-type",
         }
     }
 
@@ -35,7 +55,7 @@ impl Gate {
     pub(crate) const fn is_on_by_default(self) -> bool {
         match self {
             Self::Optimize | Self::Std => true,
-            Self::Halve => false,
+            Self::Halve | Self::Drops | Self::Scopes | Self::IntoIter | Self::NeverType => false,
         }
     }
 }

@@ -4,11 +4,17 @@
 //! in the module `rustc`. The README has a tutorial.
 #![feature(rustc_private)]
 
+extern crate rustc_ast;
+extern crate rustc_builtin_macros;
 extern crate rustc_data_structures;
 extern crate rustc_driver;
+extern crate rustc_errors;
 extern crate rustc_hir;
+extern crate rustc_hir_analysis;
+extern crate rustc_index;
 extern crate rustc_interface;
 extern crate rustc_middle;
+extern crate rustc_mir_dataflow;
 extern crate rustc_session;
 extern crate rustc_span;
 

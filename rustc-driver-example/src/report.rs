@@ -31,7 +31,7 @@ impl Reports {
     }
 
     /// Reports a change, if that was not done before. `lines` are for people; without them the report is the marker.
-    pub(crate) fn once<const N: usize>(&self, id: ChangeId, lines: Option<impl FnOnce() -> [String; N]>) {
+    pub(crate) fn once(&self, id: ChangeId, lines: Option<impl FnOnce() -> Vec<String>>) {
         // The lock is held until the report is written, so that nobody acts on it before. A compiler thread that
         // panicked has left a set of IDs all the same.
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -41,9 +41,14 @@ impl Reports {
         let marker = marker::format(id);
         let marker = str::from_utf8(&marker).expect("a marker is ASCII");
         let text = match lines {
-            Some(lines) => lines().map(|line| format!("{line} {marker}\n")).concat(),
+            Some(lines) => lines().iter().map(|line| format!("{line} {marker}\n")).collect(),
             None => format!("{marker}\n"),
         };
+        self.write(&text);
+    }
+
+    /// Writes lines to where reports go.
+    pub(crate) fn write(&self, text: &str) {
         // If that fails there is nobody left to tell.
         let _ = match self.file.as_ref() {
             Some(mut file) => file.write_all(text.as_bytes()),

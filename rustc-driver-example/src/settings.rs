@@ -1,20 +1,8 @@
 //! What a variable says: a pattern for the gates that are on by default, or settings by name.
 
-use bisect_core::{ChangeId, Matcher, ParseError, Pattern};
+use bisect_core::{ChangeId, Config, Matcher, Setting};
 
 use crate::Gate;
-
-/// What a gate was told.
-#[derive(Clone, Debug, Default)]
-enum Setting {
-    /// Nothing: nobody bisects it.
-    #[default]
-    Default,
-    /// To be on or off, and silent about it.
-    Fixed(bool),
-    /// To ask for each of its changes.
-    Search(Matcher),
-}
 
 /// What all gates were told.
 #[derive(Clone, Debug, Default)]
@@ -36,34 +24,20 @@ impl Settings {
     /// If it has none; the text says why and at which byte.
     pub(crate) fn parse(value: &str, names: Names) -> Result<Self, String> {
         let mut settings = Self::default();
-        if !value.contains('=') {
-            let setting = Setting::pattern(value, 0)?;
-            Gate::ALL
-                .iter()
-                .filter(|gate| gate.is_on_by_default())
-                .for_each(|&gate| settings.set(gate, setting.clone()));
-            return Ok(settings);
-        }
-        let mut seen = Vec::new();
-        let mut offset = 0;
-        for item in value.split(';') {
-            let (name, text) =
-                item.split_once('=').ok_or_else(|| format!("`=` is missing in {item:?} at byte {offset}"))?;
-            let setting = match text {
-                "on" => Setting::Fixed(true),
-                "off" => Setting::Fixed(false),
-                _ => Setting::pattern(text, offset + name.len() + 1)?,
-            };
-            if seen.contains(&name) {
-                return Err(format!("{name:?} was named before at byte {offset}"));
+        match Config::parse(value.as_bytes()).map_err(|error| error.to_string())? {
+            Config::All(setting) => {
+                let gates = Gate::ALL.into_iter().filter(|gate| gate.is_on_by_default());
+                gates.for_each(|gate| settings.set(gate, setting.clone()));
             }
-            seen.push(name);
-            match Gate::ALL.iter().find(|gate| gate.name() == name) {
-                Some(&gate) => settings.set(gate, setting),
-                None if names == Names::Shared => {}
-                None => return Err(format!("there is no gate {name:?} (byte {offset}): there are {}", gates())),
+            Config::Named(named) => {
+                for (name, setting) in named {
+                    match Gate::ALL.into_iter().find(|gate| gate.name() == name) {
+                        Some(gate) => settings.set(gate, setting),
+                        None if names == Names::Shared => {}
+                        None => return Err(format!("there is no gate {name:?}: there are {}", gates())),
+                    }
+                }
             }
-            offset += item.len() + 1;
         }
         Ok(settings)
     }
@@ -71,11 +45,23 @@ impl Settings {
     /// Whether every change of every gate is as if nobody bisected.
     #[must_use]
     pub(crate) fn is_default(&self) -> bool {
-        Gate::ALL.iter().all(|&gate| match self.get(gate) {
-            Setting::Default => true,
-            Setting::Fixed(on) => *on == gate.is_on_by_default(),
-            Setting::Search(_) => false,
-        })
+        !Gate::ALL.iter().any(|&gate| self.asks_for(gate))
+    }
+
+    /// Whether a change of this gate may be otherwise than if nobody bisected, or is reported.
+    #[must_use]
+    pub(crate) fn asks_for(&self, gate: Gate) -> bool {
+        match self.get(gate) {
+            Setting::Default => false,
+            Setting::Fixed(on) => *on != gate.is_on_by_default(),
+            Setting::Search(_) => true,
+        }
+    }
+
+    /// Whether people are to read about the changes of this gate.
+    #[must_use]
+    pub(crate) fn is_verbose(&self, gate: Gate) -> bool {
+        matches!(self.get(gate), Setting::Search(matcher) if matcher.verbose())
     }
 
     /// Whether the change is to be on.
@@ -106,18 +92,8 @@ impl Settings {
     }
 }
 
-impl Setting {
-    fn pattern(text: &str, start: usize) -> Result<Self, String> {
-        let pattern: Pattern = text.parse().map_err(|error: ParseError| {
-            // Its own offset counts from the start of the pattern.
-            ParseError { offset: start + error.offset, ..error }.to_string()
-        })?;
-        Ok(Matcher::new(&pattern).map_or(Self::Default, Self::Search))
-    }
-}
-
 fn gates() -> String {
-    Gate::ALL.map(Gate::name).join(" and ")
+    Gate::ALL.map(Gate::name).join(", ")
 }
 
 #[cfg(test)]

@@ -1,3 +1,5 @@
+//! What values of the variables mean to the gates, and which mean nothing.
+
 use super::*;
 
 const IDS: [ChangeId; 4] = [ChangeId(0), ChangeId(1), ChangeId(2), ChangeId(3)];
@@ -53,14 +55,15 @@ fn malformed_values_are_refused_with_the_byte() {
         ("optimize=q", 9),
         ("halve=y;optimize=+0-1x", 21),
         ("halve=y;", 8),
-        ("halve=y;optimize", 8),
+        ("halve=y;optimize", 16),
         ("halve=y;halve=n", 8),
-        ("halve=y;newsort=y", 8),
         ("=y", 0),
     ] {
         let problem = Settings::parse(value, Names::Gates).unwrap_err();
         assert!(problem.contains(&format!("byte {offset}")), "{value}: {problem}");
     }
+    let problem = Settings::parse("halve=y;newsort=y", Names::Gates).unwrap_err();
+    assert!(problem.contains("no gate \"newsort\"") && problem.contains("halve"), "{problem}");
     // Of others, too, what has no meaning at all.
     assert!(Settings::parse("newsort=q", Names::Shared).is_err());
     assert!(Settings::parse("newsort=y;newsort=y", Names::Shared).is_err());

@@ -1,3 +1,5 @@
+//! Flaky targets of the simulator fail as often as their rates say, and report as others do.
+
 use super::*;
 
 const ALWAYS: Rates = Rates { with: 1.0, without: 0.0 };

@@ -107,7 +107,11 @@ impl Compilation {
             }
         }
         variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
-        let session = serde_json::to_string(&self.session).expect("a session is plain data");
+        // Cargo keeps both of two ways that profiles say, but of flags that it does not know of only what was last.
+        let keeps = self.contrast.has_flags() || !plans.is_empty();
+        let keep = self.session.compiled.as_ref().filter(|_| keeps).map(|file| file.with_file_name("kept"));
+        let session = Session { keep, ..self.session.clone() };
+        let session = serde_json::to_string(&session).expect("a session is plain data");
         variables.insert(wrapper::VARIABLE.to_owned(), session.into());
         // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
         variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
@@ -137,10 +141,7 @@ impl Compilation {
     pub fn counting(&self, culprits: &BTreeSet<ChangeId>, package: ChangeId, counter: Counter) -> (With, String) {
         let plan = Plan { counter: Some(counter), ..self.plan(true) };
         let value = plan.value().unwrap_or_default();
-        let keep = self.session.compiled.as_ref().map(|file| file.with_file_name("kept"));
-        let session = Session { keep, ..self.session.clone() };
-        let compilation = Self { session, ..self.clone() };
-        (compilation.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
+        (self.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
     }
 
     /// Settings that say the same as those of [`with`](Self::with) where only these packages are compiled in the bad way, by

@@ -1,6 +1,7 @@
-//! What was compiled before from the same, and need not be compiled again: cargo compiles everything that depends on a crate
-//! once that was compiled, but where only LLVM was told otherwise, its metadata is the same as before, and that is all that
-//! libraries depend on.
+//! What was compiled before from the same, and need not be compiled again. Cargo does not know of what the wrapper adds: it
+//! keeps only the last of what was made with different flags; and it compiles everything that depends on a crate once that was
+//! compiled, but where only LLVM was told otherwise, its metadata is the same as before, and that is all that libraries
+//! depend on.
 
 use std::{
     ffi::OsString,

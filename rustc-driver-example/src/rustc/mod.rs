@@ -3,6 +3,7 @@
 //! A driver is `rustc` with callbacks. Before the session starts, [`Driver::config`] may replace *queries*: the
 //! functions by which rustc computes everything it wants to know. Those of each gate are in a module of its name.
 
+mod edition;
 mod halve;
 mod names;
 mod optimize;
@@ -14,8 +15,8 @@ use std::{
 };
 
 use rustc_data_structures::{fingerprint::Fingerprint, stable_hasher::StableHasher, svh::Svh};
-use rustc_driver::Callbacks;
-use rustc_interface::Config;
+use rustc_driver::{Callbacks, Compilation};
+use rustc_interface::{Config, interface::Compiler};
 use rustc_middle::{mir::Body, query::LocalCrate, ty::TyCtxt, util::Providers};
 use rustc_session::{
     EarlyDiagCtxt, Session,
@@ -23,7 +24,7 @@ use rustc_session::{
 };
 use rustc_span::{Symbol, def_id::LocalDefId};
 
-use crate::Bisection;
+use crate::{Bisection, Gate};
 
 /// What is asked of the compilation of this process. Queries are plain functions, so that it cannot be theirs.
 static BISECTION: OnceLock<Bisection> = OnceLock::new();
@@ -52,24 +53,46 @@ pub(crate) fn compile(args: &[String], bisection: Bisection) -> ExitCode {
     });
     rustc_driver::install_ctrlc_handler();
     BISECTION.set(bisection).expect("a process compiles once");
-    rustc_driver::catch_with_exit_code(|| rustc_driver::run_compiler(args, &mut Driver))
+    rustc_driver::catch_with_exit_code(|| rustc_driver::run_compiler(args, &mut Driver { args, plan: None }))
 }
 
-struct Driver;
+struct Driver<'a> {
+    args: &'a [String],
+    /// What the gates of editions ask.
+    plan: Option<edition::Plan>,
+}
 
-impl Callbacks for Driver {
+impl Callbacks for Driver<'_> {
     fn config(&mut self, config: &mut Config) {
         // As in `rustc` itself: it is part of the hash of the crate.
         config.opts.trimmed_def_paths = true;
         if runs_while_building(config) {
             return;
         }
-        // `cargo check` wants no machine code: nothing is decided, and nothing reported.
-        let active = bisection().is_active() && config.opts.output_types.should_codegen();
+        self.plan = edition::plan(self.args, config);
+        // `cargo check` wants no machine code: of that nothing is decided, and nothing reported.
+        let decides_code = bisection().asks_for(&Gate::OF_CODE) && config.opts.output_types.should_codegen();
+        let active = self.plan.is_some() || decides_code;
         config.track_state = Some(Box::new(move |session, hasher| track(session, active.then_some(hasher))));
-        if active {
+        if decides_code {
             config.override_queries = Some(replace_queries);
+        } else if active {
+            config.override_queries = Some(replace_crate_hash);
         }
+    }
+
+    fn after_expansion(&mut self, _: &Compiler, tcx: TyCtxt<'_>) -> Compilation {
+        if let Some(plan) = &self.plan {
+            plan.carry_out(tcx);
+        }
+        Compilation::Continue
+    }
+
+    fn after_analysis(&mut self, _: &Compiler, tcx: TyCtxt<'_>) -> Compilation {
+        if let Some(plan) = &self.plan {
+            plan.conclude(tcx);
+        }
+        Compilation::Continue
     }
 }
 
@@ -95,9 +118,13 @@ fn track(session: &Session, hasher: Option<&mut StableHasher>) {
     }
 }
 
-fn replace_queries(_: &Session, queries: &mut Providers) {
+fn replace_crate_hash(_: &Session, queries: &mut Providers) {
     QUERIES.get_or_init(|| *queries);
     queries.queries.crate_hash = crate_hash;
+}
+
+fn replace_queries(session: &Session, queries: &mut Providers) {
+    replace_crate_hash(session, queries);
     queries.queries.optimized_mir = optimized_mir;
     optimize::replace_queries(queries);
 }

@@ -33,5 +33,6 @@ pub(super) fn describe(tcx: TyCtxt<'_>, function: DefId, span: Span) -> Descript
         place: format!("{file}:{line}:{column}"),
         // As a debugger and the names of symbols have it: the crate in front, no re-exports.
         function: with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(function)))),
+        details: Vec::new(),
     }
 }

@@ -1,6 +1,10 @@
 //! The compiler, as cargo and people call it.
 
 mod cargo;
+mod edition;
+mod edition_cases;
+mod edition_generated;
+mod edition_session;
 mod halve;
 mod harness;
 mod incremental;

@@ -1,0 +1,110 @@
+//! Values, places and functions in words.
+
+use rustc_hir::{Expr, ExprKind};
+use rustc_middle::ty::{
+    self, Ty, TyCtxt,
+    print::{with_forced_trimmed_paths, with_no_trimmed_paths, with_no_visible_paths, with_resolve_crate_name},
+};
+use rustc_span::{
+    Span,
+    def_id::{LOCAL_CRATE, LocalDefId},
+};
+
+use super::{
+    facts::{Advice, Fact, Finding},
+    place,
+    scopes::{Passed, What},
+    values::Value,
+};
+use crate::Description;
+
+/// The longest piece of source text in advice, in bytes.
+const SNIPPET: usize = 60;
+
+/// A value passes a place.
+pub(super) fn passing<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, value: &Value<'tcx>, passed: &Passed<'tcx>) -> Fact {
+    let finding = if passed.is_noticed && !value.destructors.is_empty() {
+        Finding::Dropped {
+            value: format!("{} ({})", type_name(value.ty), location(tcx, written(value.span))),
+            destructors: value.destructors.iter().filter_map(|&ty| destructor(tcx, ty)).collect(),
+            advice: about_drop(tcx, value, passed),
+        }
+    } else {
+        Finding::Scope
+    };
+    Fact { function: function_name(tcx, def), finding }
+}
+
+/// A call of `into_iter` on a boxed slice.
+pub(super) fn call(tcx: TyCtxt<'_>, def: LocalDefId, receiver: Span) -> Fact {
+    let receiver = snippet(tcx, receiver);
+    let advice = [format!("{receiver}.iter()"), format!("IntoIterator::into_iter({receiver})")];
+    Fact { function: function_name(tcx, def), finding: Finding::Call(advice) }
+}
+
+/// The crate, for the types of what never returns in these places.
+pub(super) fn krate(tcx: TyCtxt<'_>, never_types: &[String]) -> Description {
+    let mut details = vec!["crate: what never returns is `()` in edition 2021, `!` in edition 2024".to_owned()];
+    details.extend(never_types.iter().map(|place| format!("decides: {place}")));
+    details.push("to keep it: write the types there".to_owned());
+    let place = never_types.first().cloned().unwrap_or_default();
+    Description { place, function: tcx.crate_name(LOCAL_CRATE).to_string(), details }
+}
+
+fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx>) -> Advice {
+    let value = snippet(tcx, value.span);
+    match passed.what {
+        What::Block(_) => [
+            format!("before the block, declare `let t;`; in it, assign `t = {value};` and use `t`"),
+            format!("in the block, before its end: `let t = {value};`, and use `t`"),
+        ],
+        What::If(expr) => {
+            // What rustc's lint suggests; it has nothing for chains.
+            let later = match expr.kind {
+                ExprKind::If(Expr { kind: ExprKind::Let(part), .. }, ..) => {
+                    let [init, pattern] = [part.init.span, part.pat.span].map(|span| snippet(tcx, span));
+                    format!("match {init} {{ {pattern} => {{ … }} _ => {{ … }} }}")
+                }
+                _ => format!("before the `if`: `let t = {value};`, and use `t`"),
+            };
+            [later, format!("before the `if`: `let t = {value};`; use `t`, and begin the `else` with `drop(t);`")]
+        }
+    }
+}
+
+/// Source text, if it is short.
+fn snippet(tcx: TyCtxt<'_>, span: Span) -> String {
+    let text = tcx.sess.source_map().span_to_snippet(written(span)).ok();
+    text.filter(|text| text.len() <= SNIPPET && !text.contains('\n')).unwrap_or_else(|| "…".to_owned())
+}
+
+/// The line of a `Drop` implementation, if it is in this crate.
+fn destructor(tcx: TyCtxt<'_>, ty: Ty<'_>) -> Option<String> {
+    let ty::Adt(adt, _) = ty.kind() else { return None };
+    let destructor = tcx.adt_destructor(adt.did())?.did.as_local()?;
+    Some(location(tcx, tcx.def_span(tcx.local_parent(destructor))))
+}
+
+fn type_name(ty: Ty<'_>) -> String {
+    with_forced_trimmed_paths!(ty.to_string())
+}
+
+fn function_name(tcx: TyCtxt<'_>, def: LocalDefId) -> String {
+    with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(def))))
+}
+
+/// The text of this crate that a span comes from: where macros of other crates were called.
+fn written(mut span: Span) -> Span {
+    while !place::is_own(span) {
+        span = span.ctxt().outer_expn_data().call_site;
+    }
+    span
+}
+
+/// `file:line:column`.
+pub(super) fn location(tcx: TyCtxt<'_>, span: Span) -> String {
+    let map = tcx.sess.source_map();
+    let (file, line, column, ..) = map.span_to_location_info(span);
+    let file = file.map_or_else(|| "<unknown>".to_owned(), |file| map.filename_for_diagnostics(&file.name).to_string());
+    format!("{file}:{line}:{column}")
+}

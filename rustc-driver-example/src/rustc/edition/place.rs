@@ -1,0 +1,124 @@
+//! Places: what means something else in edition 2024 than in edition 2021.
+//!
+//! The survey and the session that decides are two sessions, with nothing in common but the source text. So a place is
+//! known by where it is written. What a macro of this crate makes is written in the macro, so that all its expansions are
+//! one place.
+
+use std::{fmt::Write as _, path::Path};
+
+use bisect_core::Field;
+use rustc_middle::ty::TyCtxt;
+use rustc_session::config::Input;
+use rustc_span::{BytePos, FileName, SourceFile, Span, hygiene::ExpnKind};
+
+/// What kind of syntax decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// A block, for the temporaries of the expression at its end.
+    Tail,
+    /// An `if` with a `let` in its condition, for the temporaries of the condition.
+    If,
+    /// A `while` with a `let` in its condition. What it is made of is such an `if`, but its `else` only leaves the loop, so
+    /// that there is nothing to notice.
+    While,
+    /// The name in a call of `into_iter`, for boxed slices.
+    IntoIter,
+    /// The whole crate.
+    Crate,
+}
+
+impl Kind {
+    /// What it is called.
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Tail => "tail of a block",
+            Self::If => "if let",
+            Self::While => "while let",
+            Self::IntoIter => "call of into_iter",
+            Self::Crate => "crate",
+        }
+    }
+
+    /// Whether it is about the scopes of temporaries.
+    pub(super) const fn is_scope(self) -> bool {
+        matches!(self, Self::Tail | Self::If | Self::While)
+    }
+}
+
+/// A place.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Place {
+    file: String,
+    /// Where it starts: line and column, both from 1.
+    start: (usize, usize),
+    end: (usize, usize),
+    pub(super) kind: Kind,
+}
+
+impl Place {
+    /// The place that the text of a block or an `if` is.
+    pub(super) fn new(tcx: TyCtxt<'_>, span: Span, kind: Kind) -> Self {
+        let map = tcx.sess.source_map();
+        let position = |at: BytePos| {
+            let at = map.lookup_char_pos(at);
+            (at.line, at.col.0 + 1)
+        };
+        let file = file(tcx, &map.lookup_source_file(span.lo()));
+        Self { file, start: position(span.lo()), end: position(span.hi()), kind }
+    }
+
+    /// The crate.
+    pub(super) fn krate() -> Self {
+        Self { file: String::new(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
+    }
+
+    /// What its ID is made of, apart from the crate: nothing of the directory that this machine has it in.
+    pub(super) fn fields(&self) -> [Field<'_>; 6] {
+        let number = |number: usize| Field::U64(number as u64);
+        let [(line, column), (end_line, end_column)] = [self.start, self.end];
+        [
+            Field::Str(&self.file),
+            number(line),
+            number(column),
+            number(end_line),
+            number(end_column),
+            Field::Str(self.kind.name()),
+        ]
+    }
+}
+
+/// Whether the edition of this crate is what decides about this text: it, or a `macro_rules` of it, has written it.
+///
+/// What the macro of another crate writes has the edition of that crate, whatever the edition of this one.
+pub(super) fn is_own(span: Span) -> bool {
+    let expansion = span.ctxt().outer_expn_data();
+    match expansion.kind {
+        ExpnKind::Root => true,
+        ExpnKind::Macro(..) => expansion.macro_def_id.is_some_and(|id| id.is_local()),
+        ExpnKind::AstPass(_) | ExpnKind::Desugaring(_) => false,
+    }
+}
+
+/// A name of a source file that is the same on every machine: its path from the folder of the crate's first file. What is
+/// elsewhere, like the files that build scripts write, is known by its contents.
+fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
+    let root = match &tcx.sess.io.input {
+        Input::File(path) => path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")),
+        Input::Str { .. } => Path::new("."),
+    };
+    if let FileName::Real(name) = &file.name {
+        let inside = name.local_path().and_then(|path| {
+            let [path, root] = [path, root].map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
+            Some(path.strip_prefix(root).ok()?.to_owned())
+        });
+        if let Some(path) = inside {
+            let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+            return parts.join("/");
+        }
+    }
+    let mut name = String::from("#");
+    for byte in file.src_hash.hash_bytes() {
+        let _ = write!(name, "{byte:02x}");
+    }
+    name
+}

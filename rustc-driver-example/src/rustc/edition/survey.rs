@@ -1,0 +1,145 @@
+//! The survey: which places make a difference.
+//!
+//! That is known only when there is MIR, but the syntax tree has to be marked long before. So there are two sessions: a
+//! first one, in which all places are of edition 2021, where temporaries live longest. It tells no one anything, writes
+//! nothing and ends when all bodies are built. What it finds does not depend on the pattern.
+
+use std::{
+    collections::BTreeMap,
+    mem,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+use rustc_driver::{Callbacks, Compilation};
+use rustc_interface::{Config, interface::Compiler};
+use rustc_middle::{ty::TyCtxt, util::Providers};
+use rustc_session::{Session, config::Input};
+use rustc_span::{def_id::LocalDefId, edition::Edition};
+
+use super::{super::rustc, body, describe, facts::Facts, never_type, place::Place, syntax};
+use crate::{Description, Gate};
+
+/// What is known of a crate.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// How many places there are.
+    pub(super) places: usize,
+    /// Those that make a difference.
+    pub(super) changes: BTreeMap<Place, Change>,
+}
+
+/// A place that makes a difference.
+#[derive(Clone, Debug)]
+pub(super) struct Change {
+    pub(super) gate: Gate,
+    pub(super) description: Description,
+}
+
+/// The places of the crate that is surveyed, as met in its syntax tree, and what its bodies show of them.
+static PLACES: Mutex<BTreeMap<Place, Facts>> = Mutex::new(BTreeMap::new());
+
+fn places() -> MutexGuard<'static, BTreeMap<Place, Facts>> {
+    // Threads of the compiler may panic; what they leave here is whole.
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Surveys the crate that is about to be compiled. None if it has errors.
+pub(super) fn run(args: &[String], config: &Config) -> Option<Survey> {
+    let mut session = Surveyor { input: copy(&config.input), survey: None };
+    // Errors end a session in an unwinding that is not a panic.
+    let _ = rustc_driver::catch_fatal_errors(|| rustc_driver::run_compiler(args, &mut session));
+    session.survey
+}
+
+/// Standard input can be read only once.
+fn copy(input: &Input) -> Input {
+    match input {
+        Input::File(path) => Input::File(path.clone()),
+        Input::Str { name, input } => Input::Str { name: name.clone(), input: input.clone() },
+    }
+}
+
+struct Surveyor {
+    input: Input,
+    survey: Option<Survey>,
+}
+
+impl Callbacks for Surveyor {
+    fn config(&mut self, config: &mut Config) {
+        config.opts.trimmed_def_paths = true;
+        config.input = mem::replace(&mut self.input, Input::File(Default::default()));
+        // What the other session keeps between compilations is not touched.
+        config.opts.incremental = None;
+        // The other session says what there is to say.
+        never_type::listen(config);
+        config.override_queries = Some(replace_queries);
+    }
+
+    fn after_expansion(&mut self, _: &Compiler, tcx: TyCtxt<'_>) -> Compilation {
+        let mut found = BTreeMap::<Place, Facts>::new();
+        let edition = tcx.sess.edition();
+        syntax::visit(tcx, &mut |place, met| {
+            found.entry(place.clone()).or_default().meet(tcx, met);
+            // Not what types depend on: it may not compile any more.
+            (place.kind.is_scope() && edition != Edition::Edition2021).then_some(Edition::Edition2021)
+        });
+        *places() = found;
+        tcx.force_delayed_owners_lowering();
+        rustc_hir_analysis::check_crate(tcx);
+        tcx.par_hir_body_owners(|def| {
+            if !tcx.is_trivial_const(def) {
+                let _ = tcx.mir_promoted(def);
+            }
+        });
+        // What lints refuse, the other session refuses too.
+        if tcx.dcx().has_errors_excluding_lint_errors().is_none() {
+            self.survey = Some(conclude(tcx, edition));
+        }
+        Compilation::Stop
+    }
+}
+
+fn conclude(tcx: TyCtxt<'_>, edition: Edition) -> Survey {
+    let found = mem::take(&mut *places());
+    let mut survey = Survey::default();
+    for (place, facts) in found {
+        survey.places += usize::from(place.kind.is_scope());
+        if let Some(gate) = facts.gate() {
+            let description = facts.describe(place.kind, edition);
+            survey.changes.insert(place, Change { gate, description });
+        }
+    }
+    let never_types = never_type::found(tcx);
+    if !never_types.is_empty() {
+        let description = describe::krate(tcx, &never_types);
+        survey.changes.insert(Place::krate(), Change { gate: Gate::NeverType, description });
+    }
+    survey
+}
+
+fn replace_queries(_: &Session, queries: &mut Providers) {
+    super::super::QUERIES.get_or_init(|| *queries);
+    queries.queries.mir_promoted = mir_promoted;
+}
+
+type Promoted<'tcx> = (
+    &'tcx rustc_data_structures::steal::Steal<rustc_middle::mir::Body<'tcx>>,
+    &'tcx rustc_data_structures::steal::Steal<
+        rustc_index::IndexVec<rustc_middle::mir::Promoted, rustc_middle::mir::Body<'tcx>>,
+    >,
+);
+
+/// The MIR of a body as it is written, before anything is made of it: it is looked at before anybody can take it away.
+fn mir_promoted(tcx: TyCtxt<'_>, def: LocalDefId) -> Promoted<'_> {
+    let built = (rustc().queries.mir_promoted)(tcx, def);
+    let body = built.0.borrow();
+    if body.tainted_by_errors.is_none() {
+        for (place, fact) in body::facts(tcx, def, &body) {
+            if let Some(facts) = places().get_mut(&place) {
+                facts.learn(fact);
+            }
+        }
+    }
+    drop(body);
+    built
+}

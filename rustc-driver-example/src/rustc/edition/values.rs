@@ -1,0 +1,209 @@
+//! The values of a body that somebody may notice the end of, from its MIR.
+
+use rustc_data_structures::fx::FxHashSet;
+use rustc_hir::find_attr;
+use rustc_index::bit_set::DenseBitSet;
+use rustc_middle::{
+    mir::{
+        Body, Local, Location, TerminatorKind,
+        visit::{MutatingUseContext, NonMutatingUseContext, PlaceContext, Visitor},
+    },
+    ty::{self, Ty, TyCtxt, TypingEnv, significant_drop_order::extract_component_with_significant_dtor},
+};
+use rustc_mir_dataflow::{
+    Analysis as _, MaybeReachable,
+    impls::MaybeInitializedPlaces,
+    move_paths::{LookupResult, MoveData, MovePathIndex},
+};
+use rustc_span::{Span, def_id::LocalDefId, sym};
+
+/// A temporary or a variable.
+#[derive(Debug)]
+pub(super) struct Value<'tcx> {
+    /// The expression, or the name of the variable.
+    pub(super) span: Span,
+    pub(super) ty: Ty<'tcx>,
+    pub(super) is_variable: bool,
+    /// What of it has a destructor that somebody may notice; nothing, if it is never dropped because it was moved by then.
+    pub(super) destructors: Vec<Ty<'tcx>>,
+}
+
+/// The values of a body that are dropped or borrowed.
+pub(super) fn of<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>) -> Vec<Value<'tcx>> {
+    let mut uses = Uses {
+        in_place: DenseBitSet::new_empty(body.local_decls.len()),
+        borrowed: DenseBitSet::new_empty(body.local_decls.len()),
+    };
+    uses.visit_body(body);
+    // Opaque types are not looked into: what is in them may depend on this very body.
+    let env = TypingEnv::non_body_analysis(tcx, def);
+    let dropped = dropped(tcx, env, body, &uses.in_place);
+    body.local_decls
+        .iter_enumerated()
+        .skip(1 + body.arg_count)
+        .filter_map(|(local, decl)| {
+            let is_variable = decl.is_user_variable();
+            // An operand is a temporary, too, but one that ends where it is used.
+            if !is_variable && !uses.in_place.contains(local) {
+                return None;
+            }
+            let destructors = if dropped.contains(local) { destructors(tcx, env, decl.ty) } else { Vec::new() };
+            // Where it is referred to, the borrow checker asks where it ends.
+            let is_something = uses.borrowed.contains(local) || !destructors.is_empty();
+            is_something.then(|| Value { span: decl.source_info.span, ty: decl.ty, is_variable, destructors })
+        })
+        .collect()
+}
+
+/// How values are used.
+struct Uses {
+    /// As places: otherwise than as a whole and by moving it.
+    in_place: DenseBitSet<Local>,
+    /// By reference.
+    borrowed: DenseBitSet<Local>,
+}
+
+impl<'tcx> Visitor<'tcx> for Uses {
+    fn visit_place(&mut self, place: &rustc_middle::mir::Place<'tcx>, context: PlaceContext, _: Location) {
+        use PlaceContext::{MutatingUse, NonMutatingUse, NonUse};
+
+        let is_whole = place.projection.is_empty();
+        match context {
+            NonUse(_) => return,
+            MutatingUse(
+                MutatingUseContext::Drop
+                | MutatingUseContext::Store
+                | MutatingUseContext::Call
+                | MutatingUseContext::Yield,
+            )
+            | NonMutatingUse(NonMutatingUseContext::Move | NonMutatingUseContext::Copy)
+                if is_whole =>
+            {
+                return;
+            }
+            _ => {}
+        }
+        self.in_place.insert(place.local);
+        if context.is_borrow() && !place.is_indirect_first_projection() {
+            self.borrowed.insert(place.local);
+        }
+    }
+}
+
+/// The values that are dropped, if only by a panic.
+fn dropped<'tcx>(
+    tcx: TyCtxt<'tcx>,
+    env: TypingEnv<'tcx>,
+    body: &Body<'tcx>,
+    in_place: &DenseBitSet<Local>,
+) -> DenseBitSet<Local> {
+    let mut dropped = DenseBitSet::new_empty(body.local_decls.len());
+    let drops: Vec<_> = body
+        .basic_blocks
+        .iter_enumerated()
+        .filter_map(|(block, data)| match data.terminator().kind {
+            TerminatorKind::Drop { place, .. } => {
+                Some((place, Location { block, statement_index: data.statements.len() }))
+            }
+            _ => None,
+        })
+        .filter(|(place, _)| body.local_decls[place.local].is_user_variable() || in_place.contains(place.local))
+        .collect();
+    if drops.is_empty() {
+        return dropped;
+    }
+    let body = &without_false_edges(body);
+    let moves = MoveData::gather_moves(body, tcx, |ty| ty.needs_drop(tcx, env));
+    let mut initialized = MaybeInitializedPlaces::new(tcx, body, &moves)
+        .exclude_inactive_in_otherwise()
+        .iterate_to_fixpoint(tcx, body, None)
+        .into_results_cursor(body);
+    for (place, location) in drops {
+        initialized.seek_before_primary_effect(location);
+        let is_dropped = match (initialized.get(), moves.rev_lookup.find(place.as_ref())) {
+            (MaybeReachable::Reachable(live), LookupResult::Exact(path)) => {
+                is_anything_left(tcx, body, &moves, path, &|path| live.contains(path))
+            }
+            (MaybeReachable::Reachable(live), LookupResult::Parent(Some(path))) => live.contains(path),
+            _ => false,
+        };
+        if is_dropped {
+            dropped.insert(place.local);
+        }
+    }
+    dropped
+}
+
+/// The body without the edges that only the borrow checker follows: along them, what a pattern took is still there.
+fn without_false_edges<'tcx>(body: &Body<'tcx>) -> Body<'tcx> {
+    let mut body = body.clone();
+    for data in body.basic_blocks_mut() {
+        let kind = &mut data.terminator_mut().kind;
+        if let TerminatorKind::FalseEdge { real_target, .. } | TerminatorKind::FalseUnwind { real_target, .. } = *kind {
+            *kind = TerminatorKind::Goto { target: real_target };
+        }
+    }
+    body
+}
+
+/// Whether something is left of a value, parts of which may have been moved.
+fn is_anything_left<'tcx>(
+    tcx: TyCtxt<'tcx>,
+    body: &Body<'tcx>,
+    moves: &MoveData<'tcx>,
+    path: MovePathIndex,
+    is_live: &dyn Fn(MovePathIndex) -> bool,
+) -> bool {
+    let parts: Vec<_> = moves.move_paths[path].children(&moves.move_paths).map(|(child, _)| child).collect();
+    if parts.is_empty() {
+        return is_live(path);
+    }
+    // Of `Some(x)` that was matched, nothing is left when `x` is moved or it is `None`. Where there is more than one part,
+    // as in a pair, take it that the others are not.
+    let is_option =
+        |ty: Ty<'tcx>| ty.ty_adt_def().is_some_and(|adt| tcx.is_lang_item(adt.did(), rustc_hir::LangItem::Option));
+    let ty = moves.move_paths[path].place.ty(body, tcx);
+    let is_covered = ty.variant_index.map_or_else(
+        || is_option(ty.ty),
+        |variant| ty.ty.ty_adt_def().is_some_and(|adt| adt.variant(variant).fields.len() == parts.len()),
+    );
+    !is_covered && is_live(path) || parts.into_iter().any(|part| is_anything_left(tcx, body, moves, part, is_live))
+}
+
+/// The types with a destructor that somebody may notice, among those that a value of this type is made of.
+///
+/// These are those that rustc's lints take for significant, and shared owners: how many there are can be asked for.
+fn destructors<'tcx>(tcx: TyCtxt<'tcx>, env: TypingEnv<'tcx>, ty: Ty<'tcx>) -> Vec<Ty<'tcx>> {
+    let mut found = extract_component_with_significant_dtor(tcx, env, ty).to_vec();
+    shared_owners(tcx, env, ty, &mut FxHashSet::default(), &mut found);
+    found
+}
+
+fn shared_owners<'tcx>(
+    tcx: TyCtxt<'tcx>,
+    env: TypingEnv<'tcx>,
+    ty: Ty<'tcx>,
+    seen: &mut FxHashSet<Ty<'tcx>>,
+    found: &mut Vec<Ty<'tcx>>,
+) {
+    // Types that are made of ever larger ones have no end.
+    const LIMIT: usize = 500;
+
+    let ty = tcx.try_normalize_erasing_regions(env, ty).unwrap_or(ty);
+    if !ty.needs_drop(tcx, env) || seen.len() == LIMIT || !seen.insert(ty) {
+        return;
+    }
+    let mut part = |part: Ty<'tcx>| shared_owners(tcx, env, part, seen, found);
+    match *ty.kind() {
+        ty::Adt(adt, _) if [sym::Rc, sym::Arc].iter().any(|&name| tcx.is_diagnostic_item(name, adt.did())) => {
+            found.push(ty);
+        }
+        // Collections own what they are generic over, behind pointers.
+        ty::Adt(adt, args) if find_attr!(tcx, adt.did(), RustcInsignificantDtor) => args.types().for_each(part),
+        ty::Adt(adt, args) => adt.all_fields().for_each(|field| part(field.ty(tcx, args))),
+        ty::Tuple(of) => of.iter().for_each(part),
+        ty::Array(of, _) | ty::Slice(of) => part(of),
+        ty::Closure(_, args) => args.as_closure().upvar_tys().iter().for_each(part),
+        _ => {}
+    }
+}
