@@ -97,7 +97,6 @@ impl Editions {
         scratch: &Path,
     ) -> Result<Self, EditionError> {
         let project = Arc::new(Project::load(settings.subcommand, &settings.cargo, &settings.target)?);
-        let driver = driver::find(driver, &project.rustc_version())?;
         let packages = project.packages()?;
         let other = if edition == Edition::E2021 { Edition::E2024 } else { Edition::E2021 };
         let is_asked_for = |package: &&Package| if project.names_packages() { package.is_root } else { package.is_own };
@@ -108,6 +107,8 @@ impl Editions {
         if chosen.is_empty() {
             return Err(EditionError::Nothing { edition, other, found: left_out });
         }
+        // Whoever lacks it is not told to get it for nothing.
+        let driver = driver::find(driver, &project.rustc_version())?;
         let chosen: BTreeSet<ChangeId> = chosen.into_iter().map(|package| package.change).collect();
         let is_build = settings.subcommand.is_build();
         let compilation = Compilation::new(&project, packages, Contrast::default(), scratch).map_err(CargoError::Io)?;

@@ -7,6 +7,7 @@
 //! [`harness::line_of`]. It is never built in place: [`harness::Fixture::new`] makes a copy.
 
 pub mod counting;
+pub mod edition_cases;
 pub mod flaky;
 pub mod foreign;
 pub mod go_peer;

@@ -102,11 +102,11 @@ impl Level for Gated {
     }
 
     fn build_with(&self, pattern: &Pattern) -> Option<With> {
-        Some(self.build(|package| self.value(package, pattern)))
+        Some(self.build(|package| Some(self.value(package, pattern))))
     }
 
     fn build_again(&self, pattern: &Pattern) -> Option<With> {
-        Some(self.build(|_| self.gates.value(pattern)))
+        Some(self.build(|package| self.matters(package, pattern).then(|| self.gates.value(pattern))))
     }
 
     fn is_bad(&self, package: &Package, _: &Pattern) -> bool {
@@ -159,7 +159,8 @@ impl Level for Gated {
                 let details = text.iter().skip(2).filter(|line| extent(line).is_none());
                 let details = details.map(|line| line.trim_start().to_owned()).collect();
                 let frames = frames.into_iter().take(1).collect();
-                let name = form.unwrap_or_default().to_owned();
+                // Without an extent it is about all expressions of a kind in the crate.
+                let name = form.unwrap_or("type of what never returns").to_owned();
                 Change { end, frames, details, ..Change::new(id, Kind::Expression, name, text).at(place) }
             }
         }
@@ -219,16 +220,30 @@ impl Gated {
         plan
     }
 
-    /// The build in which each package's driver is told so.
-    fn build(&self, value: impl Fn(&Package) -> String) -> With {
-        let is_bad = |package: &Package| self.packages.contains(&package.change);
-        let plans = self.packages.iter().map(|&change| (change, self.plan())).collect();
-        let mut with = self.compilation.with(&is_bad, &plans);
-        for package in self.compilation.packages.iter().filter(|package| is_bad(package)) {
+    /// The build in which each package's driver is told so; those that it is told nothing for are compiled as they are.
+    fn build(&self, value: impl Fn(&Package) -> Option<String>) -> With {
+        let packages = self.compilation.packages.iter().filter(|package| self.packages.contains(&package.change));
+        let values: BTreeMap<_, _> =
+            packages.filter_map(|package| Some((package.change, (package, value(package)?)))).collect();
+        let plans = values.keys().map(|&change| (change, self.plan())).collect();
+        let mut with = self.compilation.with(&|package| values.contains_key(&package.change), &plans);
+        for (package, value) in values.into_values() {
             let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
-            with.variables.insert(variable, value(package).into());
+            with.variables.insert(variable, value.into());
         }
         with
+    }
+
+    /// Whether a package is another one with this pattern than without the driver. A function that is off is.
+    fn matters(&self, package: &Package, pattern: &Pattern) -> bool {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&self.gates, told.get(&package.change)) {
+            (Gates::Expressions { .. }, Some(Told { known, .. })) => {
+                let matcher = Matcher::new(pattern);
+                known.iter().any(|&id| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id)))
+            }
+            _ => true,
+        }
     }
 
     /// What the driver is told for a package.
@@ -263,8 +278,8 @@ impl Gates {
         match self {
             Gates::Functions { with_std: false, .. } => &["optimize"],
             Gates::Functions { with_std: true, .. } => &["optimize", "std"],
-            Gates::Expressions { with_borrows: false, .. } => &["drops"],
-            Gates::Expressions { with_borrows: true, .. } => &["drops", "scopes"],
+            Gates::Expressions { with_borrows: false, .. } => &["drops", "into-iter", "never-type"],
+            Gates::Expressions { with_borrows: true, .. } => &["drops", "into-iter", "never-type", "scopes"],
         }
     }
 }

@@ -1,0 +1,221 @@
+//! "It works in edition 2021 and fails in 2024", and the other way round: each case of the fixture `editions`, down to the
+//! expression, what is said to reproduce it, and what is compiled for it.
+#![cfg(unix)]
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use bisect_tests::{
+    counting::{Compiled, Counting},
+    edition_cases::{Case, Expression, cases},
+    harness::{Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, run, rustc_driver, scrubbed},
+};
+use serde_json::Value;
+
+/// The crates of the fixture that are written in an edition.
+const MEMBERS: [(&str, &[&str]); 2] =
+    [("2021", &["desk", "hotel", "journal", "rooms"]), ("2024", &["cellar", "kitchen"])];
+
+/// Where the cases are compiled.
+fn target_dir() -> PathBuf {
+    fixtures_target_dir().with_file_name("editions-target")
+}
+
+/// A search with a compiler that notes what it compiles, as `bisect-rustc` and as any other.
+fn search(fixture: &Fixture, compiler: &RustcDriver, counting: &Counting, arguments: &[String]) -> Command {
+    let mut command = fixture.driver(arguments);
+    command.env("CARGO_TARGET_DIR", target_dir()).env("RUSTC", &compiler.rustc).arg("--json");
+    command.arg("--driver").arg(counting.compiler(&compiler.driver));
+    // What the driver does not compile is compiled by the user's own wrapper.
+    counting.set(&mut command);
+    command
+}
+
+/// Says what is wrong as text.
+fn expect(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
+}
+
+/// The answer in short.
+fn check(case: &Case, finished: &Finished, compiled: &Compiled) -> Result<String, String> {
+    expect(finished.status == Some(0), || "another status".to_owned())?;
+    let (ends, found) = (finished.events_of("end"), finished.events_of("found"));
+    let is_last = ends.len() == 1 && finished.events().last() == ends.first();
+    expect(is_last, || "one end, and nothing behind it".to_owned())?;
+    expect((&ends[0]["status"], &ends[0]["sets"]) == (&0.into(), &1.into()), || format!("{}", ends[0]))?;
+    let [found] = &found[..] else { return Err(format!("{} culprits", found.len())) };
+    expect(found["confirmed"] == true && found["mode"] == "enable", || format!("{found}"))?;
+    // A target that was killed has not said which test it was.
+    let tests: Vec<_> = case.timeout.is_none().then(|| case.test.clone()).into_iter().collect();
+    expect(found["tests"] == Value::from(tests), || format!("another test: {}", found["tests"]))?;
+    let changes = found["changes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    expect(changes.iter().all(|change| change["kind"] == "expression"), || format!("another kind: {changes:?}"))?;
+    let named: BTreeSet<_> = changes.iter().map(expression).collect();
+    let expected: BTreeSet<_> = case.expressions.iter().cloned().collect();
+    expect(named == expected, || format!("{named:#?}, not {expected:#?}"))?;
+    let line = found["reproduce"].as_str().unwrap_or_default();
+    let told: Vec<_> = line.match_indices("BISECT_RUSTC_").map(|(at, name)| &line[at + name.len()..]).collect();
+    let package = case.package();
+    let is_short = told.len() == 1 && told[0].starts_with(&format!("{package}_0_1_0="));
+    expect(is_short, || format!("not only {package} is told something by {line}"))?;
+
+    // What is counted: how often the library was compiled that the culprits are in. It is compiled at most once a build, the two
+    // runs among them that are made once more.
+    let changes = finished.events_of("trial")[0]["matches"].as_u64().unwrap_or_default();
+    let log2 = f64::from(u32::try_from(changes).unwrap_or(u32::MAX)).log2();
+    let size = f64::from(u32::try_from(expected.len()).unwrap_or(u32::MAX));
+    // The smallest prefix that fails is searched once for each of several, and then tried.
+    let at_most = size * log2 + (size - 1.0) + 6.0;
+    let builds = compiled.target.get(package).copied().unwrap_or_default();
+    let is_quick = builds > 1 && f64::from(u32::try_from(builds).unwrap_or(u32::MAX)) <= at_most;
+    expect(is_quick, || format!("more than {at_most} builds of {package} for {changes} expressions: {compiled:?}"))?;
+    Ok(format!("{changes} expressions, {} trials, {builds} builds of {package}", ends[0]["trials"]))
+}
+
+fn expression(change: &Value) -> Expression {
+    let number = |key: &str| change[key].as_u64().and_then(|number| usize::try_from(number).ok()).unwrap_or_default();
+    let text = |key: &str| change[key].as_str().unwrap_or_default().to_owned();
+    Expression { file: text("file"), line: number("line"), column: number("column"), form: text("name") }
+}
+
+/// A line as a user would paste it; which of the only test's outcomes came of it.
+fn paste(line: &str, compiler: &RustcDriver) -> Command {
+    let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
+    shell.args(["-c", line]).env("CARGO_TARGET_DIR", target_dir()).env("RUSTC", &compiler.rustc);
+    shell
+}
+
+#[test]
+fn every_case_is_explained_by_its_expressions() {
+    let Some(compiler) = rustc_driver() else { return };
+    let fixture = Fixture::new("editions");
+    let mut wrong = Vec::new();
+    // All are searched, so that one that fails hides no other.
+    for case in cases(fixture.dir()) {
+        let (scratch, counting) = (Scratch::new(), Counting::new());
+        let mut command = search(&fixture, &compiler, &counting, &case.arguments());
+        let finished = run(command.arg("--out").arg(scratch.dir().join("out")));
+        let answer = check(&case, &finished, &counting.take()).and_then(|answer| {
+            let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap_or_default().to_owned();
+            // A test that does not come back does so here, too.
+            let line = if case.timeout.is_some() { format!("timeout 30 sh -c {}", quoted(&line)) } else { line };
+            let pasted = run(paste(&line, &compiler).envs([counting.notes()]));
+            let is_started = pasted.stdout.contains("running 1 test\n");
+            expect(is_started && pasted.status != Some(0), || format!("does not reproduce it: {line}\n{pasted}"))?;
+            Ok(answer)
+        });
+        println!("{}: {answer:?}", case.test);
+        wrong.extend(answer.err().map(|why| format!("{}: {why}\n{finished}", case.test)));
+    }
+    assert!(wrong.is_empty(), "{} cases\n{}", wrong.len(), wrong.join("\n\n"));
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// Which tests of the fixture pass, as its crates are told to be compiled. One test never ends, so it is not among them.
+fn results(fixture: &Fixture, compiler: &Path, variables: &BTreeMap<String, String>) -> BTreeMap<String, bool> {
+    let mut command = fixture.cargo(["test", "--no-fail-fast", "--package=hotel", "--tests", "--"]);
+    command.args(["--skip", "there_is_always_soup"]).env("RUSTC", compiler).envs(variables);
+    // Cargo takes two compilers of one version for the same.
+    let name = format!("editions-target-of-{}", compiler.file_name().expect("it is a file").display());
+    let finished = run(command.env("CARGO_TARGET_DIR", fixtures_target_dir().with_file_name(name)));
+    let result = |line: &str| {
+        let (test, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+        Some((test.to_owned(), result == "ok"))
+    };
+    let results: BTreeMap<_, _> = finished.stdout.lines().filter_map(result).collect();
+    assert!(!results.is_empty(), "{finished}");
+    assert!(!finished.stderr.contains("warning:"), "{finished}");
+    results
+}
+
+/// Has crates written in another edition.
+fn rewrite(fixture: &Fixture, members: &[&str], from: &str, to: &str) {
+    for member in members {
+        let path = format!("{member}/Cargo.toml");
+        let manifest = fs::read_to_string(fixture.dir().join(&path)).expect("a member has a manifest");
+        let [from, to] = [from, to].map(|edition| format!("edition = \"{edition}\""));
+        assert!(manifest.contains(&from), "{path} has no {from}");
+        fixture.write(&path, &manifest.replace(&from, &to));
+    }
+}
+
+#[test]
+fn with_every_change_a_crate_does_what_it_does_in_the_other_edition() {
+    let Some(RustcDriver { driver, rustc }) = rustc_driver() else { return };
+    let fixture = Fixture::new("editions");
+    let cases = cases(fixture.dir());
+    let as_written = results(&fixture, &rustc, &BTreeMap::new());
+    assert!(as_written.len() >= cases.len() && as_written.values().all(|&passes| passes), "{as_written:?}");
+    for (own, members) in MEMBERS {
+        // The cellar is written as edition 2021 cannot be.
+        let members: Vec<_> = members.iter().copied().filter(|&member| member != "cellar").collect();
+        let other = if own == "2021" { "2024" } else { "2021" };
+        let told = |state: &str| {
+            let value = ["drops", "into-iter", "never-type"].map(|gate| format!("{gate}={state}")).join(";");
+            let variable = |member| (format!("BISECT_RUSTC_{member}_0_1_0"), value.clone());
+            members.iter().map(variable).collect::<BTreeMap<_, _>>()
+        };
+        assert_eq!(results(&fixture, &driver, &told("off")), as_written, "no change, {own}");
+        let with_every_change = results(&fixture, &driver, &told("on"));
+        rewrite(&fixture, &members, own, other);
+        assert_eq!(with_every_change, results(&fixture, &rustc, &BTreeMap::new()), "as edition {other}");
+        rewrite(&fixture, &members, other, own);
+        // And that is what the table says.
+        let is_broken = |test: &String| {
+            let is_meant = |case: &&Case| case.edition == other && case.test == *test;
+            cases.iter().find(is_meant).is_some_and(|case| case.package() != "cellar")
+        };
+        for (test, passes) in with_every_change {
+            assert_eq!(passes, !is_broken(&test), "{test} in edition {other}");
+        }
+    }
+}
+
+#[test]
+fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
+    let Some(compiler) = rustc_driver() else { return };
+    let fixture = Fixture::new("editions");
+    let (scratch, counting) = (Scratch::new(), Counting::new());
+    let case = cases(fixture.dir()).into_iter().find(|case| case.package() == "rooms").expect("one is in there");
+    let mut command = search(&fixture, &compiler, &counting, &case.arguments());
+    let finished = run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0);
+    let first = counting.take();
+    let runs = finished.events_of("end")[0]["runs"].as_u64().and_then(|runs| usize::try_from(runs).ok()).unwrap();
+    // Whether a change is in the journal is soon known, and then it stays as it is.
+    assert!(
+        first.target["journal"] < first.target["rooms"] && first.target["rooms"] <= runs,
+        "{first:?} in {runs} runs"
+    );
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let compiled = |line: &str| {
+        let pasted = run(&mut paste(line, &compiler));
+        assert!(pasted.stdout.contains("running 1 test\n"), "{pasted}");
+        let compiled = |line: &str| line.trim().strip_prefix("Compiling ")?.split(' ').next().map(str::to_owned);
+        pasted.stderr.lines().filter_map(compiled).collect::<BTreeSet<_>>()
+    };
+    let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
+    let _ = compiled(&line);
+    assert_eq!(compiled(&line), set(&[]), "nothing is decided otherwise");
+    // The journal is below everything, the desk is below the hotel alone.
+    let driver = counting.compiler(&compiler.driver);
+    for (package, expected) in [
+        ("journal", &["cellar", "desk", "hotel", "journal", "kitchen", "rooms"][..]),
+        ("desk", &["desk", "hotel"]),
+        ("hotel", &["hotel"]),
+    ] {
+        let told = |pattern: &str| {
+            let driver = format!("export BISECT_CODEGEN_{package}_0_1_0='{{\"driver\":\"{}\"}}'", driver.display());
+            format!("{driver} BISECT_RUSTC_{package}_0_1_0='drops={pattern}'; {line}")
+        };
+        for (line, what) in [(told("y"), "all"), (told("n"), "nothing"), (line.clone(), "not by the driver")] {
+            assert_eq!(compiled(&line), set(expected), "{package}, {what}: {line}");
+        }
+    }
+}

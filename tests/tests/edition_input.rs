@@ -1,0 +1,149 @@
+//! What users may say to `--edition`, what they are told where it cannot be done, and builds that another edition refuses.
+#![cfg(unix)]
+
+use std::{collections::BTreeSet, path::Path, process::Command};
+
+use bisect_tests::{
+    counting::Counting,
+    edition_cases::cases,
+    harness::{Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, line_of, run, rustc_driver, scrubbed},
+};
+use serde_json::Value;
+
+/// A search, with nothing of it left in the folder.
+fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = fixture.driver(arguments);
+    command.arg("--out").arg(scratch.dir().join("out"));
+    command.env("CARGO_TARGET_DIR", fixtures_target_dir().with_file_name("loans-target"));
+    command
+}
+
+/// The same with `bisect-rustc`.
+fn search_with(driver: &RustcDriver, fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
+    let mut command = search(fixture, scratch, arguments);
+    command.env("RUSTC", &driver.rustc).arg("--driver").arg(&driver.driver);
+    command
+}
+
+/// The places of the changes in each culprit: file, line and column.
+fn places(finished: &Finished) -> BTreeSet<Vec<String>> {
+    let place = |change: &Value| {
+        assert_eq!(change["kind"], "expression", "{change}");
+        format!("{}:{}:{}", change["file"].as_str().unwrap(), change["line"], change["column"])
+    };
+    let places = |found: Value| found["changes"].as_array().unwrap().iter().map(place).collect();
+    finished.events_of("found").into_iter().map(places).collect()
+}
+
+#[test]
+fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
+    let fixture = Fixture::new("loans");
+    let scratch = Scratch::new();
+    for (arguments, facts) in [
+        (&["test", "--edition", "2018"][..], &["2018", "2021 or 2024"][..]),
+        (&["test", "--edition", "next"], &["next", "2021 or 2024"]),
+        (&["test", "--edition"], &["--edition"]),
+        (&["test", "--edition=2024", "--codegen"], &["--edition", "--codegen"]),
+        (&["test", "--edition=2024", "--toggle=x"], &["--edition", "--toggle"]),
+        (&["build", "--edition=2024", "--rustflags=-Zx=PATTERN"], &["--edition", "--rustflags"]),
+        (&["test", "--edition=2024", "--edition=2021"], &["--edition"]),
+        (&["test", "--edition=2024", "--driver=no/such/file"], &["no/such/file", "bisect-rustc"]),
+        (&["test", "--edition=2024", "--driver=/bin/true"], &["/bin/true", "bisect-rustc"]),
+        // What is of that edition already, also where there is no compiler for it.
+        (&["test", "--edition=2024", "-p", "returns"], &["nothing", "edition 2021", "returns is of 2024"]),
+        (&["check", "--edition=2021", "-ploans"], &["nothing", "edition 2024", "loans is of 2021"]),
+        (&["exec", "--edition=2024", "true"], &["--edition"]),
+        (&["toggles", "--edition=2024"], &["--edition"]),
+    ] {
+        let finished = run(&mut search(&fixture, &scratch, arguments));
+        assert_eq!(finished.status, Some(2), "{arguments:?}\n{finished}");
+        finished.expect_message(facts);
+        assert!(!finished.stderr.contains("Compiling") && finished.stdout.is_empty(), "{arguments:?}\n{finished}");
+    }
+}
+
+#[test]
+fn without_a_compiler_that_can_do_it_one_line_says_how_to_get_it() {
+    let fixture = Fixture::new("loans");
+    let scratch = Scratch::new();
+    for command in ["test", "build", "check"] {
+        let finished = run(&mut search(&fixture, &scratch, &[command, "--edition", "2024", "--json"])).expect_status(3);
+        finished.expect_message(&[
+            "bisect-rustc",
+            "rustup toolchain install 1.96.0 -c rustc-dev",
+            "cargo +1.96.0 install",
+        ]);
+        assert_eq!(finished.stderr.trim_end().lines().count(), 1, "{finished}");
+        assert!(finished.stdout.is_empty(), "{finished}");
+    }
+}
+
+#[test]
+fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
+    let Some(driver) = rustc_driver() else { return };
+    let fixture = Fixture::new("loans");
+    let line = |file: &str, mark: &str| format!("{file}:{}", line_of(fixture.dir(), file, mark) + 1);
+    let (loans, returns) = ("loans/src/lib.rs", "returns/src/lib.rs");
+    let in_2024 = ["// case: refused in 2024", "// case: refused in 2024, and nothing is dropped"];
+    // Each alone is refused.
+    let expected_2024 = in_2024.map(|mark| vec![format!("{}:23", line(loans, mark))]);
+    let expected_2021 = [vec![format!("{}:5", line(returns, "// case: refused in 2021"))]];
+    for (edition, expected) in [("2024", &expected_2024[..]), ("2021", &expected_2021)] {
+        for command in ["build", "check"] {
+            let scratch = Scratch::new();
+            let words = [command, "--edition", edition, "--json"];
+            let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(0);
+            assert_eq!(places(&finished), expected.iter().cloned().collect(), "{words:?}\n{finished}");
+            for found in finished.events_of("found") {
+                let mut shell = scrubbed(Path::new("sh"), scratch.dir());
+                shell.args(["-c", found["reproduce"].as_str().unwrap()]).env("RUSTC", &driver.rustc);
+                let refused = run(shell.env("CARGO_TARGET_DIR", scratch.dir().join("target")));
+                let change = &found["changes"][0];
+                let place = format!("{}:{}:", change["file"].as_str().unwrap(), change["line"]);
+                assert_eq!(refused.status, Some(101), "{found}\n{refused}");
+                refused.expect_message(&["error[E0", &place]);
+            }
+        }
+    }
+}
+
+#[test]
+fn tests_that_the_other_edition_does_not_compile_are_refused_with_advice() {
+    let Some(driver) = rustc_driver() else { return };
+    let fixture = Fixture::new("loans");
+    let scratch = Scratch::new();
+    let words = ["test", "--edition", "2024", "--json"];
+    let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(3);
+    finished.expect_message(&["does not compile", "cargo bisect-opt build --edition 2024"]);
+    let ends = finished.events_of("end");
+    assert_eq!((&ends[0]["status"], &ends[0]["sets"]), (&3.into(), &0.into()), "{finished}");
+
+    // Where only the borrow checker could tell, there is nothing that a test could.
+    let words = ["test", "--edition", "2021", "--json"];
+    let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(1);
+    finished.expect_message(&["as in edition 2021 it still passes", "only the borrow checker can tell"]);
+}
+
+/// Of the fixture `editions`, a case that is searched in two packages, two builds at once.
+#[test]
+fn packages_wrappers_and_jobs_are_the_users() {
+    let Some(driver) = rustc_driver() else { return };
+    let fixture = Fixture::new("editions");
+    let (scratch, counting) = (Scratch::new(), Counting::new());
+    let case = cases(fixture.dir()).into_iter().find(|case| case.package() == "desk").expect("one is there");
+    let words =
+        ["test", "--edition=2024", "-photel", "-p", "desk", "-j2", "--test", &case.target, &case.test, "--json"];
+    let mut command = search_with(&driver, &fixture, &scratch, &words);
+    command.env("CARGO_TARGET_DIR", scratch.dir().join("target"));
+    let finished = run(counting.set(&mut command)).expect_status(0);
+    assert_eq!(finished.events_of("start")[0]["jobs"], 2);
+    let expected = case.expressions.iter().map(|it| format!("{}:{}:{}", it.file, it.line, it.column)).collect();
+    assert_eq!(places(&finished), BTreeSet::from([expected]), "{finished}");
+    // All that is not searched is compiled as it is, by the user's wrapper; the rest is not, but by the driver.
+    let compiled: Vec<_> = counting.take().target.into_keys().collect();
+    assert_eq!(compiled, ["cellar", "journal", "kitchen", "rooms"], "{finished}");
+    finished.expect_message(&["with every expression"]);
+    for other in ["journal", "rooms"] {
+        assert!(!finished.stderr.contains(&format!("{other} is of")), "{other} was not asked for: {finished}");
+    }
+}
