@@ -86,16 +86,11 @@ pub fn parse(text: &str) -> Result<Edition, String> {
 }
 
 impl Editions {
-    /// Reads what is needed before the first build. `scratch` is a directory for files that nobody needs afterwards.
+    /// Reads what is needed before the first build.
     ///
     /// # Errors
     /// If the arguments, the compiler or the workspace are not as they should be.
-    pub fn prepare(
-        settings: Settings,
-        edition: Edition,
-        driver: Option<&Path>,
-        scratch: &Path,
-    ) -> Result<Self, EditionError> {
+    pub fn prepare(settings: Settings, edition: Edition, driver: Option<&Path>) -> Result<Self, EditionError> {
         let project = Arc::new(Project::load(settings.subcommand, &settings.cargo, &settings.target)?);
         let packages = project.packages()?;
         let other = if edition == Edition::E2021 { Edition::E2024 } else { Edition::E2021 };
@@ -111,7 +106,7 @@ impl Editions {
         let driver = driver::find(driver, &project.rustc_version())?;
         let chosen: BTreeSet<ChangeId> = chosen.into_iter().map(|package| package.change).collect();
         let is_build = settings.subcommand.is_build();
-        let compilation = Compilation::new(&project, packages, Contrast::default(), scratch).map_err(CargoError::Io)?;
+        let compilation = Compilation::new(&project, packages, Contrast::default()).map_err(CargoError::Io)?;
         let level = Gated {
             compilation: Arc::new(compilation),
             packages: chosen,

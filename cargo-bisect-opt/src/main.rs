@@ -168,13 +168,11 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let driver = command.driver.as_deref();
     if let Some(edition) = command.edition.edition {
-        let scratch = tempfile::tempdir().map_err(CargoError::Io)?;
-        let editions = Editions::prepare(settings, edition, driver, scratch.path())?;
+        let editions = Editions::prepare(settings, edition, driver)?;
         return bisect(editions.root(), &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
     }
     if command.codegen.codegen {
-        let scratch = tempfile::tempdir().map_err(CargoError::Io)?;
-        let drill = Drill::prepare(settings, &command.codegen, driver, scratch.path())?;
+        let drill = Drill::prepare(settings, &command.codegen, driver)?;
         let root = drill.project.root();
         return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
     }

@@ -99,6 +99,11 @@ impl Project {
         })
     }
 
+    /// Where the driver builds.
+    pub fn build_directory(&self) -> PathBuf {
+        self.workspace.build_directory(&self.config, &self.arguments)
+    }
+
     /// The directory of the workspace.
     pub fn root(&self) -> PathBuf {
         self.workspace.root()

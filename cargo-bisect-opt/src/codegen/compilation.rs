@@ -9,6 +9,7 @@ use std::{
 };
 
 use bisect_core::ChangeId;
+use tempfile::TempDir;
 
 use super::{
     graph::Package,
@@ -36,22 +37,28 @@ pub struct Compilation {
     pub wrapper: PathBuf,
     /// Keys of the profile of packages that were compiled in the bad way, and their values as TOML.
     pub seen: Arc<Mutex<BTreeMap<ChangeId, BTreeMap<&'static str, String>>>>,
+    /// Files that nobody needs after the search.
+    _scratch: Arc<TempDir>,
 }
 
 impl Compilation {
-    /// That of a project's packages. `scratch` is a directory for files that nobody needs after the search.
+    /// That of a project's packages.
     ///
     /// # Errors
-    /// If this executable, which is the wrapper, cannot be found.
-    pub fn new(project: &Project, packages: Vec<Package>, contrast: Contrast, scratch: &Path) -> io::Result<Self> {
+    /// If there can be no directory for what a search needs only while it lasts.
+    pub fn new(project: &Project, packages: Vec<Package>, contrast: Contrast) -> io::Result<Self> {
+        // Where there is room for what is compiled.
+        let parent = project.build_directory();
+        fs_err::create_dir_all(&parent)?;
+        let scratch = tempfile::Builder::new().prefix("search-").tempdir_in(std::path::absolute(parent)?)?;
         let session = Session {
             inner: project.rustc_wrapper().map(Path::to_owned),
-            compiled: Some(scratch.join("compiled")),
-            keep: None,
+            compiled: Some(scratch.path().join("compiled")),
+            keep: Some(scratch.path().join("kept")),
         };
+        let (profile, seen, scratch) = (project.profile(), Arc::default(), Arc::new(scratch));
         let wrapper = std::env::current_exe()?;
-        let (profile, seen) = (project.profile(), Arc::default());
-        Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen })
+        Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen, _scratch: scratch })
     }
 
     /// The package that a change is, or that it is in.
@@ -82,6 +89,11 @@ impl Compilation {
         built
     }
 
+    /// The same, with these settings of the profile for all packages.
+    pub fn with_settings(&self, settings: Vec<String>) -> Self {
+        Self { settings, ..self.clone() }
+    }
+
     fn side(&self, is_bad: bool) -> &Settings {
         if is_bad { &self.contrast.bad } else { &self.contrast.good }
     }
@@ -107,11 +119,7 @@ impl Compilation {
             }
         }
         variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
-        // Cargo keeps both of two ways that profiles say, but of flags that it does not know of only what was last.
-        let keeps = self.contrast.has_flags() || !plans.is_empty();
-        let keep = self.session.compiled.as_ref().filter(|_| keeps).map(|file| file.with_file_name("kept"));
-        let session = Session { keep, ..self.session.clone() };
-        let session = serde_json::to_string(&session).expect("a session is plain data");
+        let session = serde_json::to_string(&self.session).expect("a session is plain data");
         variables.insert(wrapper::VARIABLE.to_owned(), session.into());
         // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
         variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());

@@ -77,16 +77,11 @@ impl DrillError {
 }
 
 impl Drill {
-    /// Reads what is needed before the first build. `scratch` is a directory for files that nobody needs afterwards.
+    /// Reads what is needed before the first build.
     ///
     /// # Errors
     /// If the arguments, the configuration or the workspace are not as they should be.
-    pub fn prepare(
-        settings: Settings,
-        asked: &CodegenArgs,
-        driver: Option<&Path>,
-        scratch: &Path,
-    ) -> Result<Self, DrillError> {
+    pub fn prepare(settings: Settings, asked: &CodegenArgs, driver: Option<&Path>) -> Result<Self, DrillError> {
         let contrast = Contrast::parse(&asked.good, &asked.bad)?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
         if let Some(path) = driver
@@ -96,7 +91,7 @@ impl Drill {
             return Err(error.into());
         }
         let packages = project.packages()?;
-        let compilation = Compilation::new(&project, packages, contrast, scratch).map_err(CargoError::Io)?;
+        let compilation = Compilation::new(&project, packages, contrast).map_err(CargoError::Io)?;
         // Without code there is nothing to go further into.
         let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
         let driver = driver.map(Path::to_owned);
@@ -145,7 +140,7 @@ impl Drill {
         if self.project.has_lto() {
             lab.tell(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
             let settings = vec![format!("profile.{}.lto=false", self.compilation.profile)];
-            let without = Arc::new(Compilation { settings, ..Compilation::clone(&self.compilation) });
+            let without = Arc::new(self.compilation.with_settings(settings));
             let done = search(&without, lab)?;
             if done.2.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
                 return Ok(done);

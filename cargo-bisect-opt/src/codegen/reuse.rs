@@ -1,5 +1,5 @@
-//! What was compiled before from the same, and need not be compiled again. Cargo does not know of what the wrapper adds: it
-//! keeps only the last of what was made with different flags; and it compiles everything that depends on a crate once that was
+//! What was made before from the same, and need not be compiled again. Cargo does not know of what the wrapper adds: it keeps
+//! only the last of what was made with different flags; and it compiles everything that depends on a crate once that was
 //! compiled, but where only LLVM was told otherwise, its metadata is the same as before, and that is all that libraries
 //! depend on.
 
@@ -12,26 +12,44 @@ use std::{
 
 use super::wrapper::Unit;
 
-/// What one library was made from, and where what was made of it is kept.
+/// What a crate was made from, and where what was made of it is kept.
 #[derive(Debug)]
 pub struct Reuse {
     outputs: Vec<PathBuf>,
     kept: PathBuf,
+    /// Where it is noted what it was made from, for what is linked with it.
+    note: PathBuf,
+    /// That of it and of all that it depends on.
+    made_from: u64,
 }
 
 impl Reuse {
-    /// Of a unit that is compiled with these arguments and these values of the variables that count; `None` if it is no
-    /// library, or one of the crates that it is compiled with cannot be read. `keep` is a directory for one search, in which
-    /// sources do not change.
+    /// Of a unit that is compiled with these arguments and these values of the variables that count; `None` if it makes
+    /// anything but a library for Rust or a program, or if one of the crates that it is compiled with cannot be read. `keep`
+    /// is a directory for all builds of a search, while which nothing else changes.
     pub fn of(keep: &Path, unit: &Unit, words: &[OsString], values: [&str; 2]) -> Option<Self> {
-        let outputs = unit.outputs_of_library()?;
-        let mut hasher = DefaultHasher::new();
-        (words, values).hash(&mut hasher);
-        for path in externs(words) {
-            std::fs::read(path).ok()?.hash(&mut hasher);
+        let outputs = unit.outputs()?;
+        let notes = externs(words).map(|path| {
+            let note = note(keep, &path);
+            // What was never compiled in all these builds is as it was at the beginning.
+            (path, std::fs::read(note).unwrap_or_default())
+        });
+        let notes: Vec<_> = notes.collect();
+        let mut own = DefaultHasher::new();
+        (words, values).hash(&mut own);
+        if unit.is_linked() {
+            notes.hash(&mut own);
+        } else {
+            for (path, _) in &notes {
+                std::fs::read(path).ok()?.hash(&mut own);
+            }
         }
+        let own = own.finish();
+        let mut all = DefaultHasher::new();
+        (own, &notes).hash(&mut all);
         // The arguments say where it goes, so this is of one unit only.
-        Some(Self { outputs, kept: keep.join(format!("{:016x}", hasher.finish())) })
+        let kept = keep.join(format!("{own:016x}"));
+        Some(Self { note: note(keep, &outputs[0]), outputs, kept, made_from: all.finish() })
     }
 
     /// Puts what was kept in its place, as new. Whether there was anything.
@@ -43,8 +61,13 @@ impl Reuse {
             return Ok(false);
         }
         for output in &self.outputs {
+            // There may be another name for the same file.
+            if output.exists() {
+                fs_err::remove_file(output)?;
+            }
             fs_err::copy(self.kept.join(output.file_name().unwrap_or_default()), output)?;
         }
+        self.take_note()?;
         Ok(true)
     }
 
@@ -53,6 +76,7 @@ impl Reuse {
     /// # Errors
     /// If a file cannot be copied.
     pub fn keep(&self) -> io::Result<()> {
+        self.take_note()?;
         if !self.outputs.iter().all(|output| output.is_file()) {
             return Ok(());
         }
@@ -63,6 +87,18 @@ impl Reuse {
         }
         fs_err::rename(unfinished, &self.kept)
     }
+
+    fn take_note(&self) -> io::Result<()> {
+        fs_err::create_dir_all(self.note.parent().unwrap_or(Path::new("")))?;
+        fs_err::write(&self.note, format!("{:016x}", self.made_from))
+    }
+}
+
+/// Where it is noted what a file was made from: the same for the metadata of a library and for all of it.
+fn note(keep: &Path, path: &Path) -> PathBuf {
+    let mut hasher = DefaultHasher::new();
+    path.with_extension("").hash(&mut hasher);
+    keep.join("notes").join(format!("{:016x}", hasher.finish()))
 }
 
 /// The files of crates that a crate is compiled with: `--extern name=path`.
@@ -75,44 +111,86 @@ fn externs(words: &[OsString]) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use super::*;
 
+    struct Bench(tempfile::TempDir);
+
+    impl Bench {
+        fn new() -> Self {
+            let bench = Self(tempfile::tempdir().unwrap());
+            bench.write("libb.rmeta", "b");
+            bench
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.0.path().join(name)
+        }
+
+        fn write(&self, name: &str, text: &str) {
+            fs_err::write(self.at(name), text).unwrap();
+        }
+
+        fn read(&self, name: &str) -> String {
+            fs_err::read_to_string(self.at(name)).unwrap()
+        }
+
+        fn reuse(&self, name: &str, kind: &str, dependency: &str, value: &str) -> Option<Reuse> {
+            let (out, dependency) = (self.0.path().display(), self.at(dependency));
+            let line = format!(
+                "--crate-name {name} --crate-type {kind} -C extra-filename=-1 --out-dir {out} --extern x={}",
+                dependency.display()
+            );
+            let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+            Reuse::of(&self.at("keep"), &Unit::of(&words).unwrap(), &words, [value, ""])
+        }
+
+        /// Makes it, or puts it back; whether it was made.
+        fn make(&self, name: &str, kind: &str, dependency: &str, value: &str, text: &str) -> bool {
+            let reuse = self.reuse(name, kind, dependency, value).unwrap();
+            if reuse.restore().unwrap() {
+                return false;
+            }
+            for output in &reuse.outputs {
+                fs_err::write(output, text).unwrap();
+            }
+            reuse.keep().unwrap();
+            true
+        }
+    }
+
     #[test]
     fn what_was_made_from_the_same_is_put_back() {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        let words = |kind: &str| {
-            let line = format!(
-                "--crate-name a --crate-type {kind} -C extra-filename=-1 --out-dir {} --extern b={}",
-                dir.path().display(),
-                at("libb.rmeta").display()
-            );
-            line.split_whitespace().map(OsString::from).collect::<Vec<_>>()
-        };
-        let reuse = |values| {
-            let words = words("lib");
-            Reuse::of(&at("keep"), &Unit::of(&words).unwrap(), &words, values)
-        };
-        assert!(reuse(["", ""]).is_none(), "b is not there");
-        fs_err::write(at("libb.rmeta"), "b").unwrap();
-        let first = reuse(["limit 1", ""]).unwrap();
-        assert!(!first.restore().unwrap());
-        for name in ["liba-1.rlib", "liba-1.rmeta"] {
-            fs_err::write(at(name), "1").unwrap();
-        }
-        first.keep().unwrap();
-        assert!(!first.restore().unwrap(), "something is missing");
-        fs_err::write(at("a-1.d"), "1").unwrap();
-        first.keep().unwrap();
+        let bench = Bench::new();
+        assert!(bench.reuse("a", "lib", "libc.rmeta", "").is_none(), "c is not there");
+        assert!(bench.reuse("a", "cdylib", "libb.rmeta", "").is_none());
+        assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "1"));
+        assert!(bench.make("a", "lib", "libb.rmeta", "limit 2", "2"));
+        fs_err::remove_file(bench.at("liba-1.rlib")).unwrap();
+        assert!(!bench.make("a", "lib", "libb.rmeta", "limit 1", "?"));
+        assert_eq!([bench.read("a-1.d"), bench.read("liba-1.rlib")], ["1", "1"]);
+        bench.write("libb.rmeta", "B");
+        assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "3"), "b is another one");
+    }
 
-        fs_err::write(at("a-1.d"), "2").unwrap();
-        fs_err::remove_file(at("liba-1.rlib")).unwrap();
-        assert!(!reuse(["limit 2", ""]).unwrap().restore().unwrap());
-        assert!(reuse(["limit 1", ""]).unwrap().restore().unwrap());
-        assert_eq!(fs_err::read_to_string(at("a-1.d")).unwrap(), "1");
-        assert_eq!(fs_err::read_to_string(at("liba-1.rlib")).unwrap(), "1");
+    #[test]
+    fn what_is_not_all_there_is_not_kept() {
+        let bench = Bench::new();
+        let reuse = bench.reuse("a", "lib", "libb.rmeta", "").unwrap();
+        bench.write("liba-1.rlib", "1");
+        reuse.keep().unwrap();
+        assert!(!reuse.restore().unwrap());
+    }
 
-        fs_err::write(at("libb.rmeta"), "B").unwrap();
-        assert!(!reuse(["limit 1", ""]).unwrap().restore().unwrap(), "b is another one");
-        let program = words("bin");
-        assert!(Reuse::of(&at("keep"), &Unit::of(&program).unwrap(), &program, ["", ""]).is_none());
+    #[test]
+    fn what_is_linked_is_linked_again_if_anything_in_it_is_another() {
+        let bench = Bench::new();
+        let make = |value| {
+            // Its metadata is the same whatever LLVM does.
+            let _ = bench.make("deep", "lib", "libb.rmeta", value, "deep");
+            let middle = bench.make("middle", "lib", "libdeep-1.rmeta", "", "middle");
+            (middle, bench.make("app", "bin", "libmiddle-1.rlib", "", value))
+        };
+        assert_eq!(make("limit 1"), (true, true));
+        assert_eq!(make("limit 2"), (false, true));
+        assert_eq!(make("limit 1"), (false, cfg!(not(target_os = "linux"))));
+        assert_eq!(bench.read("app-1"), "limit 1");
     }
 }

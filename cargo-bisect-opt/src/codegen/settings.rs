@@ -56,11 +56,6 @@ pub enum SettingsError {
 const KEYS: &str = "opt-level, debug-assertions, overflow-checks, codegen-units";
 
 impl Contrast {
-    /// Whether crates may differ by flags for rustc.
-    pub fn has_flags(&self) -> bool {
-        !self.good.flags.is_empty() || !self.bad.flags.is_empty()
-    }
-
     /// What the user asks for. Unless `bad` is about flags alone, the default of `good` is `opt-level=0`; the default of `bad`
     /// is the profile as it is.
     ///

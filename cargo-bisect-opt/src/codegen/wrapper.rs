@@ -187,6 +187,17 @@ fn track(dep_info: &Path, variable: &str, value: Option<&str>) -> io::Result<()>
     file.write_all(format!("\n# env-dep:{variable}{}\n", value.unwrap_or_default()).as_bytes())
 }
 
+/// What is made of a crate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A library for other crates.
+    Library,
+    /// Something to be run.
+    Program,
+    /// Something for others than rustc.
+    Other,
+}
+
 /// One crate that rustc is asked to compile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unit {
@@ -194,7 +205,7 @@ pub struct Unit {
     pub name: String,
     /// A build script or a procedural macro.
     runs_while_compiling: bool,
-    is_library: bool,
+    kind: Kind,
     directory: PathBuf,
     /// What the names of its files begin with.
     stem: String,
@@ -223,7 +234,12 @@ impl Unit {
             _ => "",
         };
         Some(Self {
-            is_library: !is_test && matches!(kind.as_str(), "lib" | "rlib"),
+            kind: match kind.as_str() {
+                _ if is_test => Kind::Program,
+                "bin" => Kind::Program,
+                "lib" | "rlib" => Kind::Library,
+                _ => Kind::Other,
+            },
             runs_while_compiling: kind == "proc-macro" || kind == "bin" && name.starts_with("build_script_"),
             directory: value("--out-dir").unwrap_or_default().into(),
             stem: format!("{name}{}", extra.unwrap_or_default()),
@@ -231,10 +247,20 @@ impl Unit {
         })
     }
 
-    /// What rustc makes of it and says about it, if it is a library for other Rust crates and nothing else.
-    pub fn outputs_of_library(&self) -> Option<Vec<PathBuf>> {
+    /// What rustc makes of it and says about it, if that is a library for Rust or a program. Elsewhere than here, programs
+    /// may need more files than one.
+    pub fn outputs(&self) -> Option<Vec<PathBuf>> {
         let of_library = |extension| self.directory.join(format!("lib{}.{extension}", self.stem));
-        self.is_library.then(|| vec![of_library("rmeta"), of_library("rlib"), self.dep_info()])
+        match self.kind {
+            Kind::Library => Some(vec![of_library("rmeta"), of_library("rlib"), self.dep_info()]),
+            Kind::Program if cfg!(target_os = "linux") => Some(vec![self.directory.join(&self.stem), self.dep_info()]),
+            Kind::Program | Kind::Other => None,
+        }
+    }
+
+    /// Whether all that it depends on is in it.
+    pub fn is_linked(&self) -> bool {
+        self.kind == Kind::Program
     }
 
     fn dep_info(&self) -> PathBuf {
