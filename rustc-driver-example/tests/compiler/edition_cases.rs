@@ -187,6 +187,7 @@ fn places_where_nothing_is_dropped_elsewhere_are_left_out() {
         // It was moved into the pattern.
         "fn f() -> Option<Noisy> { None } pub fn main() { if let Some(x) = f() { say(1); } else { say(2); } }",
         "fn f() -> (Option<Noisy>, u32) { (None, 1) } pub fn main() { if let (Some(x), _) = f() { say(x.0); } else { say(2); } }",
+        "fn f<T>(f: impl FnOnce(T) -> Option<T>, x: T) { if let Some(x) = f(x) { say(1); } else { say(2); } } pub fn main() { f(Some, noisy(1)); }",
         // Nothing happens in `else`.
         "fn f() -> u32 { if let Some(x) = noisy(1).some() { say(x) } else { 0 } } pub fn main() { f(); if let Some(_) = noisy(2).none() {} }",
     ];
