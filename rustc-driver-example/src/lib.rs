@@ -1,4 +1,5 @@
-//! A Rust compiler that is told, by a pattern, which functions it may optimize.
+//! A Rust compiler that is told, by a pattern, which functions it may optimize, and which expressions mean what they mean
+//! in another edition.
 //!
 //! `Bisection` is what is asked of a compilation, `Gate` a kind of change; both know nothing of rustc. All that does is
 //! in the module `rustc`. The README has a tutorial.

@@ -38,10 +38,10 @@ fn gates_are_set_by_name() {
 
 #[test]
 fn what_changes_nothing_is_the_default() {
-    for value in ["", "optimize=", "optimize=on", "halve=off", "optimize=on;halve=off"] {
+    for value in ["", "optimize=", "optimize=on", "halve=off", "optimize=on;halve=off", "drops=off;scopes="] {
         assert!(Settings::parse(value, Names::Gates).unwrap().is_default(), "{value}");
     }
-    for value in ["y", "n", "v01", "optimize=off", "halve=on", "halve=y"] {
+    for value in ["y", "n", "v01", "optimize=off", "halve=on", "halve=y", "drops=on", "never-type=n"] {
         assert!(!Settings::parse(value, Names::Gates).unwrap().is_default(), "{value}");
     }
     assert!(Settings::parse("newsort=v01;hash-order=off", Names::Shared).unwrap().is_default());
@@ -67,4 +67,12 @@ fn malformed_values_are_refused_with_the_byte() {
     // Of others, too, what has no meaning at all.
     assert!(Settings::parse("newsort=q", Names::Shared).is_err());
     assert!(Settings::parse("newsort=y;newsort=y", Names::Shared).is_err());
+}
+
+#[test]
+fn gates_are_asked_for_one_by_one() {
+    let settings = Settings::parse("drops=v01;scopes=off;into-iter=on;never-type=y", Names::Gates).unwrap();
+    let asked = Gate::ALL.map(|gate| (settings.asks_for(gate), settings.is_verbose(gate)));
+    let no = (false, false);
+    assert_eq!(asked, [no, no, no, (true, true), no, (true, false), (true, false)]);
 }

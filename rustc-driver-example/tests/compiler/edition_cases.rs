@@ -187,6 +187,7 @@ fn places_where_nothing_is_dropped_elsewhere_are_left_out() {
         // It was moved into the pattern.
         "fn f() -> Option<Noisy> { None } pub fn main() { if let Some(x) = f() { say(1); } else { say(2); } }",
         "fn f() -> (Option<Noisy>, u32) { (None, 1) } pub fn main() { if let (Some(x), _) = f() { say(x.0); } else { say(2); } }",
+        "fn f<T>(f: impl FnOnce(T) -> Option<T>, x: T) { if let Some(x) = f(x) { say(1); } else { say(2); } } pub fn main() { f(Some, noisy(1)); }",
         // Nothing happens in `else`.
         "fn f() -> u32 { if let Some(x) = noisy(1).some() { say(x) } else { 0 } } pub fn main() { f(); if let Some(_) = noisy(2).none() {} }",
     ];
@@ -233,4 +234,47 @@ pub fn main() { f() }
     assert_eq!(off, "+ 1\n+ 2\n- 2\n- 1\nsay 3\nstatus Some(0)\n");
     assert_eq!(places(&reports(&told)).into_keys().collect::<Vec<_>>(), marked(&source));
     assert_eq!(workshop.with("2024", "drops=on").0, "+ 1\n+ 2\nsay 3\n- 2\n- 1\nstatus Some(0)\n");
+}
+
+#[test]
+fn advice_keeps_the_meaning_in_both_editions() {
+    for (edition, original, advice, edited) in [
+        (
+            "2021",
+            "fn f() -> u32 { let _a = noisy(1); noisy(2).get() } fn main() { f(); }",
+            "declare `let t;` first in the block; at its end, assign `t = noisy(2);` and use `t`",
+            "fn f() -> u32 { let t; let _a = noisy(1); t = noisy(2); t.get() } fn main() { f(); }",
+        ),
+        (
+            "2021",
+            "fn main() { say({ let _a = noisy(1); noisy(2).get() }); }",
+            "declare `let t;` before the statement that the block is in; at its end, assign `t = noisy(2);` and use `t`",
+            "fn main() { let t; say({ let _a = noisy(1); t = noisy(2); t.get() }); }",
+        ),
+        (
+            "2021",
+            "fn main() { if let Some(x) = noisy(1).none() { say(x); } else { say(2); } }",
+            "match noisy(1).none() { Some(x) => { … } _ => { … } }",
+            "fn main() { match noisy(1).none() { Some(x) => { say(x); } _ => { say(2); } } }",
+        ),
+        (
+            "2024",
+            "fn f() -> u32 { let _a = noisy(1); noisy(2).get() } fn main() { f(); }",
+            "in the block, before its end: `let t = noisy(2);`, and use `t`",
+            "fn f() -> u32 { let _a = noisy(1); let t = noisy(2); t.get() } fn main() { f(); }",
+        ),
+        (
+            "2024",
+            "fn main() { if let Some(x) = noisy(1).none() { say(x); } else { say(2); } }",
+            "before the `if`: `let t = noisy(1);`; use `t`, and begin the `else` with `drop(t);`",
+            "fn main() { let t = noisy(1); if let Some(x) = t.none() { say(x); } else { drop(t); say(2); } }",
+        ),
+    ] {
+        let [original, edited] = [original, edited].map(|program| Workshop::new(&format!("{PRELUDE}{program}")));
+        let (_, told) = original.with(edition, "drops=vn");
+        assert!(told.contains(&format!("    to keep it: {advice} [")), "{told}");
+        for other in ["2021", "2024"] {
+            assert_eq!(edited.truth(other), original.truth(edition), "{advice}");
+        }
+    }
 }

@@ -156,7 +156,7 @@ fn people_are_told_what_is_dropped_and_how_to_keep_it() {
             "    expression: 9:5-9:27 tail of a block",
             "    dropped earlier: Noisy (program.rs:9:6)",
             "    Drop: program.rs:4:1",
-            "    to keep it: before the block, declare `let t;`; in it, assign `t = Noisy;` and use `t`",
+            "    to keep it: declare `let t;` first in the block; at its end, assign `t = Noisy;` and use `t`",
         ],
         [
             "program.rs:12:5 drops",

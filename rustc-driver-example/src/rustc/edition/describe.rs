@@ -54,10 +54,14 @@ pub(super) fn krate(tcx: TyCtxt<'_>, never_types: &[String]) -> Description {
 fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx>) -> Advice {
     let value = snippet(tcx, value.span);
     match passed.what {
-        What::Block(_) => [
-            format!("before the block, declare `let t;`; in it, assign `t = {value};` and use `t`"),
-            format!("in the block, before its end: `let t = {value};`, and use `t`"),
-        ],
+        What::Block(_) => {
+            let declared =
+                if passed.is_outermost { "first in the block" } else { "before the statement that the block is in" };
+            [
+                format!("declare `let t;` {declared}; at its end, assign `t = {value};` and use `t`"),
+                format!("in the block, before its end: `let t = {value};`, and use `t`"),
+            ]
+        }
         What::If(expr) => {
             // What rustc's lint suggests; it has nothing for chains.
             let later = match expr.kind {

@@ -1,9 +1,9 @@
-//! Gates `drops` and `scopes`: single expressions drop their temporaries where another edition does.
+//! Gates `drops`, `scopes`, `into-iter` and `never-type`: single expressions mean what they mean in another edition.
 //!
 //! Edition 2024 shortened the lives of temporaries in two kinds of places: at the end of a block, and in the condition of an
 //! `if let`. rustc decides it by the edition of the span of that block or `if` alone, so that a single one can be given the
-//! other edition. [`survey`] finds out which of them make a difference, by compiling the crate once before;
-//! [`Plan::carry_out`] then marks those whose changes are on.
+//! other edition. The same holds for a method's name, and the whole crate for [`never_type`]. [`survey`] finds out which
+//! places make a difference, by compiling the crate once before; [`Plan::carry_out`] then marks those whose changes are on.
 
 mod body;
 mod describe;

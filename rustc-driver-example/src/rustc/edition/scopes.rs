@@ -36,6 +36,8 @@ pub(super) struct Passed<'tcx> {
     /// Whether anything that a destructor could be told from happens between the end of the place and that of the scope
     /// that the value has in edition 2021.
     pub(super) is_noticed: bool,
+    /// Whether that scope ends with the place, but for what is in a block: with a function, for example.
+    pub(super) is_outermost: bool,
 }
 
 /// Its syntax.
@@ -72,7 +74,12 @@ impl<'tcx> Scopes<'_, 'tcx> {
             };
             if let Some((kind, span, what)) = found {
                 let is_noticed = self.is_noticed(what, kind, end);
-                passed.push(Passed { kind, node: span, what, is_noticed });
+                let whole = match what {
+                    What::Block(block) => self.tcx.parent_hir_id(block.hir_id),
+                    What::If(expr) => expr.hir_id,
+                };
+                let is_outermost = whole.local_id == end.local_id;
+                passed.push(Passed { kind, node: span, what, is_noticed, is_outermost });
             }
             if scope == end {
                 return passed;

@@ -116,6 +116,8 @@ fn dropped<'tcx>(
     let moves = MoveData::gather_moves(body, tcx, |ty| ty.needs_drop(tcx, env));
     let mut initialized = MaybeInitializedPlaces::new(tcx, body, &moves)
         .exclude_inactive_in_otherwise()
+        // What was moved does not panic when it is dropped.
+        .skipping_unreachable_unwind()
         .iterate_to_fixpoint(tcx, body, None)
         .into_results_cursor(body);
     for (place, location) in drops {
