@@ -41,7 +41,7 @@ impl Reports {
         let marker = marker::format(id);
         let marker = str::from_utf8(&marker).expect("a marker is ASCII");
         let text = match lines {
-            Some(lines) => lines().iter().map(|line| format!("{line} {marker}\n")).collect(),
+            Some(lines) => lines().iter().flat_map(|line| [line, " ", marker, "\n"]).collect(),
             None => format!("{marker}\n"),
         };
         self.write(&text);

@@ -53,23 +53,23 @@ pub(crate) fn compile(args: &[String], bisection: Bisection) -> ExitCode {
     });
     rustc_driver::install_ctrlc_handler();
     BISECTION.set(bisection).expect("a process compiles once");
-    rustc_driver::catch_with_exit_code(|| rustc_driver::run_compiler(args, &mut Driver { args, plan: None }))
+    rustc_driver::catch_with_exit_code(|| rustc_driver::run_compiler(args, &mut Driver::default()))
 }
 
-struct Driver<'a> {
-    args: &'a [String],
+#[derive(Debug, Default)]
+struct Driver {
     /// What the gates of editions ask.
     plan: Option<edition::Plan>,
 }
 
-impl Callbacks for Driver<'_> {
+impl Callbacks for Driver {
     fn config(&mut self, config: &mut Config) {
         // As in `rustc` itself: it is part of the hash of the crate.
         config.opts.trimmed_def_paths = true;
         if runs_while_building(config) {
             return;
         }
-        self.plan = edition::plan(self.args, config);
+        self.plan = edition::plan(config);
         // `cargo check` wants no machine code: of that nothing is decided, and nothing reported.
         let decides_code = bisection().asks_for(&Gate::OF_CODE) && config.opts.output_types.should_codegen();
         let active = self.plan.is_some() || decides_code;

@@ -186,6 +186,7 @@ fn places_where_nothing_is_dropped_elsewhere_are_left_out() {
         "fn f() -> usize { let _a = noisy(1); vec![1].len() + String::from(\"x\").len() } pub fn main() { f(); }",
         // It was moved into the pattern.
         "fn f() -> Option<Noisy> { None } pub fn main() { if let Some(x) = f() { say(1); } else { say(2); } }",
+        "fn f() -> (Option<Noisy>, u32) { (None, 1) } pub fn main() { if let (Some(x), _) = f() { say(x.0); } else { say(2); } }",
         // Nothing happens in `else`.
         "fn f() -> u32 { if let Some(x) = noisy(1).some() { say(x) } else { 0 } } pub fn main() { f(); if let Some(_) = noisy(2).none() {} }",
     ];
@@ -194,7 +195,7 @@ fn places_where_nothing_is_dropped_elsewhere_are_left_out() {
 
 #[test]
 fn a_macro_of_the_crate_is_one_place_wherever_it_is_called() {
-    let program = r#"
+    let program = r"
 macro_rules! twice { ($n:expr) => {{ let _a = noisy($n); /*tail*/noisy(9).get() }} }
 macro_rules! given { ($e:expr) => { say($e) } }
 pub fn main() {
@@ -204,7 +205,7 @@ pub fn main() {
     given!({ let _b = noisy(5); /*tail*/noisy(6).get() });
     assert!({ let _c = noisy(7); /*tail*/noisy(8).get() == 8 });
 }
-"#;
+";
     let source = format!("{PRELUDE}{program}");
     check(&source);
     let workshop = Workshop::new(&source);
@@ -221,10 +222,10 @@ pub fn main() {
 
 #[test]
 fn chains_of_conditions_are_places_of_edition_2024() {
-    let program = r#"
+    let program = r"
 fn f() { /*if*/if let Some(x) = noisy(1).some() && let Some(y) = noisy(x + 1).none() { say(y); } else { say(3); } }
 pub fn main() { f() }
-"#;
+";
     let source = format!("{PRELUDE}{program}");
     let workshop = Workshop::new(&source);
     let (off, told) = workshop.with("2024", "drops=vn");

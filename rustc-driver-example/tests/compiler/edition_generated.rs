@@ -68,8 +68,11 @@ fn generated_programs_are_those_of_the_other_edition() {
         };
         let _ = writeln!(source, "{signature} {body}\nfn call{i}() -> u32 {{ {call} }}");
     }
-    let calls: String = (0..FUNCTIONS).map(|i| format!("    all(call{i});\n")).collect();
-    let workshop = Workshop::new(&format!("{source}fn main() {{\n    panic::set_hook(Box::new(|_| ()));\n{calls}}}\n"));
+    source.push_str("fn main() {\n    panic::set_hook(Box::new(|_| ()));\n");
+    for i in 0..FUNCTIONS {
+        let _ = writeln!(source, "    all(call{i});");
+    }
+    let workshop = Workshop::new(&(source + "}\n"));
 
     let [old, new] = ["2021", "2024"].map(|edition| workshop.truth(edition));
     let differing = old.lines().zip(new.lines()).filter(|(old, new)| old != new).count();
@@ -89,7 +92,7 @@ struct Generator {
 }
 
 impl Generator {
-    /// A random number (SplitMix64).
+    /// A random number (`SplitMix64`).
     fn below(&mut self, end: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

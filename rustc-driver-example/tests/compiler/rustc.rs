@@ -87,7 +87,7 @@ fn a_value_without_a_meaning_is_refused_with_its_place() {
     for (variable, value, problem) in [
         ("BISECT_PATTERN", "+0-1x", "at byte 4"),
         ("BISECT_PATTERN", "optimize=+0-1x", "at byte 13"),
-        ("BISECT_RUSTC_a_1_0_0", "optimise=y", "no gate \"optimise\": there are optimize and std and halve"),
+        ("BISECT_RUSTC_a_1_0_0", "optimise=y", "no gate \"optimise\": there are optimize, std, halve"),
     ] {
         let mut command = bisect_rustc();
         let refused = Ran::with_input(command.args(["-", "-o-"]).envs(package).env(variable, value), "fn main() {}");

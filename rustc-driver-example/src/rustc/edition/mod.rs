@@ -20,7 +20,10 @@ use std::collections::BTreeSet;
 use bisect_core::Field;
 use rustc_interface::Config;
 use rustc_middle::ty::TyCtxt;
-use rustc_session::{EarlyDiagCtxt, config::ErrorOutputType};
+use rustc_session::{
+    EarlyDiagCtxt,
+    config::{ErrorOutputType, Options, PrintKind, PrintRequest},
+};
 use rustc_span::{def_id::LOCAL_CRATE, edition::Edition};
 
 use self::{place::Place, survey::Survey};
@@ -28,6 +31,7 @@ use super::bisection;
 use crate::Gate;
 
 /// What is to be done with a crate.
+#[derive(Debug)]
 pub(super) struct Plan {
     /// None if it does not compile: then the session that follows says why.
     survey: Option<Survey>,
@@ -35,9 +39,8 @@ pub(super) struct Plan {
 }
 
 /// What these gates ask of the crate that is about to be compiled, if anything.
-pub(super) fn plan(args: &[String], config: &Config) -> Option<Plan> {
-    // Without a file to compile there is only something to be printed.
-    if !bisection().asks_for(&Gate::OF_EDITIONS) || !config.opts.prints.is_empty() {
+pub(super) fn plan(config: &Config) -> Option<Plan> {
+    if !bisection().asks_for(&Gate::OF_EDITIONS) || only_prints(&config.opts) {
         return None;
     }
     let edition = config.opts.edition;
@@ -46,7 +49,17 @@ pub(super) fn plan(args: &[String], config: &Config) -> Option<Plan> {
             "bisect-rustc: the gates drops and scopes are for crates of editions 2021 and 2024, and this one is of {edition}"
         ));
     };
-    Some(Plan { survey: survey::run(args, config), edition })
+    Some(Plan { survey: survey::run(config), edition })
+}
+
+/// Whether rustc is asked a question, and nothing is compiled.
+fn only_prints(options: &Options) -> bool {
+    let is_question = |print: &PrintRequest| !matches!(print.kind, PrintKind::NativeStaticLibs | PrintKind::LinkArgs);
+    options.prints.iter().any(is_question)
+        || options.describe_lints
+        || options.pretty.is_some()
+        || options.unstable_opts.link_only
+        || !options.unstable_opts.ls.is_empty()
 }
 
 /// The edition whose meaning changes are on with.

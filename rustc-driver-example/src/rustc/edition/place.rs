@@ -4,12 +4,17 @@
 //! known by where it is written. What a macro of this crate makes is written in the macro, so that all its expansions are
 //! one place.
 
-use std::{fmt::Write as _, path::Path};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
 
 use bisect_core::Field;
 use rustc_middle::ty::TyCtxt;
 use rustc_session::config::Input;
-use rustc_span::{BytePos, FileName, SourceFile, Span, hygiene::ExpnKind};
+use rustc_span::{BytePos, FileName, SourceFile, Span, StableSourceFileId, def_id::DefId, hygiene::ExpnKind};
 
 /// What kind of syntax decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -48,7 +53,7 @@ impl Kind {
 /// A place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
-    file: String,
+    file: Arc<str>,
     /// Where it starts: line and column, both from 1.
     start: (usize, usize),
     end: (usize, usize),
@@ -69,7 +74,7 @@ impl Place {
 
     /// The crate.
     pub(super) fn krate() -> Self {
-        Self { file: String::new(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
+        Self { file: Arc::default(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
     }
 
     /// What its ID is made of, apart from the crate: nothing of the directory that this machine has it in.
@@ -94,14 +99,21 @@ pub(super) fn is_own(span: Span) -> bool {
     let expansion = span.ctxt().outer_expn_data();
     match expansion.kind {
         ExpnKind::Root => true,
-        ExpnKind::Macro(..) => expansion.macro_def_id.is_some_and(|id| id.is_local()),
+        ExpnKind::Macro(..) => expansion.macro_def_id.is_some_and(DefId::is_local),
         ExpnKind::AstPass(_) | ExpnKind::Desugaring(_) => false,
     }
 }
 
 /// A name of a source file that is the same on every machine: its path from the folder of the crate's first file. What is
 /// elsewhere, like the files that build scripts write, is known by its contents.
-fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
+fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> Arc<str> {
+    // Both sessions read the same files.
+    static NAMES: Mutex<BTreeMap<StableSourceFileId, Arc<str>>> = Mutex::new(BTreeMap::new());
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    names.entry(file.stable_id).or_insert_with(|| name(tcx, file).into()).clone()
+}
+
+fn name(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
     let root = match &tcx.sess.io.input {
         Input::File(path) => path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")),
         Input::Str { .. } => Path::new("."),

@@ -259,10 +259,9 @@ pub(super) fn node(id: ItemLocalId) -> Scope {
 /// Whether evaluating an expression does nothing.
 fn is_nothing(expr: &Expr<'_>) -> bool {
     match expr.kind {
-        ExprKind::Lit(_) => true,
+        ExprKind::Lit(_) | ExprKind::Block(hir::Block { stmts: [], expr: None, .. }, None) => true,
         // What others may be changing is not read in silence.
         ExprKind::Path(hir::QPath::Resolved(None, path)) => !matches!(path.res, Res::Def(DefKind::Static { .. }, _)),
-        ExprKind::Block(hir::Block { stmts: [], expr: None, .. }, None) => true,
         ExprKind::Block(hir::Block { stmts: [], expr: Some(expr), .. }, None) => is_nothing(expr),
         ExprKind::Tup(exprs) | ExprKind::Array(exprs) => exprs.iter().all(is_nothing),
         ExprKind::AddrOf(_, _, expr) | ExprKind::Cast(expr, _) | ExprKind::Unary(hir::UnOp::Not, expr) => {

@@ -10,8 +10,7 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use rustc_driver::{Callbacks, Compilation};
-use rustc_interface::{Config, interface::Compiler};
+use rustc_interface::Config;
 use rustc_middle::{ty::TyCtxt, util::Providers};
 use rustc_session::{Session, config::Input};
 use rustc_span::{def_id::LocalDefId, edition::Edition};
@@ -44,59 +43,59 @@ fn places() -> MutexGuard<'static, BTreeMap<Place, Facts>> {
 }
 
 /// Surveys the crate that is about to be compiled. None if it has errors.
-pub(super) fn run(args: &[String], config: &Config) -> Option<Survey> {
-    let mut session = Surveyor { input: copy(&config.input), survey: None };
+pub(super) fn run(config: &Config) -> Option<Survey> {
+    let mut config = Config {
+        opts: config.opts.clone(),
+        crate_cfg: config.crate_cfg.clone(),
+        crate_check_cfg: config.crate_check_cfg.clone(),
+        input: match &config.input {
+            Input::File(path) => Input::File(path.clone()),
+            Input::Str { name, input } => Input::Str { name: name.clone(), input: input.clone() },
+        },
+        output_dir: config.output_dir.clone(),
+        output_file: config.output_file.clone(),
+        ice_file: config.ice_file.clone(),
+        file_loader: None,
+        lint_caps: config.lint_caps.clone(),
+        psess_created: None,
+        track_state: None,
+        register_lints: None,
+        override_queries: Some(replace_queries),
+        extra_symbols: config.extra_symbols.clone(),
+        make_codegen_backend: None,
+        using_internal_features: config.using_internal_features,
+    };
+    // What the other session keeps between compilations is not touched, and it says what there is to say.
+    config.opts.incremental = None;
+    never_type::listen(&mut config);
     // Errors end a session in an unwinding that is not a panic.
-    let _ = rustc_driver::catch_fatal_errors(|| rustc_driver::run_compiler(args, &mut session));
-    session.survey
+    let survey = rustc_driver::catch_fatal_errors(|| {
+        rustc_interface::run_compiler(config, |compiler| {
+            let krate = rustc_interface::parse(&compiler.sess);
+            rustc_interface::create_and_enter_global_ctxt(compiler, krate, survey)
+        })
+    });
+    survey.ok().flatten()
 }
 
-/// Standard input can be read only once.
-fn copy(input: &Input) -> Input {
-    match input {
-        Input::File(path) => Input::File(path.clone()),
-        Input::Str { name, input } => Input::Str { name: name.clone(), input: input.clone() },
-    }
-}
-
-struct Surveyor {
-    input: Input,
-    survey: Option<Survey>,
-}
-
-impl Callbacks for Surveyor {
-    fn config(&mut self, config: &mut Config) {
-        config.opts.trimmed_def_paths = true;
-        config.input = mem::replace(&mut self.input, Input::File(Default::default()));
-        // What the other session keeps between compilations is not touched.
-        config.opts.incremental = None;
-        // The other session says what there is to say.
-        never_type::listen(config);
-        config.override_queries = Some(replace_queries);
-    }
-
-    fn after_expansion(&mut self, _: &Compiler, tcx: TyCtxt<'_>) -> Compilation {
-        let mut found = BTreeMap::<Place, Facts>::new();
-        let edition = tcx.sess.edition();
-        syntax::visit(tcx, &mut |place, met| {
-            found.entry(place.clone()).or_default().meet(tcx, met);
-            // Not what types depend on: it may not compile any more.
-            (place.kind.is_scope() && edition != Edition::Edition2021).then_some(Edition::Edition2021)
-        });
-        *places() = found;
-        tcx.force_delayed_owners_lowering();
-        rustc_hir_analysis::check_crate(tcx);
-        tcx.par_hir_body_owners(|def| {
-            if !tcx.is_trivial_const(def) {
-                let _ = tcx.mir_promoted(def);
-            }
-        });
-        // What lints refuse, the other session refuses too.
-        if tcx.dcx().has_errors_excluding_lint_errors().is_none() {
-            self.survey = Some(conclude(tcx, edition));
+fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
+    let mut found = BTreeMap::<Place, Facts>::new();
+    let edition = tcx.sess.edition();
+    syntax::visit(tcx, &mut |place, met| {
+        found.entry(place.clone()).or_default().meet(tcx, met);
+        // Not what types depend on: it may not compile any more.
+        (place.kind.is_scope() && edition != Edition::Edition2021).then_some(Edition::Edition2021)
+    });
+    *places() = found;
+    tcx.force_delayed_owners_lowering();
+    rustc_hir_analysis::check_crate(tcx);
+    tcx.par_hir_body_owners(|def| {
+        if !tcx.is_trivial_const(def) {
+            let _ = tcx.mir_promoted(def);
         }
-        Compilation::Stop
-    }
+    });
+    // What lints refuse, the other session refuses too.
+    tcx.dcx().has_errors_excluding_lint_errors().is_none().then(|| conclude(tcx, edition))
 }
 
 fn conclude(tcx: TyCtxt<'_>, edition: Edition) -> Survey {

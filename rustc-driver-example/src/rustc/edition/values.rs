@@ -5,7 +5,7 @@ use rustc_hir::find_attr;
 use rustc_index::bit_set::DenseBitSet;
 use rustc_middle::{
     mir::{
-        Body, Local, Location, TerminatorKind,
+        Body, Local, Location, ProjectionElem, TerminatorKind,
         visit::{MutatingUseContext, NonMutatingUseContext, PlaceContext, Visitor},
     },
     ty::{self, Ty, TyCtxt, TypingEnv, significant_drop_order::extract_component_with_significant_dtor},
@@ -50,7 +50,7 @@ pub(super) fn of<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>) ->
             let destructors = if dropped.contains(local) { destructors(tcx, env, decl.ty) } else { Vec::new() };
             // Where it is referred to, the borrow checker asks where it ends.
             let is_something = uses.borrowed.contains(local) || !destructors.is_empty();
-            is_something.then(|| Value { span: decl.source_info.span, ty: decl.ty, is_variable, destructors })
+            is_something.then_some(Value { span: decl.source_info.span, ty: decl.ty, is_variable, destructors })
         })
         .collect()
 }
@@ -122,7 +122,7 @@ fn dropped<'tcx>(
         initialized.seek_before_primary_effect(location);
         let is_dropped = match (initialized.get(), moves.rev_lookup.find(place.as_ref())) {
             (MaybeReachable::Reachable(live), LookupResult::Exact(path)) => {
-                is_anything_left(tcx, body, &moves, path, &|path| live.contains(path))
+                is_anything_left(tcx, env, body, &moves, path, &|path| live.contains(path))
             }
             (MaybeReachable::Reachable(live), LookupResult::Parent(Some(path))) => live.contains(path),
             _ => false,
@@ -149,6 +149,7 @@ fn without_false_edges<'tcx>(body: &Body<'tcx>) -> Body<'tcx> {
 /// Whether something is left of a value, parts of which may have been moved.
 fn is_anything_left<'tcx>(
     tcx: TyCtxt<'tcx>,
+    env: TypingEnv<'tcx>,
     body: &Body<'tcx>,
     moves: &MoveData<'tcx>,
     path: MovePathIndex,
@@ -158,16 +159,47 @@ fn is_anything_left<'tcx>(
     if parts.is_empty() {
         return is_live(path);
     }
-    // Of `Some(x)` that was matched, nothing is left when `x` is moved or it is `None`. Where there is more than one part,
-    // as in a pair, take it that the others are not.
-    let is_option =
-        |ty: Ty<'tcx>| ty.ty_adt_def().is_some_and(|adt| tcx.is_lang_item(adt.did(), rustc_hir::LangItem::Option));
-    let ty = moves.move_paths[path].place.ty(body, tcx);
-    let is_covered = ty.variant_index.map_or_else(
-        || is_option(ty.ty),
-        |variant| ty.ty.ty_adt_def().is_some_and(|adt| adt.variant(variant).fields.len() == parts.len()),
-    );
-    !is_covered && is_live(path) || parts.into_iter().any(|part| is_anything_left(tcx, body, moves, part, is_live))
+    // Of `Some(x)` that was matched, nothing is left when `x` is moved or it is `None`.
+    let is_more =
+        || others(tcx, body, moves, path).is_none_or(|others| others.iter().any(|ty| ty.needs_drop(tcx, env)));
+    is_live(path) && is_more() || parts.into_iter().any(|part| is_anything_left(tcx, env, body, moves, part, is_live))
+}
+
+/// The types of the parts of a value that were not moved on their own; none if that is not known.
+fn others<'tcx>(
+    tcx: TyCtxt<'tcx>,
+    body: &Body<'tcx>,
+    moves: &MoveData<'tcx>,
+    path: MovePathIndex,
+) -> Option<Vec<Ty<'tcx>>> {
+    let place = moves.move_paths[path].place;
+    let parts: Vec<_> = moves.move_paths[path]
+        .children(&moves.move_paths)
+        .map(|(_, child)| child.place.projection[place.projection.len()])
+        .collect();
+    let is_moved = |field: usize| {
+        parts.iter().any(|part| matches!(part, ProjectionElem::Field(index, _) if index.index() == field))
+    };
+    let rest = |fields: &mut dyn Iterator<Item = Ty<'tcx>>| {
+        fields.enumerate().filter(|&(field, _)| !is_moved(field)).map(|(_, ty)| ty).collect()
+    };
+    let of = place.ty(body, tcx);
+    match (of.ty.kind(), of.variant_index) {
+        (ty::Tuple(fields), _) => Some(rest(&mut fields.iter())),
+        (ty::Adt(adt, args), Some(variant)) => {
+            Some(rest(&mut adt.variant(variant).fields.iter().map(|field| field.ty(tcx, args))))
+        }
+        (ty::Adt(adt, args), None) if adt.is_struct() => {
+            Some(rest(&mut adt.all_fields().map(|field| field.ty(tcx, args))))
+        }
+        (ty::Adt(adt, args), None) if adt.is_enum() => {
+            let is_moved =
+                |of| parts.iter().any(|part| matches!(part, ProjectionElem::Downcast(_, variant) if *variant == of));
+            let variants = adt.variants().iter_enumerated().filter(|&(variant, _)| !is_moved(variant));
+            Some(variants.flat_map(|(_, variant)| &variant.fields).map(|field| field.ty(tcx, args)).collect())
+        }
+        _ => None,
+    }
 }
 
 /// The types with a destructor that somebody may notice, among those that a value of this type is made of.
