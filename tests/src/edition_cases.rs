@@ -2,8 +2,8 @@
 //!
 //! It is kept in the fixture's `cases.json`: a list of objects with
 //! `test` and `target`, where it is; `edition`, the one that it fails in; `timeout`, if it then does not come back; and
-//! `expressions`, the culprits, all needed together (`file`, the `mark` that ends the line above, the text that it begins with there,
-//! `at`, and its `form` as the answer names it).
+//! `expressions`, the culprits, all needed together (`file`, the `mark` that ends the line above, the text `at` which it
+//! begins there, and its `form` as the answer names it).
 
 use std::{fs, path::Path};
 

@@ -63,12 +63,11 @@ fn check(case: &Case, finished: &Finished, compiled: &Compiled) -> Result<String
     let is_short = told.len() == 1 && told[0].starts_with(&format!("{package}_0_1_0="));
     expect(is_short, || format!("not only {package} is told something by {line}"))?;
 
-    // What is counted: how often the library was compiled that the culprits are in. It is compiled at most once a build, the two
-    // runs among them that are made once more.
+    // What is counted: how often the library was compiled that the culprits are in, from the first build to the last.
     let changes = finished.events_of("trial")[0]["matches"].as_u64().unwrap_or_default();
     let log2 = f64::from(u32::try_from(changes).unwrap_or(u32::MAX)).log2();
     let size = f64::from(u32::try_from(expected.len()).unwrap_or(u32::MAX));
-    // The smallest prefix that fails is searched once for each of several, and then tried.
+    // Each of several is searched by itself, and then tried.
     let at_most = size * log2 + (size - 1.0) + 6.0;
     let builds = compiled.target.get(package).copied().unwrap_or_default();
     let is_quick = builds > 1 && f64::from(u32::try_from(builds).unwrap_or(u32::MAX)) <= at_most;
@@ -82,7 +81,7 @@ fn expression(change: &Value) -> Expression {
     Expression { file: text("file"), line: number("line"), column: number("column"), form: text("name") }
 }
 
-/// A line as a user would paste it; which of the only test's outcomes came of it.
+/// A line as a user would paste it.
 fn paste(line: &str, compiler: &RustcDriver) -> Command {
     let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
     shell.args(["-c", line]).env("CARGO_TARGET_DIR", target_dir()).env("RUSTC", &compiler.rustc);
@@ -180,11 +179,11 @@ fn with_every_change_a_crate_does_what_it_does_in_the_other_edition() {
 
 #[test]
 fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
-    let Some(compiler) = rustc_driver() else { return };
+    let Some(bisect_rustc) = rustc_driver() else { return };
     let fixture = Fixture::new("editions");
     let (scratch, counting) = (Scratch::new(), Counting::new());
     let case = cases(fixture.dir()).into_iter().find(|case| case.package() == "rooms").expect("one is in there");
-    let mut command = search(&fixture, &compiler, &counting, &case.arguments());
+    let mut command = search(&fixture, &bisect_rustc, &counting, &case.arguments());
     let finished = run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0);
     let first = counting.take();
     let runs = finished.events_of("end")[0]["runs"].as_u64().and_then(|runs| usize::try_from(runs).ok()).unwrap();
@@ -195,7 +194,7 @@ fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
     );
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let compiled = |line: &str| {
-        let pasted = run(&mut paste(line, &compiler));
+        let pasted = run(&mut paste(line, &bisect_rustc));
         assert!(pasted.stdout.contains("running 1 test\n"), "{pasted}");
         let compiled = |line: &str| line.trim().strip_prefix("Compiling ")?.split(' ').next().map(str::to_owned);
         pasted.stderr.lines().filter_map(compiled).collect::<BTreeSet<_>>()
@@ -204,7 +203,7 @@ fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
     let _ = compiled(&line);
     assert_eq!(compiled(&line), set(&[]), "nothing is decided otherwise");
     // The journal is below everything, the desk is below the hotel alone.
-    let driver = counting.compiler(&compiler.driver);
+    let driver = counting.compiler(&bisect_rustc.driver);
     for (package, expected) in [
         ("journal", &["cellar", "desk", "hotel", "journal", "kitchen", "rooms"][..]),
         ("desk", &["desk", "hotel"]),

@@ -53,7 +53,6 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
         (&["test", "--edition=2024", "-p", "returns"], &["nothing", "edition 2021", "returns is of 2024"]),
         (&["check", "--edition=2021", "-ploans"], &["nothing", "edition 2024", "loans is of 2021"]),
         (&["exec", "--edition=2024", "true"], &["--edition"]),
-        (&["toggles", "--edition=2024"], &["--edition"]),
     ] {
         let finished = run(&mut search(&fixture, &scratch, arguments));
         assert_eq!(finished.status, Some(2), "{arguments:?}\n{finished}");
