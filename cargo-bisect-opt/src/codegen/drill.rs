@@ -321,6 +321,7 @@ impl Inquiry<'_> {
         level: Box<dyn Level>,
         what: &str,
     ) -> io::Result<(Vec<Change>, Option<Outcome>)> {
+        let those = level.name();
         let target = self.crates.narrowed(self.tests, level);
         let Searched { end, found, verdict } = lab.search(&target)?;
         if end.status == Exit::Interrupted {
@@ -332,8 +333,8 @@ impl Inquiry<'_> {
         };
         if found.is_empty() {
             let why = match either_way {
-                Some(Outcome::Fail) => format!("it fails even without any of the {what}s"),
-                Some(Outcome::Pass) => format!("compiled for a search of {what}s, it passes"),
+                Some(Outcome::Fail) => format!("it fails even without any of the {those}"),
+                Some(Outcome::Pass) => format!("compiled for a search of {those}, it passes"),
                 _ => end.conclusion,
             };
             lab.tell(&Event::Note(&format!("no {what} was found: {why}")))?;

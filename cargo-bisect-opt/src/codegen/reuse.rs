@@ -52,11 +52,13 @@ impl Reuse {
         Some(Self { note: note(keep, &outputs[0]), outputs, kept, made_from: all.finish() })
     }
 
-    /// Puts what was kept in its place, as new. Whether there was anything.
+    /// Puts what was kept in its place, as new. Whether there was anything; if not, the crate is to be compiled.
     ///
     /// # Errors
     /// If a file cannot be copied.
     pub fn restore(&self) -> io::Result<bool> {
+        // Before anything else: cargo compiles what depends on a crate as soon as its metadata is there.
+        self.take_note()?;
         if !self.kept.is_dir() {
             return Ok(false);
         }
@@ -67,7 +69,6 @@ impl Reuse {
             }
             fs_err::copy(self.kept.join(output.file_name().unwrap_or_default()), output)?;
         }
-        self.take_note()?;
         Ok(true)
     }
 
@@ -76,7 +77,6 @@ impl Reuse {
     /// # Errors
     /// If a file cannot be copied.
     pub fn keep(&self) -> io::Result<()> {
-        self.take_note()?;
         if !self.outputs.iter().all(|output| output.is_file()) {
             return Ok(());
         }
@@ -192,5 +192,23 @@ mod tests {
         assert_eq!(make("limit 2"), (false, true));
         assert_eq!(make("limit 1"), (false, cfg!(not(target_os = "linux"))));
         assert_eq!(bench.read("app-1"), "limit 1");
+    }
+
+    #[test]
+    fn what_depends_on_a_crate_may_be_compiled_before_that_is_finished() {
+        let bench = Bench::new();
+        for (value, is_new) in [("limit 1", true), ("limit 2", true), ("limit 1", cfg!(not(target_os = "linux")))] {
+            let deep = bench.reuse("deep", "lib", "libb.rmeta", value).unwrap();
+            let was_kept = deep.restore().unwrap();
+            bench.write("libdeep-1.rmeta", "deep");
+            let _ = bench.make("middle", "lib", "libdeep-1.rmeta", "", "middle");
+            if !was_kept {
+                for output in &deep.outputs {
+                    fs_err::write(output, "deep").unwrap();
+                }
+                deep.keep().unwrap();
+            }
+            assert_eq!(bench.make("app", "bin", "libmiddle-1.rlib", "", value), is_new, "{value}");
+        }
     }
 }
