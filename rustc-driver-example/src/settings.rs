@@ -29,8 +29,8 @@ impl Settings {
                 let gates = Gate::ALL.into_iter().filter(|gate| gate.is_on_by_default());
                 gates.for_each(|gate| settings.set(gate, setting.clone()));
             }
-            Config::Named(named) => {
-                for (name, setting) in named {
+            Config::Named(items) => {
+                for (name, setting) in items {
                     match Gate::ALL.into_iter().find(|gate| gate.name() == name) {
                         Some(gate) => settings.set(gate, setting),
                         None if names == Names::Shared => {}
