@@ -61,7 +61,13 @@ pub fn snippets(own: &Own<'_>, change: &Change) -> String {
     let spots = spots(own, change);
     let mut rendered = Vec::new();
     for spot in spots {
-        let Some(text) = own.find(spot.file).and_then(|path| fs::read_to_string(path).ok()) else { continue };
+        // Of what was compiled another way the code is shown also if it is somebody else's.
+        let elsewhere = || {
+            Some(PathBuf::from(spot.file))
+                .filter(|path| matches!(change.kind, Kind::Function | Kind::Expression) && path.is_absolute())
+        };
+        let path = own.find(spot.file).or_else(elsewhere);
+        let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
         rendered.extend(render(own, &spot, &text));
     }
     rendered.join("\n")
@@ -170,6 +176,20 @@ mod tests {
         }
         for column in [None, Some(0), Some(1), Some(4), Some(99)] {
             assert!(render(&own, &spot(2, column), "one\n  två(x)\n").unwrap().contains("två"), "{column:?}");
+        }
+    }
+
+    #[test]
+    fn code_of_others_is_shown_where_it_was_compiled_another_way() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = elsewhere.path().join("lib.rs");
+        fs_err::write(&file, "fn before() {}\nif let 1 = x() {\n    y()\n}\n").unwrap();
+        for (kind, is_shown) in [(Kind::Function, true), (Kind::Expression, true), (Kind::Site, false)] {
+            let place = crate::describe::Place { file: file.display().to_string(), line: 2, column: Some(1) };
+            let change = Change::new(bisect_core::ChangeId(1), kind, String::new(), &[]).at(Some(place));
+            let change = Change { end: Some((4, 2)), ..change };
+            let shown = snippets(&Own::new(root.path()), &change);
+            assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
         }
     }
 }

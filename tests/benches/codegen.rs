@@ -16,7 +16,7 @@ use bisect_tests::{
     release_cases::{Case, cases},
 };
 
-/// How much of trials × packages may be compiled.
+/// How much of trials × crates may be compiled.
 const BOUND: f64 = 0.25;
 
 fn main() -> ExitCode {
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     println!("\n### Crates compiled by codegen searches\n");
     println!("Searches for {levels}, each from an empty target directory. *Plain*: flags for the whole build.\n");
     println!(
-        "| case | trials | runs | packages | compiled | plain | ratio | build scripts, proc macros | seconds | plain |\n\
+        "| case | trials | runs | crates | compiled | plain | ratio | build scripts, proc macros | seconds | plain |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
     let mut within = true;
@@ -55,8 +55,8 @@ fn main() -> ExitCode {
 struct Row {
     trials: u32,
     runs: u64,
-    /// Of the graph.
-    packages: u32,
+    /// Crates of the graph: what one build of everything compiles.
+    crates: u32,
     compiled: Compiled,
     duration: Duration,
     /// One build of everything.
@@ -74,7 +74,9 @@ impl Row {
             (finished, begun.elapsed())
         };
         let mut whole = fixture.cargo(["test", "--no-run", "--release", "-p", "app", "--test", &case.target]);
+        counting.set(&mut whole);
         let (_, whole_build) = build_in(&mut whole, "whole");
+        let crates = u32::try_from(counting.take().of_target()).expect("few of them");
 
         let mut command = fixture.driver(case.arguments());
         command.args(["--json", "--out"]).arg(scratch.dir().join("out"));
@@ -83,23 +85,22 @@ impl Row {
         }
         counting.set(&mut command);
         let (finished, duration) = build_in(&mut command, "searched");
-        let (trials, end) = (finished.events_of("trial"), &finished.events_of("end")[0]);
+        let end = &finished.events_of("end")[0];
         let number = |value: &serde_json::Value| value.as_u64().expect("a number");
         let small = |value| u32::try_from(number(value)).expect("few of them");
         Self {
             trials: small(&end["trials"]),
             runs: number(&end["runs"]),
-            // The first trial is with every crate.
-            packages: small(&trials[0]["matches"]),
+            crates,
             compiled: counting.take(),
             duration,
             whole_build,
         }
     }
 
-    /// What is compiled the plain way: each package once a trial.
+    /// What is compiled the plain way: each crate once a trial.
     fn plain(&self) -> u32 {
-        self.trials * self.packages
+        self.trials * self.crates
     }
 
     fn ratio(&self) -> f64 {
@@ -108,9 +109,9 @@ impl Row {
     }
 
     fn print(&self, test: &str) {
-        let Self { trials, runs, packages, compiled, duration, whole_build } = self;
+        let Self { trials, runs, crates, compiled, duration, whole_build } = self;
         println!(
-            "| {} | {trials} | {runs} | {packages} | {} | {} | {:.2} | {} | {:.0} | {:.0} |",
+            "| {} | {trials} | {runs} | {crates} | {} | {} | {:.2} | {} | {:.0} | {:.0} |",
             test.replace('_', " "),
             compiled.of_target(),
             self.plain(),
