@@ -16,8 +16,7 @@ use super::plan::{self, CounterKind};
 pub const PREFIX: &[u8] = b"BISECT: ";
 
 /// The flags that set a limit, or list what there is to limit. LLVM reads its limit from `file`, if there is one: flags are
-/// part of the hash of a crate, and what is in files that they name is not. A flag without a meaning tells caches of a user's
-/// that the file is another one.
+/// part of the hash of a crate, and what is in files that they name is not.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -32,8 +31,7 @@ pub fn flags(of: CounterKind, limit: Option<u64>, file: Option<&Path>) -> std::i
     match file.and_then(Path::to_str).filter(|file| !file.contains(char::is_whitespace)) {
         Some(file) => {
             fs_err::write(file, format!("-opt-bisect-limit={limit}"))?;
-            let name = limit.replace('-', "no_");
-            flags.extend([format!("-Cllvm-args=@{file}"), format!("--check-cfg=cfg(bisect_opt_limit_{name})")]);
+            flags.push(format!("-Cllvm-args=@{file}"));
         }
         None => flags.push(format!("-Cllvm-args=-opt-bisect-limit={limit}")),
     }

@@ -144,9 +144,9 @@ fn create(path: &Path) -> io::Result<fs_err::File> {
 fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Path>) -> io::Result<ExitStatus> {
     let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
     let file = unit.directory.join(format!("{}.limit", unit.stem));
-    // Cargo says so where the compiler is not too old to know the flag.
-    let file = Some(file).filter(|_| command.get_args().any(|word| word == "--check-cfg"));
-    command.args(passes::flags(counter.of, limit, file.as_deref())?);
+    command.args(passes::flags(counter.of, limit, Some(&file))?);
+    // A cache of the user's (sccache) does not look into the file, but at all variables that begin so.
+    command.env("CARGO_BISECT_OPT_LIMIT", limit.map_or(String::new(), |limit| limit.to_string()));
     if counter.of == plan::CounterKind::Mir {
         // See `Plan::unstable`.
         command.env("RUSTC_BOOTSTRAP", "1");
