@@ -204,6 +204,9 @@ fn directories_targets_runners_and_jobs_are_the_users() {
     assert_eq!(culprit(&finished), ["stamp"], "{finished}");
     assert_eq!(finished.events_of("start")[0]["jobs"], 2);
     assert!(compiled_in(&elsewhere.join("bisect-opt")));
+    // What a search needs only while it lasts is gone, and in no copy.
+    let kept = times(&elsewhere).into_keys().filter(|path| path.components().any(|part| part.as_os_str() == "kept"));
+    assert_eq!(kept.collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
 
     notes.write("runner.sh", "echo \"$1\" >> \"$NOTES\"; exec \"$@\"");
     let mut command = search(&fixture, &scratch, &KEYS);

@@ -3,9 +3,12 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
     time::Duration,
 };
+
+use tempfile::TempDir;
 
 use super::{
     Arguments, Artifacts, Build, Built, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand,
@@ -99,9 +102,12 @@ impl Project {
         })
     }
 
-    /// Where the driver builds.
-    pub fn build_directory(&self) -> PathBuf {
-        self.workspace.build_directory(&self.config, &self.arguments)
+    /// See [`SlotDirs::scratch`].
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn scratch(&self) -> io::Result<TempDir> {
+        self.slot_dirs.scratch()
     }
 
     /// The directory of the workspace.

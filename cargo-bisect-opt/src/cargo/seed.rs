@@ -22,6 +22,9 @@ use crate::remove::remove_tree;
 const MARK: &str = ".bisect-opt-seed";
 const MARK_TEXT: &[u8] = b"A copy that cargo bisect-opt has made, and replaces when it needs another one.\n";
 
+/// How the names of directories begin that are for one search, and so in no copy. No profile has such a name.
+pub const OF_ONE_SEARCH: &str = ".search-";
+
 /// Where rustc writes down what was compiled in, how lines begin that say it of paths in the target directory.
 const BOUND: [&[u8]; 2] = [b"\n# env-dep:CARGO_BIN_EXE_", b"\n# env-dep:CARGO_TARGET_TMPDIR="];
 
@@ -128,9 +131,13 @@ fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), SeedE
     Ok(())
 }
 
-/// The copies themselves, and the directory `incremental` of a profile, which has its fingerprints beside it.
+/// The copies themselves, what is for one search, and the directory `incremental` of a profile, which has its fingerprints
+/// beside it.
 fn is_left_out(parent: &Path, dir: &Path) -> bool {
-    dir.file_name().is_some_and(|name| name == "incremental") && parent.join(".fingerprint").is_dir() || is_seed(dir)
+    let name = dir.file_name().unwrap_or_default();
+    name == "incremental" && parent.join(".fingerprint").is_dir()
+        || name.to_string_lossy().starts_with(OF_ONE_SEARCH)
+        || is_seed(dir)
 }
 
 /// The artifacts, without extension, of which rustc has written down that a path of cargo's is compiled in that must be

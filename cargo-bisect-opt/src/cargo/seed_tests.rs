@@ -180,13 +180,14 @@ fn what_is_copied_and_what_is_left_out() {
         "debug/.fingerprint/x",
         "debug/build/p-1/out/incremental/kept",
         "other/incremental/kept",
+        ".search-x/kept/y",
     ] {
         fs::create_dir_all(from.join(path).parent().unwrap()).unwrap();
         fs::write(from.join(path), path).unwrap();
     }
     copy(&from, &to).unwrap();
     let mut expected = paths(&from);
-    expected.retain(|path| !path.starts_with("debug/incremental"));
+    expected.retain(|path| !path.starts_with("debug/incremental") && !path.starts_with(".search-x"));
     expected.insert(MARK.into());
     assert_eq!(paths(&to), expected);
     assert_eq!(fs::read_to_string(to.join("debug/.fingerprint/x")).unwrap(), "debug/.fingerprint/x");

@@ -2,13 +2,16 @@
 
 use std::{
     collections::BTreeSet,
+    io,
     path::{Path, PathBuf},
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
+use tempfile::TempDir;
+
 use super::{
     CargoError,
-    seed::{SeedError, seed},
+    seed::{OF_ONE_SEARCH, SeedError, seed},
 };
 use crate::interrupt::Interrupt;
 
@@ -38,6 +41,15 @@ impl SlotDirs {
     /// Those of a project that builds in `first`.
     pub fn new(first: &Path) -> Self {
         Self { first: first.to_owned(), seeded: Mutex::default() }
+    }
+
+    /// A new directory for what a search needs only while it lasts, where there is room for what is compiled.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn scratch(&self) -> io::Result<TempDir> {
+        fs_err::create_dir_all(&self.first)?;
+        tempfile::Builder::new().prefix(OF_ONE_SEARCH).tempdir_in(std::path::absolute(&self.first)?)
     }
 
     /// The one for this slot. Where `seeds` is set it is a copy of what was built first, so that little is left to build.

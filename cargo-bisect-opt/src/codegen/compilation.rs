@@ -47,10 +47,7 @@ impl Compilation {
     /// # Errors
     /// If there can be no directory for what a search needs only while it lasts.
     pub fn new(project: &Project, packages: Vec<Package>, contrast: Contrast) -> io::Result<Self> {
-        // Where there is room for what is compiled.
-        let parent = project.build_directory();
-        fs_err::create_dir_all(&parent)?;
-        let scratch = tempfile::Builder::new().prefix("search-").tempdir_in(std::path::absolute(parent)?)?;
+        let scratch = project.scratch()?;
         let session = Session {
             inner: project.rustc_wrapper().map(Path::to_owned),
             compiled: Some(scratch.path().join("compiled")),
