@@ -11,7 +11,7 @@ mod go;
 mod rustc_driver;
 
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};
-pub use finished::{Finished, Running, run, wait_until};
+pub use finished::{Finished, Running, expect, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
 pub use go::{go, with_go};
 pub use rustc_driver::{RustcDriver, rustc_driver};

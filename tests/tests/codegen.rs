@@ -10,7 +10,7 @@ use std::{
 };
 
 use bisect_tests::{
-    harness::{Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, run, rustc_driver, scrubbed},
+    harness::{Finished, Fixture, RustcDriver, Scratch, expect, fixtures_target_dir, run, rustc_driver, scrubbed},
     release_cases::{Case, cases},
 };
 use serde_json::Value;
@@ -50,11 +50,6 @@ fn can_run(case: &Case) -> bool {
         println!("{}: SKIPPED, the processor has no {feature}", case.test);
     }
     has_it
-}
-
-/// Says what is wrong as text.
-fn expect(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(why()) }
 }
 
 /// The answer in short.

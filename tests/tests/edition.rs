@@ -12,7 +12,7 @@ use std::{
 use bisect_tests::{
     counting::{Compiled, Counting},
     edition_cases::{Case, Expression, cases},
-    harness::{Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, run, rustc_driver, scrubbed},
+    harness::{Finished, Fixture, RustcDriver, Scratch, expect, fixtures_target_dir, run, rustc_driver, scrubbed},
 };
 use serde_json::Value;
 
@@ -33,11 +33,6 @@ fn search(fixture: &Fixture, compiler: &RustcDriver, counting: &Counting, argume
     // What the driver does not compile is compiled by the user's own wrapper.
     counting.set(&mut command);
     command
-}
-
-/// Says what is wrong as text.
-fn expect(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
-    if holds { Ok(()) } else { Err(why()) }
 }
 
 /// The answer in short.
@@ -124,11 +119,7 @@ fn results(fixture: &Fixture, compiler: &Path, variables: &BTreeMap<String, Stri
     // Cargo takes two compilers of one version for the same.
     let name = format!("editions-target-of-{}", compiler.file_name().expect("it is a file").display());
     let finished = run(command.env("CARGO_TARGET_DIR", fixtures_target_dir().with_file_name(name)));
-    let result = |line: &str| {
-        let (test, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
-        Some((test.to_owned(), result == "ok"))
-    };
-    let results: BTreeMap<_, _> = finished.stdout.lines().filter_map(result).collect();
+    let results = finished.test_results();
     assert!(!results.is_empty(), "{finished}");
     assert!(!finished.stderr.contains("warning:"), "{finished}");
     results

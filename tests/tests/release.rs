@@ -13,11 +13,7 @@ use bisect_tests::{
 fn results(fixture: &Fixture, target: &str, options: &[String]) -> BTreeMap<String, bool> {
     let mut command = fixture.cargo(["test", "--release", "--no-fail-fast", "--package=app", "--test", target]);
     let finished = run(command.args(options));
-    let result = |line: &str| {
-        let (test, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
-        Some((test.to_owned(), result == "ok"))
-    };
-    let results: BTreeMap<_, _> = finished.stdout.lines().filter_map(result).collect();
+    let results = finished.test_results();
     assert!(!results.is_empty(), "{finished}");
     assert!(!finished.stderr.contains("warning:"), "{finished}");
     results

@@ -1,6 +1,7 @@
 //! Processes, and what they come to.
 
 use std::{
+    collections::BTreeMap,
     io::Read,
     process::{Child, Command, Stdio},
     sync::mpsc,
@@ -56,6 +57,16 @@ impl Finished {
         self.events_of("found").iter().map(set).collect()
     }
 
+    /// Which tests passed, by what the standard harness prints of each.
+    #[must_use]
+    pub fn test_results(&self) -> BTreeMap<String, bool> {
+        let result = |line: &str| {
+            let (test, result) = line.strip_prefix("test ")?.split_once(" ... ")?;
+            Some((test.to_owned(), result == "ok"))
+        };
+        self.stdout.lines().filter_map(result).collect()
+    }
+
     /// This, if the status is as expected.
     ///
     /// # Panics
@@ -84,6 +95,14 @@ impl std::fmt::Display for Finished {
         let Self { status, stdout, stderr } = self;
         write!(f, "status {status:?}\n--- standard output\n{stdout}\n--- standard error\n{stderr}\n---")
     }
+}
+
+/// What is wrong, for tests that go on with the next case: `why`, unless it holds.
+///
+/// # Errors
+/// If it does not hold.
+pub fn expect(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
+    if holds { Ok(()) } else { Err(why()) }
 }
 
 /// Runs a command to its end.
