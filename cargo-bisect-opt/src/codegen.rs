@@ -26,7 +26,7 @@ mod reuse;
 pub mod settings;
 pub mod wrapper;
 
-use std::{ffi::OsString, fmt::Debug, io, path::Path};
+use std::{collections::BTreeSet, ffi::OsString, fmt::Debug, io, path::Path};
 
 use bisect_core::{ChangeId, Pattern};
 
@@ -36,7 +36,6 @@ use crate::{
     reports::Reports,
 };
 use compilation::Compilation;
-use graph::Package;
 
 /// How far to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -71,8 +70,8 @@ pub trait Level: Debug + Send + Sync {
         self.build_with(pattern)
     }
 
-    /// Whether a package is compiled in the bad way with a pattern.
-    fn is_bad(&self, package: &Package, pattern: &Pattern) -> bool;
+    /// The packages that are compiled in the bad way with a pattern.
+    fn bad(&self, pattern: &Pattern) -> BTreeSet<ChangeId>;
 
     /// Adds what was built with the pattern to the reports; without artifacts, if it did not build. Where a build is what
     /// is searched, artifacts are as many as there were before it failed.
@@ -93,7 +92,7 @@ pub trait Level: Debug + Send + Sync {
 /// Variables (`NAME=value`) and settings (as for `--config`) with which cargo builds what a level builds for a pattern.
 pub fn reproduce(level: &dyn Level, pattern: &Pattern) -> (Vec<String>, Vec<String>) {
     let Some(With { mut variables, settings, .. }) = level.build_again(pattern) else { return Default::default() };
-    let shortly = level.compilation().shortly(&|package| level.is_bad(package, pattern));
+    let shortly = level.compilation().shortly(&level.bad(pattern));
     let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::DRIVER_PREFIX);
     if variables.keys().any(is_told) {
         // Nothing is kept.

@@ -73,13 +73,13 @@ impl Compilation {
 
     /// Takes a look at what was built: the packages that are in it, and what the profile says of those compiled in the bad
     /// way.
-    pub fn see(&self, artifacts: &Artifacts, is_bad: &dyn Fn(&Package) -> bool) -> BTreeSet<ChangeId> {
+    pub fn see(&self, artifacts: &Artifacts, bad: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut built = BTreeSet::new();
         for package in &self.packages {
             let Some(keys) = artifacts.packages.get(&package.id) else { continue };
             built.insert(package.change);
-            if is_bad(package) {
+            if bad.contains(&package.change) {
                 seen.entry(package.change).or_insert_with(|| keys.clone());
             }
         }
@@ -101,11 +101,11 @@ impl Compilation {
     }
 
     /// A build in which these packages are compiled in the bad way, and those with a plan by that.
-    pub fn with(&self, is_bad: &dyn Fn(&Package) -> bool, plans: &BTreeMap<ChangeId, Plan>) -> With {
+    pub fn with(&self, bad: &BTreeSet<ChangeId>, plans: &BTreeMap<ChangeId, Plan>) -> With {
         let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
         let mut settings = self.settings.clone();
         for package in &self.packages {
-            let is_bad = is_bad(package);
+            let is_bad = bad.contains(&package.change);
             for (key, value) in &self.side(is_bad).keys {
                 settings.push(self.setting(package, key, value));
             }
@@ -146,12 +146,12 @@ impl Compilation {
     pub fn counting(&self, culprits: &BTreeSet<ChangeId>, package: ChangeId, counter: Counter) -> (With, String) {
         let plan = Plan { counter: Some(counter), ..self.plan(true) };
         let value = plan.value().unwrap_or_default();
-        (self.with(&|package| culprits.contains(&package.change), &[(package, plan)].into()), value)
+        (self.with(culprits, &[(package, plan)].into()), value)
     }
 
     /// Settings that say the same as those of [`with`](Self::with) where only these packages are compiled in the bad way, by
     /// values of the profile that were seen: the good way is that of all packages. `None` if that cannot be said.
-    pub fn shortly(&self, is_bad: &dyn Fn(&Package) -> bool) -> Option<Vec<String>> {
+    pub fn shortly(&self, bad: &BTreeSet<ChangeId>) -> Option<Vec<String>> {
         if self.packages.iter().any(|package| package.is_named) {
             return None;
         }
@@ -164,7 +164,7 @@ impl Compilation {
         };
         let good = contrast.good.keys.iter().map(|(key, value)| format!("profile.{profile}.{key}={value}"));
         let mut settings: Vec<_> = self.settings.iter().cloned().chain(good).collect();
-        for package in self.packages.iter().filter(|package| is_bad(package)) {
+        for package in self.packages.iter().filter(|package| bad.contains(&package.change)) {
             let seen = seen.get(&package.change).or_else(|| of_kind(package));
             for key in contrast.good.keys.keys().chain(contrast.bad.keys.keys()).collect::<BTreeSet<_>>() {
                 let value = contrast.bad.keys.get(key).or_else(|| seen?.get(key.as_str()))?;

@@ -12,7 +12,6 @@ use bisect_core::{ChangeId, Pattern};
 use super::{
     Level,
     compilation::Compilation,
-    graph::Package,
     passes::Passes,
     plan::{Counter, CounterKind},
 };
@@ -64,8 +63,8 @@ impl Level for Counted {
         Some(self.compilation.counting(&self.culprits, self.package, counter).0)
     }
 
-    fn is_bad(&self, package: &Package, _: &Pattern) -> bool {
-        self.culprits.contains(&package.change)
+    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
+        self.culprits.clone()
     }
 
     fn report(&self, pattern: &Pattern, _: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {

@@ -12,7 +12,6 @@ use bisect_core::{ChangeId, Matcher, Pattern};
 use super::{
     Level,
     compilation::Compilation,
-    graph::Package,
     settings::{Contrast, Settings},
 };
 use crate::{
@@ -63,11 +62,13 @@ impl Level for Crates {
     }
 
     fn build_with(&self, pattern: &Pattern) -> Option<With> {
-        Some(self.compilation.with(&|package| self.is_bad(package, pattern), &BTreeMap::new()))
+        Some(self.compilation.with(&self.bad(pattern), &BTreeMap::new()))
     }
 
-    fn is_bad(&self, package: &Package, pattern: &Pattern) -> bool {
-        Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(package.change))
+    fn bad(&self, pattern: &Pattern) -> BTreeSet<ChangeId> {
+        let matcher = Matcher::new(pattern);
+        let is_bad = |change: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(*change));
+        self.compilation.packages.iter().map(|package| package.change).filter(is_bad).collect()
     }
 
     /// What a selection says of crates is reported of all of them that are needed, also if a build has failed: cargo may or
@@ -75,7 +76,7 @@ impl Level for Crates {
     fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
         let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(artifacts) = artifacts {
-            let built = self.compilation.see(artifacts, &|package| self.is_bad(package, pattern));
+            let built = self.compilation.see(artifacts, &self.bad(pattern));
             if artifacts.is_complete {
                 needed.get_or_insert(built);
             }

@@ -297,8 +297,7 @@ impl Inquiry<'_> {
         let plan = self.compilation.plan(true);
         let flags = plan.flags.iter().chain(&without).cloned().collect();
         let plan = Plan { flags, unstable: of == CounterKind::Mir, ..plan };
-        let is_bad = |package: &Package| self.culprits.contains(&package.change);
-        let build = self.compilation.with(&is_bad, &[(package, plan)].into());
+        let build = self.compilation.with(&self.culprits, &[(package, plan)].into());
         let fixed = Fixed { compilation: self.compilation.clone(), build };
         let target = self.crates.narrowed(self.tests, Box::new(fixed));
         let flags = without.join(" ");

@@ -1,10 +1,10 @@
 //! One build, whatever is enabled: to try something out.
 
-use std::{io, path::Path, sync::Arc};
+use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
 use bisect_core::{ChangeId, Pattern};
 
-use super::{Level, compilation::Compilation, graph::Package};
+use super::{Level, compilation::Compilation};
 use crate::{
     cargo::{Artifacts, With},
     events::Change,
@@ -42,8 +42,8 @@ impl Level for Fixed {
         Some(self.build.clone())
     }
 
-    fn is_bad(&self, _: &Package, _: &Pattern) -> bool {
-        false
+    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
+        BTreeSet::new()
     }
 
     fn report(&self, _: &Pattern, _: Option<&Artifacts>, _: &mut Reports) -> io::Result<()> {

@@ -109,31 +109,25 @@ impl Level for Gated {
         Some(self.build(|package| self.matters(package, pattern).then(|| self.gates.value(pattern))))
     }
 
-    fn is_bad(&self, package: &Package, _: &Pattern) -> bool {
-        self.packages.contains(&package.change)
+    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
+        self.packages.clone()
     }
 
     fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
         let Some(artifacts) = artifacts else { return Ok(()) };
         let matcher = Matcher::new(pattern);
-        for package in self.compilation.packages.iter().filter(|package| self.is_bad(package, pattern)) {
+        let (store, plan) = (artifacts.store(), self.plan().value().unwrap_or_default());
+        for package in self.gated() {
             let value = self.value(package, pattern);
             let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
-            let directory =
-                plan::told(&artifacts.store(), &variable, [&self.plan().value().unwrap_or_default(), &value]);
+            let files = plan::kept(&plan::told(&store, &variable, [&plan, &value]), &artifacts.stems)?;
             let mut said = Reports::new(true);
-            let files = plan::kept(&directory, &artifacts.stems)?;
-            for file in files.values() {
-                said.read_file(file)?;
-            }
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             let Told { known, places, .. } = told.entry(package.change).or_default();
-            for file in files.into_values() {
-                let said = fs_err::read_to_string(file)?;
-                if let Some((name, found)) = said.lines().find_map(Places::parse) {
-                    // A library and its tests are one crate.
-                    let known = places.entry(name.to_owned()).or_insert(found);
-                    *known = (*known).max(found);
+            for file in files.values() {
+                said.read_file(file)?;
+                if let Gates::Expressions { .. } = self.gates {
+                    count_places(&fs_err::read_to_string(file)?, places);
                 }
             }
             for &id in said.ids() {
@@ -204,6 +198,15 @@ impl Places {
     }
 }
 
+/// Adds what the driver has said about a crate to what is known of the crates of its package.
+fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
+    if let Some((name, found)) = said.lines().find_map(Places::parse) {
+        // A library and its tests are one crate.
+        let known = places.entry(name.to_owned()).or_insert(found);
+        *known = (*known).max(found);
+    }
+}
+
 /// Where an expression ends, and of which form it is: `expression: 7:14-7:101 if let`.
 fn extent(line: &str) -> Option<((u32, u32), &str)> {
     let (range, form) = line.trim_start().strip_prefix("expression: ")?.split_once(' ')?;
@@ -212,6 +215,11 @@ fn extent(line: &str) -> Option<((u32, u32), &str)> {
 }
 
 impl Gated {
+    /// The packages that the driver compiles.
+    fn gated(&self) -> impl Iterator<Item = &Package> {
+        self.compilation.packages.iter().filter(|package| self.packages.contains(&package.change))
+    }
+
     fn plan(&self) -> Plan {
         let mut plan = Plan { driver: Some(self.driver.clone()), ..self.compilation.plan(true) };
         if let Gates::Functions { is_strict: true, .. } = self.gates {
@@ -222,12 +230,11 @@ impl Gated {
 
     /// The build in which each package's driver is told so; those that it is told nothing for are compiled as they are.
     fn build(&self, value: impl Fn(&Package) -> Option<String>) -> With {
-        let packages = self.compilation.packages.iter().filter(|package| self.packages.contains(&package.change));
-        let values: BTreeMap<_, _> =
-            packages.filter_map(|package| Some((package.change, (package, value(package)?)))).collect();
-        let plans = values.keys().map(|&change| (change, self.plan())).collect();
-        let mut with = self.compilation.with(&|package| values.contains_key(&package.change), &plans);
-        for (package, value) in values.into_values() {
+        let values: Vec<_> = self.gated().filter_map(|package| Some((package, value(package)?))).collect();
+        let plan = self.plan();
+        let plans: BTreeMap<_, _> = values.iter().map(|(package, _)| (package.change, plan.clone())).collect();
+        let mut with = self.compilation.with(&plans.keys().copied().collect(), &plans);
+        for (package, value) in values {
             let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
             with.variables.insert(variable, value.into());
         }
