@@ -1,6 +1,11 @@
 //! What is asked of this compilation: the variables, read once, and the answers for each change.
 
-use std::{env::VarError, ffi::OsStr, io};
+use std::{
+    env::VarError,
+    ffi::{OsStr, OsString},
+    io,
+    sync::Arc,
+};
 
 use bisect_core::{ChangeId, Field};
 
@@ -13,20 +18,24 @@ use crate::{
 /// The variable that holds the pattern for all crates that have none of their own.
 pub(crate) const PATTERN: &str = "BISECT_PATTERN";
 
-/// What is asked of this compilation.
-#[derive(Debug)]
+/// What the names of the variables begin with that are for one package.
+const OF_PACKAGE: &str = "BISECT_RUSTC_";
+
+/// What is asked of this compilation about one package: the one that is compiled, or another one that has written some
+/// of this one's code.
+#[derive(Clone, Debug)]
 pub(crate) struct Bisection {
     package: Option<Package>,
     read: Vec<Variable>,
     settings: Settings,
-    reports: Reports,
+    reports: Arc<Reports>,
 }
 
-/// The package that is compiled, as cargo names it.
-#[derive(Debug)]
-struct Package {
-    name: String,
-    version: String,
+/// A package, as cargo names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
 }
 
 /// A variable that was read, and what it was set to.
@@ -39,26 +48,31 @@ pub(crate) struct Variable {
 }
 
 impl Bisection {
-    /// Reads the variables: that of the package that is compiled (`BISECT_RUSTC_<name>_<version>`) if it is set, else
-    /// [`PATTERN`].
+    /// Reads what is asked about the package that is compiled.
     ///
     /// # Errors
-    /// If the one that counts has no meaning. The text is a line for the user.
+    /// See [`Self::of`].
     pub(crate) fn read(variable: impl Fn(&str) -> Result<String, VarError>) -> Result<Self, String> {
-        let get = |name: &str| match variable(name) {
-            Ok(value) => Ok(Some(value)),
-            Err(VarError::NotPresent) => Ok(None),
-            Err(VarError::NotUnicode(_)) => Err(format!("{name}: it is not UTF-8")),
-        };
-        let package = match (get("CARGO_PKG_NAME")?, get("CARGO_PKG_VERSION")?) {
+        let package = match (get(&variable, "CARGO_PKG_NAME")?, get(&variable, "CARGO_PKG_VERSION")?) {
             (Some(name), Some(version)) => Some(Package { name, version }),
             _ => None,
         };
+        Self::of(package, variable)
+    }
+
+    /// Reads the variables for a package: its own (`BISECT_RUSTC_<name>_<version>`) if it is set, else [`PATTERN`].
+    ///
+    /// # Errors
+    /// If the one that counts has no meaning. The text is a line for the user.
+    pub(crate) fn of(
+        package: Option<Package>,
+        variable: impl Fn(&str) -> Result<String, VarError>,
+    ) -> Result<Self, String> {
         let mut read = Vec::new();
         let mut settings = None;
         let own = package.as_ref().map(|package| (package.variable(), Names::Gates));
         for (name, names) in own.into_iter().chain([(PATTERN.to_owned(), Names::Shared)]) {
-            let value = get(&name)?;
+            let value = get(&variable, &name)?;
             read.push(Variable { name: name.clone(), value: value.clone() });
             if let Some(value) = value {
                 let parsed =
@@ -67,7 +81,7 @@ impl Bisection {
                 break;
             }
         }
-        Ok(Self { package, read, settings: settings.unwrap_or_default(), reports: Reports::default() })
+        Ok(Self { package, read, settings: settings.unwrap_or_default(), reports: Arc::default() })
     }
 
     /// Sends reports to a file instead of standard error.
@@ -75,20 +89,26 @@ impl Bisection {
     /// # Errors
     /// If it cannot be opened.
     pub(crate) fn report_to(&mut self, path: &OsStr) -> io::Result<()> {
-        self.reports = Reports::to(Some(path))?;
+        self.reports = Arc::new(Reports::to(Some(path))?);
         Ok(())
+    }
+
+    /// Sends reports to where those of another one go.
+    #[must_use]
+    pub(crate) fn reporting_with(self, other: &Self) -> Self {
+        Self { reports: other.reports.clone(), ..self }
+    }
+
+    /// The package, if cargo has told which it is.
+    #[must_use]
+    pub(crate) fn package(&self) -> Option<&Package> {
+        self.package.as_ref()
     }
 
     /// The variables that this compilation depends on.
     #[must_use]
     pub(crate) fn variables(&self) -> &[Variable] {
         &self.read
-    }
-
-    /// Whether anybody is bisecting.
-    #[must_use]
-    pub(crate) fn is_active(&self) -> bool {
-        !self.settings.is_default()
     }
 
     /// Whether anybody asks for one of these gates.
@@ -132,6 +152,27 @@ impl Bisection {
     }
 }
 
+/// Whether anybody asks for one of these gates, in whichever package.
+#[must_use]
+pub(crate) fn somebody_asks_for(gates: &[Gate], variables: impl Iterator<Item = (OsString, OsString)>) -> bool {
+    // What has no meaning is told where it counts.
+    let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let mut settings = texts.filter_map(|(name, value)| match &*name {
+        PATTERN => Settings::parse(&value, Names::Shared).ok(),
+        _ if name.starts_with(OF_PACKAGE) => Settings::parse(&value, Names::Gates).ok(),
+        _ => None,
+    });
+    settings.any(|settings| gates.iter().any(|&gate| settings.asks_for(gate)))
+}
+
+fn get(variable: impl Fn(&str) -> Result<String, VarError>, name: &str) -> Result<Option<String>, String> {
+    match variable(name) {
+        Ok(value) => Ok(Some(value)),
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => Err(format!("{name}: it is not UTF-8")),
+    }
+}
+
 /// A change, for people.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
@@ -157,7 +198,7 @@ impl Package {
     /// The variable that is for this package alone, with the same characters as that of its build-time changes.
     fn variable(&self) -> String {
         let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        format!("BISECT_RUSTC_{}_{}", self.name, self.version).chars().map(plain).collect()
+        format!("{OF_PACKAGE}{}_{}", self.name, self.version).chars().map(plain).collect()
     }
 }
 

@@ -27,7 +27,7 @@ fn the_variable_of_the_package_comes_before_that_for_all() {
         (&[(PATTERN, ""), (OWN, "y")], false, &[PATTERN]),
     ] {
         let bisection = read(variables).unwrap();
-        assert_eq!(bisection.is_active(), is_active, "{variables:?}");
+        assert_eq!(bisection.asks_for(&Gate::ALL), is_active, "{variables:?}");
         let names: Vec<_> = bisection.variables().iter().map(|variable| &*variable.name).collect();
         assert_eq!(names, read_ones, "{variables:?}");
     }
@@ -36,7 +36,7 @@ fn the_variable_of_the_package_comes_before_that_for_all() {
 #[test]
 fn names_belong_to_this_compiler_in_the_variable_of_a_package_only() {
     let [name, version] = PACKAGE;
-    assert!(!read(&[(PATTERN, "newsort=y")]).unwrap().is_active());
+    assert!(!read(&[(PATTERN, "newsort=y")]).unwrap().asks_for(&Gate::ALL));
     assert!(read(&[name, version, (OWN, "newsort=y")]).unwrap_err().starts_with(&format!("{OWN}=\"newsort=y\": ")));
 }
 
@@ -58,5 +58,38 @@ fn ids_tell_gates_and_fields_apart() {
     ];
     for (i, id) in ids.iter().enumerate() {
         assert!(!ids[..i].contains(id), "{i}");
+    }
+}
+
+#[test]
+fn of_another_package_its_own_variable_counts() {
+    let [name, version] = PACKAGE;
+    let variables = [name, version, (OWN, "drops=y"), ("BISECT_RUSTC_b_1_0_0", "scopes=y"), (PATTERN, "halve=y")];
+    let get = |name: &str| {
+        let value = variables.iter().find(|(other, _)| *other == name);
+        value.map(|(_, value)| (*value).to_owned()).ok_or(VarError::NotPresent)
+    };
+    let package = |name: &str| Some(Package { name: name.to_owned(), version: "1.0.0".to_owned() });
+    for (package, gate) in [(package("b"), Gate::Scopes), (package("c"), Gate::Halve), (None, Gate::Halve)] {
+        let bisection = Bisection::of(package.clone(), get).unwrap();
+        let asked: Vec<_> = Gate::ALL.into_iter().filter(|&gate| bisection.asks_for(&[gate])).collect();
+        assert_eq!(asked, [gate], "{package:?}");
+    }
+}
+
+#[test]
+fn whether_anybody_asks_is_known_from_the_variables_alone() {
+    for (name, value, expected) in [
+        (OWN, "drops=y", true),
+        ("BISECT_RUSTC_b_1_0_0", "optimize=y;drops=on", true),
+        ("BISECT_RUSTC_b_1_0_0", "drops=off", false),
+        ("BISECT_RUSTC_b_1_0_0", "optimize=y", false),
+        ("BISECT_RUSTC_b_1_0_0", "what=is this", false),
+        (PATTERN, "drops=y;newsort=y", true),
+        (PATTERN, "y", false),
+        ("BISECT_REPORT", "drops=y", false),
+    ] {
+        let variables = [(name.into(), value.into()), ("OTHER".into(), "drops=y".into())];
+        assert_eq!(somebody_asks_for(&Gate::OF_EDITIONS, variables.into_iter()), expected, "{name}={value}");
     }
 }

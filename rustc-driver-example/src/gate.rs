@@ -16,6 +16,9 @@ pub(crate) enum Gate {
     Drops,
     /// The same for expressions of which only the borrow checker can tell when their temporaries are gone.
     Scopes,
+    /// One change an `impl Trait` that is returned: whether it may be made of all lifetimes in scope. Only the borrow checker
+    /// can tell.
+    Captures,
     /// One change a call of `into_iter` on a boxed slice: whether it gives away the values, or references.
     IntoIter,
     /// One change a crate: the type of what never returns, where nothing says it.
@@ -24,14 +27,23 @@ pub(crate) enum Gate {
 
 impl Gate {
     /// All of them.
-    pub(crate) const ALL: [Self; 7] =
-        [Self::Optimize, Self::Std, Self::Halve, Self::Drops, Self::Scopes, Self::IntoIter, Self::NeverType];
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Optimize,
+        Self::Std,
+        Self::Halve,
+        Self::Drops,
+        Self::Scopes,
+        Self::Captures,
+        Self::IntoIter,
+        Self::NeverType,
+    ];
 
     /// Those that decide what machine code is made of a function.
     pub(crate) const OF_CODE: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
 
     /// Those that decide what the source means.
-    pub(crate) const OF_EDITIONS: [Self; 4] = [Self::Drops, Self::Scopes, Self::IntoIter, Self::NeverType];
+    pub(crate) const OF_EDITIONS: [Self; 5] =
+        [Self::Drops, Self::Scopes, Self::Captures, Self::IntoIter, Self::NeverType];
 
     /// Its name.
     #[must_use]
@@ -42,6 +54,7 @@ impl Gate {
             Self::Halve => "halve",
             Self::Drops => "drops",
             Self::Scopes => "scopes",
+            Self::Captures => "captures",
             Self::IntoIter => "into-iter",
             Self::NeverType => "never-type",
         }
@@ -55,7 +68,7 @@ impl Gate {
     pub(crate) const fn is_on_by_default(self) -> bool {
         match self {
             Self::Optimize | Self::Std => true,
-            Self::Halve | Self::Drops | Self::Scopes | Self::IntoIter | Self::NeverType => false,
+            Self::Halve | Self::Drops | Self::Scopes | Self::Captures | Self::IntoIter | Self::NeverType => false,
         }
     }
 }

@@ -51,8 +51,8 @@ fn prepare() -> Result<(Vec<String>, Bisection), String> {
     let args = invocation::arguments(rustc::arguments(), compiles_for_cargo)?;
     let mut bisection = Bisection::read(|name| env::var(name))
         .map_err(|problem| format!("{problem}; unset it, or let cargo bisect-opt set it"))?;
-    let path = env::var_os(report::VARIABLE).filter(|path| !path.is_empty() && bisection.is_active());
-    if let Some(path) = path
+    if let Some(path) = env::var_os(report::VARIABLE).filter(|path| !path.is_empty())
+        && bisection::somebody_asks_for(&Gate::ALL, env::vars_os())
         && let Err(error) = bisection.report_to(&path)
     {
         eprintln!("bisect-rustc: {}={}: {error}; reports go to standard error", report::VARIABLE, path.display());

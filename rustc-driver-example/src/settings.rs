@@ -42,12 +42,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether every change of every gate is as if nobody bisected.
-    #[must_use]
-    pub(crate) fn is_default(&self) -> bool {
-        !Gate::ALL.iter().any(|&gate| self.asks_for(gate))
-    }
-
     /// Whether a change of this gate may be otherwise than if nobody bisected, or is reported.
     #[must_use]
     pub(crate) fn asks_for(&self, gate: Gate) -> bool {

@@ -81,13 +81,19 @@ fn without_a_compiler_that_can_do_it_one_line_says_how_to_get_it() {
 fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
     let Some(driver) = rustc_driver() else { return };
     let fixture = Fixture::new("loans");
-    let line = |file: &str, mark: &str| format!("{file}:{}", line_of(fixture.dir(), file, mark) + 1);
+    let at = |file: &str, mark: &str, column: usize| {
+        vec![format!("{file}:{}:{column}", line_of(fixture.dir(), file, mark) + 1)]
+    };
     let (loans, returns) = ("loans/src/lib.rs", "returns/src/lib.rs");
-    let in_2024 = ["// case: refused in 2024", "// case: refused in 2024, and nothing is dropped"];
     // Each alone is refused.
-    let expected_2024 = in_2024.map(|mark| vec![format!("{}:23", line(loans, mark))]);
-    let expected_2021 = [vec![format!("{}:5", line(returns, "// case: refused in 2021"))]];
-    for (edition, expected) in [("2024", &expected_2024[..]), ("2021", &expected_2021)] {
+    let expected_2024 = [
+        at(loans, "// case: refused in 2024", 23),
+        at(loans, "// case: refused in 2024, and nothing is dropped", 23),
+        at(loans, "// case: refused in 2024, a type", 29),
+    ];
+    let expected_2021 =
+        [at(returns, "// case: refused in 2021", 5), at(returns, "// case: refused in 2021, a type", 36)];
+    for (edition, expected) in [("2024", &expected_2024[..]), ("2021", &expected_2021[..])] {
         for command in ["build", "check"] {
             let scratch = Scratch::new();
             let words = [command, "--edition", edition, "--json"];
@@ -98,8 +104,11 @@ fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
                 shell.args(["-c", found["reproduce"].as_str().unwrap()]).env("RUSTC", &driver.rustc);
                 let refused = run(shell.env("CARGO_TARGET_DIR", scratch.dir().join("target")));
                 let change = &found["changes"][0];
-                let place = format!("{}:{}:", change["file"].as_str().unwrap(), change["line"]);
                 assert_eq!(refused.status, Some(101), "{found}\n{refused}");
+                // Where a type is refused, that may be where it is used.
+                let file = change["file"].as_str().unwrap();
+                let place =
+                    if change["name"] == "impl Trait" { file.into() } else { format!("{file}:{}:", change["line"]) };
                 refused.expect_message(&["error[E0", &place]);
             }
         }

@@ -32,7 +32,7 @@ use crate::{
 pub struct Gated {
     /// How things are compiled.
     pub compilation: Arc<Compilation>,
-    /// The packages that are compiled by the driver, in the bad way.
+    /// The packages whose changes are searched: the driver compiles them, in the bad way.
     pub packages: BTreeSet<ChangeId>,
     /// `bisect-rustc`.
     pub driver: PathBuf,
@@ -61,10 +61,12 @@ pub enum Gates {
     },
 }
 
-/// What is known of the changes in a package.
+/// What is known of a package.
 #[derive(Debug, Default)]
 pub struct Told {
-    known: BTreeSet<ChangeId>,
+    /// Changes that were met while it was compiled, and what was said of them: its own, and those of packages whose macros
+    /// it expands.
+    met: BTreeMap<ChangeId, Vec<String>>,
     /// Patterns that were asked for; of those that say the same of all changes, the first.
     patterns: Vec<Pattern>,
     /// The places in each of the package's crates, by its name.
@@ -102,11 +104,19 @@ impl Level for Gated {
     }
 
     fn build_with(&self, pattern: &Pattern) -> Option<With> {
-        Some(self.build(|package| Some(self.value(package, pattern))))
+        Some(self.build(self.gated().collect(), |package| Some(self.value(package, pattern))))
     }
 
     fn build_again(&self, pattern: &Pattern) -> Option<With> {
-        Some(self.build(|package| self.matters(package, pattern).then(|| self.gates.value(pattern))))
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let matcher = Matcher::new(pattern);
+        let is_on = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
+        // A function that is off makes a package another one than without the driver, an expression that is on does.
+        let is_about_code = matches!(self.gates, Gates::Functions { .. });
+        let is_asked = |package: &Package| is_about_code || of_package(&told, package).iter().any(is_on);
+        let expands = |package: &Package| told.get(&package.change).is_some_and(|told| told.met.keys().any(is_on));
+        let packages = self.gated().filter(|package| is_asked(package) || expands(package));
+        Some(self.build(packages.collect(), |package| is_asked(package).then(|| self.gates.value(pattern))))
     }
 
     fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
@@ -115,27 +125,43 @@ impl Level for Gated {
 
     fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
         let Some(artifacts) = artifacts else { return Ok(()) };
-        let matcher = Matcher::new(pattern);
-        let (store, plan) = (artifacts.store(), self.plan().value().unwrap_or_default());
+        let store = artifacts.store();
+        let (mut ids, mut texts) = (Vec::new(), BTreeMap::<ChangeId, Vec<String>>::new());
         for package in self.gated() {
-            let value = self.value(package, pattern);
-            let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
-            let files = plan::kept(&plan::told(&store, &variable, [&plan, &value]), &artifacts.stems)?;
+            let plan = self.plan().value().unwrap_or_default();
+            let is_searched = self.packages.contains(&package.change);
+            let value = if is_searched { self.value(package, pattern) } else { String::new() };
+            let directory = plan::told(&store, &package.variable(), [&plan, &value]);
             let mut said = Reports::new(true);
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let Told { known, places, .. } = told.entry(package.change).or_default();
-            for file in files.values() {
-                said.read_file(file)?;
-                if let Gates::Expressions { .. } = self.gates {
-                    count_places(&fs_err::read_to_string(file)?, places);
+            let Told { met, places, .. } = told.entry(package.change).or_default();
+            for directory in [plan::unfinished(&directory), directory] {
+                for file in plan::kept(&directory, &artifacts.stems)?.values() {
+                    said.read_file(file)?;
+                    if let Gates::Expressions { .. } = self.gates {
+                        count_places(&fs_err::read_to_string(file)?, places);
+                    }
                 }
             }
             for &id in said.ids() {
-                known.insert(id);
-                // It may have been told another pattern that selects the same.
-                if matcher.as_ref().is_some_and(|matcher| matcher.should_report(id)) {
-                    reports.add(id, &said.text(id).join("\n"));
-                }
+                met.entry(id).or_insert_with(|| said.text(id).to_vec());
+            }
+            // Of others' macros it may have been said for another of their patterns what was met; but that is always the same.
+            let of_others = met.keys().copied().filter(|&id| id.in_crate(package.change) != id);
+            let of_others: BTreeSet<_> = of_others.filter(|id| !said.ids().contains(id)).collect();
+            for id in said.ids().iter().copied().chain(of_others) {
+                let text = texts.entry(id).or_insert_with(|| {
+                    ids.push(id);
+                    Vec::new()
+                });
+                text.extend_from_slice(&met[&id]);
+            }
+        }
+        let matcher = Matcher::new(pattern);
+        for id in ids {
+            // It may have been told another pattern that selects the same.
+            if matcher.as_ref().is_some_and(|matcher| matcher.should_report(id)) {
+                reports.add(id, &texts[&id].join("\n"));
             }
         }
         Ok(())
@@ -150,8 +176,13 @@ impl Level for Gated {
             }
             Gates::Expressions { .. } => {
                 let (end, form) = text.iter().find_map(|line| extent(line)).unzip();
-                let details = text.iter().skip(2).filter(|line| extent(line).is_none());
-                let details = details.map(|line| line.trim_start().to_owned()).collect();
+                let mut details = Vec::new();
+                // Several crates may tell of what a macro writes.
+                for detail in text.iter().filter_map(|line| line.strip_prefix("    ")) {
+                    if extent(detail).is_none() && !details.iter().any(|known| known == detail) {
+                        details.push(detail.to_owned());
+                    }
+                }
                 let frames = frames.into_iter().take(1).collect();
                 // Without an extent it is about all expressions of a kind in the crate.
                 let name = form.unwrap_or("type of what never returns").to_owned();
@@ -186,12 +217,12 @@ struct Places {
 }
 
 impl Places {
-    /// What the driver says beside its reports, and of which crate.
+    /// What the driver says beside its reports, and of which crate (or whose macros in which crate).
     fn parse(line: &str) -> Option<(&str, Self)> {
         let rest = line.strip_prefix("bisect-rustc: ")?;
         let (dropping, rest) = rest.split_once(" of ")?;
         let (all, rest) = rest.split_once(" places of ")?;
-        let (name, rest) = rest.split_once(' ')?;
+        let (name, rest) = rest.split_once(" drop ")?;
         let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
         let [dropping, all, borrowing] = [dropping, all, borrowing].map(|number| number.parse().ok());
         Some((name, Self { all: all?, dropping: dropping?, borrowing: borrowing? }))
@@ -200,7 +231,7 @@ impl Places {
 
 /// Adds what the driver has said about a crate to what is known of the crates of its package.
 fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
-    if let Some((name, found)) = said.lines().find_map(Places::parse) {
+    for (name, found) in said.lines().filter_map(Places::parse) {
         // A library and its tests are one crate.
         let known = places.entry(name.to_owned()).or_insert(found);
         *known = (*known).max(found);
@@ -215,9 +246,13 @@ fn extent(line: &str) -> Option<((u32, u32), &str)> {
 }
 
 impl Gated {
-    /// The packages that the driver compiles.
+    /// The packages that the driver compiles: those that are searched and, where it is about expressions, those that may
+    /// expand their macros.
     fn gated(&self) -> impl Iterator<Item = &Package> {
-        self.compilation.packages.iter().filter(|package| self.packages.contains(&package.change))
+        let expands = |package: &Package| !self.packages.is_disjoint(&package.needs);
+        let is_about_source = matches!(self.gates, Gates::Expressions { .. });
+        let packages = self.compilation.packages.iter();
+        packages.filter(move |package| self.packages.contains(&package.change) || is_about_source && expands(package))
     }
 
     fn plan(&self) -> Plan {
@@ -228,50 +263,43 @@ impl Gated {
         plan
     }
 
-    /// The build in which each package's driver is told so; those that it is told nothing for are compiled as they are.
-    fn build(&self, value: impl Fn(&Package) -> Option<String>) -> With {
-        let values: Vec<_> = self.gated().filter_map(|package| Some((package, value(package)?))).collect();
+    /// The build in which the driver compiles these packages, and is told so about each of them that is searched.
+    fn build(&self, packages: Vec<&Package>, value: impl Fn(&Package) -> Option<String>) -> With {
         let plan = self.plan();
-        let plans: BTreeMap<_, _> = values.iter().map(|(package, _)| (package.change, plan.clone())).collect();
+        let plans: BTreeMap<_, _> = packages.iter().map(|package| (package.change, plan.clone())).collect();
         let mut with = self.compilation.with(&plans.keys().copied().collect(), &plans);
-        for (package, value) in values {
-            let variable = plan::variable(plan::DRIVER_PREFIX, &package.name, &package.version);
-            with.variables.insert(variable, value.into());
-        }
+        let searched = packages.into_iter().filter(|package| self.packages.contains(&package.change));
+        let values = searched.filter_map(|package| Some((package.driver_variable(), value(package)?.into())));
+        with.variables.extend(values);
         with
     }
 
-    /// Whether a package is another one with this pattern than without the driver. A function that is off is.
-    fn matters(&self, package: &Package, pattern: &Pattern) -> bool {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        match (&self.gates, told.get(&package.change)) {
-            (Gates::Expressions { .. }, Some(Told { known, .. })) => {
-                let matcher = Matcher::new(pattern);
-                known.iter().any(|&id| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id)))
-            }
-            _ => true,
-        }
-    }
-
-    /// What the driver is told for a package.
+    /// What the driver is told about a package.
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = told.entry(package.change).or_default();
+        let known = of_package(&told, package);
         let decisions = |pattern: &Pattern| {
             let matcher = Matcher::new(pattern);
             let enables = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
-            told.known.iter().map(enables).collect::<Vec<_>>()
+            known.iter().map(enables).collect::<Vec<_>>()
         };
         let asked = decisions(pattern);
         let says_the_same = |other: &&Pattern| decisions(other) == asked;
-        let earlier = told.patterns.iter().find(says_the_same).filter(|_| !told.known.is_empty()).cloned();
+        let patterns = &mut told.entry(package.change).or_default().patterns;
+        let earlier = patterns.iter().find(says_the_same).filter(|_| !known.is_empty()).cloned();
         let pattern = earlier.unwrap_or_else(|| {
-            told.patterns.push(pattern.clone());
+            patterns.push(pattern.clone());
             pattern.clone()
         });
         // Always with text: what is said of a change is asked for later, when it need not be compiled again.
         self.gates.value(&pattern.verbose(true))
     }
+}
+
+/// The changes of a package that were met, wherever that was.
+fn of_package(told: &BTreeMap<ChangeId, Told>, package: &Package) -> BTreeSet<ChangeId> {
+    let met = told.values().flat_map(|told| told.met.keys());
+    met.copied().filter(|&id| id.in_crate(package.change) == id).collect()
 }
 
 impl Gates {
@@ -286,7 +314,9 @@ impl Gates {
             Gates::Functions { with_std: false, .. } => &["optimize"],
             Gates::Functions { with_std: true, .. } => &["optimize", "std"],
             Gates::Expressions { with_borrows: false, .. } => &["drops", "into-iter", "never-type"],
-            Gates::Expressions { with_borrows: true, .. } => &["drops", "into-iter", "never-type", "scopes"],
+            Gates::Expressions { with_borrows: true, .. } => {
+                &["drops", "into-iter", "never-type", "scopes", "captures"]
+            }
         }
     }
 }
@@ -298,7 +328,10 @@ mod tests {
     #[test]
     fn places_are_counted() {
         let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
-        assert_eq!(Places::parse(line), Some(("a_b", Places { all: 31, dropping: 9, borrowing: 6 })));
+        let found = Places { all: 31, dropping: 9, borrowing: 6 };
+        assert_eq!(Places::parse(line), Some(("a_b", found)));
+        let of_macros = line.replace("a_b", "a_b's macros in c");
+        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros in c", found)));
         for line in [
             "bisect-rustc: x of 31 places of a drop; of 6 more",
             "9 of 31 places of a drop; of 6 more",

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::profiles;
+use super::{plan, profiles};
 use crate::cargo::is_spec_of;
 use bisect_core::{ChangeId, Field};
 use cargo_metadata::{DependencyKind, Edition, Metadata, Package as MetadataPackage, PackageId, TargetKind};
@@ -37,12 +37,28 @@ pub struct Package {
     pub is_root: bool,
     /// The edition that it is written in.
     pub edition: Edition,
+    /// What it is compiled with: the packages that it depends on, and those that these do.
+    pub needs: BTreeSet<ChangeId>,
 }
 
 impl Package {
+    /// The variable with its plan.
+    pub fn variable(&self) -> String {
+        plan::variable(plan::PREFIX, &self.name, &self.version)
+    }
+
+    /// The variable with what `bisect-rustc` is told about it.
+    pub fn driver_variable(&self) -> String {
+        plan::variable(plan::DRIVER_PREFIX, &self.name, &self.version)
+    }
+
     /// `name version`
     pub fn describe(&self) -> String {
         format!("{} {}", self.name, self.version)
+    }
+
+    fn change(name: &str, version: &str) -> ChangeId {
+        ChangeId::of(&["crate", name, version].map(Field::Str)).in_crate(Self::crate_id(name, version))
     }
 
     /// The lowest bits of all changes in this package.
@@ -57,31 +73,35 @@ pub fn packages(metadata: &Metadata, roots: &[PackageId], tests: bool, named: &B
     let by_id: BTreeMap<_, _> = metadata.packages.iter().map(|package| (&package.id, package)).collect();
     let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
     let nodes: BTreeMap<_, _> = nodes.map(|node| (&node.id, node)).collect();
-    let mut reached: BTreeSet<&PackageId> = BTreeSet::new();
-    let mut open: Vec<&PackageId> = roots.iter().collect();
-    while let Some(id) = open.pop() {
-        if by_id.get(id).is_none_or(|package| is_proc_macro(package)) || !reached.insert(id) {
-            continue;
-        }
-        let is_root = roots.contains(id);
-        for dependency in nodes.get(id).iter().flat_map(|node| &node.deps) {
-            let counts = |kind: DependencyKind| match kind {
-                DependencyKind::Normal => true,
-                DependencyKind::Development => tests && is_root,
-                _ => false,
-            };
-            if dependency.dep_kinds.iter().any(|kind| counts(kind.kind)) {
-                open.push(&dependency.pkg);
+    let is_tested = |id: &PackageId| tests && roots.contains(id);
+    let dependencies = |id: &PackageId, is_tested: bool| {
+        let counts = move |kind: DependencyKind| match kind {
+            DependencyKind::Normal => true,
+            DependencyKind::Development => is_tested,
+            _ => false,
+        };
+        let all = nodes.get(id).into_iter().flat_map(|node| &node.deps);
+        all.filter(move |dependency| dependency.dep_kinds.iter().any(|kind| counts(kind.kind))).map(|it| &it.pkg)
+    };
+    let reach = |mut open: Vec<_>, is_tested: &dyn Fn(&PackageId) -> bool| {
+        let mut reached = BTreeSet::new();
+        while let Some(id) = open.pop() {
+            if by_id.get(id).is_some_and(|package| !is_proc_macro(package)) && reached.insert(id) {
+                open.extend(dependencies(id, is_tested(id)));
             }
         }
-    }
-    let members: BTreeSet<_> = metadata.workspace_members.iter().collect();
-    let all = reached.iter().filter_map(|id| by_id.get(id));
-    let package = |package: &&MetadataPackage| {
-        let (is_own, is_root) = (members.contains(&package.id), roots.contains(&package.id));
-        Package { is_own, is_root, ..Package::of(package, is_own, metadata, named) }
+        reached
     };
-    all.map(package).collect()
+    let members: BTreeSet<_> = metadata.workspace_members.iter().collect();
+    let change =
+        |id: &PackageId| by_id.get(id).map(|package| Package::change(&package.name, &package.version.to_string()));
+    let package = |id: &PackageId| {
+        let (is_own, is_root) = (members.contains(id), roots.contains(id));
+        let needs = reach(dependencies(id, is_tested(id)).collect(), &|_| false).into_iter().filter_map(change);
+        let needs = needs.collect();
+        Some(Package { is_own, is_root, needs, ..Package::of(by_id.get(id)?, is_own, metadata, named) })
+    };
+    reach(roots.iter().collect(), &is_tested).into_iter().filter_map(package).collect()
 }
 
 fn is_proc_macro(package: &MetadataPackage) -> bool {
@@ -94,10 +114,9 @@ impl Package {
         let same = |other: &&MetadataPackage| other.name == package.name && other.version == package.version;
         let is_unique = metadata.packages.iter().filter(same).count() == 1;
         let by_user = named.iter().find(|spec| is_spec_of(spec, package));
-        let fields = ["crate", &name, &version].map(Field::Str);
         let source = package.targets.iter().find(|target| !target.is_custom_build());
         Self {
-            change: ChangeId::of(&fields).in_crate(Self::crate_id(&name, &version)),
+            change: Self::change(&name, &version),
             id: package.id.repr.clone(),
             spec: match by_user {
                 Some(spec) => spec.clone(),
@@ -112,6 +131,7 @@ impl Package {
                 .map_or_else(PathBuf::new, |directory| Path::new(directory).into()),
             is_own,
             is_root: false,
+            needs: BTreeSet::new(),
             edition: package.edition,
             name,
             version,

@@ -89,6 +89,12 @@ pub fn told(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
     store.join(variable).join(format!("{hash:016x}"))
 }
 
+/// The same for what the driver says while it compiles, and for good if it fails. What it has said of the crate that is
+/// there stays until there is another one.
+pub fn unfinished(told: &Path) -> PathBuf {
+    told.with_extension("unfinished")
+}
+
 /// The files in such a directory, by unit. A unit of the same name that was compiled otherwise (by another toolchain, in
 /// another profile, with other features) has left a file as well, and is not meant: `built` are the stems of the files that
 /// are. Where cargo names what it made without the hash that tells them apart, as it does programs, the latest counts.

@@ -24,11 +24,13 @@ pub struct Reuse {
 }
 
 impl Reuse {
-    /// Of a unit that is compiled with these arguments and these values of the variables that count; `None` if it makes
+    /// Of a unit that is compiled with these arguments and these values of the variables that count, and of which something is
+    /// said in the file `told`, which is kept with it; `None` if it makes
     /// anything but a library for Rust or a program, or if one of the crates that it is compiled with cannot be read. `keep`
     /// is a directory for all builds of a search, while which nothing else changes.
-    pub fn of(keep: &Path, unit: &Unit, words: &[OsString], values: [&str; 2]) -> Option<Self> {
-        let outputs = unit.outputs()?;
+    pub fn of(keep: &Path, unit: &Unit, words: &[OsString], values: [&str; 2], told: Option<&Path>) -> Option<Self> {
+        let mut outputs = unit.outputs()?;
+        outputs.extend(told.map(Path::to_owned));
         let notes = externs(words).map(|path| {
             let note = note(keep, &path);
             // What was never compiled in all these builds is as it was at the beginning.
@@ -67,6 +69,7 @@ impl Reuse {
             if output.exists() {
                 fs_err::remove_file(output)?;
             }
+            fs_err::create_dir_all(output.parent().unwrap_or(Path::new("")))?;
             fs_err::copy(self.kept.join(output.file_name().unwrap_or_default()), output)?;
         }
         Ok(true)
@@ -139,7 +142,7 @@ mod tests {
                 dependency.display()
             );
             let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-            Reuse::of(&self.at("keep"), &Unit::of(&words).unwrap(), &words, [value, ""])
+            Reuse::of(&self.at("keep"), &Unit::of(&words).unwrap(), &words, [value, ""], None)
         }
 
         /// Makes it, or puts it back; whether it was made.

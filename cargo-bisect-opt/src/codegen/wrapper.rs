@@ -101,14 +101,18 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
     let value = env::var(&variable).ok();
     let of_driver = env::var(plan::variable(plan::DRIVER_PREFIX, &name, &version)).unwrap_or_default();
     let values = [value.as_deref().unwrap_or_default(), &of_driver];
-    let reuse = session.keep.as_ref().and_then(|keep| Reuse::of(keep, &unit, words, values));
+    let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
+    let told = env::var_os(STORE).map(|store| plan::told(Path::new(&store), &variable, values));
+    let [told, unfinished] = [told.clone(), told.as_deref().map(plan::unfinished)]
+        .map(|directory| directory.map(|directory| directory.join(unit.file_name())));
+    let reports = told.as_deref().filter(|_| plan.driver.is_some());
+    let reuse = session.keep.as_ref().and_then(|keep| Reuse::of(keep, &unit, words, values, reports));
     if let Some(reuse) = &reuse
         && reuse.restore()?
     {
         return Ok(ExitCode::SUCCESS);
     }
     count_it()?;
-    let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
     let mut command = match &plan.driver {
         // It may not be what the user's wrapper is made for.
         Some(driver) => starts(&driver.clone().into_os_string()),
@@ -119,10 +123,9 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
         // For this crate only, and it changes nothing else in it.
         command.env("RUSTC_BOOTSTRAP", "1");
     }
-    let told = env::var_os(STORE).map(|store| plan::told(Path::new(&store), &variable, values).join(unit.file_name()));
-    if let (Some(_), Some(told)) = (&plan.driver, &told) {
-        create(told)?;
-        command.env("BISECT_REPORT", told);
+    if let (Some(_), Some(unfinished)) = (reports, &unfinished) {
+        create(unfinished)?;
+        command.env("BISECT_REPORT", unfinished);
     }
     let status = match &plan.counter {
         Some(counter) => count(&mut command, counter, &unit, told.as_deref())?,
@@ -130,6 +133,10 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
     };
     if status.success() {
         track(&unit.dep_info(), &variable, value.as_deref())?;
+        if let (Some(reports), Some(unfinished)) = (reports, &unfinished) {
+            fs_err::create_dir_all(reports.parent().unwrap_or(Path::new("")))?;
+            fs_err::rename(unfinished, reports)?;
+        }
         reuse.iter().try_for_each(Reuse::keep)?;
     }
     Ok(exit_code(status))

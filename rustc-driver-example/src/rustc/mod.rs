@@ -77,7 +77,7 @@ impl Callbacks for Driver {
         if decides_code {
             config.override_queries = Some(replace_queries);
         } else if active {
-            config.override_queries = Some(replace_crate_hash);
+            config.override_queries = Some(replace_common_queries);
         }
     }
 
@@ -118,13 +118,14 @@ fn track(session: &Session, hasher: Option<&mut StableHasher>) {
     }
 }
 
-fn replace_crate_hash(_: &Session, queries: &mut Providers) {
+fn replace_common_queries(_: &Session, queries: &mut Providers) {
     QUERIES.get_or_init(|| *queries);
     queries.queries.crate_hash = crate_hash;
+    edition::replace_queries(queries);
 }
 
 fn replace_queries(session: &Session, queries: &mut Providers) {
-    replace_crate_hash(session, queries);
+    replace_common_queries(session, queries);
     queries.queries.optimized_mir = optimized_mir;
     optimize::replace_queries(queries);
 }

@@ -29,7 +29,7 @@ fn main() {
 }
 "#;
 
-const ALL: &str = "drops=on;scopes=on;into-iter=on;never-type=on";
+const ALL: &str = "drops=on;scopes=on;captures=on;into-iter=on;never-type=on";
 
 #[test]
 fn places_keep_their_lines_and_lints_their_suggestions() {
@@ -70,7 +70,8 @@ fn errors_are_told_once_with_the_status_of_rustc() {
     ] {
         let workshop = Workshop::new(source);
         let expected = workshop.compile(&mut rustc(), edition, &[]);
-        let pattern = if edition == "2015" { "optimize=n" } else { "drops=n;scopes=n;into-iter=n;never-type=n" };
+        let pattern =
+            if edition == "2015" { "optimize=n" } else { "drops=n;scopes=n;captures=n;into-iter=n;never-type=n" };
         let told = workshop.compile(bisect_rustc().env("BISECT_PATTERN", pattern), edition, &[]);
         let is_report = |line: &&str| line.starts_with("[bisect");
         let errors: String = told.stderr.split_inclusive('\n').filter(|line| !is_report(line)).collect();
@@ -82,7 +83,7 @@ fn errors_are_told_once_with_the_status_of_rustc() {
 fn other_editions_are_refused_where_these_gates_are_asked_for() {
     let workshop = Workshop::new("fn main() {}");
     for edition in ["2015", "2018"] {
-        for pattern in ["drops=y", "scopes=vn", "into-iter=on", "never-type=on"] {
+        for pattern in ["drops=y", "scopes=vn", "captures=y", "into-iter=on", "never-type=on"] {
             let refused = workshop.compile(bisect_rustc().env("BISECT_PATTERN", pattern), edition, &[]);
             assert_eq!((refused.code, refused.stderr.trim().lines().count()), (Some(1), 1), "{}", refused.stderr);
             assert!(refused.stderr.contains(&format!("editions 2021 and 2024, and this one is of {edition}")));

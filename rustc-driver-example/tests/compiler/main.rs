@@ -2,8 +2,10 @@
 
 mod cargo;
 mod edition;
+mod edition_captures;
 mod edition_cases;
 mod edition_generated;
+mod edition_macros;
 mod edition_session;
 mod halve;
 mod harness;

@@ -11,8 +11,9 @@ use rustc_span::{
 };
 
 use super::{
+    captures::Captures,
     facts::{Advice, Fact, Finding},
-    place,
+    origin,
     scopes::{Passed, What},
     values::Value,
 };
@@ -23,14 +24,13 @@ const SNIPPET: usize = 60;
 
 /// A value passes a place.
 pub(super) fn passing<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, value: &Value<'tcx>, passed: &Passed<'tcx>) -> Fact {
+    let name = format!("{} ({})", type_name(value.ty), location(tcx, written(tcx, value.span)));
+    let advice = about_drop(tcx, value, passed);
     let finding = if passed.is_noticed && !value.destructors.is_empty() {
-        Finding::Dropped {
-            value: format!("{} ({})", type_name(value.ty), location(tcx, written(value.span))),
-            destructors: value.destructors.iter().filter_map(|&ty| destructor(tcx, ty)).collect(),
-            advice: about_drop(tcx, value, passed),
-        }
+        let destructors = value.destructors.iter().filter_map(|&ty| destructor(tcx, ty)).collect();
+        Finding::Dropped { value: name, destructors, advice }
     } else {
-        Finding::Scope
+        Finding::Ended { value: name, advice }
     };
     Fact { function: function_name(tcx, def), finding }
 }
@@ -40,6 +40,21 @@ pub(super) fn call(tcx: TyCtxt<'_>, def: LocalDefId, receiver: Span) -> Fact {
     let receiver = snippet(tcx, receiver);
     let advice = [format!("{receiver}.iter()"), format!("IntoIterator::into_iter({receiver})")];
     Fact { function: function_name(tcx, def), finding: Finding::Call(advice) }
+}
+
+/// An `impl Trait` that captures other lifetimes.
+pub(super) fn capturing(tcx: TyCtxt<'_>, function: LocalDefId, captures: &Captures) -> Fact {
+    let Captures { named, others, types } = captures;
+    let advice = [named.clone(), [&named[..], others].concat()].map(|lifetimes| {
+        let last = types.clone().unwrap_or_else(|| vec!["…".to_owned()]);
+        let step = format!("`+ use<{}>` in its bounds", [lifetimes, last].concat().join(", "));
+        if types.is_some() {
+            step
+        } else {
+            format!("give the types of arguments that are `impl Trait` names, then {step}")
+        }
+    });
+    Fact { function: function_name(tcx, function), finding: Finding::Captures { lifetimes: others.clone(), advice } }
 }
 
 /// The crate, for the types of what never returns in these places.
@@ -78,7 +93,7 @@ fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx
 
 /// Source text, if it is short.
 fn snippet(tcx: TyCtxt<'_>, span: Span) -> String {
-    let text = tcx.sess.source_map().span_to_snippet(written(span)).ok();
+    let text = tcx.sess.source_map().span_to_snippet(written(tcx, span)).ok();
     text.filter(|text| text.len() <= SNIPPET && !text.contains('\n')).unwrap_or_else(|| "…".to_owned())
 }
 
@@ -97,9 +112,9 @@ fn function_name(tcx: TyCtxt<'_>, def: LocalDefId) -> String {
     with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(def))))
 }
 
-/// The text of this crate that a span comes from: where macros of other crates were called.
-fn written(mut span: Span) -> Span {
-    while !place::is_own(span) {
+/// The text that a span comes from: where macros of crates were called whose edition is not in question.
+fn written(tcx: TyCtxt<'_>, mut span: Span) -> Span {
+    while origin::writer(span) != Some(LOCAL_CRATE) && origin::of(tcx, span).is_none() {
         span = span.ctxt().outer_expn_data().call_site;
     }
     span

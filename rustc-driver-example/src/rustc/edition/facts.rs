@@ -11,6 +11,9 @@ use crate::{Description, Gate};
 /// Calls of a macro that are named.
 const CALLS: usize = 3;
 
+/// Values that are named of which nobody notices where they are dropped.
+const VALUES: usize = 3;
+
 /// The smallest edits that keep the meaning of a place: that of edition 2021 under edition 2024, then the other way round.
 pub(super) type Advice = [String; 2];
 
@@ -24,8 +27,12 @@ pub(super) struct Fact {
 /// What it is.
 #[derive(Debug)]
 pub(super) enum Finding {
-    /// A value is in scope for longer or shorter.
-    Scope,
+    /// A value is there for longer or shorter, which only the borrow checker can tell.
+    Ended {
+        /// Its type and where it is.
+        value: String,
+        advice: Advice,
+    },
     /// A value is dropped elsewhere, and somebody notices.
     Dropped {
         /// Its type and where it is.
@@ -36,6 +43,12 @@ pub(super) enum Finding {
     },
     /// A method call is one of another method.
     Call(Advice),
+    /// A type may be made of more lifetimes, or fewer.
+    Captures {
+        /// These.
+        lifetimes: Vec<String>,
+        advice: Advice,
+    },
 }
 
 /// All that is known of a place.
@@ -49,8 +62,11 @@ pub(super) struct Facts {
     makers: Vec<(String, String)>,
     function: Option<String>,
     dropped: BTreeMap<String, Advice>,
+    ended: BTreeMap<String, Advice>,
     destructors: BTreeSet<String>,
-    call: Option<Advice>,
+    captured: BTreeSet<String>,
+    /// Of what is no destructor.
+    advice: Option<(Gate, Advice)>,
 }
 
 impl Facts {
@@ -77,33 +93,48 @@ impl Facts {
             self.function = Some(fact.function);
         }
         match fact.finding {
-            Finding::Scope => {}
+            Finding::Ended { value, advice } => {
+                self.ended.insert(value, advice);
+            }
             Finding::Dropped { value, destructors, advice } => {
                 self.dropped.insert(value, advice);
                 self.destructors.extend(destructors);
             }
-            Finding::Call(advice) => self.call = Some(advice),
+            Finding::Call(advice) => self.advice = Some((Gate::IntoIter, advice)),
+            Finding::Captures { lifetimes, advice } => {
+                self.captured.extend(lifetimes);
+                self.advice = Some((Gate::Captures, advice));
+            }
         }
     }
 
     /// The gate that it is a change of; none, if it makes no difference.
     pub(super) fn gate(&self) -> Option<Gate> {
         self.function.as_ref()?;
-        Some(match (&self.call, self.dropped.is_empty()) {
-            (Some(_), _) => Gate::IntoIter,
+        Some(match (&self.advice, self.dropped.is_empty()) {
+            (Some((gate, _)), _) => *gate,
             (None, false) => Gate::Drops,
             (None, true) => Gate::Scopes,
         })
     }
 
-    /// What a report says of it, in a crate of this edition.
+    /// What a report says of it, where this edition is that of who has written it.
     pub(super) fn describe(&self, kind: Kind, edition: Edition) -> Description {
         let is_2021 = edition == Edition::Edition2021;
         let when = if is_2021 { "earlier" } else { "later" };
         let mut details = vec![format!("expression: {} {}", self.extent, kind.name())];
         details.extend(self.dropped.keys().map(|value| format!("dropped {when}: {value}")));
+        if self.dropped.is_empty() {
+            details.extend(self.ended.keys().take(VALUES).map(|value| format!("gone {when}: {value}")));
+        }
         details.extend(self.destructors.iter().map(|place| format!("Drop: {place}")));
-        if let Some(advice) = self.dropped.values().next().or(self.call.as_ref()) {
+        if !self.captured.is_empty() {
+            let captured: Vec<_> = self.captured.iter().map(String::as_str).collect();
+            let what = if is_2021 { "captured as well" } else { "captured no more" };
+            details.push(format!("{what}: {}", captured.join(", ")));
+        }
+        let advice = self.advice.as_ref().map(|(_, advice)| advice);
+        if let Some(advice) = self.dropped.values().next().or(advice).or(self.ended.values().next()) {
             details.push(format!("to keep it: {}", advice[usize::from(!is_2021)]));
         }
         details.extend(self.makers.iter().take(CALLS).map(|(name, call)| format!("expanded from {name}! at {call}")));

@@ -1,55 +1,68 @@
-//! Gates `drops`, `scopes`, `into-iter` and `never-type`: single expressions mean what they mean in another edition.
+//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: single expressions mean what they mean in another edition.
 //!
 //! Edition 2024 shortened the lives of temporaries in two kinds of places: at the end of a block, and in the condition of an
 //! `if let`. rustc decides it by the edition of the span of that block or `if` alone, so that a single one can be given the
-//! other edition. The same holds for a method's name, and the whole crate for [`never_type`]. [`survey`] finds out which
+//! other edition. The same holds for a method's name and for the type in [`captures`], and for the whole crate in [`never_type`]. [`survey`] finds out which
 //! places make a difference, by compiling the crate once before; [`Plan::carry_out`] then marks those whose changes are on.
 
 mod body;
+mod captures;
 mod describe;
 mod facts;
 mod never_type;
+mod origin;
 mod place;
 mod scopes;
 mod survey;
 mod syntax;
 mod values;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, env};
 
 use bisect_core::Field;
 use rustc_interface::Config;
-use rustc_middle::ty::TyCtxt;
+use rustc_middle::{ty::TyCtxt, util::Providers};
 use rustc_session::{
     EarlyDiagCtxt,
     config::{ErrorOutputType, Options, PrintKind, PrintRequest},
 };
-use rustc_span::{def_id::LOCAL_CRATE, edition::Edition};
+use rustc_span::{
+    def_id::{LOCAL_CRATE, StableCrateId},
+    edition::Edition,
+};
 
-use self::{place::Place, survey::Survey};
+use self::{origin::Origin, place::Place, survey::Survey};
 use super::bisection;
-use crate::Gate;
+use crate::{Gate, bisection::somebody_asks_for};
 
 /// What is to be done with a crate.
 #[derive(Debug)]
 pub(super) struct Plan {
     /// None if it does not compile: then the session that follows says why.
     survey: Option<Survey>,
-    edition: Edition,
 }
 
 /// What these gates ask of the crate that is about to be compiled, if anything.
 pub(super) fn plan(config: &Config) -> Option<Plan> {
-    if !bisection().asks_for(&Gate::OF_EDITIONS) || only_prints(&config.opts) {
+    // Macros of others may be expanded in it.
+    if !somebody_asks_for(&Gate::OF_EDITIONS, env::vars_os()) || only_prints(&config.opts) {
         return None;
     }
+    let is_asked = bisection().asks_for(&Gate::OF_EDITIONS);
     let edition = config.opts.edition;
-    let Some(_) = other(edition) else {
+    if is_asked && other(edition).is_none() {
         EarlyDiagCtxt::new(ErrorOutputType::default()).early_fatal(format!(
-            "bisect-rustc: the gates drops and scopes are for crates of editions 2021 and 2024, and this one is of {edition}"
+            "bisect-rustc: the gates of editions are for crates of editions 2021 and 2024, and this one is of {edition}"
         ));
-    };
-    Some(Plan { survey: survey::run(config), edition })
+    }
+    let survey = survey::run(config);
+    let is_empty = survey.as_ref().is_some_and(|survey| survey.places.is_empty());
+    (is_asked || !is_empty).then_some(Plan { survey })
+}
+
+/// In the session that follows the survey.
+pub(super) fn replace_queries(queries: &mut Providers) {
+    queries.queries.registered_tools = origin::registered_tools;
 }
 
 /// Whether rustc is asked a question, and nothing is compiled.
@@ -74,30 +87,30 @@ fn other(edition: Edition) -> Option<Edition> {
 impl Plan {
     /// Reports the changes of a crate that was expanded, and marks the places of those that are on.
     pub(super) fn carry_out(&self, tcx: TyCtxt<'_>) {
-        let (Some(survey), Some(other)) = (&self.survey, other(self.edition)) else { return };
-        let krate = tcx.crate_name(LOCAL_CRATE);
-        bisection().tell(&[Gate::Drops, Gate::Scopes], || {
-            let of = |gate| survey.changes.values().filter(|change| change.gate == gate).count();
-            let (drops, all, scopes) = (of(Gate::Drops), survey.places, of(Gate::Scopes));
-            format!(
-                "{drops} of {all} places of {krate} drop something elsewhere in edition {other}; \
-                 of {scopes} more only the borrow checker can tell"
-            )
-        });
+        let Some(survey) = &self.survey else { return };
+        for (writer, origin) in origin::all(tcx) {
+            tell(tcx, survey, *writer, origin);
+        }
         let mut on = BTreeSet::new();
         for (place, change) in &survey.changes {
-            let fields = [&[Field::Str(krate.as_str())], &place.fields()[..]].concat();
-            let id = bisection().id(change.gate, krate.as_str(), &fields);
-            bisection().report(change.gate, id, || change.description.clone());
-            if bisection().is_on(change.gate, id) {
+            let Origin { name, bisection, .. } = &origin::all(tcx)[&place.writer];
+            let fields = [&[Field::Str(name)], &place.fields()[..]].concat();
+            let id = bisection.id(change.gate, name, &fields);
+            bisection.report(change.gate, id, || change.description.clone());
+            if bisection.is_on(change.gate, id) {
                 on.insert(place);
             }
         }
-        if on.remove(&Place::krate()) {
-            syntax::with_tree(tcx, |krate| never_type::impose(tcx, krate, other));
+        if bisection().asks_for(&Gate::OF_EDITIONS) {
+            syntax::with_tree(tcx, |krate| origin::note(tcx, krate));
+        }
+        if on.remove(&Place::krate(tcx)) {
+            let edition = other(tcx.sess.edition()).expect("others were refused");
+            syntax::with_tree(tcx, |krate| never_type::impose(tcx, krate, edition));
         }
         if !on.is_empty() {
-            syntax::visit(tcx, &mut |place, _| on.contains(place).then_some(other));
+            let other = |place: &Place| other(origin::all(tcx)[&place.writer].edition);
+            syntax::visit(tcx, &mut |place, _| other(place).filter(|_| on.contains(place)));
         }
     }
 
@@ -107,4 +120,27 @@ impl Plan {
             tcx.dcx().fatal("bisect-rustc: it is not known which places of this crate differ between editions, although it compiles");
         }
     }
+}
+
+/// Tells people how many places of a crate there are.
+fn tell(tcx: TyCtxt<'_>, survey: &Survey, writer: StableCrateId, origin: &Origin) {
+    let all = survey.places.get(&writer).copied().unwrap_or(0);
+    let is_own = writer == tcx.stable_crate_id(LOCAL_CRATE);
+    if all == 0 && !is_own {
+        return;
+    }
+    origin.bisection.tell(&Gate::OF_EDITIONS, || {
+        let of = |gate| {
+            let changes = survey.changes.iter().filter(|(place, change)| place.writer == writer && change.gate == gate);
+            changes.count()
+        };
+        let (drops, scopes) = (of(Gate::Drops), of(Gate::Scopes) + of(Gate::Captures));
+        let other = other(origin.edition).map_or_else(String::new, |other| format!(" in edition {other}"));
+        let part = if is_own { String::new() } else { format!("'s macros in {}", tcx.crate_name(LOCAL_CRATE)) };
+        format!(
+            "{drops} of {all} places of {}{part} drop something elsewhere{other}; \
+             of {scopes} more only the borrow checker can tell",
+            origin.name
+        )
+    });
 }

@@ -1,20 +1,24 @@
 //! Places: what means something else in edition 2024 than in edition 2021.
 //!
 //! The survey and the session that decides are two sessions, with nothing in common but the source text. So a place is
-//! known by where it is written. What a macro of this crate makes is written in the macro, so that all its expansions are
-//! one place.
+//! known by where it is written. What a macro makes is written in the macro, so that all its expansions are one place.
 
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    path::Path,
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use bisect_core::Field;
 use rustc_middle::ty::TyCtxt;
 use rustc_session::config::Input;
-use rustc_span::{BytePos, FileName, SourceFile, Span, StableSourceFileId, def_id::DefId, hygiene::ExpnKind};
+use rustc_span::{
+    BytePos, FileName, SourceFile, Span, StableSourceFileId,
+    def_id::{CrateNum, LOCAL_CRATE, StableCrateId},
+};
+
+use super::origin;
 
 /// What kind of syntax decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,6 +32,8 @@ pub(super) enum Kind {
     While,
     /// The name in a call of `into_iter`, for boxed slices.
     IntoIter,
+    /// An `impl Trait`, for the lifetimes that it may be made of.
+    ImplTrait,
     /// The whole crate.
     Crate,
 }
@@ -40,6 +46,7 @@ impl Kind {
             Self::If => "if let",
             Self::While => "while let",
             Self::IntoIter => "call of into_iter",
+            Self::ImplTrait => "impl Trait",
             Self::Crate => "crate",
         }
     }
@@ -53,6 +60,8 @@ impl Kind {
 /// A place.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
+    /// The crate that has written it.
+    pub(super) writer: StableCrateId,
     file: Arc<str>,
     /// Where it starts: line and column, both from 1.
     start: (usize, usize),
@@ -69,12 +78,14 @@ impl Place {
             (at.line, at.col.0 + 1)
         };
         let file = file(tcx, &map.lookup_source_file(span.lo()));
-        Self { file, start: position(span.lo()), end: position(span.hi()), kind }
+        let writer = tcx.stable_crate_id(origin::home(span));
+        Self { writer, file, start: position(span.lo()), end: position(span.hi()), kind }
     }
 
-    /// The crate.
-    pub(super) fn krate() -> Self {
-        Self { file: Arc::default(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
+    /// The crate that is compiled.
+    pub(super) fn krate(tcx: TyCtxt<'_>) -> Self {
+        let writer = tcx.stable_crate_id(LOCAL_CRATE);
+        Self { writer, file: Arc::default(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
     }
 
     /// What its ID is made of, apart from the crate: nothing of the directory that this machine has it in.
@@ -92,18 +103,6 @@ impl Place {
     }
 }
 
-/// Whether the edition of this crate is what decides about this text: it, or a `macro_rules` of it, has written it.
-///
-/// What the macro of another crate writes has the edition of that crate, whatever the edition of this one.
-pub(super) fn is_own(span: Span) -> bool {
-    let expansion = span.ctxt().outer_expn_data();
-    match expansion.kind {
-        ExpnKind::Root => true,
-        ExpnKind::Macro(..) => expansion.macro_def_id.is_some_and(DefId::is_local),
-        ExpnKind::AstPass(_) | ExpnKind::Desugaring(_) => false,
-    }
-}
-
 /// A name of a source file that is the same on every machine: its path from the folder of the crate's first file. What is
 /// elsewhere, like the files that build scripts write, is known by its contents.
 fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> Arc<str> {
@@ -114,23 +113,28 @@ fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> Arc<str> {
 }
 
 fn name(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
-    let root = match &tcx.sess.io.input {
-        Input::File(path) => path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new(".")),
-        Input::Str { .. } => Path::new("."),
-    };
-    if let FileName::Real(name) = &file.name {
-        let inside = name.local_path().and_then(|path| {
-            let [path, root] = [path, root].map(|path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()));
-            Some(path.strip_prefix(root).ok()?.to_owned())
-        });
-        if let Some(path) = inside {
-            let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
-            return parts.join("/");
-        }
+    let inside = || Some(path(file)?.strip_prefix(root(tcx, file.cnum)?.parent()?).ok()?.to_owned());
+    if let Some(path) = inside() {
+        let parts: Vec<_> = path.components().map(|part| part.as_os_str().to_string_lossy()).collect();
+        return parts.join("/");
     }
     let mut name = String::from("#");
     for byte in file.src_hash.hash_bytes() {
         let _ = write!(name, "{byte:02x}");
     }
     name
+}
+
+/// The first file of a crate.
+fn root(tcx: TyCtxt<'_>, krate: CrateNum) -> Option<PathBuf> {
+    if krate == LOCAL_CRATE {
+        let Input::File(path) = &tcx.sess.io.input else { return None };
+        return std::path::absolute(path).ok();
+    }
+    path(&tcx.sess.source_map().lookup_source_file(tcx.def_span(krate.as_def_id()).lo()))
+}
+
+fn path(file: &SourceFile) -> Option<PathBuf> {
+    let FileName::Real(name) = &file.name else { return None };
+    std::path::absolute(name.local_path()?).ok()
 }

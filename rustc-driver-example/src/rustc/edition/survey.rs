@@ -13,16 +13,19 @@ use std::{
 use rustc_interface::Config;
 use rustc_middle::{ty::TyCtxt, util::Providers};
 use rustc_session::{Session, config::Input};
-use rustc_span::{def_id::LocalDefId, edition::Edition};
+use rustc_span::{
+    def_id::{LocalDefId, StableCrateId},
+    edition::Edition,
+};
 
-use super::{super::rustc, body, describe, facts::Facts, never_type, place::Place, syntax};
+use super::{super::rustc, body, captures, describe, facts::Facts, never_type, origin, place::Place, syntax};
 use crate::{Description, Gate};
 
 /// What is known of a crate.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// How many places there are.
-    pub(super) places: usize,
+    /// How many places each crate has written.
+    pub(super) places: BTreeMap<StableCrateId, usize>,
     /// Those that make a difference.
     pub(super) changes: BTreeMap<Place, Change>,
 }
@@ -79,12 +82,16 @@ pub(super) fn run(config: &Config) -> Option<Survey> {
 }
 
 fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
+    let _ = tcx.resolver_for_lowering();
+    if origin::all(tcx).is_empty() {
+        return Some(Survey::default());
+    }
     let mut found = BTreeMap::<Place, Facts>::new();
-    let edition = tcx.sess.edition();
     syntax::visit(tcx, &mut |place, met| {
         found.entry(place.clone()).or_default().meet(tcx, met);
         // Not what types depend on: it may not compile any more.
-        (place.kind.is_scope() && edition != Edition::Edition2021).then_some(Edition::Edition2021)
+        (place.kind.is_scope() && origin::all(tcx)[&place.writer].edition != Edition::Edition2021)
+            .then_some(Edition::Edition2021)
     });
     *places() = found;
     tcx.force_delayed_owners_lowering();
@@ -94,24 +101,31 @@ fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
             let _ = tcx.mir_promoted(def);
         }
     });
+    for (place, fact) in captures::facts(tcx) {
+        if let Some(facts) = places().get_mut(&place) {
+            facts.learn(fact);
+        }
+    }
     // What lints refuse, the other session refuses too.
-    tcx.dcx().has_errors_excluding_lint_errors().is_none().then(|| conclude(tcx, edition))
+    tcx.dcx().has_errors_excluding_lint_errors().is_none().then(|| conclude(tcx))
 }
 
-fn conclude(tcx: TyCtxt<'_>, edition: Edition) -> Survey {
+fn conclude(tcx: TyCtxt<'_>) -> Survey {
     let found = mem::take(&mut *places());
     let mut survey = Survey::default();
     for (place, facts) in found {
-        survey.places += usize::from(place.kind.is_scope());
+        *survey.places.entry(place.writer).or_default() += usize::from(place.kind.is_scope());
         if let Some(gate) = facts.gate() {
-            let description = facts.describe(place.kind, edition);
+            *survey.places.entry(place.writer).or_default() += usize::from(gate == Gate::Captures);
+            let description = facts.describe(place.kind, origin::all(tcx)[&place.writer].edition);
             survey.changes.insert(place, Change { gate, description });
         }
     }
+    let krate = Place::krate(tcx);
     let never_types = never_type::found(tcx);
-    if !never_types.is_empty() {
+    if !never_types.is_empty() && origin::all(tcx).contains_key(&krate.writer) {
         let description = describe::krate(tcx, &never_types);
-        survey.changes.insert(Place::krate(), Change { gate: Gate::NeverType, description });
+        survey.changes.insert(krate, Change { gate: Gate::NeverType, description });
     }
     survey
 }

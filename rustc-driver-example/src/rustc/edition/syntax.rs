@@ -8,7 +8,7 @@
 use std::{mem, sync::Arc};
 
 use rustc_ast::{
-    BinOpKind, Block, Crate, Expr, ExprKind, Stmt, StmtKind,
+    BinOpKind, Block, Crate, Expr, ExprKind, Stmt, StmtKind, Ty, TyKind,
     mut_visit::{self, MutVisitor},
 };
 use rustc_middle::ty::TyCtxt;
@@ -19,7 +19,10 @@ use rustc_span::{
     sym,
 };
 
-use super::place::{self, Kind, Place};
+use super::{
+    origin,
+    place::{Kind, Place},
+};
 
 /// A place as it is met in the tree; more than once, if a macro makes it.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +76,7 @@ impl Visitor<'_, '_> {
 
     /// Visits a place whose edition is that of `node`, and whose text is `extent` later on.
     fn place(&mut self, node: &mut Span, extent: Span, shown: Span, kind: Kind) {
-        if place::is_own(*node) {
+        if origin::of(self.tcx, *node).is_some() {
             let place = Place::new(self.tcx, extent, kind);
             // The last expression may come from a macro that is called here, or from where this macro was called.
             let shown = shown.find_ancestor_in_same_ctxt(*node).unwrap_or(*node);
@@ -108,6 +111,14 @@ impl MutVisitor for Visitor<'_, '_> {
             _ => {}
         }
         mut_visit::walk_expr(self, expr);
+    }
+
+    fn visit_ty(&mut self, ty: &mut Ty) {
+        if let TyKind::ImplTrait(..) = ty.kind {
+            let extent = ty.span;
+            self.place(&mut ty.span, extent, extent, Kind::ImplTrait);
+        }
+        mut_visit::walk_ty(self, ty);
     }
 }
 
