@@ -204,6 +204,20 @@ mod tests {
     }
 
     #[test]
+    fn what_a_package_is_compiled_with_is_known_all_the_way_down() {
+        let dir = workspace();
+        let packages = graph(dir.path(), true);
+        let needs = |name: &str| {
+            let package = packages.iter().find(|package| package.name == name).unwrap();
+            let needed = packages.iter().filter(|other| package.needs.contains(&other.change));
+            needed.map(|package| package.name.as_str()).collect::<Vec<_>>()
+        };
+        assert_eq!(needs("app"), ["deep", "lib", "tested", "twin", "twin"]);
+        assert_eq!(needs("lib"), ["deep"]);
+        assert_eq!(needs("deep"), [""; 0]);
+    }
+
+    #[test]
     fn packages_are_named_so_that_cargo_knows_which() {
         let dir = workspace();
         let packages = graph(dir.path(), false);

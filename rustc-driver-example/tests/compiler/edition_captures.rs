@@ -50,13 +50,13 @@ fn what_captures_more_is_what_the_lint_of_rustc_knows() {
     let workshop = Workshop::new(PROGRAM);
     let lint = ["--emit=metadata", "--crate-type=lib", "-Awarnings", "--force-warn=impl-trait-overcaptures"];
     let said = workshop.compile(rustc().arg("--error-format=short"), "2021", &lint).successful().stderr;
-    let line = |place: &str| place.split(':').nth(1).unwrap().parse::<usize>().unwrap();
-    let known: BTreeSet<_> = said.lines().filter(|line| line.contains("will capture more")).map(line).collect();
+    let number = |place: &str| place.split(':').nth(1).unwrap().parse::<usize>().unwrap();
+    let known: BTreeSet<_> = said.lines().filter(|line| line.contains("will capture more")).map(number).collect();
     let marked = PROGRAM.lines().zip(1..).filter(|(text, _)| text.starts_with("/*+*/")).map(|(_, line)| line);
     assert_eq!(known, marked.collect(), "{said}");
     for edition in ["2021", "2024"] {
         let told = workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), edition, CHECK).successful();
-        let places: Vec<_> = reports(&told.stderr).into_values().map(|lines| line(&lines[0])).collect();
+        let places: Vec<_> = reports(&told.stderr).into_values().map(|lines| number(&lines[0])).collect();
         assert_eq!(places.len(), known.len(), "one change each: {}", told.stderr);
         assert_eq!(places.into_iter().collect::<BTreeSet<_>>(), known, "{edition}");
     }
