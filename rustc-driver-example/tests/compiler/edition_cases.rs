@@ -269,6 +269,25 @@ fn advice_keeps_the_meaning_in_both_editions() {
             "before the `if`: `let t = noisy(1);`; use `t`, and begin the `else` with `drop(t);`",
             "fn main() { let t = noisy(1); if let Some(x) = t.none() { say(x); } else { drop(t); say(2); } }",
         ),
+        (
+            "2024",
+            "fn f() { let _a = noisy(1); if let Some(x) = noisy(2).some() { say(x); } } fn main() { f(); }",
+            "put `;` behind it, or `{ …; }` around it",
+            "fn f() { let _a = noisy(1); if let Some(x) = noisy(2).some() { say(x); }; } fn main() { f(); }",
+        ),
+        (
+            "2024",
+            "fn f() { let _a = noisy(1); if let Some(x) = noisy(2).some() && let Some(_) = noisy(x).some() { say(x); } } fn main() { f(); }",
+            "put `;` behind it, or `{ …; }` around it",
+            "fn f() { let _a = noisy(1); if let Some(x) = noisy(2).some() { if let Some(_) = noisy(x).some() { say(x); }; }; } fn main() { f(); }",
+        ),
+        (
+            "2024",
+            "fn main() { if let Some(x) = noisy(1).some() && let Some(y) = noisy(x).none() { say(y); } else { say(3); } }",
+            "before the `if`, find out in a block of its own whether the conditions hold: `let t = { …; };`",
+            "fn main() { let t = { let a = noisy(1); let t = match a.some() { Some(x) => noisy(x).none(), None => None }; t }; \
+             if let Some(y) = t { say(y); } else { say(3); } }",
+        ),
     ] {
         let [original, edited] = [original, edited].map(|program| Workshop::new(&format!("{PRELUDE}{program}")));
         let (_, told) = original.with(edition, "drops=vn");

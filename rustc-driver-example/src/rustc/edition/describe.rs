@@ -1,6 +1,6 @@
 //! Values, places and functions in words.
 
-use rustc_hir::{Expr, ExprKind};
+use rustc_hir::ExprKind;
 use rustc_middle::ty::{
     self, Ty, TyCtxt,
     print::{with_forced_trimmed_paths, with_no_trimmed_paths, with_no_visible_paths, with_resolve_crate_name},
@@ -18,6 +18,9 @@ use super::{
     values::Value,
 };
 use crate::Description;
+
+/// How an `if` without `else` drops what its conditions have made when it ends.
+const IN_A_STATEMENT: &str = "put `;` behind it, or `{ …; }` around it";
 
 /// The longest piece of source text in advice, in bytes.
 const SNIPPET: usize = 60;
@@ -78,15 +81,26 @@ fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx
             ]
         }
         What::If(expr) => {
-            // What rustc's lint suggests; it has nothing for chains.
-            let later = match expr.kind {
-                ExprKind::If(Expr { kind: ExprKind::Let(part), .. }, ..) => {
+            let ExprKind::If(condition, _, otherwise) = expr.kind else { return Advice::default() };
+            let ahead = format!("before the `if`: `let t = {value};`");
+            match (condition.kind, otherwise) {
+                // What rustc's lint suggests; it has nothing for chains.
+                (ExprKind::Let(part), _) => {
                     let [init, pattern] = [part.init.span, part.pat.span].map(|span| snippet(tcx, span));
-                    format!("match {init} {{ {pattern} => {{ … }} _ => {{ … }} }}")
+                    let later = format!("match {init} {{ {pattern} => {{ … }} _ => {{ … }} }}");
+                    let earlier = match otherwise {
+                        Some(_) => format!("{ahead}; use `t`, and begin the `else` with `drop(t);`"),
+                        None => IN_A_STATEMENT.to_owned(),
+                    };
+                    [later, earlier]
                 }
-                _ => format!("before the `if`: `let t = {value};`, and use `t`"),
-            };
-            [later, format!("before the `if`: `let t = {value};`; use `t`, and begin the `else` with `drop(t);`")]
+                (_, None) => [format!("{ahead}, and use `t`"), IN_A_STATEMENT.to_owned()],
+                (_, Some(_)) => [
+                    format!("{ahead}, and use `t`"),
+                    "before the `if`, find out in a block of its own whether the conditions hold: `let t = { …; };`"
+                        .to_owned(),
+                ],
+            }
         }
     }
 }
