@@ -2,12 +2,13 @@
 //!
 //! What was running in the end are the first of those that have not ended, as many as the harness runs at once. Some of
 //! them may be slow, or have waited for another one. So each is run again in a process of its own, and hangs if it takes
-//! too long there as well. Where none does, only the executable as a whole is known to hang. So what misleads (output that
-//! looks like the harness's, another order, another harness) may hide a test, but accuses none.
+//! too long there as well, but not with the changes of the other end, as far as that takes no build. Where none does, only
+//! the executable as a whole is known to hang. So what misleads (output that looks like the harness's, another order,
+//! another harness) may hide a test, but accuses none.
 
 use std::collections::BTreeMap;
 
-use bisect_core::search::Outcome;
+use bisect_core::{Pattern, search::Outcome};
 
 use super::{
     Failure, Failures, Program, Share,
@@ -96,8 +97,29 @@ impl Program {
                 return Ok(known);
             }
         }
+        let hanging = self.hanging_alone(running, start, request)?;
+        if self.axis.builds() || hanging.is_empty() {
+            return Ok(hanging);
+        }
+        // What waits in vain for another test hangs alone whatever is enabled, and must not be told apart from that test.
+        let none = Pattern::all().inverted(true);
+        let pattern = if *request.pattern == none { Pattern::all() } else { none };
+        let report_file = request.scratch.path().join("other-end.reports");
+        fs_err::File::create(&report_file)?;
+        let request = Request { pattern: &pattern, report_file: &report_file, ..*request };
+        let anyway = self.hanging_alone(&hanging, start, &request)?;
+        Ok(hanging.into_iter().filter(|test| !anyway.contains(test)).collect())
+    }
+
+    /// Those of the tests that take too long each in a process of its own.
+    fn hanging_alone(
+        &self,
+        tests: &[Failure],
+        start: &Start<'_>,
+        request: &Request<'_>,
+    ) -> Result<Vec<Failure>, RunError> {
         let request = Request { repetition: Repetition::Once, ..*request };
-        let places = running.iter().enumerate().map(|(i, test)| Place::new(test, i, &request)).collect();
+        let places = tests.iter().enumerate().map(|(i, test)| Place::new(test, i, &request)).collect();
         let solos = self.run_each(places, start.artifacts, &new_reports(request.pattern), &request)?;
         let hangs = |solo: &Solo| solo.attempt.parts().any(|part| part.causes.values().any(Cause::is_timeout));
         Ok(solos.into_iter().filter(hangs).map(|solo| solo.test).collect())
