@@ -66,6 +66,11 @@ impl<K: Ord + Clone> Calibration<K> {
         ends.filter(move |failing| Some(failing.times) == most).flat_map(|failing| &failing.causes)
     }
 
+    /// What has failed at an end.
+    pub fn keys(&self) -> impl Iterator<Item = &K> {
+        self.0.keys()
+    }
+
     /// Whether a failure may be the one that is searched for. As long as nothing has failed at an end, every failure may.
     pub fn fits(&self, key: &K, cause: &Cause) -> bool {
         self.0.is_empty() || cause.is_untold() || self.of(key).any(|known| known.is_like(cause))

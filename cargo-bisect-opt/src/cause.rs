@@ -51,6 +51,9 @@ impl Cause {
     /// Of something of which no more is known than that it failed.
     pub const UNTOLD: Cause = Cause { how: How::Untold, signs: Vec::new() };
 
+    /// Of something that took too long. Where it was is where it happened to be.
+    pub const TIMEOUT: Cause = Cause { how: How::TimedOut, signs: Vec::new() };
+
     /// Of a test, from what the harness shows of its output.
     pub fn of_test(printed: &str) -> Self {
         let mut signs = panics(printed.as_bytes());
@@ -67,8 +70,7 @@ impl Cause {
     /// Of a program, from its end and its output.
     pub fn of_program(finished: &Finished) -> Self {
         let how = match finished.ending {
-            // Where it was is where it happened to be.
-            Ending::TimedOut | Ending::Interrupted => return Self { how: How::TimedOut, signs: Vec::new() },
+            Ending::TimedOut | Ending::Interrupted => return Self::TIMEOUT,
             Ending::Exited(status) => How::Ended(process::describe(status)),
         };
         Self { how, signs: panics(&finished.output) }
@@ -77,7 +79,7 @@ impl Cause {
     /// Of a build, from its end and what cargo and the compiler said.
     pub fn of_build(finished: &Finished) -> Self {
         match finished.ending {
-            Ending::TimedOut | Ending::Interrupted => Self { how: How::TimedOut, signs: Vec::new() },
+            Ending::TimedOut | Ending::Interrupted => Self::TIMEOUT,
             Ending::Exited(_) => Self { how: How::Unbuilt, signs: build::signs(&finished.output) },
         }
     }
@@ -98,6 +100,11 @@ impl Cause {
     /// Whether nothing is known that could tell it from others.
     pub fn is_untold(&self) -> bool {
         self.how == How::Untold
+    }
+
+    /// Whether it took too long.
+    pub fn is_timeout(&self) -> bool {
+        self.how == How::TimedOut
     }
 
     /// Whether these may be the same failure.

@@ -8,6 +8,7 @@ mod axis;
 mod compile;
 mod criteria;
 mod failures;
+mod hanging;
 mod listing;
 mod reproduce;
 mod run;
@@ -110,6 +111,7 @@ struct Learned {
     /// How tests fail, each in a process of its own: not always as in company.
     apart: Arc<Calibration<Failure>>,
     saw_another: bool,
+    told_unstarted: bool,
     /// What has failed in runs that count as failed.
     failed: Failures,
     notes: Vec<String>,
@@ -296,7 +298,12 @@ impl Program {
         let focus = Arc::make_mut(&mut learned.focus);
         let notes = match attempt.failures() {
             None => focus.give_up(),
-            Some(failures) => focus.learn(side, failures),
+            Some(failures) => {
+                let causes = attempt.parts().flat_map(|part| &part.causes);
+                let hanging = causes.filter(|(_, cause)| cause.is_timeout());
+                focus.learn_hanging(hanging.map(|(failure, _)| failure.clone()));
+                focus.learn(side, failures)
+            }
         };
         learned.notes.extend(notes);
         Ok(())

@@ -197,6 +197,7 @@ fn a_run_that_hangs_has_failed() {
     settings.timeout = Some(Duration::from_millis(300));
     let run = Bench::new(settings).run("y");
     assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "timeout"));
+    assert_eq!(run.failed_tests, ["tests::takes_for_ever"]);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! what the harness itself says comes last. Harnesses that imitate it (libtest-mimic) are understood as well.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
 };
 
@@ -64,6 +64,24 @@ pub fn failed_before_the_end(output: &[u8]) -> Vec<String> {
         let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
         Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
     };
+    text.lines().filter_map(name).collect()
+}
+
+/// The names of the tests that have ended, in whichever way, if the executable has not.
+pub fn ended_tests(output: &[u8]) -> HashSet<String> {
+    const RESULTS: [&str; 4] = ["ok", "FAILED", "ignored", "bench:"];
+    let text = without_colour(&String::from_utf8_lossy(output));
+    let named = text.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
+    let mut named: Vec<_> = named.collect();
+    // A test is named when it has ended; where they run one at a time, when it begins, and the one before it has ended.
+    named.pop_if(|(_, result)| !RESULTS.iter().any(|known| result.starts_with(known)));
+    named.into_iter().map(|(name, _)| name.strip_suffix(" - should panic").unwrap_or(name).to_owned()).collect()
+}
+
+/// The names of the tests that the harness lists if it is asked to.
+pub fn listed_tests(output: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(output);
+    let name = |line: &str| line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark")).map(str::to_owned);
     text.lines().filter_map(name).collect()
 }
 
@@ -211,6 +229,32 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     fn what_failed_before_a_crash_is_known() {
         let end = SAMPLE.find("\nfailures:").unwrap();
         assert_eq!(failed_before_the_end(&SAMPLE.as_bytes()[..end]), ["sp", "a::bad"]);
+    }
+
+    #[test]
+    fn what_ended_before_the_end_is_known() {
+        let ended = |output: &str| {
+            let mut names: Vec<_> = ended_tests(output.as_bytes()).into_iter().collect();
+            names.sort();
+            names.join(", ")
+        };
+        let several = "\nrunning 6 tests\ntest ig ... ignored, slow\ntest sp - should panic ... ok\ntest a ... FAILED\n\
+                       test b ... bench:          10 ns/iter (+/- 1)\n\
+                       test hangs has been running for over 60 seconds\ntest c ... ok <0.001s>\n";
+        assert_eq!(ended(several), "a, b, c, ig, sp");
+        // One at a time, and of those that print, too.
+        assert_eq!(ended("running 3 tests\ntest a ... ok\ntest hangs ... "), "a");
+        assert_eq!(ended("running 3 tests\ntest a ... it says\nok\ntest hangs ... not yet\nok?\n"), "a");
+        assert_eq!(ended("running 3 tests\ntest a ... \x1b[32mok\x1b(B\x1b[m\n"), "a");
+        // Without names: as if none had ended.
+        assert_eq!(ended("\nrunning 3 tests\n.."), "");
+    }
+
+    #[test]
+    fn the_list_of_tests() {
+        let output =
+            b"a::b: test\nsrc/lib.rs - sort (line 3): test\nquick: benchmark\nloading: done\n\n2 tests, 1 benchmark\n";
+        assert_eq!(listed_tests(output), ["a::b", "src/lib.rs - sort (line 3)", "quick"]);
     }
 
     #[test]

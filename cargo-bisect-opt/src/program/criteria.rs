@@ -75,8 +75,12 @@ impl Criteria {
 
     fn fits(&self, failure: &Failure, cause: &Cause) -> bool {
         let Some(calibration) = &self.calibration else { return true };
-        // An executable that did not say which test failed may have meant this one.
-        calibration.fits(failure, cause) || calibration.of(&whole(failure)).any(Cause::is_untold)
+        let both_hang = |known: &Cause| known.is_timeout() && cause.is_timeout();
+        // An executable that did not say which test failed, or hangs, may have meant this one; and the other way round.
+        let of_tests = calibration.keys().filter(|known| failure.test.is_none() && known.whole() == *failure);
+        calibration.fits(failure, cause)
+            || calibration.of(&failure.whole()).any(|known| known.is_untold() || both_hang(known))
+            || of_tests.flat_map(|test| calibration.of(test)).any(both_hang)
     }
 
     /// Whether it did not fail where the failure was seen that is searched for.
@@ -85,22 +89,18 @@ impl Criteria {
     }
 }
 
-/// The executable of a failure.
-fn whole(failure: &Failure) -> Failure {
-    Failure { test: None, ..failure.clone() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::calibration::Side;
 
-    /// `x:test@line`; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
+    /// `x:test@line`, `x:test@hang`; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
     fn causes(list: &str) -> BTreeMap<Failure, Cause> {
         let failure = |item: &str| {
             let (name, how) = item.split_once('@').map_or((item, None), |(name, how)| (name, Some(how)));
             let (executable, test) = name.split_once(':').map_or((name, None), |(e, t)| (e, Some(t.to_owned())));
             let cause = match how {
+                Some("hang") => Cause::TIMEOUT,
                 Some(line) => Cause::of_test(&format!("thread 't' panicked at src/lib.rs:{line}:5:\nbad\n")),
                 None => Cause::UNTOLD,
             };
@@ -147,6 +147,15 @@ mod tests {
             ("x@1 x:a", "x:a@2", "same"),
             ("x:a@1", "x@3", "another failure: panic at src/lib.rs:3:5"),
             ("x:a@1", "x@3 x:a", "same"),
+            // A test that hangs may be known or not to be what its executable hangs in.
+            ("x:a@hang", "x:a@hang", "same"),
+            ("x:a@hang", "x@hang", "same"),
+            ("x@hang", "x:a@hang", "same"),
+            ("x:a@hang", "x:b@hang", "another failure: b fails"),
+            ("x:a@hang", "y@hang", "another failure: timeout"),
+            ("x:a@hang", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
+            ("x:a@hang", "x@1", "another failure: panic at src/lib.rs:1:5"),
+            ("x:a@1", "x@hang", "another failure: timeout"),
         ] {
             assert_eq!(verdict(calibrated, list), expected, "with every change: {calibrated}; now: {list}");
         }

@@ -16,6 +16,13 @@ pub struct Failure {
     pub test: Option<String>,
 }
 
+impl Failure {
+    /// That its executable failed as a whole.
+    pub fn whole(&self) -> Self {
+        Self { test: None, executable: self.executable.clone() }
+    }
+}
+
 /// What failed in one run.
 pub type Failures = BTreeSet<Failure>;
 
@@ -37,6 +44,8 @@ pub struct Focus {
     repeat_all: bool,
     all: Option<Failures>,
     none: Option<Failures>,
+    /// What took too long at the ends.
+    hanging: Failures,
     /// How often what failed elsewhere did so, while nothing had failed at the ends.
     late: BTreeMap<Failure, usize>,
     decided: Option<Decided>,
@@ -93,7 +102,7 @@ impl Focus {
         };
         known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
-        let (mut decided, notes) = decide(all, none);
+        let (mut decided, notes) = decide(&self.blurred(all), &self.blurred(none));
         if !decided.searched.is_empty() {
             // What was seen to fail stays in sight.
             let late = self.late.keys().filter(|failure| !decided.ignored.contains(failure));
@@ -103,6 +112,19 @@ impl Focus {
         }
         self.decided = Some(decided);
         notes
+    }
+
+    /// Learns which failures in a run of everything are that something took too long.
+    pub fn learn_hanging(&mut self, failures: impl IntoIterator<Item = Failure>) {
+        self.hanging.extend(failures);
+    }
+
+    /// Where an executable took too long and nobody knows which of its tests did, those that are known to do so at the other
+    /// end are no difference.
+    fn blurred(&self, failures: &Failures) -> Failures {
+        let is_unclear = |failure: &Failure| self.hanging.contains(failure) && self.hanging.contains(&failure.whole());
+        let blur = |failure: &Failure| if is_unclear(failure) { failure.whole() } else { failure.clone() };
+        failures.iter().map(blur).collect()
     }
 
     /// Of what the search is about, only this is of interest from now on, if it is any of it.
@@ -217,7 +239,7 @@ fn to_repeat(searched: Failures) -> BTreeMap<String, Option<Vec<String>>> {
 }
 
 /// `a, b, c and 3 more`
-fn names(failures: &Failures) -> String {
+pub fn names(failures: &Failures) -> String {
     const SHOWN: usize = 3;
     let name = |failure: &Failure| failure.test.clone().unwrap_or_else(|| "a whole executable".to_owned());
     let shown: Vec<_> = failures.iter().take(SHOWN).map(name).collect();
@@ -355,6 +377,20 @@ mod tests {
         ] {
             let expected = (run.to_owned(), in_all.to_owned(), in_none.to_owned());
             assert_eq!(outcome(all, none), expected, "all: {all}; none: {none}");
+        }
+    }
+
+    #[test]
+    fn a_test_that_hangs_is_no_difference_if_the_other_end_does_not_say_what_hangs() {
+        for (all, none, searched) in
+            [("x:a", "", "x:a"), ("x:a", "x", ""), ("x", "x:a", ""), ("x:a", "y", "x:a"), ("x:a y:c", "x", "y:c")]
+        {
+            let mut focus = Focus::default();
+            focus.learn_hanging(failures(all));
+            focus.learn(Side::All, failures(all));
+            focus.learn_hanging(failures(none));
+            focus.learn(Side::None, failures(none));
+            assert_eq!(focus.searched(), Some(&failures(searched)), "all: {all}; none: {none}");
         }
     }
 

@@ -169,7 +169,8 @@ impl Program {
             let start = Start { artifacts, executable, share, started, report_file, log };
             let finished = self.start(&start, request, reports)?;
             let timed_out = finished.ending == Ending::TimedOut;
-            parts.push(self.part(executable, &finished)?);
+            let part = self.part(executable, &finished)?;
+            parts.push(self.tell_hanging(part, &finished, &start, request)?);
             if timed_out {
                 break;
             }
@@ -185,7 +186,7 @@ impl Program {
         reports: &mut Reports,
     ) -> Result<Finished, RunError> {
         let finished = process::run(Job {
-            command: self.command(start, request),
+            command: self.command(start, &self.arguments(start.share), request),
             timeout: self.settings.timeout.map(|timeout| timeout.saturating_sub(start.started.elapsed())),
             log: start.log,
             append: true,
@@ -200,9 +201,8 @@ impl Program {
         Ok(finished)
     }
 
-    fn command(&self, start: &Start<'_>, request: &Request<'_>) -> Command {
-        let arguments = self.arguments(start.share);
-        let mut command = self.project.launch(start.artifacts, start.executable).command(&arguments);
+    pub(super) fn command(&self, start: &Start<'_>, arguments: &[OsString], request: &Request<'_>) -> Command {
+        let mut command = self.project.launch(start.artifacts, start.executable).command(arguments);
         request.set_apart(&mut command);
         command.env("BISECT_REPORT", start.report_file);
         if let Some(value) = self.axis.run_with(request.pattern) {

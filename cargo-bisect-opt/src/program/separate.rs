@@ -69,16 +69,34 @@ impl Program {
             let solo = |&test: &usize| Solo { test: all[test].clone(), attempt: attempt.clone() };
             return Ok(tests.iter().map(solo).collect());
         };
-        let places: Vec<_> = tests.iter().map(|&test| Place::new(&all[test], test, request)).collect();
-        let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
+        let places = tests.iter().map(|&test| Place::new(&all[test], test, request)).collect();
         let started = Instant::now();
+        let mut solos = self.run_each(places, &artifacts, &reports, request)?;
+        // They are one run, which takes as long as it takes.
+        let duration = started.elapsed();
+        for Solo { attempt, .. } in &mut solos {
+            (attempt.started_in, attempt.duration) = (started_in, duration);
+        }
+        Ok(solos)
+    }
+
+    /// Runs each test in a process of its own, as many at once as the harness would. What they print and report goes behind
+    /// that of the run.
+    pub(super) fn run_each(
+        &self,
+        places: Vec<Place<'_>>,
+        artifacts: &Artifacts,
+        reports: &Reports,
+        request: &Request<'_>,
+    ) -> Result<Vec<Solo>, RunError> {
+        let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
         thread::scope(|scope| {
             for _ in 0..libtest::threads(&self.project.arguments()).min(places.len()) {
                 scope.spawn(|| {
                     while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed))
                         && !broken.load(Ordering::Relaxed)
                     {
-                        let result = self.run_solo(place, &artifacts, reports.clone(), request);
+                        let result = self.run_solo(place, artifacts, reports.clone(), request);
                         broken.fetch_or(result.is_err(), Ordering::Relaxed);
                         // Each is run by one thread only.
                         let _ = place.result.set(result);
@@ -90,12 +108,10 @@ impl Program {
             append(&place.log, request.log)?;
             append(&place.report_file, request.report_file)?;
         }
-        // They are one run, which takes as long as it takes. After an error some are missing, but then the error is there.
-        let duration = started.elapsed();
+        // After an error some are missing, but then the error is there.
         let solo = |place: Place<'_>| {
             let attempt = place.result.into_inner()?;
-            let test = place.test.clone();
-            Some(attempt.map(|attempt| Solo { test, attempt: Attempt { started_in, duration, ..attempt } }))
+            Some(attempt.map(|attempt| Solo { test: place.test.clone(), attempt }))
         };
         places.into_iter().filter_map(solo).collect()
     }
@@ -108,7 +124,9 @@ impl Program {
         request: &Request<'_>,
     ) -> Result<Attempt, RunError> {
         let Place { test, log, report_file, .. } = place;
-        fs_err::File::create(report_file)?;
+        for file in [report_file, log] {
+            fs_err::File::create(file)?;
+        }
         let untold = |words, reports| Attempt::unresolved(Reason::Skip, words, reports, Duration::ZERO);
         let Some(executable) = artifacts.executables.iter().find(|other| other.key() == test.executable) else {
             return Ok(untold("its executable is not there with these changes", reports));
@@ -157,7 +175,7 @@ fn all_by(test: &Failure, part: Part) -> Part {
 }
 
 /// A test that is run in a process of its own, and where.
-struct Place<'a> {
+pub(super) struct Place<'a> {
     test: &'a Failure,
     log: PathBuf,
     report_file: PathBuf,
@@ -165,7 +183,7 @@ struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    fn new(test: &'a Failure, number: usize, request: &Request<'_>) -> Self {
+    pub(super) fn new(test: &'a Failure, number: usize, request: &Request<'_>) -> Self {
         let file = |extension| request.scratch.path().join(format!("{number}.{extension}"));
         Self { test, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
     }
