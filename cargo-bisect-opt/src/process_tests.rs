@@ -267,7 +267,13 @@ fn runs_in_many_threads_do_not_disturb_each_other() {
         let finished = other.interrupted(STUBBORN, &[4, 4]);
         assert_eq!(finished.ending, Ending::Interrupted);
         let [daemon] = place.pids("pids")[..] else { panic!("one daemon") };
-        let state = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+        // It may be busy with becoming `sleep`.
+        let state = loop {
+            let state = fs::read_to_string(format!("/proc/{daemon}/stat")).unwrap();
+            if ![") R ", ") D "].iter().any(|busy| state.contains(busy)) {
+                break state;
+            }
+        };
         assert!(state.contains(") S "), "{state}");
         assert!(state.contains(&format!(" S {} ", getpid().as_raw_nonzero())), "its parent is us: {state}");
         kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
