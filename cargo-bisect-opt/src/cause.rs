@@ -80,8 +80,13 @@ impl Cause {
     pub fn of_build(finished: &Finished) -> Self {
         match finished.ending {
             Ending::TimedOut | Ending::Interrupted => Self::TIMEOUT,
-            Ending::Exited(_) => Self { how: How::Unbuilt, signs: build::signs(&finished.output) },
+            Ending::Exited(_) => Self::of_messages(&finished.output),
         }
+    }
+
+    /// Of a build that failed, from what cargo and the compiler said.
+    pub fn of_messages(messages: &[u8]) -> Self {
+        Self { how: How::Unbuilt, signs: build::signs(messages) }
     }
 
     /// Of an executable with tests that did not come to an end, or did not say which of them failed.

@@ -18,6 +18,7 @@ use cargo_metadata::Edition;
 
 use crate::{
     cargo::{CargoError, Project},
+    cause::Cause,
     codegen::{
         compilation::Compilation,
         driver::{self, DriverError},
@@ -134,11 +135,7 @@ impl Editions {
         }
         let Searched { end, verdict, .. } = lab.search(&self.program)?;
         let advice = match verdict {
-            Some(Verdict::Unusable(Unusable::Unresolved(Question::All, Reason::Build))) => Some(format!(
-                "with every expression as in edition {}, it does not compile: `cargo bisect-opt build --edition {0}` names those \
-                 that do not",
-                self.edition
-            )),
+            Some(Verdict::Unusable(Unusable::Unresolved(Question::All, Reason::Build))) => self.about_build(lab),
             Some(Verdict::NoDifference(Outcome::Pass)) => Some(format!(
                 "with every expression as in edition {} it still {}. What else the editions differ in is decided for whole \
                  crates: `cargo fix --edition` knows most of it",
@@ -152,5 +149,21 @@ impl Editions {
         }
         lab.tell(&Event::End(&end))?;
         Ok(end.status)
+    }
+
+    /// What to do where it does not compile with every expression as in the other edition.
+    fn about_build(&self, lab: &Lab<'_>) -> Option<String> {
+        match self.program.build_without(lab.interrupt) {
+            Ok(()) => Some(format!(
+                "with every expression as in edition {}, it does not compile: `cargo bisect-opt build --edition {0}` names those \
+                 that do not",
+                self.edition
+            )),
+            Err(CargoError::Build { messages, .. }) => Some(format!(
+                "it does not compile as it is either: {}; mend that first",
+                Cause::of_messages(messages.as_bytes())
+            )),
+            Err(_) => None,
+        }
     }
 }

@@ -227,6 +227,15 @@ impl Program {
         self.project.build(&with, Output::Log(&log), scratch.path(), interrupt)
     }
 
+    /// Builds without any change, beside a search of what is compiled in.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub fn build_without(&self, interrupt: &Interrupt) -> Result<(), CargoError> {
+        let with = self.level().and_then(|level| level.build_with(&Pattern::all().inverted(true)));
+        self.build_beside(with.unwrap_or_default(), interrupt).map(drop)
+    }
+
     /// What kind of change a toggle's are, where that is known.
     fn kind(&self, toggle: &str) -> Option<Kind> {
         self.toggles.iter().find(|known| known.name == toggle).map(|toggle| toggle.key.kind())

@@ -375,7 +375,10 @@ compile_error!(\"cannot be built so\");
     assert_eq!(bench.outcome("y"), (Outcome::Fail, breaks, 1), "cargo repeats the messages of what is up to date");
     assert_eq!(bench.run("y").reports.ids(), [ChangeId(1)]);
     let run = bench.run("x1");
-    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Unresolved(Reason::Build), "does not build"));
+    assert_eq!(
+        (run.outcome, run.reason.as_str()),
+        (Outcome::Unresolved(Reason::Build), "does not build: error at src/lib.rs:13:1")
+    );
     assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
     assert_eq!(bench.program.axis(), "rustflags");
     let line = bench.program.reproduce(&Pattern::all(), &[]);

@@ -126,7 +126,15 @@ fn tests_that_the_other_edition_does_not_compile_are_refused_with_advice() {
     let ends = finished.events_of("end");
     assert_eq!((&ends[0]["status"], &ends[0]["sets"]), (&3.into(), &0.into()), "{finished}");
 
+    // What does not compile in any edition is not the other edition's fault.
+    fixture.write("loans/tests/broken.rs", "use nothing::is_there;\n");
+    let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(3);
+    finished.expect_message(&["does not compile as it is either", "error[E0432] at loans/tests/broken.rs:1:5"]);
+    assert!(!finished.stderr.contains("cargo bisect-opt build"), "{finished}");
+
     // Where only the borrow checker could tell, there is nothing that a test could.
+    drop(fixture);
+    let fixture = Fixture::new("loans");
     let words = ["test", "--edition", "2021", "--json"];
     let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(1);
     finished.expect_message(&["as in edition 2021 it still passes", "only the borrow checker can tell"]);

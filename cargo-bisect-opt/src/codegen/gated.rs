@@ -196,12 +196,14 @@ impl Level for Gated {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let sum = |of: fn(&Places) -> usize| told.values().flat_map(|told| told.places.values()).map(of).sum::<usize>();
         let [all, dropping, borrowing] = [sum(|places| places.all), sum(|p| p.dropping), sum(|p| p.borrowing)];
+        let drop = if dropping == 1 { "drops" } else { "drop" };
+        let others = match borrowing {
+            0 => String::new(),
+            _ => format!(", and of {borrowing} more only the borrow checker can tell"),
+        };
         (all > 0).then(|| {
-            format!(
-                "of {} that edition {edition} speaks of, {dropping} drop something elsewhere then, and of {borrowing} more \
-                 only the borrow checker can tell",
-                plural(all, "place")
-            )
+            let places = plural(all, "place");
+            format!("of {places} that edition {edition} speaks of, {dropping} {drop} something elsewhere then{others}")
         })
     }
 }

@@ -25,14 +25,15 @@ use crate::{
 };
 
 /// Of a selection that leaves nothing to execute.
-pub(super) const UNBUILT: &str = "does not build";
+/// Why there is nothing to run, for people; the log says more.
+#[derive(Debug)]
+pub(super) struct Unbuilt(pub(super) String);
 
 impl Program {
-    /// What this run is of: what was built first, or what is built for it; `None` if that does not build, and the log says
-    /// why.
-    pub(super) fn build(&self, request: &Request<'_>) -> Result<Option<Cow<'_, Artifacts>>, RunError> {
+    /// What this run is of: what was built first, or what is built for it, if that builds.
+    pub(super) fn build(&self, request: &Request<'_>) -> Result<Result<Cow<'_, Artifacts>, Unbuilt>, RunError> {
         if !self.axis.builds() {
-            return Ok(Some(Cow::Borrowed(self.first_artifacts())));
+            return Ok(Ok(Cow::Borrowed(self.first_artifacts())));
         }
         let with = self.build_with(request)?;
         let output = Output::Log(request.log);
@@ -40,9 +41,12 @@ impl Program {
             Ok(artifacts) => {
                 self.count_build(&artifacts);
                 self.artifacts.get_or_init(|| artifacts.clone());
-                Ok(Some(Cow::Owned(artifacts)))
+                Ok(Ok(Cow::Owned(artifacts)))
             }
-            Err(CargoError::Build { .. }) => Ok(None),
+            Err(CargoError::Build { messages, .. }) => {
+                let cause = Cause::of_messages(messages.as_bytes());
+                Ok(Err(Unbuilt(format!("does not build: {cause}"))))
+            }
             Err(error) => Err(unusable(error)),
         }
     }
@@ -88,10 +92,13 @@ impl Program {
     pub(super) fn attempt(&self, request: &Request<'_>) -> Result<Attempt, RunError> {
         let mut reports = new_reports(request.pattern);
         let begun = Instant::now();
-        let Some(artifacts) = self.build(request)? else {
-            self.read_messages(None, request, &mut reports)?;
-            reports.read_file(request.report_file)?;
-            return Ok(Attempt::unresolved(Reason::Build, UNBUILT, reports, begun.elapsed()));
+        let artifacts = match self.build(request)? {
+            Ok(artifacts) => artifacts,
+            Err(Unbuilt(words)) => {
+                self.read_messages(None, request, &mut reports)?;
+                reports.read_file(request.report_file)?;
+                return Ok(Attempt::unresolved(Reason::Build, &words, reports, begun.elapsed()));
+            }
         };
         let started_in = begun.elapsed();
         self.read_messages(Some(&artifacts), request, &mut reports)?;

@@ -23,7 +23,7 @@ use super::{
     Attempt, Axis, Failure, PerTest, Program,
     criteria::Part,
     failures::Share,
-    run::{Start, UNBUILT, new_reports},
+    run::{Start, Unbuilt, new_reports},
 };
 use crate::{
     cargo::{Artifacts, Subcommand, libtest},
@@ -60,14 +60,17 @@ impl Program {
         let started_in = begun.elapsed();
         let mut reports = new_reports(request.pattern);
         // What the compiler said holds for each test.
-        self.read_messages(built.as_deref(), request, &mut reports)?;
-        if built.is_none() || matches!(self.axis, Axis::Flags(_)) {
+        self.read_messages(built.as_deref().ok(), request, &mut reports)?;
+        if built.is_err() || matches!(self.axis, Axis::Flags(_)) {
             reports.read_file(request.report_file)?;
         }
-        let Some(artifacts) = built else {
-            let attempt = Attempt::unresolved(Reason::Build, UNBUILT, reports, started_in);
-            let solo = |&test: &usize| Solo { test: all[test].clone(), attempt: attempt.clone() };
-            return Ok(tests.iter().map(solo).collect());
+        let artifacts = match built {
+            Ok(artifacts) => artifacts,
+            Err(Unbuilt(words)) => {
+                let attempt = Attempt::unresolved(Reason::Build, &words, reports, started_in);
+                let solo = |&test: &usize| Solo { test: all[test].clone(), attempt: attempt.clone() };
+                return Ok(tests.iter().map(solo).collect());
+            }
         };
         let places = tests.iter().map(|&test| Place::new(&all[test], test, request)).collect();
         let started = Instant::now();
