@@ -69,7 +69,7 @@ pub struct Told {
     met: BTreeMap<ChangeId, Vec<String>>,
     /// Patterns that were asked for; of those that say the same of all changes, the first.
     patterns: Vec<Pattern>,
-    /// The places in each of the package's crates, by its name.
+    /// The places in each of the package's crates, and in macros that they expand, by the name of whose they are.
     places: BTreeMap<String, Places>,
 }
 
@@ -194,8 +194,19 @@ impl Level for Gated {
     fn summary(&self) -> Option<String> {
         let Gates::Expressions { edition, .. } = self.gates else { return None };
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let sum = |of: fn(&Places) -> usize| told.values().flat_map(|told| told.places.values()).map(of).sum::<usize>();
-        let [all, dropping, borrowing] = [sum(|places| places.all), sum(|p| p.dropping), sum(|p| p.borrowing)];
+        let mut places = BTreeMap::<_, Places>::new();
+        for (package, told) in told.iter() {
+            for (name, found) in &told.places {
+                // Whose macros are expanded in several packages has the same changes in each.
+                let package = Some(package).filter(|_| !name.ends_with(MACROS));
+                places.entry((package, name)).or_default().widen(*found);
+            }
+        }
+        let sum = |of: fn(&Places) -> usize| places.values().map(of).sum::<usize>();
+        let (all, borrowing) = (sum(|places| places.all), sum(|places| places.borrowing));
+        let is_drop = |text: &[String]| text.first().is_some_and(|line| line.ends_with(" drops"));
+        let met = told.values().flat_map(|told| &told.met).filter(|(_, text)| is_drop(text));
+        let dropping = met.map(|(id, _)| id).collect::<BTreeSet<_>>().len();
         let drop = if dropping == 1 { "drops" } else { "drop" };
         let others = match borrowing {
             0 => String::new(),
@@ -208,35 +219,40 @@ impl Level for Gated {
     }
 }
 
-/// How many places there are in a crate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// How many places there are in a crate, or in its macros where others expand them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Places {
     all: usize,
-    /// Those at which something is dropped elsewhere.
-    dropping: usize,
     /// Those of which only the borrow checker can tell.
     borrowing: usize,
 }
 
+/// How the driver says that it is about the macros of a crate.
+const MACROS: &str = "'s macros";
+
 impl Places {
-    /// What the driver says beside its reports, and of which crate (or whose macros in which crate).
+    /// What the driver says beside its reports, and of which crate or whose macros.
     fn parse(line: &str) -> Option<(&str, Self)> {
         let rest = line.strip_prefix("bisect-rustc: ")?;
-        let (dropping, rest) = rest.split_once(" of ")?;
-        let (all, rest) = rest.split_once(" places of ")?;
-        let (name, rest) = rest.split_once(" drop ")?;
+        let (all, rest) = rest.split_once(" of ")?.1.split_once(" places of ")?;
+        let (place, rest) = rest.split_once(" drop ")?;
         let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
-        let [dropping, all, borrowing] = [dropping, all, borrowing].map(|number| number.parse().ok());
-        Some((name, Self { all: all?, dropping: dropping?, borrowing: borrowing? }))
+        let [all, borrowing] = [all, borrowing].map(|number| number.parse().ok());
+        let name = place.split_once(" in ").map_or(place, |(name, _)| name);
+        Some((name, Self { all: all?, borrowing: borrowing? }))
+    }
+
+    /// A library and its tests are one crate, and macros are the same wherever they are expanded: the most that was found
+    /// counts.
+    fn widen(&mut self, other: Self) {
+        *self = Self { all: self.all.max(other.all), borrowing: self.borrowing.max(other.borrowing) };
     }
 }
 
 /// Adds what the driver has said about a crate to what is known of the crates of its package.
 fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
     for (name, found) in said.lines().filter_map(Places::parse) {
-        // A library and its tests are one crate.
-        let known = places.entry(name.to_owned()).or_insert(found);
-        *known = (*known).max(found);
+        places.entry(name.to_owned()).or_default().widen(found);
     }
 }
 
@@ -330,12 +346,12 @@ mod tests {
     #[test]
     fn places_are_counted() {
         let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
-        let found = Places { all: 31, dropping: 9, borrowing: 6 };
+        let found = Places { all: 31, borrowing: 6 };
         assert_eq!(Places::parse(line), Some(("a_b", found)));
         let of_macros = line.replace("a_b", "a_b's macros in c");
-        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros in c", found)));
+        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros", found)));
         for line in [
-            "bisect-rustc: x of 31 places of a drop; of 6 more",
+            "bisect-rustc: 9 of x places of a drop; of 6 more",
             "9 of 31 places of a drop; of 6 more",
             "bisect-rustc: ?",
         ] {
