@@ -125,36 +125,26 @@ impl Level for Gated {
 
     fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
         let Some(artifacts) = artifacts else { return Ok(()) };
-        let store = artifacts.store();
         let (mut ids, mut texts) = (Vec::new(), BTreeMap::<ChangeId, Vec<String>>::new());
         for package in self.gated() {
-            let plan = self.plan().value().unwrap_or_default();
-            let is_searched = self.packages.contains(&package.change);
-            let value = if is_searched { self.value(package, pattern) } else { String::new() };
-            let directory = plan::told(&store, &package.variable(), [&plan, &value]);
-            let mut said = Reports::new(true);
+            let (said, places) = self.read(package, pattern, artifacts)?;
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let Told { met, places, .. } = told.entry(package.change).or_default();
-            for directory in [plan::unfinished(&directory), directory] {
-                for file in plan::kept(&directory, &artifacts.stems)?.values() {
-                    said.read_file(file)?;
-                    if let Gates::Expressions { .. } = self.gates {
-                        count_places(&fs_err::read_to_string(file)?, places);
-                    }
-                }
+            let told = told.entry(package.change).or_default();
+            for (name, found) in places {
+                told.places.entry(name).or_default().widen(found);
             }
             for &id in said.ids() {
-                met.entry(id).or_insert_with(|| said.text(id).to_vec());
+                told.met.entry(id).or_insert_with(|| said.text(id).to_vec());
             }
             // Of others' macros it may have been said for another of their patterns what was met; but that is always the same.
-            let of_others = met.keys().copied().filter(|&id| id.in_crate(package.change) != id);
-            let of_others: BTreeSet<_> = of_others.filter(|id| !said.ids().contains(id)).collect();
+            let is_new = |id: &ChangeId| id.in_crate(package.change) != *id && !said.ids().contains(id);
+            let of_others: Vec<_> = told.met.keys().copied().filter(is_new).collect();
             for id in said.ids().iter().copied().chain(of_others) {
                 let text = texts.entry(id).or_insert_with(|| {
                     ids.push(id);
                     Vec::new()
                 });
-                text.extend_from_slice(&met[&id]);
+                text.extend_from_slice(&told.met[&id]);
             }
         }
         let matcher = Matcher::new(pattern);
@@ -290,6 +280,29 @@ impl Gated {
         let values = searched.filter_map(|package| Some((package.driver_variable(), value(package)?.into())));
         with.variables.extend(values);
         with
+    }
+
+    /// What the driver has said while it compiled a package: changes, and how many places there are.
+    fn read(
+        &self,
+        package: &Package,
+        pattern: &Pattern,
+        artifacts: &Artifacts,
+    ) -> io::Result<(Reports, BTreeMap<String, Places>)> {
+        let plan = self.plan().value().unwrap_or_default();
+        let is_searched = self.packages.contains(&package.change);
+        let value = if is_searched { self.value(package, pattern) } else { String::new() };
+        let directory = plan::told(&artifacts.store(), &package.variable(), [&plan, &value]);
+        let (mut said, mut places) = (Reports::new(true), BTreeMap::new());
+        for directory in [plan::unfinished(&directory), directory] {
+            for file in plan::kept(&directory, &artifacts.stems)?.values() {
+                said.read_file(file)?;
+                if let Gates::Expressions { .. } = self.gates {
+                    count_places(&fs_err::read_to_string(file)?, &mut places);
+                }
+            }
+        }
+        Ok((said, places))
     }
 
     /// What the driver is told about a package.
