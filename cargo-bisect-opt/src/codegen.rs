@@ -24,6 +24,7 @@ pub mod plan;
 pub mod profiles;
 mod reuse;
 pub mod settings;
+pub mod unit;
 pub mod wrapper;
 
 use std::{collections::BTreeSet, ffi::OsString, fmt::Debug, io, path::Path};

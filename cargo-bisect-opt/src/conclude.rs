@@ -4,7 +4,7 @@ use std::path::Path;
 
 use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict};
 
-use crate::{console::plural, exit_code::Exit, noise::Beliefs};
+use crate::{exit_code::Exit, noise::Beliefs, words::plural};
 
 /// What there is to know of the target beside its search.
 #[derive(Clone, Copy, Debug)]

@@ -42,6 +42,7 @@ mod slots;
 mod source;
 mod target;
 mod waiting;
+mod words;
 
 use std::{
     env,

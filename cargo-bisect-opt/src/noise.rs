@@ -8,7 +8,7 @@ use bisect_core::{
 };
 use serde::Serialize;
 
-use crate::console::{plural, seconds};
+use crate::words::{plural, seconds};
 
 /// How sure an answer is.
 pub const CONFIDENCE: f64 = 0.99;

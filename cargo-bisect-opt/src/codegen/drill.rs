@@ -28,12 +28,12 @@ use super::{
 };
 use crate::{
     cargo::{CargoError, Project},
-    console::plural,
     events::{Answer, Change, Event, Fact},
     exit_code::Exit,
     lab::{Lab, Named, Searched},
     options::CodegenArgs,
     program::{Program, Settings, Subcommand},
+    words::plural,
 };
 
 /// What the user asks for.

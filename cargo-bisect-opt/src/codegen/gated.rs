@@ -20,11 +20,11 @@ use super::{
 };
 use crate::{
     cargo::{Artifacts, With},
-    console::plural,
     describe::Description,
     events::Change,
     reports::Reports,
     target::Kind,
+    words::plural,
 };
 
 /// What the driver decides.

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cargo::variables;
 
-use super::wrapper::Unit;
+use super::unit::Unit;
 
 /// What the name of a package's variable begins with.
 pub const PREFIX: &str = "BISECT_CODEGEN_";
@@ -33,7 +33,7 @@ pub struct Plan {
     /// Flags among them are unstable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unstable: bool,
-    /// A limit for a counter of the compiler, in each [unit](super::wrapper::Unit).
+    /// A limit for a counter of the compiler, in each [unit](super::unit::Unit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
 }

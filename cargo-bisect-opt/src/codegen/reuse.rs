@@ -10,7 +10,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::wrapper::Unit;
+use super::unit::Unit;
 
 /// What a crate was made from, and where what was made of it is kept.
 #[derive(Debug)]
