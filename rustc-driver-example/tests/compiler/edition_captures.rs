@@ -96,7 +96,7 @@ fn advice_makes_it_the_same_in_both_editions() {
         "    captured as well: '_ ",
         "    to keep it: `+ use<>` in its bounds ",
         "    to keep it: `+ use<'a, T>` in its bounds ",
-        "    to keep it: give the types of arguments that are `impl Trait` names, then `+ use<…>` in its bounds ",
+        "    to keep it: name the types of arguments that are `impl Trait`, then `+ use<…>` in its bounds ",
         "    expanded from make! at program.rs:22:1 ",
         "    expanded from make! at program.rs:23:1 ",
     ] {

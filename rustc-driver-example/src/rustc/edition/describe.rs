@@ -54,7 +54,7 @@ pub(super) fn capturing(tcx: TyCtxt<'_>, function: LocalDefId, captures: &Captur
         if types.is_some() {
             step
         } else {
-            format!("give the types of arguments that are `impl Trait` names, then {step}")
+            format!("name the types of arguments that are `impl Trait`, then {step}")
         }
     });
     Fact { function: function_name(tcx, function), finding: Finding::Captures { lifetimes: others.clone(), advice } }
