@@ -51,11 +51,7 @@ pub(super) fn capturing(tcx: TyCtxt<'_>, function: LocalDefId, captures: &Captur
     let advice = [named.clone(), [&named[..], others].concat()].map(|lifetimes| {
         let last = types.clone().unwrap_or_else(|| vec!["…".to_owned()]);
         let step = format!("`+ use<{}>` in its bounds", [lifetimes, last].concat().join(", "));
-        if types.is_some() {
-            step
-        } else {
-            format!("name the types of arguments that are `impl Trait`, then {step}")
-        }
+        if types.is_some() { step } else { format!("name the types of arguments that are `impl Trait`, then {step}") }
     });
     Fact { function: function_name(tcx, function), finding: Finding::Captures { lifetimes: others.clone(), advice } }
 }
