@@ -294,12 +294,10 @@ impl Gated {
         let value = if is_searched { self.value(package, pattern) } else { String::new() };
         let directory = plan::told(&artifacts.store(), &package.variable(), [&plan, &value]);
         let (mut said, mut places) = (Reports::new(true), BTreeMap::new());
-        for directory in [plan::unfinished(&directory), directory] {
-            for file in plan::kept(&directory, &artifacts.stems)?.values() {
-                said.read_file(file)?;
-                if let Gates::Expressions { .. } = self.gates {
-                    count_places(&fs_err::read_to_string(file)?, &mut places);
-                }
+        for file in plan::kept(&directory, &artifacts.stems)?.values() {
+            said.read_file(file)?;
+            if let Gates::Expressions { .. } = self.gates {
+                count_places(&fs_err::read_to_string(file)?, &mut places);
             }
         }
         Ok((said, places))

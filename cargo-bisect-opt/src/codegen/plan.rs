@@ -97,18 +97,23 @@ pub fn unfinished(told: &Path) -> PathBuf {
 
 /// The files in such a directory, by unit. A unit of the same name that was compiled otherwise (by another toolchain, in
 /// another profile, with other features) has left a file as well, and is not meant: `built` are the stems of the files that
-/// are. Where cargo names what it made without the hash that tells them apart, as it does programs, the latest counts.
+/// are there now; of a unit that is not, what was said before it failed counts. Where cargo names what it made without the
+/// hash that tells them apart, as it does programs, the latest counts.
 ///
 /// # Errors
 /// If the directory cannot be read.
 pub fn kept(told: &Path, built: &BTreeSet<String>) -> io::Result<BTreeMap<String, PathBuf>> {
     let mut files = BTreeMap::new();
-    if told.is_dir() {
-        for entry in fs_err::read_dir(told)? {
+    for (directory, is_finished) in [(unfinished(told), false), (told.to_owned(), true)] {
+        if !directory.is_dir() {
+            continue;
+        }
+        for entry in fs_err::read_dir(directory)? {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
-            let is_meant = built.contains(name.split('.').next().unwrap_or_default());
-            files.insert((is_meant, entry.metadata()?.modified()?, name), entry.path());
+            let is_built = built.contains(name.split('.').next().unwrap_or_default());
+            let rank = [is_built && is_finished, is_built == is_finished];
+            files.insert((rank, entry.metadata()?.modified()?, name), entry.path());
         }
     }
     Ok(files.into_iter().map(|((_, _, name), path)| (Unit::name_of_file(&name), path)).collect())
@@ -135,6 +140,26 @@ mod tests {
             assert_eq!(kept, expected.into(), "{built}");
         }
         assert_eq!(kept(&dir.path().join("nothing"), &BTreeSet::new()).unwrap(), BTreeMap::new());
+    }
+
+    #[test]
+    fn of_what_is_not_there_counts_what_was_said_before_it_failed() {
+        let dir = tempfile::tempdir().unwrap();
+        let told = dir.path().join("told");
+        let write = |age: u64, directory: &Path, name: &str| {
+            fs_err::create_dir_all(directory).unwrap();
+            let file = fs_err::File::create(directory.join(name)).unwrap();
+            file.file().set_modified(SystemTime::now() - Duration::from_secs(100 * age)).unwrap();
+            file.into_path()
+        };
+        let finished = write(1, &told, "app-1");
+        let other = write(0, &told, "app-2");
+        for age in [0, 2] {
+            let failed = write(age, &unfinished(&told), "app-1");
+            for (built, expected) in [("app-1", &finished), ("app-2", &other), ("", &failed)] {
+                assert_eq!(kept(&told, &[built.to_owned()].into()).unwrap()["app"], *expected, "{built} {age}");
+            }
+        }
     }
 
     #[test]
