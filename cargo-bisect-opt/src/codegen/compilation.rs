@@ -112,7 +112,7 @@ impl Compilation {
             let usual = self.plan(is_bad);
             let plan = plans.get(&package.change).unwrap_or(&usual);
             if let Some(value) = plan.value() {
-                variables.insert(plan::variable(plan::PREFIX, &package.name, &package.version), value.into());
+                variables.insert(package.variable(), value.into());
             }
         }
         variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
@@ -138,8 +138,7 @@ impl Compilation {
         let (with, value) = self.counting(culprits, package, counter);
         let artifacts = build(with)?;
         let Some(package) = self.package(package) else { return Ok(Passes::default()) };
-        let variable = plan::variable(plan::PREFIX, &package.name, &package.version);
-        Ok(Passes::read(&plan::told(&artifacts.store(), &variable, [&value, ""]), &artifacts.stems)?)
+        Ok(Passes::read(&plan::told(&artifacts.store(), &package.variable(), [&value, ""]), &artifacts.stems)?)
     }
 
     /// A build of these culprits with a counter of the compiler in one of them; and the value of that one's variable.

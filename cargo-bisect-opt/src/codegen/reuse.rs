@@ -69,7 +69,7 @@ impl Reuse {
             if output.exists() {
                 fs_err::remove_file(output)?;
             }
-            fs_err::create_dir_all(output.parent().unwrap_or(Path::new("")))?;
+            create_parent(output)?;
             fs_err::copy(self.kept.join(output.file_name().unwrap_or_default()), output)?;
         }
         Ok(true)
@@ -92,9 +92,17 @@ impl Reuse {
     }
 
     fn take_note(&self) -> io::Result<()> {
-        fs_err::create_dir_all(self.note.parent().unwrap_or(Path::new("")))?;
+        create_parent(&self.note)?;
         fs_err::write(&self.note, format!("{:016x}", self.made_from))
     }
+}
+
+/// Makes the directory that a file is to be in.
+///
+/// # Errors
+/// If it cannot be made.
+pub fn create_parent(file: &Path) -> io::Result<()> {
+    fs_err::create_dir_all(file.parent().unwrap_or(Path::new("")))
 }
 
 /// Where it is noted what a file was made from: the same for the metadata of a library and for all of it.

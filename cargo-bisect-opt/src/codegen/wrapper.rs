@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     passes,
     plan::{self, Counter, Plan},
-    reuse::Reuse,
+    reuse::{Reuse, create_parent},
     unit::Unit,
 };
 
@@ -104,10 +104,11 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
     let values = [value.as_deref().unwrap_or_default(), &of_driver];
     let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
     let told = env::var_os(STORE).map(|store| plan::told(Path::new(&store), &variable, values));
-    let [told, unfinished] = [told.clone(), told.as_deref().map(plan::unfinished)]
-        .map(|directory| directory.map(|directory| directory.join(unit.file_name())));
-    let reports = told.as_deref().filter(|_| plan.driver.is_some());
-    let reuse = session.keep.as_ref().and_then(|keep| Reuse::of(keep, &unit, words, values, reports));
+    let file = |directory: &Path| directory.join(unit.file_name());
+    // Of the driver, while it compiles and when it has.
+    let reports = plan.driver.as_ref().and(told.as_deref()).map(|told| (file(&plan::unfinished(told)), file(told)));
+    let kept = reports.as_ref().map(|(_, finished)| finished.as_path());
+    let reuse = session.keep.as_ref().and_then(|keep| Reuse::of(keep, &unit, words, values, kept));
     if let Some(reuse) = &reuse
         && reuse.restore()?
     {
@@ -124,19 +125,19 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
         // For this crate only, and it changes nothing else in it.
         command.env("RUSTC_BOOTSTRAP", "1");
     }
-    if let (Some(_), Some(unfinished)) = (reports, &unfinished) {
+    if let Some((unfinished, _)) = &reports {
         create(unfinished)?;
         command.env("BISECT_REPORT", unfinished);
     }
     let status = match &plan.counter {
-        Some(counter) => count(&mut command, counter, &unit, told.as_deref())?,
+        Some(counter) => count(&mut command, counter, &unit, told.as_deref().map(file).as_deref())?,
         None => command.status()?,
     };
     if status.success() {
         track(&unit.dep_info(), &variable, value.as_deref())?;
-        if let (Some(reports), Some(unfinished)) = (reports, &unfinished) {
-            fs_err::create_dir_all(reports.parent().unwrap_or(Path::new("")))?;
-            fs_err::rename(unfinished, reports)?;
+        if let Some((unfinished, finished)) = &reports {
+            create_parent(finished)?;
+            fs_err::rename(unfinished, finished)?;
         }
         reuse.iter().try_for_each(Reuse::keep)?;
     }
@@ -144,7 +145,7 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
 }
 
 fn create(path: &Path) -> io::Result<fs_err::File> {
-    fs_err::create_dir_all(path.parent().unwrap_or(Path::new("")))?;
+    create_parent(path)?;
     fs_err::File::create(path)
 }
 

@@ -285,3 +285,20 @@ fn what_runs_while_building_is_left_alone() {
         assert_eq!(compiled.stderr, "");
     }
 }
+
+#[test]
+fn files_of_a_crate_on_standard_input_are_told_apart_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.rs", "b.rs"] {
+        fs::write(folder.path().join(name), "pub fn f(n: &crate::Noisy) -> u32 { let _a = n.twin(); n.twin().get() }")
+            .unwrap();
+    }
+    let source = "mod a; mod b; pub struct Noisy; impl Drop for Noisy { fn drop(&mut self) { println!() } } \
+         impl Noisy { fn twin(&self) -> Noisy { Noisy } fn get(&self) -> u32 { 3 } } \
+         fn main() { a::f(&Noisy); b::f(&Noisy); }";
+    let mut command = bisect_rustc();
+    command.current_dir(&folder).args(["-", "--crate-name=program", "--edition=2021", "--emit=metadata"]);
+    let compiled = Ran::with_input(command.env("BISECT_PATTERN", "drops=vn"), source).successful();
+    let places: BTreeSet<_> = reports(&compiled.stderr).into_values().map(|lines| lines[0].clone()).collect();
+    assert_eq!(places, ["a.rs:1:56 drops", "b.rs:1:56 drops"].map(str::to_owned).into(), "{}", compiled.stderr);
+}

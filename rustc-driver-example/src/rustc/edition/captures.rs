@@ -14,11 +14,7 @@ use rustc_span::{
     kw,
 };
 
-use super::{
-    describe,
-    facts::Fact,
-    place::{Kind, Place},
-};
+use super::place::{Kind, Place};
 
 /// What may be named in `use<…>` in the bounds of an `impl Trait`.
 pub(super) struct Captures {
@@ -30,13 +26,13 @@ pub(super) struct Captures {
     pub(super) types: Option<Vec<String>>,
 }
 
-/// What each `impl Trait` of the crate shows that means something else in the other edition.
-pub(super) fn facts(tcx: TyCtxt<'_>) -> impl Iterator<Item = (Place, Fact)> {
+/// Each `impl Trait` of the crate that means something else in the other edition, and the function that returns it.
+pub(super) fn all(tcx: TyCtxt<'_>) -> impl Iterator<Item = (Place, LocalDefId, Captures)> {
     tcx.hir_crate_items(()).opaques().filter_map(move |def| {
         let opaque = tcx.hir_node_by_def_id(def).expect_opaque_ty();
         let OpaqueTyOrigin::FnReturn { parent, in_trait_or_impl: None } = opaque.origin else { return None };
         let captures = captures(tcx, opaque, parent)?;
-        Some((Place::new(tcx, opaque.span, Kind::ImplTrait), describe::capturing(tcx, parent, &captures)))
+        Some((Place::new(tcx, opaque.span, Kind::ImplTrait), parent, captures))
     })
 }
 

@@ -56,7 +56,7 @@ pub(super) fn plan(config: &Config) -> Option<Plan> {
         ));
     }
     let survey = survey::run(config);
-    let is_empty = survey.as_ref().is_some_and(|survey| survey.places.is_empty());
+    let is_empty = survey.as_ref().is_some_and(|survey| survey.places.is_empty() && survey.changes.is_empty());
     (is_asked || !is_empty).then_some(Plan { survey })
 }
 
@@ -93,7 +93,7 @@ impl Plan {
         }
         let mut on = BTreeSet::new();
         for (place, change) in &survey.changes {
-            let Origin { name, bisection, .. } = &origin::all(tcx)[&place.writer];
+            let Origin { name, bisection, .. } = place.origin(tcx);
             let fields = [&[Field::Str(name)], &place.fields()[..]].concat();
             let id = bisection.id(change.gate, name, &fields);
             bisection.report(change.gate, id, || change.description.clone());
@@ -109,8 +109,7 @@ impl Plan {
             syntax::with_tree(tcx, |krate| never_type::impose(tcx, krate, edition));
         }
         if !on.is_empty() {
-            let other = |place: &Place| other(origin::all(tcx)[&place.writer].edition);
-            syntax::visit(tcx, &mut |place, _| other(place).filter(|_| on.contains(place)));
+            syntax::visit(tcx, &mut |place, _| other(place.origin(tcx).edition).filter(|_| on.contains(place)));
         }
     }
 

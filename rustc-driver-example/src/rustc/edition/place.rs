@@ -6,7 +6,7 @@
 use std::{
     collections::BTreeMap,
     fmt::Write as _,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -18,7 +18,7 @@ use rustc_span::{
     def_id::{CrateNum, LOCAL_CRATE, StableCrateId},
 };
 
-use super::origin;
+use super::origin::{self, Origin};
 
 /// What kind of syntax decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +88,14 @@ impl Place {
         Self { writer, file: Arc::default(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
     }
 
+    /// Who has written it, and is asked about.
+    ///
+    /// # Panics
+    /// If nobody asks about it: then it is no place of a survey.
+    pub(super) fn origin(&self, tcx: TyCtxt<'_>) -> &'static Origin {
+        &origin::all(tcx)[&self.writer]
+    }
+
     /// What its ID is made of, apart from the crate: nothing of the directory that this machine has it in.
     pub(super) fn fields(&self) -> [Field<'_>; 6] {
         let number = |number: usize| Field::U64(number as u64);
@@ -128,8 +136,12 @@ fn name(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
 /// The first file of a crate.
 fn root(tcx: TyCtxt<'_>, krate: CrateNum) -> Option<PathBuf> {
     if krate == LOCAL_CRATE {
-        let Input::File(path) = &tcx.sess.io.input else { return None };
-        return std::path::absolute(path).ok();
+        let first = match &tcx.sess.io.input {
+            Input::File(path) => path,
+            // The files of such a crate are in the folder in which rustc was started.
+            Input::Str { .. } => Path::new("-"),
+        };
+        return std::path::absolute(first).ok();
     }
     path(&tcx.sess.source_map().lookup_source_file(tcx.def_span(krate.as_def_id()).lo()))
 }

@@ -18,7 +18,14 @@ use rustc_span::{
     edition::Edition,
 };
 
-use super::{super::rustc, body, captures, describe, facts::Facts, never_type, origin, place::Place, syntax};
+use super::{
+    super::rustc,
+    body, captures, describe,
+    facts::{Fact, Facts},
+    never_type, origin,
+    place::Place,
+    syntax,
+};
 use crate::{Description, Gate};
 
 /// What is known of a crate.
@@ -43,6 +50,13 @@ static PLACES: Mutex<BTreeMap<Place, Facts>> = Mutex::new(BTreeMap::new());
 fn places() -> MutexGuard<'static, BTreeMap<Place, Facts>> {
     // Threads of the compiler may panic; what they leave here is whole.
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds what was found out about a place, if it is one of those that are asked about.
+fn learn(place: &Place, fact: Fact) {
+    if let Some(facts) = places().get_mut(place) {
+        facts.learn(fact);
+    }
 }
 
 /// Surveys the crate that is about to be compiled. None if it has errors.
@@ -90,8 +104,8 @@ fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
     syntax::visit(tcx, &mut |place, met| {
         found.entry(place.clone()).or_default().meet(tcx, met);
         // Not what types depend on: it may not compile any more.
-        (place.kind.is_scope() && origin::all(tcx)[&place.writer].edition != Edition::Edition2021)
-            .then_some(Edition::Edition2021)
+        let is_later = place.kind.is_scope() && place.origin(tcx).edition != Edition::Edition2021;
+        is_later.then_some(Edition::Edition2021)
     });
     *places() = found;
     tcx.force_delayed_owners_lowering();
@@ -101,10 +115,8 @@ fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
             let _ = tcx.mir_promoted(def);
         }
     });
-    for (place, fact) in captures::facts(tcx) {
-        if let Some(facts) = places().get_mut(&place) {
-            facts.learn(fact);
-        }
+    for (place, function, captures) in captures::all(tcx) {
+        learn(&place, describe::capturing(tcx, function, &captures));
     }
     // What lints refuse, the other session refuses too.
     tcx.dcx().has_errors_excluding_lint_errors().is_none().then(|| conclude(tcx))
@@ -114,10 +126,12 @@ fn conclude(tcx: TyCtxt<'_>) -> Survey {
     let found = mem::take(&mut *places());
     let mut survey = Survey::default();
     for (place, facts) in found {
-        *survey.places.entry(place.writer).or_default() += usize::from(place.kind.is_scope());
-        if let Some(gate) = facts.gate() {
-            *survey.places.entry(place.writer).or_default() += usize::from(gate == Gate::Captures);
-            let description = facts.describe(place.kind, origin::all(tcx)[&place.writer].edition);
+        let gate = facts.gate();
+        if place.kind.is_scope() || gate == Some(Gate::Captures) {
+            *survey.places.entry(place.writer).or_default() += 1;
+        }
+        if let Some(gate) = gate {
+            let description = facts.describe(place.kind, place.origin(tcx).edition);
             survey.changes.insert(place, Change { gate, description });
         }
     }
@@ -148,9 +162,7 @@ fn mir_promoted(tcx: TyCtxt<'_>, def: LocalDefId) -> Promoted<'_> {
     let body = built.0.borrow();
     if body.tainted_by_errors.is_none() {
         for (place, fact) in body::facts(tcx, def, &body) {
-            if let Some(facts) = places().get_mut(&place) {
-                facts.learn(fact);
-            }
+            learn(&place, fact);
         }
     }
     drop(body);
