@@ -155,3 +155,18 @@ fn what_is_given_to_a_macro_is_of_the_crate_that_calls_it() {
     let places: Vec<_> = there.values().map(|lines| lines[0].as_str()).collect();
     assert_eq!(places, ["app/main.rs:9:25 drops"]);
 }
+
+#[test]
+fn a_variable_of_another_package_that_has_no_meaning_is_named() {
+    let crates = Crates::compile(bisect_rustc, ["2021", "2021"], &[(PACKAGE, "drops=n")]);
+    for value in ["drops=q", "nogate=y"] {
+        let mut command = bisect_rustc();
+        command.current_dir(crates.path()).args(["app/main.rs", "-L.", "--edition=2021", "--extern=middle"]);
+        // Somebody else's makes the compiler look.
+        command.env(PACKAGE, value).env("BISECT_RUSTC_other_1_0_0", "drops=n");
+        let ran = Ran::any(&mut command);
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        let said = format!("error: bisect-rustc: {PACKAGE}=\"{value}\": ");
+        assert!(ran.stderr.starts_with(&said) && ran.stderr.matches("bisect-rustc").count() == 1, "{}", ran.stderr);
+    }
+}

@@ -87,8 +87,10 @@ fn other(edition: Edition) -> Option<Edition> {
 impl Plan {
     /// Reports the changes of a crate that was expanded, and marks the places of those that are on.
     pub(super) fn carry_out(&self, tcx: TyCtxt<'_>) {
+        // A variable that has no meaning is told by this session: nobody hears the survey.
+        let origins = origin::all(tcx);
         let Some(survey) = &self.survey else { return };
-        for (writer, origin) in origin::all(tcx) {
+        for (writer, origin) in origins {
             tell(tcx, survey, *writer, origin);
         }
         let mut on = BTreeSet::new();
