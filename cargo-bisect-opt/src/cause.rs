@@ -5,6 +5,7 @@
 //! wrongly counts.
 
 mod build;
+mod crash;
 
 use std::{fmt, sync::LazyLock};
 
@@ -31,6 +32,11 @@ enum How {
     Unbuilt,
     /// In the words of [`process::describe`].
     Ended(String),
+    /// By a fault of its own, in these words.
+    Crashed {
+        words: String,
+        is_undefined: bool,
+    },
 }
 
 /// One line that tells a failure from others.
@@ -93,10 +99,12 @@ impl Cause {
     pub fn of_harness(finished: &Finished) -> Self {
         let how = match finished.ending {
             Ending::TimedOut | Ending::Interrupted => How::TimedOut,
-            // Anything may be behind the status of another harness. But a crash is a crash: an unhandled exception is
-            // a negative status.
+            // Anything may be behind the status of another harness. But a crash is a crash.
             Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => How::Untold,
-            Ending::Exited(status) => How::Ended(process::describe(status)),
+            Ending::Exited(status) => match crash::of(status) {
+                Some(crash) => How::Crashed { words: process::describe(status), is_undefined: crash.is_undefined() },
+                None => How::Ended(process::describe(status)),
+            },
         };
         // Panics of which tests, and whether these were meant to be, nobody knows.
         Self { how, signs: Vec::new() }
@@ -107,6 +115,25 @@ impl Cause {
         self.how == How::Untold
     }
 
+    /// The same where the compiler's work on undefined behaviour is what may have failed: every crash may be due to that.
+    #[must_use]
+    pub fn under_optimization(self) -> Self {
+        match self.how {
+            How::Crashed { words, .. } => Self { how: How::Crashed { words, is_undefined: true }, ..self },
+            _ => self,
+        }
+    }
+
+    /// Whether the process ended by a fault of its own.
+    pub fn is_crash(&self) -> bool {
+        matches!(self.how, How::Crashed { .. })
+    }
+
+    /// Whether what was running did not come to its end.
+    pub fn is_unended(&self) -> bool {
+        self.is_crash() || self.is_timeout()
+    }
+
     /// Whether it took too long.
     pub fn is_timeout(&self) -> bool {
         self.how == How::TimedOut
@@ -115,6 +142,16 @@ impl Cause {
     /// Whether these may be the same failure.
     pub fn is_like(&self, other: &Self) -> bool {
         if self.is_untold() || other.is_untold() {
+            return true;
+        }
+        let is_chance = |one: &How, another: &How| match (one, another) {
+            // How a crash shows itself is a matter of chance.
+            (How::Crashed { .. }, How::Crashed { .. }) => true,
+            // What undefined behaviour has written to is found by an assertion, or by the processor.
+            (How::Crashed { is_undefined, .. }, How::Test) => *is_undefined,
+            _ => false,
+        };
+        if is_chance(&self.how, &other.how) || is_chance(&other.how, &self.how) {
             return true;
         }
         // Of several panics one may be the failure, and the others its consequences, or meant to be.
@@ -133,7 +170,7 @@ impl fmt::Display for Cause {
             (How::Unbuilt, Some(Sign { place, message })) if place == "error" => write!(f, "{place}: {message}"),
             (How::Unbuilt, Some(Sign { place, .. })) if !is_place(place) => f.write_str(place),
             (_, Some(Sign { place, .. })) => write!(f, "panic at {place}"),
-            (How::Ended(words), None) => f.write_str(words),
+            (How::Ended(words) | How::Crashed { words, .. }, None) => f.write_str(words),
             (How::Test, None) => f.write_str("a test"),
             (How::Unbuilt, None) => f.write_str("the build"),
         }

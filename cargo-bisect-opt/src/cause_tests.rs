@@ -92,7 +92,7 @@ fn how_programs_fail() {
         (&status, &exited(3 << 8, "worse"), true, true),
         (&status, &exited(4 << 8, "bad"), false, true),
         (&segv, &segv, true, true),
-        (&segv, &abort, false, false),
+        (&segv, &abort, false, true),
         (&segv, &timeout, false, false),
         (&timeout, &timeout, true, true),
         (&status, &timeout, false, true),
@@ -107,4 +107,20 @@ fn how_programs_fail() {
     }
     let words = [&status, &segv, &timeout, &panic(3)].map(|finished| Cause::of_program(finished).to_string());
     assert_eq!(words, ["exit status 3", "signal 11", "timeout", "panic at src/main.rs:3:1"]);
+}
+
+#[test]
+fn under_optimization_every_crash_may_be_due_to_undefined_behaviour() {
+    let ended = |status: i32| {
+        let ending = Ending::Exited(ExitStatus::from_raw(status));
+        Cause::of_harness(&Finished { ending, output: Vec::new(), duration: Duration::ZERO })
+    };
+    let (panic, fault, abort) = (panic_at("src/lib.rs:1:1", "bad"), ended(11), ended(6));
+    assert!(fault.is_like(&panic) && panic.is_like(&fault));
+    assert!(!abort.is_like(&panic) && !panic.is_like(&abort));
+    let abort = abort.under_optimization();
+    assert!(abort.is_like(&panic) && panic.is_like(&abort));
+    // A signal from outside is no crash.
+    assert!(!ended(15).under_optimization().is_like(&fault) && !ended(15).is_crash());
+    assert_eq!(panic.clone().under_optimization(), panic);
 }

@@ -71,6 +71,11 @@ pub trait Level: Debug + Send + Sync {
         self.build_with(pattern)
     }
 
+    /// Whether what differs is how code is optimized, and not what it means.
+    fn is_about_optimization(&self) -> bool {
+        true
+    }
+
     /// The packages that are compiled in the bad way with a pattern.
     fn bad(&self, pattern: &Pattern) -> BTreeSet<ChangeId>;
 

@@ -8,11 +8,11 @@ mod axis;
 mod compile;
 mod criteria;
 mod failures;
-mod hanging;
 mod listing;
 mod reproduce;
 mod run;
 mod separate;
+mod unended;
 
 use std::{
     collections::BTreeSet,
@@ -309,8 +309,8 @@ impl Program {
             None => focus.give_up(),
             Some(failures) => {
                 let causes = attempt.parts().flat_map(|part| &part.causes);
-                let hanging = causes.filter(|(_, cause)| cause.is_timeout());
-                focus.learn_hanging(hanging.map(|(failure, _)| failure.clone()));
+                let unended = causes.filter(|(_, cause)| cause.is_unended());
+                focus.learn_unended(unended.map(|(failure, _)| failure.clone()));
                 focus.learn(side, failures)
             }
         };

@@ -112,11 +112,15 @@ impl Level for Gated {
         let matcher = Matcher::new(pattern);
         let is_on = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
         // A function that is off makes a package another one than without the driver, an expression that is on does.
-        let is_about_code = matches!(self.gates, Gates::Functions { .. });
+        let is_about_code = self.is_about_optimization();
         let is_asked = |package: &Package| is_about_code || of_package(&told, package).iter().any(is_on);
         let expands = |package: &Package| told.get(&package.change).is_some_and(|told| told.met.keys().any(is_on));
         let packages = self.gated().filter(|package| is_asked(package) || expands(package));
         Some(self.build(packages.collect(), |package| is_asked(package).then(|| self.gates.value(pattern))))
+    }
+
+    fn is_about_optimization(&self) -> bool {
+        matches!(self.gates, Gates::Functions { .. })
     }
 
     fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {

@@ -75,12 +75,14 @@ impl Criteria {
 
     fn fits(&self, failure: &Failure, cause: &Cause) -> bool {
         let Some(calibration) = &self.calibration else { return true };
-        let both_hang = |known: &Cause| known.is_timeout() && cause.is_timeout();
-        // An executable that did not say which test failed, or hangs, may have meant this one; and the other way round.
+        // Where a process did not come to its end and nobody knows by which test, it may have been this one; and the other
+        // way round.
+        let both_unended = |known: &Cause| known.is_unended() && cause.is_unended() && known.is_like(cause);
+        let may_be_meant = |known: &Cause| known.is_untold() || known.is_unended() && known.is_like(cause);
         let of_tests = calibration.keys().filter(|known| failure.test.is_none() && known.whole() == *failure);
         calibration.fits(failure, cause)
-            || calibration.of(&failure.whole()).any(|known| known.is_untold() || both_hang(known))
-            || of_tests.flat_map(|test| calibration.of(test)).any(both_hang)
+            || calibration.of(&failure.whole()).any(may_be_meant)
+            || of_tests.flat_map(|test| calibration.of(test)).any(both_unended)
     }
 
     /// Whether it did not fail where the failure was seen that is searched for.
@@ -89,18 +91,32 @@ impl Criteria {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
-    use super::*;
-    use crate::calibration::Side;
+    use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
-    /// `x:test@line`, `x:test@hang`; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
+    use super::*;
+    use crate::{
+        calibration::Side,
+        process::{Ending, Finished},
+    };
+
+    /// `x:test@line`, `x:test@hang`, and how it crashed; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
     fn causes(list: &str) -> BTreeMap<Failure, Cause> {
         let failure = |item: &str| {
             let (name, how) = item.split_once('@').map_or((item, None), |(name, how)| (name, Some(how)));
             let (executable, test) = name.split_once(':').map_or((name, None), |(e, t)| (e, Some(t.to_owned())));
             let cause = match how {
                 Some("hang") => Cause::TIMEOUT,
+                Some(signal @ ("abort" | "fault" | "term")) => {
+                    let number = match signal {
+                        "abort" => 6,
+                        "fault" => 11,
+                        _ => 15,
+                    };
+                    let ending = Ending::Exited(ExitStatus::from_raw(number));
+                    Cause::of_harness(&Finished { ending, output: Vec::new(), duration: Duration::ZERO })
+                }
                 Some(line) => Cause::of_test(&format!("thread 't' panicked at src/lib.rs:{line}:5:\nbad\n")),
                 None => Cause::UNTOLD,
             };
@@ -156,6 +172,23 @@ mod tests {
             ("x:a@hang", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
             ("x:a@hang", "x@1", "another failure: panic at src/lib.rs:1:5"),
             ("x:a@1", "x@hang", "another failure: timeout"),
+            // A test crashes in any way, but a failed assertion is the same only where undefined behaviour has shown itself.
+            ("x:a@fault", "x:a@abort", "same"),
+            ("x:a@fault", "x:a@1", "same"),
+            ("x:a@1", "x:a@fault", "same"),
+            ("x:a@abort", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
+            ("x:a@1", "x:a@abort", "another failure: a: signal 6"),
+            ("x:a@fault", "x:a@hang", "another failure: a: timeout"),
+            ("x:a@fault", "x:a@term", "another failure: a: signal 15"),
+            // Of another test it is another failure; of which one may not be known.
+            ("x:a@fault", "x:b@fault", "another failure: b fails"),
+            ("x:a@fault", "x:b@1", "another failure: b fails"),
+            ("x:a@fault", "x@abort", "same"),
+            ("x@fault", "x:a@abort", "same"),
+            ("x@fault", "x:a@1", "same"),
+            ("x@abort", "x:a@1", "another failure: a fails"),
+            ("x:a@fault", "y@fault", "another failure: signal 11"),
+            ("x:a@1", "x@fault", "another failure: signal 11"),
         ] {
             assert_eq!(verdict(calibrated, list), expected, "with every change: {calibrated}; now: {list}");
         }

@@ -44,8 +44,8 @@ pub struct Focus {
     repeat_all: bool,
     all: Option<Failures>,
     none: Option<Failures>,
-    /// What took too long at the ends.
-    hanging: Failures,
+    /// What did not come to its end, at the ends of the search.
+    unended: Failures,
     /// How often what failed elsewhere did so, while nothing had failed at the ends.
     late: BTreeMap<Failure, usize>,
     decided: Option<Decided>,
@@ -114,15 +114,15 @@ impl Focus {
         notes
     }
 
-    /// Learns which failures in a run of everything are that something took too long.
-    pub fn learn_hanging(&mut self, failures: impl IntoIterator<Item = Failure>) {
-        self.hanging.extend(failures);
+    /// Learns which failures in a run of everything are that something did not come to its end.
+    pub fn learn_unended(&mut self, failures: impl IntoIterator<Item = Failure>) {
+        self.unended.extend(failures);
     }
 
-    /// Where an executable took too long and nobody knows which of its tests did, it may be any of those that fail at the
-    /// other end: they are no difference.
+    /// Where an executable did not come to its end and nobody knows by which of its tests, it may be any of those that fail at
+    /// the other end: they are no difference.
     fn blurred(&self, failures: &Failures) -> Failures {
-        let is_unclear = |failure: &Failure| self.hanging.contains(&failure.whole());
+        let is_unclear = |failure: &Failure| self.unended.contains(&failure.whole());
         let blur = |failure: &Failure| if is_unclear(failure) { failure.whole() } else { failure.clone() };
         failures.iter().map(blur).collect()
     }
@@ -230,12 +230,16 @@ fn to_repeat(searched: Failures) -> BTreeMap<String, Option<Vec<String>>> {
         }
     }
     for tests in repeat.values_mut() {
-        let bytes = |tests: &Vec<String>| tests.iter().map(|test| test.len() + 1).sum::<usize>();
-        if tests.as_ref().is_some_and(|tests| bytes(tests) > ARGUMENTS) {
+        if tests.as_ref().is_some_and(|tests| too_many_arguments(tests)) {
             *tests = None;
         }
     }
     repeat
+}
+
+/// Whether these are too many for a command line.
+pub fn too_many_arguments(tests: &[String]) -> bool {
+    tests.iter().map(|test| test.len() + 1).sum::<usize>() > ARGUMENTS
 }
 
 /// `a, b, c and 3 more`
@@ -388,9 +392,9 @@ mod tests {
             // Whether all of that hangs, or only what did not say which test it was.
             for hangs in [|_: &Failure| true, |failure: &Failure| failure.test.is_none()] {
                 let mut focus = Focus::default();
-                focus.learn_hanging(failures(all).into_iter().filter(hangs));
+                focus.learn_unended(failures(all).into_iter().filter(hangs));
                 focus.learn(Side::All, failures(all));
-                focus.learn_hanging(failures(none).into_iter().filter(hangs));
+                focus.learn_unended(failures(none).into_iter().filter(hangs));
                 focus.learn(Side::None, failures(none));
                 assert_eq!(focus.searched(), Some(&failures(searched)), "all: {all}; none: {none}");
             }

@@ -1,6 +1,13 @@
 //! One run: built if need be, and everything that is to be run started, one after the other.
 
-use std::{borrow::Cow, collections::BTreeSet, ffi::OsString, path::Path, process::Command, time::Instant};
+use std::{
+    borrow::Cow,
+    collections::BTreeSet,
+    ffi::OsString,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
 
 use bisect_core::{
     Matcher, Pattern,
@@ -17,6 +24,7 @@ use super::{
 use crate::{
     cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest, toggles},
     cause::Cause,
+    codegen::Level,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Finished, Job},
     repetition::Repetition,
@@ -24,7 +32,6 @@ use crate::{
     target::{Request, RunError},
 };
 
-/// Of a selection that leaves nothing to execute.
 /// Why there is nothing to run, for people; the log says more.
 #[derive(Debug)]
 pub(super) struct Unbuilt(pub(super) String);
@@ -173,11 +180,12 @@ impl Program {
                 continue;
             }
             let (report_file, log) = (request.report_file, request.log);
-            let start = Start { artifacts, executable, share, started, report_file, log };
+            let limit = self.settings.timeout;
+            let start = Start { artifacts, executable, share, started, limit, report_file, log };
             let finished = self.start(&start, request, reports)?;
             let timed_out = finished.ending == Ending::TimedOut;
             let part = self.part(executable, &finished)?;
-            parts.push(self.tell_hanging(part, &finished, &start, request)?);
+            parts.push(self.name_unended(part, &finished, &start, request, reports)?);
             if timed_out {
                 break;
             }
@@ -194,7 +202,7 @@ impl Program {
     ) -> Result<Finished, RunError> {
         let finished = process::run(Job {
             command: self.command(start, &self.arguments(start.share), request),
-            timeout: self.settings.timeout.map(|timeout| timeout.saturating_sub(start.started.elapsed())),
+            timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),
             log: start.log,
             append: true,
             interrupt: request.interrupt,
@@ -263,7 +271,10 @@ impl Program {
         }
         let before = libtest::failed_before_the_end(&finished.output).into_iter();
         let before = before.map(|test| (failure(Some(test)), Cause::UNTOLD));
-        before.chain([(failure(None), Cause::of_harness(finished))]).collect()
+        let whole = Cause::of_harness(finished);
+        let is_optimized = self.level().is_some_and(Level::is_about_optimization);
+        let whole = if is_optimized { whole.under_optimization() } else { whole };
+        before.chain([(failure(None), whole)]).collect()
     }
 }
 
@@ -274,6 +285,8 @@ pub(super) struct Start<'a> {
     pub(super) share: Share<'a>,
     /// When the execution began.
     pub(super) started: Instant,
+    /// How long it may take.
+    pub(super) limit: Option<Duration>,
     pub(super) report_file: &'a Path,
     pub(super) log: &'a Path,
 }

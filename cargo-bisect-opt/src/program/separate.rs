@@ -137,7 +137,8 @@ impl Program {
         let share = test.test.as_ref().map_or(Share::Everything, |test| Share::Tests(slice::from_ref(test)));
         let repetition = request.repetition;
         let executions = self.repeat(repetition, &self.alone(), || {
-            let start = Start { artifacts, executable, share, started: Instant::now(), report_file, log };
+            let limit = place.limit.or(self.settings.timeout);
+            let start = Start { artifacts, executable, share, started: Instant::now(), limit, report_file, log };
             let finished = self.start(&start, request, &mut reports)?;
             let part = self.part(executable, &finished)?;
             Ok(vec![if test.test.is_some() { all_by(test, part) } else { part }])
@@ -180,6 +181,8 @@ fn all_by(test: &Failure, part: Part) -> Part {
 /// A test that is run in a process of its own, and where.
 pub(super) struct Place<'a> {
     test: &'a Failure,
+    /// How long it may take, if not as long as any run.
+    limit: Option<Duration>,
     log: PathBuf,
     report_file: PathBuf,
     result: OnceLock<Result<Attempt, RunError>>,
@@ -188,7 +191,12 @@ pub(super) struct Place<'a> {
 impl<'a> Place<'a> {
     pub(super) fn new(test: &'a Failure, number: usize, request: &Request<'_>) -> Self {
         let file = |extension| request.scratch.path().join(format!("{number}.{extension}"));
-        Self { test, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
+        Self { test, limit: None, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
+    }
+
+    /// The same, that may take so long; `None`: as long as any run.
+    pub(super) fn with_limit(self, limit: Option<Duration>) -> Self {
+        Self { limit, ..self }
     }
 }
 
