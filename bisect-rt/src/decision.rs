@@ -4,6 +4,8 @@ use std::cell::Cell;
 
 use bisect_core::{ChangeId, Matcher};
 
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use crate::errno;
 use crate::{
     config::{self, Setting},
     report::{self, Report, Text},
@@ -92,6 +94,8 @@ thread_local! {
 pub(crate) struct Nesting {
     /// How many it is in.
     level: u8,
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    _errno: errno::Kept,
 }
 
 impl Nesting {
@@ -100,7 +104,11 @@ impl Nesting {
         let level = NESTING.get();
         (level < MAX_NESTING).then(|| {
             NESTING.set(level + 1);
-            Self { level }
+            Self {
+                level,
+                #[cfg(any(target_os = "linux", target_os = "android"))]
+                _errno: errno::Kept::new(),
+            }
         })
     }
 

@@ -97,6 +97,8 @@
 //!
 //! # What is not supported
 //! - Targets without 64-bit atomics, but for `--cfg bisect_off`.
+//! - Text for people on stacks of less than 128 KiB elsewhere than on `x86_64` and `aarch64` under Unix: it is made on the
+//!   deciding thread there.
 //! - Stacks on targets without an unwinder (WebAssembly): all are one. Sites and callers work.
 //! - Frame pointers elsewhere than on `x86_64` and `aarch64` under Linux, Android and Apple's systems; there the unwinder
 //!   is used, as it is on a signal's or a coroutine's stack.
@@ -105,8 +107,10 @@
 //! - Code that is made at run time: a stack ends before its first such frame. So it does, with frame pointers, at code
 //!   that was built without them.
 //! - A library that is loaded where another was unloaded: stacks through it may be taken for those of the other.
-//! - In a signal handler, or the child of a `fork` of a program with several threads: patterns that begin with `v`, and
-//!   reports to standard error, whose lock may be held. Decisions and reports to a file are fine.
+//! - In a signal handler, or the child of a `fork` of a program with several threads: patterns that begin with `v`, because
+//!   text for people takes locks and memory. Decisions and other reports are fine, with these exceptions: by the unwinder
+//!   with another C library than glibc 2.35 or newer, whose unwinder takes the lock of the dynamic loader; and in a library
+//!   that was loaded by `dlopen`, whose thread-local variables glibc allocates when a thread first uses them.
 //! - A toggle in what decisions themselves call (an allocator): it decides, but keeps its default where it calls itself.
 
 #[cfg(all(not(bisect_off), not(target_has_atomic = "64")))]
@@ -115,34 +119,38 @@ compile_error!("bisect-rt needs 64-bit atomics; build with `--cfg bisect_off` fo
 #[doc(hidden)]
 #[path = "private0.rs"]
 pub mod __private0;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod build_time;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod config;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod decision;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
+mod errno;
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod fingerprint;
-#[cfg(all(not(bisect_off), any(target_os = "linux", target_os = "android")))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
 mod loaded;
 mod macros;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
+mod mappings;
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod mode;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod pages;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod registry;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod report;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod stack;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod start;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod table;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod toggle;
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod value;
 
 pub use bisect_macros::{bisect_attr, bisect_build, bisect_point, bisect_toggle};

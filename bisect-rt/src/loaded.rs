@@ -1,4 +1,4 @@
-//! The modules in this process, as the dynamic loader of an ELF system lists them.
+//! The modules in this process, as the dynamic loader of an ELF system lists them, and as they are in memory.
 
 use std::{
     ffi::{CStr, c_int, c_void},
@@ -18,11 +18,75 @@ pub(crate) struct Module<'a> {
 }
 
 #[cfg(target_pointer_width = "64")]
-type Header = libc::Elf64_Phdr;
+pub(crate) type Header = libc::Elf64_Phdr;
+#[cfg(target_pointer_width = "64")]
+type FileHeader = libc::Elf64_Ehdr;
 #[cfg(target_pointer_width = "32")]
-type Header = libc::Elf32_Phdr;
+pub(crate) type Header = libc::Elf32_Phdr;
+#[cfg(target_pointer_width = "32")]
+type FileHeader = libc::Elf32_Ehdr;
 
-impl Module<'_> {
+/// The smallest page: what is on the first one of a file is mapped with it.
+const PAGE: u64 = 4096;
+
+/// Notes that are longer are no build ID.
+const LONGEST_NOTE: u64 = PAGE;
+
+impl<'a> Module<'a> {
+    /// The module whose file is mapped there, from its first byte on; `None`, if the file is none that can be loaded. It is
+    /// not known whether it is the main executable.
+    ///
+    /// # Safety
+    /// At the start of the range a page is mapped that can be read, and it stays for as long as the path.
+    #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
+    pub(crate) unsafe fn mapped_at(range: Range<u64>, path: &'a [u8]) -> Option<Self> {
+        let start = std::ptr::with_exposed_provenance::<FileHeader>(usize::try_from(range.start).ok()?);
+        // SAFETY: the page is there, and its start is aligned for the header.
+        let header = unsafe { &*start };
+        let (offset, count) = (u64::from(header.e_phoff), u64::from(header.e_phnum));
+        let end = offset.checked_add(count.checked_mul(size_of::<Header>() as u64)?)?;
+        let is_usable = header.e_ident.starts_with(b"\x7fELF")
+            && usize::from(header.e_phentsize) == size_of::<Header>()
+            && offset.is_multiple_of(align_of::<Header>() as u64)
+            && end <= PAGE.min(range.end - range.start);
+        if !is_usable {
+            return None;
+        }
+        // SAFETY: on the same page, and aligned.
+        let headers = unsafe {
+            slice::from_raw_parts(
+                start.byte_add(usize::try_from(offset).ok()?).cast::<Header>(),
+                count.try_into().ok()?,
+            )
+        };
+        let first = headers.iter().find(|header| header.p_type == libc::PT_LOAD)?;
+        let base = range.start.wrapping_sub(u64::from(first.p_vaddr).wrapping_sub(first.p_offset.into()));
+        Some(Self { path, is_main: false, base, headers })
+    }
+
+    /// The program headers as bytes.
+    pub(crate) fn header_bytes(&self) -> &[u8] {
+        // SAFETY: headers are plain integers without padding, and as many bytes as are read here.
+        unsafe { slice::from_raw_parts(self.headers.as_ptr().cast(), size_of_val(self.headers)) }
+    }
+
+    /// The contents of its notes, a build ID among them, as far as they are loaded.
+    #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
+    pub(crate) fn notes(&self) -> impl Iterator<Item = &[u8]> {
+        self.headers.iter().filter(|header| header.p_type == libc::PT_NOTE).filter_map(|header| {
+            let start = self.base.wrapping_add(header.p_vaddr.into());
+            let size = u64::from(header.p_memsz);
+            let end = start.checked_add(size).filter(|_| size <= LONGEST_NOTE)?;
+            let is_loaded = |segment: Range<u64>| segment.start <= start && end <= segment.end;
+            if !self.segments(libc::PF_R).any(is_loaded) {
+                return None;
+            }
+            let start = std::ptr::with_exposed_provenance(usize::try_from(start).ok()?);
+            // SAFETY: within a segment that is loaded and can be read.
+            Some(unsafe { slice::from_raw_parts(start, usize::try_from(size).ok()?) })
+        })
+    }
+
     /// The address ranges that were loaded with all of these permissions.
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn segments(&self, permissions: u32) -> impl Iterator<Item = Range<u64>> {

@@ -3,7 +3,7 @@
 
 pub use ::core;
 
-#[cfg(not(bisect_off))]
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 pub use crate::{
     build_time::is_enabled,
     mode::inactive,

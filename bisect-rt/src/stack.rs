@@ -21,12 +21,20 @@ use crate::{
 };
 
 #[cfg(all(
+    any(bisect_frame_pointers, test),
+    any(target_arch = "x86_64", target_arch = "aarch64"),
+    any(target_os = "linux", target_os = "android"),
+))]
+mod bounds;
+#[cfg(all(
     bisect_frame_pointers,
     any(target_arch = "x86_64", target_arch = "aarch64"),
     any(target_os = "linux", target_os = "android", target_vendor = "apple"),
 ))]
 mod frame_pointers;
 mod modules;
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+mod roomy;
 mod symbolize;
 mod trim;
 mod unwinder;
@@ -36,9 +44,10 @@ pub(crate) const MAX_DEPTH: usize = 128;
 
 static FORCE_UNWINDER: AtomicBool = AtomicBool::new(false);
 
-/// Whether stacks are captured by the unwinder even where there are frame pointers.
-pub(crate) fn force_unwinder(force: bool) {
-    FORCE_UNWINDER.store(force, Relaxed);
+/// Before the first decision: `force_unwinder` has stacks captured by the unwinder even where there are frame pointers.
+pub(crate) fn prepare(force_unwinder: bool) {
+    FORCE_UNWINDER.store(force_unwinder, Relaxed);
+    modules::prepare();
 }
 
 /// Not initialized, because that would take longer than the capture.
@@ -106,6 +115,17 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     let nesting = Nesting::enter()?;
     let mut frames = [MaybeUninit::uninit(); MAX_DEPTH];
     let frames = modules::locate(addresses, &mut frames);
+    // Beyond what is in a module may be anything, and something else every time, where code without frame pointers has
+    // left data in their register. So it is no part of what the decision is remembered by, which would fill the memory.
+    let key = if frames.len() == addresses.len() {
+        key
+    } else {
+        let key = key_of(toggle, value, &addresses[..frames.len()]);
+        if let Some(decision) = decision::seen(key) {
+            return Some(decision);
+        }
+        key
+    };
     let id = id(toggle, value, frames);
     let describe = |text: &mut _| {
         toggle.describe(&toggle.place, text);
@@ -118,6 +138,15 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     } else {
         decision::first_of_key(&nesting, toggle, key, id, describe)
     }
+}
+
+/// As `decide` makes it of what is captured.
+fn key_of(toggle: &Toggle, value: Option<u64>, addresses: &[u64]) -> u64 {
+    let mut fingerprint = Fingerprint::new(toggle.name_hash, value);
+    for &address in addresses {
+        fingerprint.add(address);
+    }
+    fingerprint.key()
 }
 
 /// Of all frames at once: to feed a hasher with one after the other takes longer than everything else here.

@@ -42,7 +42,7 @@ fn configure() {
     if config.is_default() {
         return;
     }
-    stack::force_unwinder(is_set(UNWINDER));
+    stack::prepare(is_set(UNWINDER));
     if let Some(path) = env::var_os(report::VARIABLE).filter(|path| !path.is_empty()) {
         open_reports(path);
     }

@@ -68,12 +68,10 @@ struct Candidate {
 impl From<&Module<'_>> for Candidate {
     fn from(module: &Module<'_>) -> Self {
         let path = if module.is_main { b"/proc/self/exe" } else { module.path };
-        // SAFETY: headers are plain integers without padding, and as many bytes as are read here.
-        let headers = unsafe { slice::from_raw_parts(module.headers.as_ptr().cast(), size_of_val(module.headers)) };
         Self {
             file: OsStr::from_bytes(path).into(),
             base: module.base,
-            headers: headers.to_vec(),
+            headers: module.header_bytes().to_vec(),
             segments: module.segments(libc::PF_R).collect(),
         }
     }

@@ -76,24 +76,8 @@ fn first_of_thread() -> Range<usize> {
     start..end
 }
 
-/// A stack that no frame lies on.
 #[cfg(not(target_vendor = "apple"))]
-const UNKNOWN: (usize, usize) = (usize::MAX, usize::MAX);
-
-#[cfg(not(target_vendor = "apple"))]
-fn bounds() -> (usize, usize) {
-    let mut attributes = std::mem::MaybeUninit::uninit();
-    // SAFETY: the first call initializes the attributes or fails; the others are given what it initialized.
-    unsafe {
-        if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
-            return UNKNOWN;
-        }
-        let (mut start, mut size) = (std::ptr::null_mut(), 0);
-        let error = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut start, &raw mut size);
-        libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        if error == 0 { (start.addr(), start.addr() + size) } else { UNKNOWN }
-    }
-}
+use super::bounds::bounds;
 
 #[cfg(target_vendor = "apple")]
 fn bounds() -> (usize, usize) {

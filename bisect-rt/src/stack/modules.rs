@@ -1,10 +1,11 @@
 //! The modules of the process (the executable and its libraries), to which addresses are relative.
 //!
-//! They are asked for again with every stack that is new, so that what `dlopen` loads and `dlclose` unloads is known,
+//! They are looked up again with every stack that is new, so that what `dlopen` loads and `dlclose` unloads is known,
 //! and nothing has to be kept in step.
 
 use std::mem::MaybeUninit;
 
+#[cfg(any(unix, windows))]
 use bisect_core::{Field, IdHasher};
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -22,6 +23,8 @@ mod system;
 #[cfg(not(any(unix, windows)))]
 mod system {
     //! Elsewhere there are no stacks either.
+
+    pub(super) fn prepare() {}
 
     pub(super) fn locate(_: &[u64], _: &mut [super::Frame]) {}
 
@@ -76,19 +79,38 @@ pub(super) fn locate<'a>(addresses: &[u64], frames: &'a mut [MaybeUninit<Frame>]
     &frames[..located]
 }
 
+/// Finds what is needed later and cannot be found while deciding. Called before the first decision.
+pub(super) fn prepare() {
+    system::prepare();
+}
+
 /// The file name of the module of an address.
 pub(super) fn file_name(address: u64) -> Option<String> {
     system::file_name(address)
 }
 
-/// The identity of a library: its file name, wherever it is installed.
-fn identity(path: &[u8]) -> u64 {
-    let file_name = path.rsplit(|&byte| is_separator(byte)).next().unwrap_or(path);
-    IdHasher::new().bytes(file_name).field(Field::Str("module")).finish().0
+/// The identity of a library: its file name and what is in the file, wherever it is installed. The addresses of its code
+/// depend on what is in the file, too.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn identity(module: &crate::loaded::Module<'_>) -> u64 {
+    let mut hasher = IdHasher::new();
+    hasher.bytes(file_name_of(module.path)).bytes(module.header_bytes());
+    for note in module.notes() {
+        hasher.bytes(note);
+    }
+    hasher.field(Field::Str("module")).finish().0
 }
 
-fn is_separator(byte: u8) -> bool {
-    byte == b'/' || cfg!(windows) && byte == b'\\'
+/// The identity of a library: its file name, wherever it is installed.
+#[cfg(all(any(unix, windows), not(any(target_os = "linux", target_os = "android"))))]
+fn identity(path: &[u8]) -> u64 {
+    IdHasher::new().bytes(file_name_of(path)).field(Field::Str("module")).finish().0
+}
+
+#[cfg(any(unix, windows))]
+fn file_name_of(path: &[u8]) -> &[u8] {
+    let is_separator = |byte: &u8| *byte == b'/' || cfg!(windows) && *byte == b'\\';
+    path.rsplit(is_separator).next().unwrap_or(path)
 }
 
 #[cfg(test)]
@@ -96,16 +118,29 @@ mod tests {
     use super::*;
 
     #[test]
+    #[cfg(any(target_os = "linux", target_os = "android"))]
     fn a_library_is_the_same_wherever_it_is_installed() {
-        assert_eq!(identity(b"/usr/lib/libfoo.so.1"), identity(b"libfoo.so.1"));
-        assert_ne!(identity(b"/usr/lib/libfoo.so.1"), identity(b"/usr/lib/libfoo.so.2"));
-        assert_ne!(identity(b"libfoo.so.1"), MAIN);
+        use crate::loaded::{Header, Module};
+
+        // SAFETY: integers.
+        let mut headers = [unsafe { std::mem::zeroed::<Header>() }; 2];
+        let id = |path: &str, base, headers: &[Header]| {
+            identity(&Module { path: path.as_bytes(), is_main: false, base, headers })
+        };
+        let here = id("/usr/lib/libfoo.so.1", 0x1000, &headers);
+        assert_eq!(here, id("libfoo.so.1", 0x2000, &headers));
+        assert_ne!(here, id("/usr/lib/libfoo.so.2", 0x1000, &headers));
+        assert_ne!(here, MAIN);
+        headers[1].p_filesz = 1;
+        assert_ne!(here, id("/opt/lib/libfoo.so.1", 0x1000, &headers), "another library of the same name");
     }
 
     #[test]
     #[cfg(any(unix, windows))]
+    #[cfg_attr(miri, ignore = "there are no modules")]
     fn code_is_located_and_data_is_not() {
-        let code = identity as fn(&[u8]) -> u64 as usize as u64;
+        prepare();
+        let code = prepare as fn() as usize as u64;
         let data = Box::new(0_u8);
         let mut frames = [MaybeUninit::uninit(); 8];
         let frames = locate(&[code, code + 1, &raw const *data as u64, code], &mut frames);

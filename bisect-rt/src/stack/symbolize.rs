@@ -19,13 +19,15 @@ pub(super) struct Function {
 /// compiler was given it: what comes before that in the full path is the folder in which the compiler ran, and is cut
 /// off from the other files too.
 pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], frames: &[Frame], text: &mut Text) {
-    let frames = addresses.iter().zip(frames).map(|(&address, frame)| (address, frame.offset));
+    let frames = || addresses.iter().zip(frames).map(|(&address, frame)| (address, frame.offset));
+    let mut functions = Vec::new();
     // Debug information is read into a cache that a nested call would find half-changed.
-    let functions: Vec<Function> = if nesting.is_inner() {
-        frames.map(|(address, offset)| unknown(address, offset)).collect()
-    } else {
-        frames.flat_map(|(address, offset)| resolve(address, offset)).collect()
-    };
+    if !nesting.is_inner() {
+        with_room(|| functions = frames().flat_map(|(address, offset)| resolve(address, offset)).collect());
+    }
+    if functions.is_empty() {
+        functions = frames().map(|(address, offset)| unknown(address, offset)).collect();
+    }
     let functions = trim::trim(&functions);
     let folder = functions.iter().find_map(|function| folder(function.place.as_deref()?, toggle.file));
     for Function { name, place } in functions {
@@ -34,6 +36,18 @@ pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], fra
             None => text.line(format_args!("  {name}")),
         }
     }
+}
+
+/// Runs what takes more stack than there may be.
+#[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
+fn with_room(work: impl FnOnce()) {
+    super::roomy::run(work);
+}
+
+/// Elsewhere the thread's own has to do.
+#[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
+fn with_room(work: impl FnOnce()) {
+    work();
 }
 
 /// The functions of a frame, the innermost inlined one first.

@@ -5,12 +5,15 @@ use super::Capture;
 /// With at most `depth` callers of the function in whose frame `marker` lies.
 ///
 /// A frame's stack pointer is that of its call of the next inner one. Those of the unwinder, ours and the marker's
-/// function are therefore below the marker, and that of the marker's caller is above.
+/// function are therefore below the marker, and that of the marker's caller is above. Frames beyond may be on another
+/// stack (a signal's or a coroutine's caller), which may lie anywhere.
 #[inline(always)]
 pub(super) fn captured(mut capture: Capture<'_>, depth: usize, marker: usize) -> Capture<'_> {
     let mut left = depth;
+    let mut is_ours = true;
     trace(|frame| {
-        if frame.sp().addr() <= marker {
+        is_ours = is_ours && frame.sp().addr() <= marker;
+        if is_ours {
             return true;
         }
         let address = frame.ip().addr();

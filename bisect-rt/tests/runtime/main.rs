@@ -4,6 +4,8 @@
 
 mod allocations;
 mod built;
+#[cfg(target_os = "linux")]
+mod contexts;
 mod cost;
 mod fixture;
 mod keys;

@@ -90,16 +90,6 @@ fn a_stack_for_people() {
 }
 
 #[test]
-fn a_toggle_in_the_allocator_ends() {
-    let path = Flavour::Plain.program("probe", "allocator");
-    for pattern in ["y", "vy"] {
-        let run = Program::new(&path).pattern(pattern).run();
-        assert_eq!(run.stdout, "allocated: 100\n");
-        assert!(!run.reports.is_empty());
-    }
-}
-
-#[test]
 #[cfg(target_os = "linux")]
 fn toggles_in_a_dynamic_library() {
     let host = Flavour::Dynamic.program("host", "host");

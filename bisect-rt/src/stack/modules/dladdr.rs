@@ -8,6 +8,8 @@ use std::{
 
 use super::{Frame, MAIN, identity};
 
+pub(super) fn prepare() {}
+
 pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
     let main = module_of(start_of_main()).map(|module| module.base);
     for (frame, &address) in frames.iter_mut().zip(addresses) {

@@ -1,105 +1,243 @@
-//! By the list of the dynamic loader.
+//! By `_dl_find_object`, which takes no lock, where the C library has it (glibc 2.35); elsewhere by the kernel's list of
+//! mappings. The list of the dynamic loader will not do: its lock may be held by a thread that a `fork` left behind, or
+//! by the code that a signal interrupted.
 
 use std::{
-    ops::ControlFlow,
+    ffi::{CStr, c_char, c_int, c_void},
+    mem::{MaybeUninit, transmute},
+    ops::{ControlFlow, Range},
     path::Path,
+    ptr,
     sync::atomic::{
-        AtomicU64,
+        AtomicPtr, AtomicU64,
         Ordering::{Acquire, Relaxed, Release},
     },
 };
 
 use super::{Frame, MAIN, NO_MODULE, identity};
-use crate::loaded;
+use crate::{
+    loaded::{self, Module},
+    mappings::{self, Mapping},
+};
 
-/// In one pass over the modules, whatever the number of addresses, because a pass takes the loader's lock; in none at
-/// all for a stack that is wholly in the main executable, which is not unloaded.
+/// Finds what is needed later and takes a lock to find. Called before the first decision.
+pub(super) fn prepare() {
+    MAIN_CODE.find();
+    #[cfg(target_env = "gnu")]
+    {
+        // SAFETY: a C string, looked for in all modules.
+        let find = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"_dl_find_object".as_ptr()) };
+        FIND_OBJECT.store(find, Release);
+    }
+}
+
 pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
-    let main = MAIN_CODE.known_or_found();
+    let main = MAIN_CODE.get();
     let mut missing = frames.len();
     for (frame, &address) in frames.iter_mut().zip(addresses) {
-        if (main.start..main.end).contains(&address) {
+        if main.code.contains(&address) {
             *frame = Frame { module: MAIN, offset: address.wrapping_sub(main.base) };
             missing -= 1;
         }
     }
     if missing > 0 {
-        locate_in_all(addresses, frames, missing);
+        each_module_of(addresses, |module| locate_in(module, addresses, frames));
     }
 }
 
-fn locate_in_all(addresses: &[u64], frames: &mut [Frame], mut missing: usize) {
-    loaded::for_each(|module| {
-        let mut id = None;
-        for (frame, &address) in frames.iter_mut().zip(addresses) {
-            if frame.module == NO_MODULE && module.has_code_at(address) {
-                let module_id = *id.get_or_insert_with(|| if module.is_main { MAIN } else { identity(module.path) });
-                *frame = Frame { module: module_id, offset: address.wrapping_sub(module.base) };
-                missing -= 1;
-            }
+fn locate_in(module: &Module<'_>, addresses: &[u64], frames: &mut [Frame]) {
+    let mut id = None;
+    for (frame, &address) in frames.iter_mut().zip(addresses) {
+        if frame.module == NO_MODULE && module.has_code_at(address) {
+            let module_id = *id.get_or_insert_with(|| if module.is_main { MAIN } else { identity(module) });
+            *frame = Frame { module: module_id, offset: address.wrapping_sub(module.base) };
         }
-        if missing == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+/// Calls `each` for the modules of these addresses; for some more than once.
+fn each_module_of(addresses: &[u64], mut each: impl FnMut(&Module<'_>)) {
+    let Some(find) = FindObject::of_the_c_library() else { return each_mapped_module_of(addresses, each) };
+    let mut known = 0..0;
+    for &address in addresses {
+        if known.contains(&address) {
+            continue;
+        }
+        let Some((range, path)) = find.module_of(address) else { continue };
+        if let Some(module) = module_at(range.clone(), path) {
+            each(&module);
+        }
+        // Neighbours on a stack are most often in one module.
+        known = range;
+    }
+}
+
+/// The same by the kernel's list.
+fn each_mapped_module_of(addresses: &[u64], mut each: impl FnMut(&Module<'_>)) {
+    // The inode of the file whose mappings come now, and where its start is mapped.
+    let mut file = (0, None);
+    mappings::for_each(|mapping| {
+        if mapping.inode == 0 {
+            return ControlFlow::Continue(());
+        }
+        if mapping.inode != file.0 || mapping.offset == 0 {
+            file = (mapping.inode, has_header(mapping).then_some(mapping.range.start));
+        }
+        if let Some(start) = file.1
+            && mapping.is_executable
+            && addresses.iter().any(|address| mapping.range.contains(address))
+            && let Some(module) = module_at(start..mapping.range.end, mapping.path)
+        {
+            each(&module);
+        }
+        ControlFlow::Continue(())
     });
 }
 
-/// Where the main executable has code, once that was asked for. What other pieces it may have, a pass finds.
+fn has_header(mapping: &Mapping<'_>) -> bool {
+    mapping.offset == 0 && mapping.is_readable
+}
+
+/// The module that is mapped there; `None`, if that is no module.
+fn module_at(range: Range<u64>, path: &[u8]) -> Option<Module<'_>> {
+    // SAFETY: callers found a module's file mapped there, from its start, and it stays: a function of it is on the stack.
+    let mut module = unsafe { Module::mapped_at(range, path) }?;
+    // Only a main executable that is not relocatable is at its file's own addresses, and libraries are elsewhere.
+    module.is_main = module.base == MAIN_CODE.get().base;
+    Some(module)
+}
+
+/// `_dl_find_object`; null, if there is none.
+static FIND_OBJECT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+
+/// The beginning of `struct dl_find_object`.
+#[repr(C)]
+struct Found {
+    flags: u64,
+    start: *const c_void,
+    end: *const c_void,
+    link_map: *const LinkMap,
+    /// More than what follows on any architecture.
+    rest: [u64; 16],
+}
+
+/// The beginning of `struct link_map`.
+#[repr(C)]
+struct LinkMap {
+    base: usize,
+    name: *const c_char,
+}
+
+/// The function of that name.
+struct FindObject(unsafe extern "C" fn(*const c_void, *mut Found) -> c_int);
+
+impl FindObject {
+    fn of_the_c_library() -> Option<Self> {
+        let find = FIND_OBJECT.load(Acquire);
+        // SAFETY: what is not null is the C library's function of this name, which has this signature.
+        (!find.is_null()).then(|| Self(unsafe { transmute::<*mut c_void, unsafe extern "C" fn(_, _) -> _>(find) }))
+    }
+
+    /// Where the module of an address is, and its path, which is empty for the main executable and lives as long as the
+    /// module.
+    fn module_of(&self, address: u64) -> Option<(Range<u64>, &'static [u8])> {
+        let address = ptr::without_provenance(usize::try_from(address).ok()?);
+        let mut found = MaybeUninit::<Found>::zeroed();
+        // SAFETY: it takes any address, and fills in the fields that are read here if it returns 0.
+        let found = unsafe { (self.0(address, found.as_mut_ptr()) == 0).then(|| found.assume_init())? };
+        // SAFETY: the loader's description of the module, whose name is a C string if it is not null.
+        let path = unsafe {
+            let name = if found.link_map.is_null() { ptr::null() } else { (*found.link_map).name };
+            if name.is_null() { c"" } else { CStr::from_ptr(name) }
+        };
+        Some((found.start.addr() as u64..found.end.addr() as u64, path.to_bytes()))
+    }
+}
+
+/// Where the main executable has code. What other pieces it may have is found as for libraries.
 static MAIN_CODE: MainCode = MainCode { base: AtomicU64::new(0), start: AtomicU64::new(0), end: AtomicU64::new(0) };
 
-/// Written by whoever asks first, and by those who ask at the same time, who write the same.
+/// Written before the first decision; by several threads, if several copies of this crate are loaded, the same.
 struct MainCode {
     base: AtomicU64,
     start: AtomicU64,
-    /// 0 if it is not known yet.
     end: AtomicU64,
 }
 
-#[derive(Clone, Copy)]
 struct Code {
     base: u64,
-    start: u64,
-    end: u64,
+    code: Range<u64>,
 }
 
 impl MainCode {
-    fn known_or_found(&self) -> Code {
+    fn get(&self) -> Code {
         let end = self.end.load(Acquire);
-        if end == 0 {
-            self.find()
-        } else {
-            Code { base: self.base.load(Relaxed), start: self.start.load(Relaxed), end }
-        }
+        Code { base: self.base.load(Relaxed), code: self.start.load(Relaxed)..end }
     }
 
-    #[cold]
-    fn find(&self) -> Code {
-        // Of an executable without code, an empty piece.
-        let mut code = Code { base: 0, start: u64::MAX, end: u64::MAX };
+    fn find(&self) {
         loaded::for_each(|module| {
             if let Some(segment) = module.segments(libc::PF_X).next() {
-                code = Code { base: module.base, start: segment.start, end: segment.end };
+                self.base.store(module.base, Relaxed);
+                self.start.store(segment.start, Relaxed);
+                self.end.store(segment.end, Release);
             }
             ControlFlow::Break(())
         });
-        self.base.store(code.base, Relaxed);
-        self.start.store(code.start, Relaxed);
-        self.end.store(code.end, Release);
-        code
     }
 }
 
 pub(super) fn file_name(address: u64) -> Option<String> {
     let mut name = None;
-    loaded::for_each(|module| {
-        if !module.has_code_at(address) {
-            return ControlFlow::Continue(());
+    each_module_of(&[address], |module| {
+        if module.has_code_at(address) {
+            let path = String::from_utf8_lossy(module.path).into_owned();
+            name = Some(if path.is_empty() && module.is_main { main_executable() } else { path });
         }
-        let path = String::from_utf8_lossy(module.path).into_owned();
-        name = Some(if path.is_empty() && module.is_main { main_executable() } else { path });
-        ControlFlow::Break(())
     });
     name.map(|path| Path::new(&path).file_name().map_or(path.clone(), |name| name.to_string_lossy().into_owned()))
 }
 
 fn main_executable() -> String {
     std::env::current_exe().map_or_else(|_| "main".into(), |path| path.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Addresses in this executable, and in a library.
+    fn addresses() -> [u64; 2] {
+        [addresses as fn() -> _ as usize as u64, libc::getpid as unsafe extern "C" fn() -> _ as usize as u64]
+    }
+
+    /// Base and identity of the modules that are found for them.
+    fn modules(each_module: impl Fn(&[u64], &mut dyn FnMut(&Module<'_>))) -> BTreeSet<(u64, u64)> {
+        let mut modules = BTreeSet::new();
+        each_module(&addresses(), &mut |module| {
+            modules.insert((module.base, if module.is_main { MAIN } else { identity(module) }));
+        });
+        modules
+    }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "there are no modules")]
+    fn both_ways_find_the_same_modules() {
+        prepare();
+        let by_mappings = modules(|addresses, each| each_mapped_module_of(addresses, each));
+        assert_eq!(modules(|addresses, each| each_module_of(addresses, each)), by_mappings);
+        let is_static = cfg!(target_feature = "crt-static");
+        assert_eq!(by_mappings.len(), if is_static { 1 } else { 2 }, "{by_mappings:x?}");
+        let by_loader = modules(|addresses, each| {
+            loaded::for_each(|module| {
+                if addresses.iter().any(|&address| module.has_code_at(address)) {
+                    each(module);
+                }
+                ControlFlow::Continue(())
+            });
+        });
+        assert_eq!(by_loader, by_mappings);
+    }
 }

@@ -18,6 +18,8 @@ unsafe extern "system" {
 const FROM_ADDRESS: u32 = 4;
 const UNCHANGED_REFCOUNT: u32 = 2;
 
+pub(super) fn prepare() {}
+
 pub(super) fn locate(addresses: &[u64], frames: &mut [Frame]) {
     let main = handle(0, ptr::null());
     for (frame, &address) in frames.iter_mut().zip(addresses) {
