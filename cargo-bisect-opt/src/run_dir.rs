@@ -11,6 +11,9 @@
 //! ```
 //! A search begins with an empty directory. What it deletes for that is only what its kind has written: in a directory
 //! that is not ours nothing is touched, and in ours no file with a name that we do not give.
+//!
+//! Files that say something are written under another name and renamed, so that a full disk or a kill at any moment leaves
+//! a directory that the next search takes.
 
 use std::{
     fs::{File, TryLockError},
@@ -28,7 +31,8 @@ const RUNS: &str = "runs";
 const REPORTS: &str = "reports";
 const TRIALS: &str = "trials.jsonl";
 const RESULT: &str = "result.json";
-const RESULT_PREFIX: &str = ".result-";
+/// How names of files begin that are not yet written to their end.
+const UNFINISHED: &str = ".result-";
 
 /// A run directory, locked for one search.
 #[derive(Debug)]
@@ -80,9 +84,20 @@ pub enum RunDirError {
 
 /// The content of the file that says whose directory this is.
 #[derive(Serialize, Deserialize)]
-struct Mark {
+struct MarkText {
     made_by: String,
     format: u32,
+}
+
+/// Whose directory it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    /// Of a search that writes this format.
+    Of(u32),
+    /// Of a search that was stopped before anything else was in it; or of nobody, since it is empty.
+    Unwritten,
+    /// Of someone else.
+    NotOurs,
 }
 
 impl RunDir {
@@ -95,13 +110,12 @@ impl RunDir {
         // Targets run elsewhere, and are told the names of files in here.
         let path = std::path::absolute(path)?;
         fs_err::create_dir_all(&path)?;
-        match read_mark(&path)? {
-            Some(Mark { format: FORMAT, .. }) => {}
-            Some(Mark { format: found, .. }) => return Err(RunDirError::Format { path, found }),
-            None if is_empty(&path)? => write_mark(&path)?,
-            None => return Err(RunDirError::NotOurs { path }),
-        }
+        check_mark(&path)?;
         let lock = take_lock(&path)?;
+        // Another search may have written it meanwhile.
+        if check_mark(&path)? == Mark::Unwritten {
+            write_whole(&path, MARK, &mark_text()?)?;
+        }
         empty(&path)?;
         fs_err::create_dir_all(path.join(RUNS))?;
         fs_err::create_dir_all(path.join(REPORTS))?;
@@ -130,7 +144,11 @@ impl RunDir {
         let mut line = serde_json::to_vec(trial)?;
         line.push(b'\n');
         // One write: a reader never sees half a line, and neither does who resumes after a crash.
-        (&self.trials).write_all(&line)
+        let before = self.trials.metadata()?.len();
+        (&self.trials).write_all(&line).inspect_err(|_| {
+            // Of a full disk, the beginning of the line may be there. That it stays is the smaller trouble.
+            let _ = self.trials.set_len(before);
+        })
     }
 
     /// Writes the answer. Whoever looks sees the one before or the whole of this one.
@@ -147,7 +165,7 @@ impl RunDir {
 /// Writes a file under another name and renames it.
 fn write_whole(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     let mut builder = tempfile::Builder::new();
-    builder.prefix(RESULT_PREFIX);
+    builder.prefix(UNFINISHED);
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -162,23 +180,43 @@ fn write_whole(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn read_mark(dir: &Path) -> io::Result<Option<Mark>> {
-    match fs_err::read(dir.join(MARK)) {
-        Ok(text) => Ok(serde_json::from_slice(&text).ok()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+fn check_mark(dir: &Path) -> Result<Mark, RunDirError> {
+    match read_mark(dir)? {
+        Mark::Of(found) if found != FORMAT => Err(RunDirError::Format { path: dir.into(), found }),
+        Mark::NotOurs => Err(RunDirError::NotOurs { path: dir.into() }),
+        mark => Ok(mark),
     }
 }
 
-fn write_mark(dir: &Path) -> io::Result<()> {
-    let mark = Mark { made_by: "cargo-bisect-opt".into(), format: FORMAT };
-    let mut text = serde_json::to_vec(&mark)?;
-    text.push(b'\n');
-    fs_err::write(dir.join(MARK), text)
+fn read_mark(dir: &Path) -> io::Result<Mark> {
+    let text = match fs_err::read(dir.join(MARK)) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        Err(error) => return Err(error),
+    };
+    if let Ok(MarkText { format, .. }) = serde_json::from_slice(&text) {
+        return Ok(Mark::Of(format));
+    }
+    // Earlier versions wrote it in place, so that it may have been cut off.
+    let is_ours = mark_text()?.starts_with(&text) && has_nothing_else(dir)?;
+    Ok(if is_ours { Mark::Unwritten } else { Mark::NotOurs })
 }
 
-fn is_empty(dir: &Path) -> io::Result<bool> {
-    Ok(fs_err::read_dir(dir)?.next().is_none())
+fn mark_text() -> io::Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(&MarkText { made_by: "cargo-bisect-opt".into(), format: FORMAT })?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+/// Whether a directory has nothing in it but what is there before the mark is.
+fn has_nothing_else(dir: &Path) -> io::Result<bool> {
+    for entry in fs_err::read_dir(dir)? {
+        let name = entry?.file_name();
+        if name != MARK && name != LOCK && !name.to_str().is_some_and(|name| name.starts_with(UNFINISHED)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn take_lock(dir: &Path) -> Result<File, RunDirError> {
@@ -194,7 +232,7 @@ fn take_lock(dir: &Path) -> Result<File, RunDirError> {
 
 /// Deletes what an earlier search has written.
 fn empty(dir: &Path) -> io::Result<()> {
-    remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(RESULT_PREFIX))?;
+    remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(UNFINISHED))?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)
 }

@@ -43,7 +43,7 @@ fn trials_and_the_result_can_be_read_at_once() {
     run_dir.write_result(&[2]).unwrap();
     let result: Vec<u8> = serde_json::from_slice(&fs::read(path.join(RESULT)).unwrap()).unwrap();
     assert_eq!(result, [2]);
-    assert!(names(&path).iter().all(|name| !name.starts_with(RESULT_PREFIX)));
+    assert!(names(&path).iter().all(|name| !name.starts_with(UNFINISHED)));
 }
 
 #[test]
@@ -91,6 +91,57 @@ fn an_empty_directory_is_taken() {
     let (_guard, path) = place();
     fs::create_dir_all(&path).unwrap();
     RunDir::create(&path).unwrap();
+}
+
+#[test]
+fn what_a_first_search_left_when_it_was_killed_or_the_disk_was_full_is_taken() {
+    for (mark, others) in [
+        (Some(""), &[][..]),
+        (Some("{\"made_b"), &[]),
+        (Some(""), &["lock", ".result-a1B2c3"]),
+        (None, &["lock", ".result-a1B2c3"]),
+    ] {
+        let (_guard, path) = place();
+        fs::create_dir_all(&path).unwrap();
+        if let Some(text) = mark {
+            fs::write(path.join(MARK), text).unwrap();
+        }
+        for name in others {
+            fs::write(path.join(name), "").unwrap();
+        }
+        drop(RunDir::create(&path).unwrap());
+        assert_eq!(names(&path), FRESH, "{mark:?} {others:?}");
+        assert!(matches!(read_mark(&path), Ok(Mark::Of(FORMAT))));
+    }
+}
+
+#[test]
+fn half_a_mark_beside_other_files_is_not_ours() {
+    let (_guard, path) = place();
+    fs::create_dir_all(&path).unwrap();
+    fs::write(path.join(MARK), "").unwrap();
+    fs::write(path.join(TRIALS), "mine").unwrap();
+    assert!(matches!(RunDir::create(&path), Err(RunDirError::NotOurs { .. })));
+    assert_eq!(names(&path), [MARK, TRIALS]);
+}
+
+#[test]
+fn of_searches_that_start_at_once_in_a_new_directory_one_gets_it() {
+    for _ in 0..20 {
+        let (_guard, path) = place();
+        let start = std::sync::Barrier::new(4);
+        let results: Vec<_> = std::thread::scope(|scope| {
+            let create = || {
+                start.wait();
+                RunDir::create(&path)
+            };
+            let threads: Vec<_> = (0..4).map(|_| scope.spawn(create)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let others: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        assert_eq!(others.len(), 3);
+        assert!(others.iter().all(|error| matches!(error, RunDirError::InUse { .. })), "{others:?}");
+    }
 }
 
 #[test]
