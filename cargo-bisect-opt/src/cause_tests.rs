@@ -82,7 +82,7 @@ fn places_are_the_same_in_another_directory() {
 fn how_programs_fail() {
     let exited = |status: i32, output: &str| {
         let ending = Ending::Exited(ExitStatus::from_raw(status));
-        Finished { ending, output: output.as_bytes().to_vec(), duration: Duration::ZERO }
+        Finished { ending, output: output.as_bytes().to_vec(), duration: Duration::ZERO, lost_log: None }
     };
     let timeout = Finished { ending: Ending::TimedOut, ..exited(0, "") };
     let panic =
@@ -113,7 +113,7 @@ fn how_programs_fail() {
 fn under_optimization_every_crash_may_be_due_to_undefined_behaviour() {
     let ended = |status: i32| {
         let ending = Ending::Exited(ExitStatus::from_raw(status));
-        Cause::of_harness(&Finished { ending, output: Vec::new(), duration: Duration::ZERO })
+        Cause::of_harness(&Finished { ending, output: Vec::new(), duration: Duration::ZERO, lost_log: None })
     };
     let (panic, fault, abort) = (panic_at("src/lib.rs:1:1", "bad"), ended(11), ended(6));
     assert!(fault.is_like(&panic) && panic.is_like(&fault));

@@ -153,7 +153,7 @@ impl Sink for Trace {
                 self.complete_line(&mut err)?;
                 writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{sure}", plural(n, self.noun))
             }
-            Event::Note(note) => {
+            Event::Note(note) | Event::Lost(note) => {
                 self.complete_line(&mut err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
@@ -179,6 +179,7 @@ impl Sink for Conclusion {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
             Event::End(end) if end.status != Exit::Found => end_line(&mut anstream::stderr().lock(), end),
+            Event::Lost(what) => writeln!(anstream::stderr(), "{ODD}note{ODD:#}: {what}"),
             _ => Ok(()),
         }
     }
@@ -187,16 +188,33 @@ impl Sink for Conclusion {
 /// So many tests that fail by a culprit are named.
 const TESTS: usize = 12;
 
-/// The answer, on standard output.
+/// The answer, on standard output, or where that is lost on standard error.
 #[derive(Debug)]
 pub struct Results {
     root: PathBuf,
+    is_beside_trace: bool,
 }
 
 impl Results {
     /// Results of a target whose own code is below `root`.
     pub fn new(root: &Path) -> Self {
-        Self { root: root.to_owned() }
+        Self { root: root.to_owned(), is_beside_trace: false }
+    }
+
+    /// The same on standard error.
+    pub fn beside_trace(root: &Path) -> Self {
+        Self { is_beside_trace: true, ..Self::new(root) }
+    }
+
+    fn show(&self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Found(found) => self.found(out, found)?,
+            Event::Answer(answer) => show_answer(out, answer)?,
+            // The trace says it there.
+            Event::Lost(what) if !self.is_beside_trace => writeln!(out, "{ODD}note{ODD:#}: {what}")?,
+            _ => return Ok(()),
+        }
+        out.flush()
     }
 
     fn found(&self, out: &mut impl Write, found: &Found) -> io::Result<()> {
@@ -294,13 +312,11 @@ fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<
 
 impl Sink for Results {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let mut out = anstream::stdout().lock();
-        match event {
-            Event::Found(found) => self.found(&mut out, found)?,
-            Event::Answer(answer) => show_answer(&mut out, answer)?,
-            _ => return Ok(()),
+        if self.is_beside_trace {
+            self.show(&mut anstream::stderr().lock(), event)
+        } else {
+            self.show(&mut anstream::stdout().lock(), event)
         }
-        out.flush()
     }
 }
 

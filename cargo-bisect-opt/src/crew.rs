@@ -18,10 +18,12 @@ use bisect_core::{Pattern, search::Trial};
 
 use crate::{
     interrupt::{Interrupt, Registration},
+    remove::remove_tree,
     repetition::Repetition,
     scratch_dir::ScratchDir,
     slots::Slots,
     target::{Request, RunError, Target},
+    words::plural,
 };
 
 /// The runs in flight of one target.
@@ -31,6 +33,11 @@ pub struct Crew<'scope, 'env, T: Target> {
     slots: Arc<Slots>,
     /// By slot.
     running: Vec<Option<Running>>,
+    /// For temporary files of all runs.
+    scratch: Arc<io::Result<ScratchDir>>,
+    /// What runs have left that cannot be deleted yet.
+    left: Vec<PathBuf>,
+    notes: Vec<String>,
     sender: Sender<Message<T::Shown>>,
     messages: Receiver<Message<T::Shown>>,
     _registration: Registration<'env>,
@@ -66,9 +73,16 @@ struct Running {
 
 enum Message<S> {
     /// The run in this slot is over; nothing, if its thread panicked.
-    Over(usize, Option<Result<S, RunError>>),
+    Over(usize, Option<Ended<S>>),
     /// The user wants to stop.
     Woken,
+}
+
+/// What came of a run.
+struct Ended<S> {
+    result: Result<S, RunError>,
+    /// Its directory for temporary files, if that cannot be deleted.
+    left: Option<(PathBuf, io::Error)>,
 }
 
 /// What came next.
@@ -98,7 +112,9 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
         let registration = interrupt.on_request(move || drop(waker.send(Message::Woken)));
         let running = std::iter::repeat_with(|| None).take(slots).collect();
         let slots = Arc::new(Slots::inherited());
-        Self { scope, target, slots, running, sender, messages, _registration: registration }
+        let scratch = Arc::new(ScratchDir::new());
+        let (left, notes) = (Vec::new(), Vec::new());
+        Self { scope, target, slots, running, scratch, left, notes, sender, messages, _registration: registration }
     }
 
     /// Whether another run can be started.
@@ -125,7 +141,7 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
             repetition: assignment.repetition,
             slot,
             slots: self.slots.clone(),
-            in_company: self.running.len() > 1,
+            scratch: self.scratch.clone(),
             log: assignment.log.clone(),
             report_file: assignment.report_file.clone(),
             interrupt: interrupt.clone(),
@@ -133,8 +149,8 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
         self.running[slot] = Some(Running { assignment, started: Instant::now(), interrupt, is_abandoned: false });
         let (target, sender) = (self.target, self.sender.clone());
         self.scope.spawn(move || {
-            let mut farewell = Farewell { sender, slot, result: None };
-            farewell.result = Some(job.run(target));
+            let mut farewell = Farewell { sender, slot, ended: None };
+            farewell.ended = Some(job.run(target));
         });
     }
 
@@ -153,46 +169,49 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
 
     /// Waits for what comes next, but no longer than this; then there is nothing. At least one run must be going on.
     ///
-    /// # Errors
-    /// If what a run that was told to end has left behind cannot be deleted.
-    ///
     /// # Panics
     /// If the thread of a run did.
-    pub fn next(&mut self, patience: Option<Duration>) -> io::Result<Option<Next<T::Shown>>> {
+    pub fn next(&mut self, patience: Option<Duration>) -> Option<Next<T::Shown>> {
         let message = match patience {
             // The sender is ours as well, so there is always one.
             None => self.messages.recv().expect("somebody can still send"),
             Some(patience) => match self.messages.recv_timeout(patience) {
                 Ok(message) => message,
-                Err(_) => return Ok(None),
+                Err(_) => return None,
             },
         };
-        self.take(message).map(Some)
+        Some(self.take(message))
     }
 
-    fn take(&mut self, message: Message<T::Shown>) -> io::Result<Next<T::Shown>> {
+    fn take(&mut self, message: Message<T::Shown>) -> Next<T::Shown> {
         match message {
             Message::Woken => {
                 for running in self.running.iter_mut().flatten() {
                     running.is_abandoned = true;
                     running.interrupt.raise();
                 }
-                Ok(Next::Interrupted)
+                Next::Interrupted
             }
-            Message::Over(slot, result) => {
+            Message::Over(slot, ended) => {
                 let Running { assignment, started, is_abandoned, .. } =
                     self.running[slot].take().expect("a run was there");
-                let result = result.expect("no run panics");
+                let Ended { result, left } = ended.expect("no run panics");
+                if let Some((path, error)) = left {
+                    if self.left.is_empty() {
+                        self.notes.push(format!(
+                            "a run has left what cannot be deleted: {error}; it is tried again when the search is over"
+                        ));
+                    }
+                    self.left.push(path);
+                }
                 if !is_abandoned {
-                    return Ok(Next::Over { trial: assignment.trial, result, patience: self.patience(started) });
+                    return Next::Over { trial: assignment.trial, result, patience: self.patience(started) };
                 }
                 for file in [assignment.log, assignment.report_file] {
-                    match fs_err::remove_file(file) {
-                        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                        _ => {}
-                    }
+                    // A file of a run that did not count does no harm, should it stay.
+                    let _ = fs_err::remove_file(file);
                 }
-                Ok(Next::Gone)
+                Next::Gone
             }
         }
     }
@@ -205,16 +224,23 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
         self.running.iter().flatten().any(is_companion).then(|| took / 16)
     }
 
-    /// Ends everything that is going on, and waits for it.
-    ///
-    /// # Errors
-    /// As [`next`](Self::next).
-    pub fn finish(&mut self) -> io::Result<()> {
+    /// What the user should be told, since this was last asked.
+    pub fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+
+    /// Ends everything that is going on, waits for it, and tries once more to delete what runs have left.
+    pub fn finish(&mut self) {
         self.end(|_| true);
         while !self.is_idle() {
-            self.next(None)?;
+            self.next(None);
         }
-        Ok(())
+        let stays = |path: PathBuf| Some((remove_tree(&path).err()?, path));
+        let stays: Vec<_> = self.left.drain(..).filter_map(stays).collect();
+        if let Some((error, _)) = stays.first() {
+            let count = plural(stays.len(), "run");
+            self.notes.push(format!("temporary files of {count} stay, which the next search tries to delete: {error}"));
+        }
     }
 }
 
@@ -233,15 +259,22 @@ struct Job {
     repetition: Repetition,
     slot: usize,
     slots: Arc<Slots>,
-    in_company: bool,
+    scratch: Arc<io::Result<ScratchDir>>,
     log: PathBuf,
     report_file: PathBuf,
     interrupt: Interrupt,
 }
 
 impl Job {
-    fn run<T: Target>(&self, target: &T) -> Result<T::Shown, RunError> {
-        let scratch = ScratchDir::new()?;
+    fn run<T: Target>(&self, target: &T) -> Ended<T::Shown> {
+        let scratch = match &*self.scratch {
+            Ok(outer) => outer.inner(),
+            Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
+        };
+        let scratch = match scratch {
+            Ok(scratch) => scratch,
+            Err(error) => return Ended { result: Err(error.into()), left: None },
+        };
         let result = target.run(&Request {
             pattern: &self.pattern,
             tests: self.tests.as_deref(),
@@ -250,13 +283,12 @@ impl Job {
             slot: self.slot,
             slots: &self.slots,
             scratch: &scratch,
-            in_company: self.in_company,
             log: &self.log,
             report_file: &self.report_file,
             interrupt: &self.interrupt,
         });
-        scratch.delete()?;
-        result
+        let path = scratch.path().to_owned();
+        Ended { result, left: scratch.delete().err().map(|error| (path, error)) }
     }
 }
 
@@ -264,12 +296,12 @@ impl Job {
 struct Farewell<S> {
     sender: Sender<Message<S>>,
     slot: usize,
-    result: Option<Result<S, RunError>>,
+    ended: Option<Ended<S>>,
 }
 
 impl<S> Drop for Farewell<S> {
     fn drop(&mut self) {
         // Whoever does not listen any more does not need to know.
-        let _ = self.sender.send(Message::Over(self.slot, self.result.take()));
+        let _ = self.sender.send(Message::Over(self.slot, self.ended.take()));
     }
 }

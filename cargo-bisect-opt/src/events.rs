@@ -29,6 +29,9 @@ pub enum Event<'a> {
     /// Something the user should know.
     #[serde(skip)]
     Note(&'a str),
+    /// That someone else cannot be told events any more, and why.
+    #[serde(skip)]
+    Lost(&'a str),
     /// What several searches together have to say about a culprit.
     #[serde(skip)]
     Answer(&'a Answer),

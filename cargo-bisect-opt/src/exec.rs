@@ -3,9 +3,10 @@
 use std::{
     borrow::Cow,
     collections::HashMap,
+    io,
     path::{Path, PathBuf},
     process::Command,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Mutex, MutexGuard, Once, PoisonError},
     time::Duration,
 };
 
@@ -24,9 +25,10 @@ use crate::{
     process::{self, Ending, Job},
     repetition::Repetition,
     reports::Reports,
+    scratch_dir::ScratchDir,
     shell::{is_name, quote},
     slots::fill_text,
-    target::{Request, Run, RunError, Target},
+    target::{Request, Run, RunError, Target, lost_log_note},
 };
 
 /// Stands for the pattern.
@@ -77,6 +79,7 @@ pub struct Exec {
     arguments: Vec<String>,
     settings: Settings,
     learned: Mutex<Learned>,
+    lost_log: Once,
 }
 
 /// What the runs so far have taught.
@@ -136,7 +139,7 @@ impl Exec {
             notes: values().any(|value| value.contains(RANDOM)).then(note).into_iter().collect(),
             saw_another: false,
         };
-        Ok(Self { learned: learned.into(), variables, program, arguments, settings })
+        Ok(Self { learned: learned.into(), lost_log: Once::new(), variables, program, arguments, settings })
     }
 
     fn learned(&self) -> MutexGuard<'_, Learned> {
@@ -144,19 +147,21 @@ impl Exec {
         self.learned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn command(&self, request: &Request<'_>, random: u64) -> Command {
+    /// The command, and its directory for temporary files.
+    fn command(&self, request: &Request<'_>, random: u64) -> io::Result<(Command, ScratchDir)> {
         let filling = Filling::new(request.pattern, random);
         let mut command = Command::new(&self.program);
         command.current_dir(&self.settings.root).env("BISECT_REPORT", request.report_file);
         for (name, value) in &self.variables {
             command.env(name, filling.fill(value));
         }
-        request.set_apart(&mut command);
+        let temporary = request.set_apart(&mut command)?;
         command.args(self.arguments.iter().map(|argument| filling.fill(argument)));
-        match &self.settings.launcher {
+        let command = match &self.settings.launcher {
             Some(launcher) => launcher.wrap(&command, self.settings.skip_code),
             None => command,
-        }
+        };
+        Ok((command, temporary))
     }
 }
 
@@ -166,7 +171,6 @@ impl Target for Exec {
     fn run(&self, request: &Request<'_>) -> Result<Shown, RunError> {
         // The runtime only appends to a file that exists.
         fs_err::File::create(request.report_file)?;
-        fs_err::File::create(request.log)?;
         let verbose = Matcher::new(request.pattern).is_some_and(|matcher| matcher.verbose());
         let mut reports = Reports::new(verbose);
         let (mut executions, mut duration) = (Vec::new(), Duration::ZERO);
@@ -253,8 +257,9 @@ impl Exec {
         let Settings { timeout, skip_code, same_failure, .. } = self.settings;
         let fail_when = self.settings.fail_when.as_ref();
         let random = self.settings.seed.number(request.run, i);
+        let (command, _temporary) = self.command(request, random)?;
         let finished = process::run(Job {
-            command: self.command(request, random),
+            command,
             timeout,
             log: request.log,
             append: true,
@@ -264,6 +269,9 @@ impl Exec {
         })?;
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
+        }
+        if let Some(error) = &finished.lost_log {
+            self.lost_log.call_once(|| self.learned().notes.push(lost_log_note(error)));
         }
         let (outcome, reason) = classify(&finished, skip_code, fail_when);
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));

@@ -25,9 +25,10 @@ use crate::{
     conclude::{About, conclude},
     crew::{Assignment, Crew, Next},
     describe::Description,
-    events::{End, Event, Found, Sink, Start},
+    events::{End, Event, Found, Start},
     exit_code::Exit,
     interrupt::Interrupt,
+    listeners::Listeners,
     repetition::Repetition,
     run_dir::RunDir,
     since::Since,
@@ -54,7 +55,7 @@ pub struct Lab<'a> {
     /// Where they are, for people.
     pub out_dir: &'a Path,
     /// Told what happens.
-    pub sinks: Vec<Box<dyn Sink + 'a>>,
+    pub listeners: Listeners<'a>,
     /// Set when the user wants to stop.
     pub interrupt: &'a Interrupt,
     /// What the searches before this one have used up: numbers go on from there.
@@ -160,8 +161,8 @@ impl Lab<'_> {
         let shown = thread::scope(|scope| {
             let mut crew = Crew::new(scope, target, 1, interrupt);
             crew.start(assignment);
-            let next = crew.next(None)?;
-            crew.finish()?;
+            let next = crew.next(None);
+            crew.finish();
             io::Result::Ok(match next {
                 Some(Next::Over { result: Ok(shown), .. }) => Some(shown),
                 _ => None,
@@ -177,9 +178,9 @@ impl Lab<'_> {
     /// Tells all who listen.
     ///
     /// # Errors
-    /// If one of them cannot take it.
+    /// If nobody listens any more.
     pub fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
-        self.sinks.iter_mut().try_for_each(|sink| sink.event(event))
+        self.listeners.tell(event)
     }
 }
 
@@ -253,7 +254,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     fn go(&mut self) -> io::Result<(Exit, String)> {
         let ended = self.until_it_ends()?;
-        self.crew.finish()?;
+        self.crew.finish();
         self.tell_found(true)?;
         self.tell_notes()?;
         Ok(match ended {
@@ -295,7 +296,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 assert!(self.search.verdict().is_some(), "a search that goes on wants runs");
                 continue;
             }
-            if let Err(error) = self.take_results()? {
+            if let Err(error) = self.take_results() {
                 return Ok(Err(error));
             }
             self.judge_held()?;
@@ -305,12 +306,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Waits for a run to end, and takes with it those that end at the same time: what to do next is better decided when
     /// the answers of all of them are known.
-    fn take_results(&mut self) -> io::Result<Result<(), RunError>> {
-        let mut next = self.crew.next(None)?;
+    fn take_results(&mut self) -> Result<(), RunError> {
+        let mut next = self.crew.next(None);
         while let Some(came) = next.take() {
             match came {
                 Next::Gone => {}
-                Next::Interrupted => return Ok(Err(RunError::Interrupted)),
+                Next::Interrupted => return Err(RunError::Interrupted),
                 Next::Over { trial, result, patience } => {
                     let learned = result.and_then(|shown| {
                         self.target.learn(trial.question, &shown)?;
@@ -318,15 +319,15 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                     });
                     match learned {
                         Ok(shown) => self.held.push((trial, shown)),
-                        Err(error) => return Ok(Err(error)),
+                        Err(error) => return Err(error),
                     }
                     if patience.is_some() {
-                        next = self.crew.next(patience)?;
+                        next = self.crew.next(patience);
                     }
                 }
             }
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
     /// Ends the runs that do not matter any more.

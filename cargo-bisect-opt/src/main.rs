@@ -25,9 +25,11 @@ mod interrupt;
 mod json;
 mod lab;
 mod launcher;
+mod listeners;
 mod noise;
 mod options;
 mod outcome;
+mod owned_dir;
 mod process;
 mod program;
 mod record;
@@ -47,7 +49,7 @@ mod words;
 use std::{
     env,
     ffi::OsString,
-    io,
+    io::{self, Write},
     path::Path,
     process::{ExitCode, Termination},
 };
@@ -57,11 +59,11 @@ use chance::Seed;
 use codegen::drill::{Drill, DrillError};
 use console::{Conclusion, Results, Trace};
 use edition::{EditionError, Editions};
-use events::Sink;
 use exit_code::Exit;
 use interrupt::Interrupt;
 use json::Json;
 use lab::Lab;
+use listeners::{Listener, Listeners};
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
 use program::{CargoError, PerTest, Program, Subcommand};
 use record::Record;
@@ -139,7 +141,8 @@ fn bisect_opt() -> Exit {
         Command::Toggles(command) => toggles(&command),
     };
     result.unwrap_or_else(|failure| {
-        anstream::eprintln!("{}error{}: {failure}", console::BAD, console::BAD.render_reset());
+        // Nobody is left to tell if this fails, too.
+        let _ = writeln!(anstream::stderr(), "{}error{}: {failure}", console::BAD, console::BAD.render_reset());
         failure.exit()
     })
 }
@@ -246,7 +249,7 @@ fn bisect(
         since,
         run_dir: &run_dir,
         out_dir: &args.out,
-        sinks: sinks(&run_dir, &args.out, root, show),
+        listeners: listeners(&run_dir, &args.out, root, show),
         interrupt,
         before: lab::Before::default(),
         within: None,
@@ -254,12 +257,24 @@ fn bisect(
     search(&mut lab).map_err(Failure::Output)
 }
 
-fn sinks<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Vec<Box<dyn Sink + 'a>> {
+fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Listeners<'a> {
+    const TRACE: &str = "the trace on standard error";
+    const ANSWER: &str = "the answer on standard output";
     // The record first: what is shown is already kept.
-    let mut sinks: Vec<Box<dyn Sink>> = vec![Box::new(Record::new(run_dir))];
-    sinks.push(if show.quiet { Box::new(Conclusion) } else { Box::new(Trace::new(show.verbose, out_dir)) });
-    sinks.push(if show.json { Box::new(Json(io::stdout())) } else { Box::new(Results::new(root)) });
-    sinks
+    let record = Listener::new("the run directory", Record::new(run_dir));
+    Listeners::new([
+        record,
+        if show.quiet {
+            Listener::new(TRACE, Conclusion)
+        } else {
+            Listener::new(TRACE, Trace::new(show.verbose, out_dir))
+        },
+        if show.json {
+            Listener::new(ANSWER, Json(io::stdout()))
+        } else {
+            Listener::new(ANSWER, Results::new(root)).or(Results::beside_trace(root))
+        },
+    ])
 }
 
 impl Color {

@@ -52,7 +52,8 @@ mod tests {
             (Ending::TimedOut, None, Outcome::Fail, "timeout"),
             (Ending::TimedOut, Some("other"), Outcome::Unresolved(Reason::Timeout), "another failure: timeout"),
         ] {
-            let finished = Finished { ending, output: b"\xff bad \xff".to_vec(), duration: Duration::ZERO };
+            let finished =
+                Finished { ending, output: b"\xff bad \xff".to_vec(), duration: Duration::ZERO, lost_log: None };
             let fail_when = fail_when.map(|regex| Regex::new(regex).unwrap());
             let expected = (outcome, words.to_owned());
             assert_eq!(classify(&finished, 99, fail_when.as_ref()), expected, "{ending:?} {fail_when:?}");

@@ -61,6 +61,8 @@ pub struct Finished {
     pub output: Vec<u8>,
     /// How long it ran, without what it took to end it.
     pub duration: Duration,
+    /// Why the log is not complete, if it is not.
+    pub lost_log: Option<io::Error>,
 }
 
 /// How a process ended.
@@ -77,7 +79,7 @@ pub enum Ending {
 /// Runs a process to its end.
 ///
 /// # Errors
-/// If it cannot be started, or its output cannot be read or logged. No process is left behind then either.
+/// If it cannot be started, or its output cannot be read. No process is left behind then either.
 pub fn run(job: Job<'_>) -> Result<Finished, SpawnError> {
     run_with(job, None)
 }
@@ -91,14 +93,18 @@ pub fn run_beside(job: Job<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
 }
 
 fn run_with(job: Job<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
-    let mut capture = Capture::new(job.log, job.append, job.tail, job.markers).map_err(SpawnError::Log)?;
-    if job.interrupt.requested() {
-        return Ok(Finished { ending: Ending::Interrupted, output: Vec::new(), duration: Duration::ZERO });
-    }
+    let mut capture = Capture::new(job.log, job.append, job.tail, job.markers);
     let failed = SpawnError::of(&job.command);
-    let (ending, duration) = follow(job.command, stderr, job.timeout, job.interrupt, &mut capture).map_err(failed)?;
-    let output = capture.finish().map_err(SpawnError::Log)?;
-    Ok(Finished { ending, output, duration })
+    let run = || {
+        let (ending, duration) = if job.interrupt.requested() {
+            (Ending::Interrupted, Duration::ZERO)
+        } else {
+            follow(job.command, stderr, job.timeout, job.interrupt, &mut capture)?
+        };
+        let (output, lost_log) = capture.finish()?;
+        Ok(Finished { ending, output, duration, lost_log })
+    };
+    run().map_err(failed)
 }
 
 fn follow(

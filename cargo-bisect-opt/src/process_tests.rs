@@ -370,18 +370,19 @@ fn a_program_that_is_still_being_written() {
 fn a_log_that_cannot_be_written() {
     let place = Place::new();
     let log = place.path("missing/log");
-    let error = place.run_with(place.sh("echo > started"), |job| job.log = &log).unwrap_err();
-    assert!(matches!(error, SpawnError::Log(_)));
-    assert!(error.to_string().contains(log.to_str().unwrap()), "{error}");
-    assert!(!place.path("started").exists());
+    let finished = place.run_with(place.sh("echo 1"), |job| job.log = &log).unwrap();
+    assert_eq!(finished.output, b"1\n");
+    let error = finished.lost_log.unwrap().to_string();
+    assert!(error.contains(log.to_str().unwrap()), "{error}");
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full() {
     let place = Place::new();
-    let error = place.run_with(place.sh("echo 1; echo > ended"), |job| job.log = Path::new("/dev/full")).unwrap_err();
-    assert!(matches!(error, SpawnError::Log(_)));
-    assert!(error.to_string().contains("No space left"), "{error}");
-    assert!(place.path("ended").exists(), "it is not stopped by that");
+    let finished = place.run_with(place.sh("echo 1; exit 7"), |job| job.log = Path::new("/dev/full")).unwrap();
+    let Ending::Exited(status) = finished.ending else { panic!("{finished:?}") };
+    assert_eq!((status.code(), finished.output.as_slice()), (Some(7), &b"1\n"[..]), "the run counts all the same");
+    let error = finished.lost_log.unwrap().to_string();
+    assert!(error.contains("No space left"), "{error}");
 }

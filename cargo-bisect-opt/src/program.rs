@@ -17,8 +17,9 @@ mod unended;
 use std::{
     collections::BTreeSet,
     ffi::OsString,
+    io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -39,7 +40,7 @@ use crate::{
     events::Change,
     interrupt::Interrupt,
     launcher::Launcher,
-    target::{Kind, Request, Run, RunError, Target},
+    target::{Kind, Request, Run, RunError, Target, lost_log_note},
 };
 use attempt::Attempt;
 use axis::Axis;
@@ -99,6 +100,7 @@ pub struct Program {
     toggles: BTreeSet<Toggle>,
     axis: Axis,
     learned: Mutex<Learned>,
+    lost_log: Once,
     root: PathBuf,
 }
 
@@ -185,6 +187,7 @@ impl Program {
             toggles: BTreeSet::new(),
             axis,
             learned: Mutex::new(Learned { focus, ..Learned::default() }),
+            lost_log: Once::new(),
         }
     }
 
@@ -318,6 +321,11 @@ impl Program {
         Ok(())
     }
 
+    /// Tells the user once that logs are not complete.
+    fn note_lost_log(&self, error: &io::Error) {
+        self.lost_log.call_once(|| self.learned().notes.push(lost_log_note(error)));
+    }
+
     /// What the search is told of a run. The first time that it failed in another way than counts, the user is told.
     fn judge_by(&self, criteria: &Criteria, attempt: Attempt) -> Run {
         let another = attempt.parts().find_map(|part| criteria.another(part));
@@ -346,9 +354,10 @@ impl Target for Program {
     type Shown = Shown;
 
     fn run(&self, request: &Request<'_>) -> Result<Shown, RunError> {
-        for file in [request.log, request.report_file] {
-            // The runtime only appends to a file that exists; logs are appended to as well.
-            fs_err::File::create(file)?;
+        // The runtime only appends to a file that exists.
+        fs_err::File::create(request.report_file)?;
+        if let Err(error) = fs_err::File::create(request.log) {
+            self.note_lost_log(&error);
         }
         match request.tests {
             None if self.settings.subcommand.is_build() => self.compile(request).map(Shown::Together),

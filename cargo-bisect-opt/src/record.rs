@@ -16,6 +16,7 @@ pub struct Record<'a> {
     run_dir: &'a RunDir,
     start: serde_json::Value,
     found: Vec<serde_json::Value>,
+    lost: Vec<String>,
 }
 
 /// `result.json`: the events that matter once the search is over.
@@ -24,12 +25,15 @@ struct Outcome<'a> {
     start: &'a serde_json::Value,
     found: &'a [serde_json::Value],
     end: serde_json::Value,
+    /// What could not be written elsewhere, and why.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    lost: &'a [String],
 }
 
 impl<'a> Record<'a> {
     /// A record in `run_dir`.
     pub fn new(run_dir: &'a RunDir) -> Self {
-        Self { run_dir, start: serde_json::Value::Null, found: Vec::new() }
+        Self { run_dir, start: serde_json::Value::Null, found: Vec::new(), lost: Vec::new() }
     }
 }
 
@@ -40,9 +44,10 @@ impl Sink for Record<'_> {
             Event::Trial(trial) if trial.is_repeat => {}
             Event::Trial(_) => self.run_dir.append_trial(&Line::new(event))?,
             Event::Found(found) => self.found.push(serde_json::to_value(found)?),
+            Event::Lost(what) => self.lost.push((*what).to_owned()),
             Event::End(end) => {
                 let end = serde_json::to_value(end)?;
-                let outcome = Outcome { start: &self.start, found: &self.found, end };
+                let outcome = Outcome { start: &self.start, found: &self.found, end, lost: &self.lost };
                 self.run_dir.write_result(&Line::new(&outcome))?;
             }
             Event::Run(_) | Event::Note(_) | Event::Answer(_) => {}

@@ -2,23 +2,32 @@
 
 use std::{io, path::Path};
 
+/// How often to try to delete what is written to at the same time.
+const TRIES: usize = 3;
+
 /// Deletes a directory with all that is in it, whatever permissions the directories in there have; no link is followed.
 /// That there is none is fine.
 ///
 /// # Errors
 /// If something in it stays: it belongs to another user, or the file system does not let it go.
 pub fn remove_tree(path: &Path) -> io::Result<()> {
-    let result = match fs_err::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path);
-            fs_err::remove_dir_all(path)
+    let mut result = Ok(());
+    for _ in 0..TRIES {
+        result = match fs_err::remove_dir_all(path) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                open_up(path);
+                fs_err::remove_dir_all(path)
+            }
+            result => result,
+        };
+        match &result {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Someone goes on writing into it.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            _ => return result,
         }
-        result => result,
-    };
-    match result {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        result => result,
     }
+    result
 }
 
 /// Lets us list, enter and change every directory, from the top down. Where that is not allowed, deleting says so.

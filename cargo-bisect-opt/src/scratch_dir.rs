@@ -1,19 +1,25 @@
-//! A directory for the temporary files of one run: what is left there is gone with the run, and no other run sees it.
+//! Directories for temporary files: one for all runs at once, in it one for each run, and in that one for each process that
+//! the run starts. So a process begins with an empty one, what is left there is gone with the run, and no other run sees it.
 
 use std::{
     env, io, mem,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
 };
 
-use crate::remove::remove_tree;
+use crate::{owned_dir::OwnedDir, remove::remove_tree};
 
 /// The variables by which programs find it.
 const VARIABLES: &[&str] = if cfg!(windows) { &["TMPDIR", "TMP", "TEMP"] } else { &["TMPDIR"] };
 
-/// The directory. It is deleted with this value.
+/// A directory. It is deleted with this value.
 #[derive(Debug)]
 pub struct ScratchDir {
     path: PathBuf,
+    /// The outermost.
+    owned: Option<OwnedDir>,
+    /// How many were made in it.
+    inner: AtomicUsize,
 }
 
 impl ScratchDir {
@@ -25,14 +31,20 @@ impl ScratchDir {
         // Runs work in other directories. And the name is short: that of a socket, to which programs add their own
         // directories, must not have more than some hundred bytes.
         let parent = std::path::absolute(env::temp_dir())?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix("bo-");
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-        let path = builder.tempdir_in(&parent).map_err(|error| {
+        let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
             io::Error::new(error.kind(), format!("no directory can be made in `{}`: {error}", parent.display()))
         })?;
-        Ok(Self { path: path.keep() })
+        Ok(Self { path: owned.path().to_owned(), owned: Some(owned), inner: AtomicUsize::new(0) })
+    }
+
+    /// A new one in this one.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn inner(&self) -> io::Result<Self> {
+        let path = self.path.join(self.inner.fetch_add(1, Ordering::Relaxed).to_string());
+        fs_err::create_dir(&path)?;
+        Ok(Self { path, owned: None, inner: AtomicUsize::new(0) })
     }
 
     /// Where it is; absolute.
@@ -50,14 +62,15 @@ impl ScratchDir {
     /// # Errors
     /// If something stays, see [`remove_tree`].
     pub fn delete(mut self) -> io::Result<()> {
-        remove_tree(&mem::take(&mut self.path))
+        let path = mem::take(&mut self.path);
+        self.owned.take().map_or_else(|| remove_tree(&path), OwnedDir::delete)
     }
 }
 
 impl Drop for ScratchDir {
     fn drop(&mut self) {
-        if !self.path.as_os_str().is_empty() {
-            // Nobody is left to tell; whoever wants to know calls `delete`.
+        if self.owned.is_none() && !self.path.as_os_str().is_empty() {
+            // What stays now goes with the one that this is in.
             let _ = remove_tree(&self.path);
         }
     }
@@ -87,9 +100,24 @@ mod tests {
     }
 
     #[test]
+    fn inner_ones_are_empty_and_go_with_the_outer_one() {
+        let outer = ScratchDir::new().unwrap();
+        let runs = [outer.inner().unwrap(), outer.inner().unwrap()];
+        let process = runs[1].inner().unwrap();
+        let paths = [runs[0].path(), runs[1].path(), process.path()].map(Path::to_owned);
+        assert_ne!(paths[0], paths[1]);
+        assert!(process.path().starts_with(runs[1].path()));
+        assert!(paths[2].read_dir().unwrap().next().is_none());
+        // Nothing is deleted one by one here.
+        mem::forget((runs, process));
+        outer.delete().unwrap();
+        assert!(paths.iter().all(|path| !path.exists()));
+    }
+
+    #[test]
     fn what_is_gone_already_is_no_error() {
         let dir = ScratchDir::new().unwrap();
-        fs::remove_dir(dir.path()).unwrap();
+        fs::remove_dir_all(dir.path()).unwrap();
         dir.delete().unwrap();
     }
 

@@ -136,8 +136,6 @@ pub struct Request<'a> {
     pub slots: &'a Slots,
     /// For files that nobody needs after the run.
     pub scratch: &'a ScratchDir,
-    /// Whether others run at the same time.
-    pub in_company: bool,
     /// Where everything that the run prints goes.
     pub log: &'a Path,
     /// Where its reports go (`BISECT_REPORT`), as an absolute path. The target creates this file.
@@ -147,13 +145,22 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Gives a process of the run what it needs to keep out of the way of other runs.
-    pub fn set_apart(&self, command: &mut Command) {
+    /// Gives a process of the run what it needs to keep out of the way of other runs, at the same time and later: among it,
+    /// an empty directory for temporary files, which is to be dropped when the process has ended.
+    ///
+    /// # Errors
+    /// If that cannot be made.
+    pub fn set_apart(&self, command: &mut Command) -> std::io::Result<ScratchDir> {
         self.slots.apply(command, self.slot);
-        if self.in_company {
-            command.envs(self.scratch.variables());
-        }
+        let temporary = self.scratch.inner()?;
+        command.envs(temporary.variables());
+        Ok(temporary)
     }
+}
+
+/// That what runs print is not kept, for people.
+pub fn lost_log_note(error: &std::io::Error) -> String {
+    format!("what runs print cannot be logged: {error}; the search goes on without")
 }
 
 /// What a run showed.

@@ -15,3 +15,4 @@ pub mod harness;
 pub mod process_tree;
 pub mod release_cases;
 pub mod simulator;
+pub mod small_disk;

@@ -97,13 +97,6 @@ fn each_run_has_a_slot_and_a_temporary_directory_of_its_own() {
     let directories: BTreeSet<_> = seen.lines().map(|line| line.split(' ').nth(1).unwrap()).collect();
     assert_eq!(directories.len(), seen.lines().count(), "each run has a fresh one: {seen}");
     assert!(directories.iter().all(|directory| !fs::exists(directory).unwrap()), "{seen}");
-    // Alone, a run has what the user has.
-    let mut command =
-        scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN", "sh", "-c", "echo $TMPDIR >> alone; exec \"$@\"", "sh"]);
-    command.arg(foreign::executable()).arg("--fails-when=9").env("TMPDIR", scratch.dir());
-    let finished = run(&mut command).expect_status(0);
-    let own = scratch.dir().to_str().unwrap();
-    assert!(scratch.read("alone").lines().all(|line| line == own), "{finished}");
 }
 
 #[test]

@@ -8,8 +8,6 @@ use std::{
     time::Duration,
 };
 
-use tempfile::TempDir;
-
 use super::{
     Arguments, Artifacts, Build, Built, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand,
     Workspace,
@@ -20,6 +18,7 @@ use super::{
 use crate::{
     codegen::{graph::Package, profiles::Profiles},
     interrupt::Interrupt,
+    owned_dir::OwnedDir,
     process::{self, Ending, Job},
 };
 
@@ -106,7 +105,7 @@ impl Project {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn scratch(&self) -> io::Result<TempDir> {
+    pub fn scratch(&self) -> io::Result<OwnedDir> {
         self.slot_dirs.scratch()
     }
 

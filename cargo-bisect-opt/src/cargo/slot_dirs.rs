@@ -7,13 +7,11 @@ use std::{
     sync::{Mutex, MutexGuard, PoisonError},
 };
 
-use tempfile::TempDir;
-
 use super::{
     CargoError,
     seed::{OF_ONE_SEARCH, SeedError, seed},
 };
-use crate::interrupt::Interrupt;
+use crate::{interrupt::Interrupt, owned_dir::OwnedDir};
 
 /// Target directories, made when they are first needed.
 #[derive(Debug)]
@@ -47,9 +45,9 @@ impl SlotDirs {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn scratch(&self) -> io::Result<TempDir> {
+    pub fn scratch(&self) -> io::Result<OwnedDir> {
         fs_err::create_dir_all(&self.first)?;
-        tempfile::Builder::new().prefix(OF_ONE_SEARCH).tempdir_in(std::path::absolute(&self.first)?)
+        OwnedDir::new_in(&std::path::absolute(&self.first)?, OF_ONE_SEARCH)
     }
 
     /// The one for this slot. Where `seeds` is set it is a copy of what was built first, so that little is left to build.

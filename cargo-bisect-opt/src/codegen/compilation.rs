@@ -8,8 +8,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use crate::owned_dir::OwnedDir;
 use bisect_core::ChangeId;
-use tempfile::TempDir;
 
 use super::{
     graph::Package,
@@ -38,7 +38,7 @@ pub struct Compilation {
     /// Keys of the profile of packages that were compiled in the bad way, and their values as TOML.
     pub seen: Arc<Mutex<BTreeMap<ChangeId, BTreeMap<&'static str, String>>>>,
     /// Files that nobody needs after the search.
-    _scratch: Arc<TempDir>,
+    _scratch: Arc<OwnedDir>,
 }
 
 impl Compilation {

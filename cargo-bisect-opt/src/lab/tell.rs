@@ -98,7 +98,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     }
 
     pub(super) fn tell_notes(&mut self) -> io::Result<()> {
-        self.target.take_notes().iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
+        let notes = [self.target.take_notes(), self.crew.take_notes()].concat();
+        notes.iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
     }
 
     /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.

@@ -14,10 +14,8 @@ const LOG_END: usize = 1 << 20;
 /// Takes what one process prints, as it comes.
 #[derive(Debug)]
 pub(super) struct Capture<'a> {
-    log: fs_err::File,
+    log: io::Result<fs_err::File>,
     logged: Ends,
-    /// The first error of the log; the process runs on, but then the run counts for nothing.
-    log_error: Option<io::Error>,
     output: Vec<u8>,
     kept: Ends,
     reports: Option<(&'a mut Reports, Scanner)>,
@@ -25,17 +23,16 @@ pub(super) struct Capture<'a> {
 
 impl<'a> Capture<'a> {
     /// A capture that writes to `log` and keeps about `keep` bytes.
-    pub(super) fn new(log: &Path, append: bool, keep: usize, reports: Option<&'a mut Reports>) -> io::Result<Self> {
+    pub(super) fn new(log: &Path, append: bool, keep: usize, reports: Option<&'a mut Reports>) -> Self {
         let mut options = fs_err::OpenOptions::new();
         options.create(true).write(true).append(append).truncate(!append);
-        Ok(Self {
-            log: options.open(log)?,
+        Self {
+            log: options.open(log),
             logged: Ends::new(LOG_END, LOG_END),
-            log_error: None,
             output: Vec::new(),
             kept: Ends::new(keep.div_ceil(2), keep / 2),
             reports: reports.map(|reports| (reports, Scanner::default())),
-        })
+        }
     }
 
     pub(super) fn push(&mut self, bytes: &[u8]) {
@@ -47,23 +44,23 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// The output kept, after the log and the reports were completed.
-    ///
-    /// # Errors
-    /// If the log could not be written.
-    pub(super) fn finish(mut self) -> io::Result<Vec<u8>> {
+    /// The output kept, after the log and the reports were completed; and why the log is not complete, if it is not: that
+    /// costs the log, and nothing else.
+    pub(super) fn finish(mut self) -> io::Result<(Vec<u8>, Option<io::Error>)> {
         if let Some((reports, mut scanner)) = self.reports.take() {
             scanner.finish(reports);
         }
         let last = std::mem::take(&mut self.logged);
         self.log(|log| last.finish(log));
         self.kept.finish(&mut self.output)?;
-        self.log_error.map_or(Ok(self.output), Err)
+        Ok((self.output, self.log.err()))
     }
 
     fn log(&mut self, write: impl FnOnce(&mut fs_err::File) -> io::Result<()>) {
-        if self.log_error.is_none() {
-            self.log_error = write(&mut self.log).err();
+        if let Ok(log) = &mut self.log
+            && let Err(error) = write(log)
+        {
+            self.log = Err(error);
         }
     }
 }

@@ -40,9 +40,6 @@ pub enum SpawnError {
         /// What the user can do.
         next: String,
     },
-    /// The log of its output cannot be written.
-    #[error("{0}; choose another directory with `--out`")]
-    Log(#[source] io::Error),
 }
 
 impl SpawnError {

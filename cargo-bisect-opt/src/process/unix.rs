@@ -271,7 +271,7 @@ mod tests {
     /// Follows a process whose output goes elsewhere.
     fn follow(mut command: Command, test: impl FnOnce(&mut Follower<'_, '_>, &Interrupt, &mut PipeWriter)) -> Vec<u8> {
         let (interrupt, log) = (Interrupt::default(), tempfile::NamedTempFile::new().unwrap());
-        let mut capture = Capture::new(log.path(), false, READ, None).unwrap();
+        let mut capture = Capture::new(log.path(), false, READ, None);
         let (reader, mut writer) = io::pipe().unwrap();
         command.stdin(Stdio::null());
         let tree = Tree::spawn(command).unwrap();
@@ -279,7 +279,7 @@ mod tests {
         test(&mut follower, &interrupt, &mut writer);
         drop(follower);
         leaders::reap(tree.child).unwrap();
-        capture.finish().unwrap()
+        capture.finish().unwrap().0
     }
 
     #[test]

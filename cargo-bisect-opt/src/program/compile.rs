@@ -72,7 +72,8 @@ impl Program {
                 tests: None,
             });
         }
-        let finished = Finished { ending: built.ending, output: built.messages.clone(), duration: Duration::ZERO };
+        let (ending, output) = (built.ending, built.messages.clone());
+        let finished = Finished { ending, output, duration: Duration::ZERO, lost_log: None };
         let (outcome, mut reason) = classify(&finished, self.settings.skip_code, self.settings.fail_when.as_ref());
         let mut causes = BTreeMap::new();
         if outcome == Outcome::Fail {

@@ -115,7 +115,12 @@ mod tests {
                         _ => 15,
                     };
                     let ending = Ending::Exited(ExitStatus::from_raw(number));
-                    Cause::of_harness(&Finished { ending, output: Vec::new(), duration: Duration::ZERO })
+                    Cause::of_harness(&Finished {
+                        ending,
+                        output: Vec::new(),
+                        duration: Duration::ZERO,
+                        lost_log: None,
+                    })
                 }
                 Some(line) => Cause::of_test(&format!("thread 't' panicked at src/lib.rs:{line}:5:\nbad\n")),
                 None => Cause::UNTOLD,

@@ -4,6 +4,7 @@ use std::{
     borrow::Cow,
     collections::BTreeSet,
     ffi::OsString,
+    io,
     path::Path,
     process::Command,
     time::{Duration, Instant},
@@ -29,6 +30,7 @@ use crate::{
     process::{self, Ending, Finished, Job},
     repetition::Repetition,
     reports::Reports,
+    scratch_dir::ScratchDir,
     target::{Request, RunError},
 };
 
@@ -124,7 +126,7 @@ impl Program {
         artifacts: Option<&Artifacts>,
         request: &Request<'_>,
         reports: &mut Reports,
-    ) -> std::io::Result<()> {
+    ) -> io::Result<()> {
         match &self.axis {
             Axis::Codegen(level) => level.report(request.pattern, artifacts, reports),
             // What is only built does not get to say itself what was compiled in.
@@ -200,8 +202,9 @@ impl Program {
         request: &Request<'_>,
         reports: &mut Reports,
     ) -> Result<Finished, RunError> {
+        let (command, _temporary) = self.command(start, &self.arguments(start.share), request)?;
         let finished = process::run(Job {
-            command: self.command(start, &self.arguments(start.share), request),
+            command,
             timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),
             log: start.log,
             append: true,
@@ -213,20 +216,30 @@ impl Program {
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
         }
+        if let Some(error) = &finished.lost_log {
+            self.note_lost_log(error);
+        }
         Ok(finished)
     }
 
-    pub(super) fn command(&self, start: &Start<'_>, arguments: &[OsString], request: &Request<'_>) -> Command {
+    /// The command, and its directory for temporary files.
+    pub(super) fn command(
+        &self,
+        start: &Start<'_>,
+        arguments: &[OsString],
+        request: &Request<'_>,
+    ) -> io::Result<(Command, ScratchDir)> {
         let mut command = self.project.launch(start.artifacts, start.executable).command(arguments);
-        request.set_apart(&mut command);
+        let temporary = request.set_apart(&mut command)?;
         command.env("BISECT_REPORT", start.report_file);
         if let Some(value) = self.axis.run_with(request.pattern) {
             command.env("BISECT_PATTERN", value);
         }
-        match &self.settings.launcher {
+        let command = match &self.settings.launcher {
             Some(launcher) => launcher.wrap(&command, self.settings.skip_code),
             None => command,
-        }
+        };
+        Ok((command, temporary))
     }
 
     /// The arguments of an executable that is run.

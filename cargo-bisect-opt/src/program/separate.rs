@@ -108,8 +108,11 @@ impl Program {
             }
         });
         for place in &places {
-            append(&place.log, request.log)?;
-            append(&place.report_file, request.report_file)?;
+            // What counts was read before; these are for people.
+            let appended = append(&place.log, request.log);
+            if let Err(error) = appended.and_then(|()| append(&place.report_file, request.report_file)) {
+                self.note_lost_log(&error);
+            }
         }
         // After an error some are missing, but then the error is there.
         let solo = |place: Place<'_>| {

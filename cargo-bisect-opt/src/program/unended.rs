@@ -95,8 +95,10 @@ impl Program {
         let (log, report_file) = (file("list.log"), file("list.reports"));
         // Before what could end the options.
         let arguments = [vec!["--list".into()], self.arguments(start.share)].concat();
+        let (command, _temporary) =
+            self.command(&Start { report_file: &report_file, ..*start }, &arguments, request)?;
         let finished = process::run(Job {
-            command: self.command(&Start { report_file: &report_file, ..*start }, &arguments, request),
+            command,
             timeout: self.settings.timeout,
             log: &log,
             append: false,

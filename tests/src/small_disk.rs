@@ -1,0 +1,31 @@
+//! A file system with little room, for one command: it is mounted where nobody else sees it, and gone with the command.
+
+use std::{
+    path::Path,
+    process::{Command, Stdio},
+};
+
+/// `command` with an empty file system of `size` (`24k`) at `dir`, which must exist.
+/// `None`, and a word on standard error, where nothing can be mounted: that takes root.
+#[must_use]
+pub fn on_small_disk(command: &Command, dir: &Path, size: &str) -> Option<Command> {
+    let can_mount = Command::new("unshare").args(["--mount", "true"]).stderr(Stdio::null()).status();
+    if !can_mount.is_ok_and(|status| status.success()) {
+        eprintln!("SKIPPED: to mount a file system takes root");
+        return None;
+    }
+    let mut wrapped = Command::new("unshare");
+    let script = r#"mount -t tmpfs -o "size=$1" none "$2" && shift 2 && exec "$@""#;
+    wrapped.args(["--mount", "sh", "-c", script, "sh", size]).arg(dir).arg(command.get_program());
+    wrapped.args(command.get_args());
+    if let Some(directory) = command.get_current_dir() {
+        wrapped.current_dir(directory);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => wrapped.env(name, value),
+            None => wrapped.env_remove(name),
+        };
+    }
+    Some(wrapped)
+}
