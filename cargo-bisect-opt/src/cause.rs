@@ -76,7 +76,7 @@ impl Cause {
     /// Of a program, from its end and its output.
     pub fn of_program(finished: &Finished) -> Self {
         let how = match finished.ending {
-            Ending::TimedOut | Ending::Interrupted => return Self::TIMEOUT,
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => return Self::TIMEOUT,
             Ending::Exited(status) => How::Ended(process::describe(status)),
         };
         Self { how, signs: panics(&finished.output) }
@@ -85,7 +85,7 @@ impl Cause {
     /// Of a build, from its end and what cargo and the compiler said.
     pub fn of_build(finished: &Finished) -> Self {
         match finished.ending {
-            Ending::TimedOut | Ending::Interrupted => Self::TIMEOUT,
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => Self::TIMEOUT,
             Ending::Exited(_) => Self::of_messages(&finished.output),
         }
     }
@@ -98,7 +98,7 @@ impl Cause {
     /// Of an executable with tests that did not come to an end, or did not say which of them failed.
     pub fn of_harness(finished: &Finished) -> Self {
         let how = match finished.ending {
-            Ending::TimedOut | Ending::Interrupted => How::TimedOut,
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => How::TimedOut,
             // Anything may be behind the status of another harness. But a crash is a crash.
             Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => How::Untold,
             Ending::Exited(status) => match crash::of(status) {

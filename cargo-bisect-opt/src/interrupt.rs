@@ -1,7 +1,10 @@
 //! Ctrl-C, SIGTERM and SIGHUP as a flag that loops look at, and that wakes those that wait.
 
+#[cfg(unix)]
+mod signals;
+
 use std::{
-    fmt,
+    fmt, io,
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicU8, Ordering},
@@ -30,11 +33,14 @@ impl Interrupt {
     /// The flag that the signals of this process raise.
     ///
     /// # Errors
-    /// If handlers are installed already, or cannot be.
-    pub fn install() -> Result<Self, ctrlc::Error> {
+    /// If handlers cannot be installed.
+    pub fn install() -> io::Result<Self> {
         let interrupt = Self::default();
         let flag = interrupt.clone();
-        ctrlc::set_handler(move || flag.raise())?;
+        #[cfg(unix)]
+        signals::handle(move || flag.raise())?;
+        #[cfg(windows)]
+        ctrlc::set_handler(move || flag.raise()).map_err(io::Error::other)?;
         Ok(interrupt)
     }
 

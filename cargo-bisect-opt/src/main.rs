@@ -91,7 +91,7 @@ enum Failure {
     #[error(transparent)]
     Since(#[from] SinceError),
     #[error("signals cannot be handled: {0}")]
-    Signals(#[from] ctrlc::Error),
+    Signals(#[source] io::Error),
     #[error("cannot write the trace or the results: {0}")]
     Output(#[source] io::Error),
 }
@@ -149,7 +149,7 @@ fn bisect_opt() -> Exit {
 
 fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_test: PerTest) -> Result<Exit, Failure> {
     command.show.color.apply();
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
     let mut words = command.words.cargo;
     if command.codegen.codegen && !words.iter().any(is_profile) {
         words.insert(0, "--release".into());
@@ -191,7 +191,7 @@ fn is_profile(word: &OsString) -> bool {
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
     command.color.apply();
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
     let toggles = program::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
     console::list(&toggles, command.json).map_err(Failure::Output)?;
     Ok(Exit::Found)
@@ -212,7 +212,7 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
         launcher: command.search.launcher.clone(),
     };
     let target = exec::Exec::new(settings)?;
-    let interrupt = Interrupt::install()?;
+    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
     bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
 }
 

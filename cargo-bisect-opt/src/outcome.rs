@@ -18,6 +18,8 @@ pub fn classify(finished: &Finished, skip_code: i32, fail_when: Option<&Regex>) 
         Ending::Exited(status) if status.code() == Some(skip_code) => {
             return (Outcome::Unresolved(Reason::Skip), process::describe(status));
         }
+        // Whatever it waits for, it is not what was asked.
+        Ending::Stopped(signal) => return (Outcome::Unresolved(Reason::Skip), process::describe_stop(signal)),
         Ending::Exited(status) => (Reason::Skip, process::describe(status)),
         Ending::TimedOut | Ending::Interrupted => (Reason::Timeout, "timeout".to_owned()),
     };
@@ -50,6 +52,7 @@ mod tests {
             (exit(99), Some("b.d"), skip, "exit status 99"),
             (killed, None, Outcome::Fail, "signal 11"),
             (Ending::TimedOut, None, Outcome::Fail, "timeout"),
+            (Ending::Stopped(19), Some("b.d"), skip, "stopped by SIGSTOP and did not go on"),
             (Ending::TimedOut, Some("other"), Outcome::Unresolved(Reason::Timeout), "another failure: timeout"),
         ] {
             let finished =

@@ -1,6 +1,6 @@
 //! One process with everything that it starts, from its start to its end.
 //!
-//! A run must not disturb the next one, nor outlive the search. So each child leads a process group of its own (on
+//! A run must not disturb the next one, nor outlive the search. So each child leads a session of its own (on
 //! Windows, a job); whatever of it is left when the child has exited, timed out or was interrupted is ended and reaped
 //! before [`run`] returns.
 
@@ -72,6 +72,9 @@ pub enum Ending {
     Exited(ExitStatus),
     /// It took longer than it may.
     TimedOut,
+    /// By this signal it was stopped, and did not go on.
+    #[cfg_attr(windows, expect(dead_code, reason = "nothing is stopped there"))]
+    Stopped(i32),
     /// The user wants to stop.
     Interrupted,
 }
@@ -120,6 +123,28 @@ fn follow(
     // With the command go our writing ends of the pipe; else the reading end would never come to an end.
     let tree = Tree::spawn(command)?;
     tree.follow(reader, started, timeout, interrupt, capture)
+}
+
+/// Stops what was started and still runs, until [`resume_all`].
+#[cfg(unix)]
+pub fn pause_all() {
+    unix::signal_all(rustix::process::Signal::STOP);
+}
+
+/// Lets what [`pause_all`] has stopped go on.
+#[cfg(unix)]
+pub fn resume_all() {
+    unix::signal_all(rustix::process::Signal::CONT);
+}
+
+/// That a process was stopped, in words that fit behind "it was".
+#[must_use]
+pub fn describe_stop(signal: i32) -> String {
+    #[cfg(unix)]
+    let name = signal_hook::low_level::signal_name(signal).map(str::to_owned);
+    #[cfg(not(unix))]
+    let name = None;
+    format!("stopped by {} and did not go on", name.unwrap_or_else(|| format!("signal {signal}")))
 }
 
 /// How a process ended, in words that fit behind "it ended with": `exit status 101`, `signal 11`.

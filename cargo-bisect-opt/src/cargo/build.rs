@@ -81,7 +81,7 @@ impl Built {
     pub fn to_error(&self, command: String) -> CargoError {
         let status = match self.ending {
             Ending::Exited(status) => process::describe(status),
-            Ending::TimedOut | Ending::Interrupted => "timeout".to_owned(),
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => "timeout".to_owned(),
         };
         let messages = String::from_utf8_lossy(&self.messages).trim_end().to_owned();
         CargoError::Build { command, status, messages }

@@ -301,7 +301,7 @@ impl Project {
             let finished = process::run(job)?;
             match finished.ending {
                 Ending::Interrupted => return Err(CargoError::Interrupted),
-                Ending::TimedOut => {
+                Ending::TimedOut | Ending::Stopped(_) => {
                     return Err(CargoError::Nothing(format!(
                         "{executable} did not list its toggles within {LISTING:?}"
                     )));

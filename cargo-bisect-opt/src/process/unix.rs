@@ -1,4 +1,5 @@
-//! Process groups: one thread waits for the output, the exit, the interrupt and the deadline at once.
+//! Sessions, so that no process has a terminal that it could be stopped by; and their process groups: one thread waits for
+//! the output, the exit, the interrupt and the deadline at once.
 //!
 //! A process ID may be given to another process once its process was reaped. So the leader of the group is reaped last
 //! of all: until then its ID, which is also the group's, stays taken, and the group can be signalled safely. Processes
@@ -11,13 +12,11 @@ mod family;
 #[path = "unix/posix.rs"]
 mod family;
 mod leaders;
+mod session;
 
 use std::{
     io::{self, PipeReader, Read, Write},
-    os::{
-        fd::{AsFd, OwnedFd},
-        unix::process::CommandExt,
-    },
+    os::fd::{AsFd, OwnedFd},
     process::{Child, Command},
     thread,
     time::{Duration, Instant},
@@ -35,6 +34,12 @@ use crate::interrupt::Interrupt;
 
 /// Bytes that one read takes: what a pipe holds.
 const READ: usize = 64 << 10;
+/// How often to see whether a silent process has been stopped; nothing that can be waited for tells.
+const LOOK_FOR_STOP: Duration = Duration::from_millis(500);
+/// How long a wait may take longer than it was to, on a busy machine.
+const LATE: Duration = Duration::from_secs(1);
+/// How long a process may be stopped: a debugger that attaches stops it, too.
+const STOPPED: Duration = Duration::from_secs(2);
 
 /// A process that has been started, and everything that it will start.
 #[derive(Debug)]
@@ -45,7 +50,7 @@ pub(super) struct Tree {
 
 impl Tree {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
-        command.process_group(0);
+        session::prepare(&mut command);
         let mark = family::prepare(&mut command);
         let child = leaders::spawn(&mut command)?;
         let family = Family::new(Pid::from_child(&child), mark);
@@ -82,6 +87,16 @@ impl Tree {
     }
 }
 
+/// Sends a signal to the groups of all processes that were started and not yet reaped.
+pub(super) fn signal_all(signal: Signal) {
+    for &leader in leaders::lock().iter() {
+        if let Some(group) = Pid::from_raw(leader) {
+            // That there is nobody left in it is no error.
+            let _ = kill_process_group(group, signal);
+        }
+    }
+}
+
 /// Waits for whatever comes next.
 struct Follower<'a, 'b> {
     family: &'a Family,
@@ -90,6 +105,10 @@ struct Follower<'a, 'b> {
     /// Can be read from when the leader has exited.
     exit: OwnedFd,
     exited: bool,
+    /// Since when it has been seen to be stopped.
+    stopped: Option<Instant>,
+    /// How long we were stopped ourselves, and it with us.
+    paused: Duration,
     /// The output, until all who could write to it have closed it.
     output: Option<PipeReader>,
     /// Gets a byte at each request to stop.
@@ -118,6 +137,8 @@ impl<'a, 'b> Follower<'a, 'b> {
             capture,
             exit,
             exited: false,
+            stopped: None,
+            paused: Duration::ZERO,
             output: Some(output),
             wake,
             _registration: registration,
@@ -134,11 +155,32 @@ impl<'a, 'b> Follower<'a, 'b> {
             if self.interrupt.requested() {
                 return Ok(Some(Ending::Interrupted));
             }
-            if deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            let deadline = deadline.and_then(|deadline| deadline.checked_add(self.paused));
+            let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
+            if let Some(signal) = self.stop_signal()
+                && (is_late || self.stopped.get_or_insert_with(Instant::now).elapsed() >= STOPPED)
+            {
+                return Ok(Some(Ending::Stopped(signal)));
+            }
+            if is_late {
                 return Ok(Some(Ending::TimedOut));
             }
-            self.wait(deadline, &mut [])?;
+            let until = Instant::now() + LOOK_FOR_STOP;
+            self.wait(Some(deadline.map_or(until, |deadline| deadline.min(until))), &mut [])?;
+            // Whoever stops us with Ctrl-Z does not want runs to time out.
+            self.paused += Some(until.elapsed()).filter(|&late| late > LATE).unwrap_or_default();
         }
+    }
+
+    /// The signal that has stopped the process, if it is stopped now.
+    fn stop_signal(&mut self) -> Option<i32> {
+        let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let status = waitid(WaitId::Pid(self.family.leader()), options).ok().flatten();
+        let signal = status.and_then(|status| status.stopping_signal());
+        if signal.is_none() {
+            self.stopped = None;
+        }
+        signal
     }
 
     /// Ends what is left: asks, and kills what is still there after the grace period.
@@ -160,6 +202,8 @@ impl<'a, 'b> Follower<'a, 'b> {
             for member in &members {
                 member.signal(signal);
             }
+            // What is stopped is not asked before it goes on.
+            let _ = kill_process_group(self.family.leader(), Signal::CONT);
             while !(self.exited && members.iter().all(Member::is_gone)) {
                 let impatient = signal == Signal::TERM && self.interrupt.impatient();
                 if impatient || deadline <= Instant::now() {

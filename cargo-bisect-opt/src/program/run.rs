@@ -254,7 +254,7 @@ impl Program {
     pub(super) fn part(&self, executable: &Executable, finished: &Finished) -> Result<Part, RunError> {
         let code = match finished.ending {
             Ending::Exited(status) => status.code(),
-            Ending::TimedOut | Ending::Interrupted => None,
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => None,
         };
         if let Some(refusal) = axis::refusal(code, &finished.output) {
             return Err(RunError::Unusable(format!("{executable} refuses the pattern: {refusal}")));

@@ -109,7 +109,7 @@ impl Program {
         match finished.ending {
             Ending::Interrupted => Err(RunError::Interrupted),
             Ending::Exited(status) if status.success() => Ok(libtest::listed_tests(&finished.output)),
-            Ending::Exited(_) | Ending::TimedOut => Ok(Vec::new()),
+            Ending::Exited(_) | Ending::TimedOut | Ending::Stopped(_) => Ok(Vec::new()),
         }
     }
 

@@ -1,0 +1,116 @@
+//! A session for each process. It has no terminal, so nothing in it is stopped because it asks for a password, or sets a
+//! mode of the terminal, in the background: that fails, and programs go on without.
+//!
+//! To make one, the standard library has to fork, and then it has the C library look for the program, which takes what the
+//! kernel does not execute for a shell script. So that an executable for another system is still known for one, programs
+//! that the kernel might refuse only get a process group. Should one of these be stopped, that is seen.
+
+use std::{
+    env,
+    ffi::OsStr,
+    fs::File,
+    io::{self, Read},
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::OnceLock,
+};
+
+use rustix::process::setsid;
+
+/// The beginning of a program: which kernels execute it.
+type Header = [u8; 20];
+
+/// Has the process lead a session, or at least a process group, of its own.
+pub(super) fn prepare(command: &mut Command) {
+    if !find(command).and_then(|program| header(&program)).is_some_and(|header| is_executed(&header)) {
+        command.process_group(0);
+        return;
+    }
+    // SAFETY: `setsid` is a single system call, which allocates nothing and takes no lock.
+    unsafe { command.pre_exec(|| setsid().map(drop).map_err(io::Error::from)) };
+}
+
+/// The file of the program that a command starts.
+fn find(command: &Command) -> Option<PathBuf> {
+    let program = Path::new(command.get_program());
+    let directory = command.get_current_dir().unwrap_or(Path::new(""));
+    if program.components().count() > 1 || program.is_absolute() {
+        return Some(directory.join(program));
+    }
+    let own = command.get_envs().find(|(name, _)| *name == "PATH");
+    let path = own.map_or_else(|| env::var_os("PATH"), |(_, value)| value.map(OsStr::to_owned))?;
+    env::split_paths(&path).map(|entry| directory.join(entry).join(program)).find(|file| file.is_file())
+}
+
+fn header(program: &Path) -> Option<Header> {
+    let mut header = Header::default();
+    let mut file = File::open(program).ok()?;
+    let mut filled = 0;
+    while filled < header.len() {
+        match file.read(&mut header[filled..]) {
+            Ok(0) => break,
+            Ok(more) => filled += more,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return None,
+        }
+    }
+    Some(header)
+}
+
+/// Whether the kernel executes what begins like this: a script that names its interpreter, or what was built like we were.
+fn is_executed(header: &Header) -> bool {
+    static OURS: OnceLock<Option<Header>> = OnceLock::new();
+    let ours = OURS.get_or_init(|| self::header(&env::current_exe().ok()?));
+    header.starts_with(b"#!") || ours.is_some_and(|ours| is_like(header, &ours))
+}
+
+fn is_like(header: &Header, ours: &Header) -> bool {
+    if header.starts_with(b"\x7fELF") {
+        // Its class and byte order, and its machine.
+        return header[..6] == ours[..6] && header[18..] == ours[18..];
+    }
+    // As of a Mach-O file: its kind, and its processor.
+    header[..8] == ours[..8]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    #[test]
+    fn which_programs_the_kernel_executes() {
+        let of = |command: &Command| find(command).and_then(|program| header(&program));
+        assert!(of(&Command::new("sh")).is_some_and(|header| is_executed(&header)));
+        assert!(of(&Command::new(env::current_exe().unwrap())).is_some_and(|header| is_executed(&header)));
+        assert_eq!(of(&Command::new("no-such-program-in-path")), None);
+        assert_eq!(of(Command::new("sh").env("PATH", "/no-such-directory")), None);
+
+        let dir = tempfile::tempdir().unwrap();
+        let ours = header(&env::current_exe().unwrap()).unwrap();
+        let mut foreign = ours;
+        foreign[18] ^= 1;
+        for (text, expected) in
+            [(&b"#!/bin/sh\n"[..], true), (b"echo\n", false), (b"", false), (&ours, true), (&foreign, false)]
+        {
+            std::fs::write(dir.path().join("program"), text).unwrap();
+            let header = of(Command::new("./program").current_dir(&dir)).unwrap();
+            assert_eq!(is_executed(&header), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_process_leads_its_session() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "exec cut -d' ' -f1,5,6 /proc/self/stat"]);
+        if !Path::new("/proc/self/stat").exists() {
+            return;
+        }
+        prepare(&mut command);
+        let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        let ids: Vec<_> = output.split_whitespace().collect();
+        assert!(ids.len() == 3 && ids.iter().all(|id| *id == ids[0]), "{output}");
+    }
+}
