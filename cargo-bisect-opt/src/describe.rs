@@ -64,7 +64,15 @@ impl Description {
                 }
             }
         }
+        // Go's stacks do not say where the change itself is: it is where the innermost function has asked.
+        description.place = description.place.or_else(|| description.frames.first()?.place());
         description
+    }
+}
+
+impl Frame {
+    fn place(&self) -> Option<Place> {
+        Some(Place { file: self.file.clone()?, line: self.line?, column: self.column })
     }
 }
 
@@ -144,6 +152,7 @@ mod tests {
             stack.frames,
             [frame("time.newTimer", "/go/src/time/sleep.go", 94, None), frame("main.main", "/x/main.go", 8, None)]
         );
+        assert_eq!(stack.place, Some(at("/go/src/time/sleep.go", 94, None)));
         assert_eq!(
             parse(&["./x_test.go:7:6: loop variable i now per-iteration"]).place,
             Some(at("./x_test.go", 7, Some(6)))

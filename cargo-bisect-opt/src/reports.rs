@@ -34,14 +34,18 @@ pub struct Reports {
     texts: HashMap<ChangeId, Text>,
 }
 
-/// What was said about one change. Other processes may say the same again: a report begins with a line that is not
-/// indented, and is left out with all that follows it if it is known. (Frames are indented: a recursive stack has the
-/// same one many times.)
+/// What was said about one change. Other processes may say the same again, which is left out.
+///
+/// A report begins with a line that is not indented, and goes on with indented lines. A report of Go's runtime is a call
+/// stack: two lines a frame, the second begins with a tab, and at the end a line with nothing but the marker. A
+/// recursive stack has the same lines several times.
 #[derive(Clone, Debug, Default)]
 struct Text {
     lines: Vec<String>,
-    /// The lines that come now are known.
-    is_repeated: bool,
+    /// The first line of a report that is known. The lines that follow it are left out.
+    repeated: Option<String>,
+    /// Where Go's call stack begins that has not come to its end yet.
+    stack: Option<usize>,
 }
 
 impl Reports {
@@ -96,7 +100,7 @@ impl Reports {
             self.ids.push(id);
             if self.keep_text {
                 let lines = text.lines().map(str::to_owned).collect();
-                self.texts.insert(id, Text { lines, is_repeated: false });
+                self.texts.insert(id, Text { lines, ..Text::default() });
             }
         }
     }
@@ -135,15 +139,38 @@ impl Text {
             (None, None) => (before, after),
         };
         let after = after.strip_suffix(b"\r").unwrap_or(after);
-        if before.is_empty() && after.is_empty() {
-            return;
-        }
-        let line = String::from_utf8_lossy(&[before, after].concat()).into_owned();
-        if !line.starts_with(' ') {
-            self.is_repeated = self.lines.contains(&line);
-        }
-        if !self.is_repeated {
+        self.add_line(String::from_utf8_lossy(&[before, after].concat()).into_owned());
+    }
+
+    fn add_line(&mut self, line: String) {
+        if line.is_empty() {
+            self.end_stack();
+        } else if line.starts_with('\t') {
+            // The line before is the function, and no report that is known: other stacks go through it, too.
+            self.lines.extend(self.repeated.take());
+            self.stack = self.stack.or(self.lines.len().checked_sub(1));
             self.lines.push(line);
+        } else if self.stack.is_some() {
+            self.lines.push(line);
+        } else if line.starts_with(' ') {
+            if self.repeated.is_none() {
+                self.lines.push(line);
+            }
+        } else if self.lines.contains(&line) {
+            self.repeated = Some(line);
+        } else {
+            self.repeated = None;
+            self.lines.push(line);
+        }
+    }
+
+    /// Leaves out Go's call stack that has just come to its end, if the same one was reported before.
+    fn end_stack(&mut self) {
+        self.repeated = None;
+        let Some(start) = self.stack.take() else { return };
+        let (before, stack) = self.lines.split_at(start);
+        if before.windows(stack.len()).any(|lines| lines == stack) {
+            self.lines.truncate(start);
         }
     }
 }

@@ -45,6 +45,36 @@ fn each_change_once_in_order_with_its_lines() {
     assert_eq!(reports.text(ChangeId(3)), [""; 0]);
 }
 
+/// What Go's runtime prints, of a function that calls itself.
+const GO: &str = "\
+[bisect-match 0xff3a673cb61c22c3]main.walk()
+[bisect-match 0xff3a673cb61c22c3]\t/src/recursion/main.go:13
+[bisect-match 0xff3a673cb61c22c3]main.walk()
+[bisect-match 0xff3a673cb61c22c3]\t/src/recursion/main.go:15
+[bisect-match 0xff3a673cb61c22c3]main.walk()
+[bisect-match 0xff3a673cb61c22c3]\t/src/recursion/main.go:15
+[bisect-match 0xff3a673cb61c22c3]main.main()
+[bisect-match 0xff3a673cb61c22c3]\t/src/recursion/main.go:25
+[bisect-match 0xff3a673cb61c22c3]
+";
+
+#[test]
+fn a_recursive_stack_of_go_keeps_all_frames() {
+    let id = ChangeId(0xff3a_673c_b61c_22c3);
+    let expected: Vec<_> = GO.lines().map(|line| &line["[bisect-match 0xff3a673cb61c22c3]".len()..]).collect();
+    let expected = &expected[..8];
+    // By one process, and by several, whose reports may come between others.
+    let other = "[bisect-match 0x1]main.main()\n[bisect-match 0x1]\t/src/main.go:9\n[bisect-match 0x1]\n";
+    for stream in [GO.to_owned(), GO.repeat(3), [GO, other, GO].concat()] {
+        for size in [1, 50, stream.len()] {
+            assert_eq!(scanned(stream.as_bytes(), size).text(id), expected, "{stream}");
+        }
+    }
+    // Another binary may have the same change on another stack.
+    let deeper = GO.replace("main.main()", "main.run()");
+    assert_eq!(scanned([GO, &deeper, GO, &deeper].concat().as_bytes(), 64).text(id).len(), 16);
+}
+
 #[test]
 fn text_is_kept_only_if_wanted() {
     let mut reports = Reports::new(false);

@@ -13,5 +13,5 @@ mod rustc_driver;
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};
 pub use finished::{Finished, Running, expect, run, wait_until};
 pub use fixture::{Fixture, Scratch, line_of};
-pub use go::{go, with_go};
+pub use go::{add_internal_bisect, go, with_go};
 pub use rustc_driver::{RustcDriver, rustc_driver};

@@ -3,7 +3,7 @@
 
 use std::{path::Path, process::Command};
 
-use bisect_tests::harness::{Fixture, go, line_of, run, with_go};
+use bisect_tests::harness::{Fixture, add_internal_bisect, go, line_of, run, with_go};
 
 /// `go test` under the driver.
 fn search(fixture: &Fixture, go: &Path, variable: &str) -> Command {
@@ -41,4 +41,38 @@ fn the_stack_on_which_a_setting_of_the_standard_library_matters_is_found() {
     let culprit = culprit.unwrap_or_else(|| panic!("no such frame: {finished}"));
     assert!(culprit["file"].as_str().unwrap().ends_with("backup.go"), "{culprit}");
     assert_eq!(culprit["line"], line_of(fixture.dir(), "backup.go", "// the culprit"));
+}
+
+#[test]
+fn recursive_stacks_keep_all_their_frames() {
+    let Some(go) = go() else { return };
+    let fixture = Fixture::new("go-recursion");
+    add_internal_bisect(&fixture, &go);
+    let mut build = Command::new(&go);
+    with_go(build.current_dir(fixture.dir()).args(["build", "-o", "walk", "."]), &go);
+    let _ = run(&mut build).expect_status(0);
+    let search = |json: &[&str]| run(fixture.driver(["exec"]).args(json).args(["./walk", "PATTERN"])).expect_status(0);
+    let finished = search(&["--json"]);
+    let (file, line) = ("main.go", line_of(fixture.dir(), "main.go", "// the recursion"));
+    let found = finished.events_of("found");
+    assert_eq!(found.len(), 1, "{finished}");
+    let mut depths: Vec<_> = found[0]["changes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|change| {
+            assert!(change["file"].as_str().unwrap().ends_with(file), "{change}");
+            let frames = change["frames"].as_array().unwrap();
+            let text = change["text"].as_array().unwrap();
+            let walks = frames.iter().filter(|frame| frame["function"] == "main.walk");
+            let recursions = walks.filter(|frame| frame["line"] == line).count();
+            assert_eq!(text.iter().filter(|line| **line == "main.walk()").count(), recursions + 1, "{change}");
+            recursions
+        })
+        .collect();
+    depths.sort_unstable();
+    assert_eq!(depths, [3, 7], "{finished}");
+    // The frames between the first and the last one are counted: `walk`, `main` and that of Go's runtime.
+    let people = search(&[]);
+    assert!(["… 5 frames", "… 9 frames"].iter().all(|count| people.stdout.contains(count)), "{people}");
 }

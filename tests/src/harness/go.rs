@@ -3,12 +3,13 @@
 use std::{
     env,
     ffi::OsString,
+    fs,
     io::Write,
     path::{Path, PathBuf},
     process::Command,
 };
 
-use super::fixtures_target_dir;
+use super::{Fixture, fixtures_target_dir, run};
 
 /// The Go command: what `BISECT_TEST_GO` names, else the one in the path. Says loudly that there is none.
 ///
@@ -35,4 +36,18 @@ pub fn with_go(command: &mut Command, go: &Path) {
     command.env("PATH", env::join_paths(dirs).unwrap_or(OsString::new()));
     command.env("GOCACHE", fixtures_target_dir().join("go-cache"));
     command.envs([("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOFLAGS", "-vet=off"), ("GO111MODULE", "on")]);
+}
+
+/// Adds a copy of the standard library's `internal/bisect` to a fixture, as its package `bisect`: where it is, only the
+/// standard library may import it.
+///
+/// # Panics
+/// If it is not there, or cannot be copied.
+pub fn add_internal_bisect(fixture: &Fixture, go: &Path) {
+    let mut command = Command::new(go);
+    with_go(command.current_dir(fixture.dir()).args(["env", "GOROOT"]), go);
+    let root = run(&mut command).expect_status(0).stdout;
+    let original = Path::new(root.trim()).join("src/internal/bisect/bisect.go");
+    let text = fs::read_to_string(&original).unwrap_or_else(|error| panic!("{}: {error}", original.display()));
+    fixture.write("bisect/bisect.go", &text);
 }
