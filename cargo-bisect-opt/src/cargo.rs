@@ -7,6 +7,7 @@ mod arguments;
 mod build;
 mod config;
 mod executable;
+pub mod known_options;
 pub mod libtest;
 mod project;
 mod seed;
@@ -41,6 +42,12 @@ fn scrub(command: &mut std::process::Command) {
     for (variable, _) in std::env::vars_os().filter(|(variable, _)| is_ours(variable)) {
         command.env_remove(variable);
     }
+}
+
+/// Whether arguments of cargo's choose the profile. Words behind a program's name are the program's own.
+pub fn chooses_profile(subcommand: Subcommand, words: &[std::ffi::OsString]) -> bool {
+    let arguments = Arguments::parse(subcommand, words);
+    arguments.release || arguments.profile.is_some()
 }
 
 /// Why something cannot be built or started.
@@ -96,6 +103,19 @@ impl CargoError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_profile_is_chosen_by_options_of_cargos_alone() {
+        let chooses =
+            |subcommand, line: &str| chooses_profile(subcommand, &line.split(' ').map(Into::into).collect::<Vec<_>>());
+        for line in ["--release", "-r", "-qr", "--profile x", "--profile=x"] {
+            assert!(chooses(Subcommand::Run, line), "{line}");
+        }
+        for line in ["prog --release", "--bin release -q", "prog -r --profile x"] {
+            assert!(!chooses(Subcommand::Run, line), "{line}");
+        }
+        assert!(chooses(Subcommand::Test, "sort --release"));
+    }
 
     #[test]
     fn what_one_search_asks_is_not_handed_to_another() {

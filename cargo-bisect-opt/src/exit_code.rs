@@ -4,25 +4,38 @@ use std::process::{ExitCode, Termination};
 
 use serde::{Serialize, Serializer};
 
-/// How `cargo bisect-opt` ends.
+/// How `cargo bisect-opt` ends. [`TABLE`] says what each of them means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
-    /// Culprits were found and confirmed.
     Found = 0,
-    /// There is nothing to find: the target passes both ways, or fails both ways.
     Nothing = 1,
-    /// The command line is wrong.
     Usage = 2,
-    /// The target cannot be used: it does not build or start, reports nothing, ignores the pattern, or reports changes
-    /// that it was not asked for.
     Unusable = 3,
-    /// The target contradicts itself beyond the confidence asked for.
     Inconsistent = 4,
-    /// Stopped at a limit, with what was found by then.
     Limit = 5,
-    /// Interrupted; what was found by then is saved.
     Interrupted = 130,
+}
+
+/// Every status and what it means: for `--help`, and for the README, which a test compares with it.
+pub const TABLE: [(Exit, &str); 7] = [
+    (Exit::Found, "culprits were found and confirmed"),
+    (Exit::Nothing, "there is nothing to find: the target passes both ways, or fails both ways"),
+    (Exit::Usage, "the command line is wrong"),
+    (
+        Exit::Unusable,
+        "the target cannot be used: it does not build or start, passes and fails but reports no change, ignores the pattern, \
+         or reports what it was not asked for",
+    ),
+    (Exit::Inconsistent, "the target contradicts itself, or is flaky and no change makes a difference that shows"),
+    (Exit::Limit, "stopped at a limit (`--max`, `--max-set`, `--max-runs`), with what was found"),
+    (Exit::Interrupted, "interrupted, with what was found saved"),
+];
+
+/// The table as the end of `--help`.
+pub fn help() -> String {
+    let line = |(exit, words): &(Exit, &str)| format!("\n  {:<4} {}", exit.code(), words.replace('`', ""));
+    format!("Exit status:{}", TABLE.iter().map(line).collect::<String>())
 }
 
 impl Exit {
@@ -41,5 +54,19 @@ impl Serialize for Exit {
 impl Termination for Exit {
     fn report(self) -> ExitCode {
         self.code().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_readme_has_the_table() {
+        let readme = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+        let table = readme.split("| status | means |\n|---|---|\n").nth(1).unwrap();
+        let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
+        let expected: Vec<_> = TABLE.iter().map(|(exit, words)| format!("| {} | {words} |", exit.code())).collect();
+        assert_eq!(rows, expected);
     }
 }

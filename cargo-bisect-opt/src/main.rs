@@ -151,7 +151,7 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     command.show.color.apply();
     let interrupt = Interrupt::install().map_err(Failure::Signals)?;
     let mut words = command.words.cargo;
-    if command.codegen.codegen && !words.iter().any(is_profile) {
+    if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
         words.insert(0, "--release".into());
     }
     let settings = program::Settings {
@@ -182,11 +182,6 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     }
     let target = Program::prepare(settings, &interrupt)?;
     bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
-}
-
-/// Whether a word of cargo's chooses the profile.
-fn is_profile(word: &OsString) -> bool {
-    word == "--release" || word == "-r" || word.to_string_lossy().starts_with("--profile")
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {

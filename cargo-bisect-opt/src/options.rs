@@ -3,30 +3,31 @@
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use cargo_metadata::Edition;
-use clap::{ArgAction, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{
+    ArgAction, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind,
+};
 use regex::bytes::Regex;
 
-use crate::{chance::Seed, codegen::Depth, edition, launcher::Launcher, program::PerTest, repetition::Repetition};
+use crate::{
+    cargo::{Subcommand as CargoSubcommand, known_options::Known},
+    chance::Seed,
+    codegen::Depth,
+    edition, exit_code,
+    launcher::Launcher,
+    program::PerTest,
+    repetition::Repetition,
+    words::nearest,
+};
 
 /// Names what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
 #[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
-#[command(after_help = EXIT_HELP)]
+#[command(after_help = exit_code::help())]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
-
-const EXIT_HELP: &str = "\
-Exit status:
-  0    culprits were found and confirmed
-  1    there is nothing to find: the target passes both ways, or fails both ways
-  2    the command line is wrong
-  3    the target cannot be used: it does not build or start, reports nothing, or ignores the pattern
-  4    the target contradicts itself
-  5    stopped at a limit, with what was found
-  130  interrupted, with what was found saved";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -96,9 +97,19 @@ pub struct CargoCommand {
     pub search: SearchArgs,
     #[command(flatten)]
     pub show: ShowArgs,
+    #[command(flatten)]
+    pub passed_on: PassedOn,
     /// Everything that is cargo's.
     #[arg(skip)]
     pub words: CargoWords,
+}
+
+/// What is handed to cargo unseen.
+#[derive(Debug, Args)]
+pub struct PassedOn {
+    /// Hand this argument to cargo as it is, also if cargo does not list such an option (`--cargo-arg=--new=VALUE`)
+    #[arg(long = "cargo-arg", value_name = "ARG", action = ArgAction::Append, allow_hyphen_values = true)]
+    pub arguments: Vec<OsString>,
 }
 
 /// How things are compiled, as what is searched.
@@ -107,11 +118,10 @@ pub struct CodegenArgs {
     /// Search for what must be optimized for the target to fail: crates, then functions, then passes of the compiler
     #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition"])]
     pub codegen: bool,
-    /// How crates are compiled that are not to break the target: `KEY=VALUE` of the profile, or flags of rustc
-    /// [default: opt-level=0]
+    /// Options for crates assumed to be good: `KEY=VALUE` of the profile, or flags of rustc [default: opt-level=0]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub good: Vec<String>,
-    /// How crates are compiled that may [default: by the release profile, or the --profile given, as it is]
+    /// Options for crates that may break the target [default: the release profile, or the --profile given, as it is]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub bad: Vec<String>,
     /// How far to go (`check` makes no code, and goes no further than crates)
@@ -122,8 +132,8 @@ pub struct CodegenArgs {
 /// What expressions mean, as what is searched.
 #[derive(Debug, Args)]
 pub struct EditionArgs {
-    /// Search for expressions that break the target where they mean what they mean in this edition, 2024 or 2021, and the
-    /// rest of the program is of the other one (of the packages that -p names, or else of all in the workspace)
+    /// Find the expressions that break the target when only they use the semantics of EDITION, 2024 or 2021 (in the packages
+    /// that -p names, or else in all of the workspace)
     #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags"])]
     pub edition: Option<Edition>,
 }
@@ -161,6 +171,8 @@ pub struct TogglesCommand {
     /// When to use colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub color: Color,
+    #[command(flatten)]
+    pub passed_on: PassedOn,
     /// Everything that is cargo's.
     #[arg(skip)]
     pub words: CargoWords,
@@ -169,8 +181,8 @@ pub struct TogglesCommand {
 /// How to search.
 #[derive(Debug, Args)]
 pub struct SearchArgs {
-    /// Make so many runs at once; 0: as many as there are processors. The slot of each, from 0, is in `BISECT_SLOT` and
-    /// replaces {slot} in the values of environment variables
+    /// Number of parallel runs (0 = number of CPUs). The slot of each, from 0, is in `BISECT_SLOT` and replaces {slot} in the
+    /// values of environment variables
     #[arg(short, value_name = "N", default_value = "1", value_parser = jobs)]
     pub jobs: NonZeroUsize,
     /// Start each run by this command (`srun -n1`, `ssh host`, `sem --fg`)
@@ -180,7 +192,7 @@ pub struct SearchArgs {
     #[arg(long, value_name = "REV", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "not asked for, asked for without a revision, or with one")]
     pub since: Option<Option<String>>,
-    /// Run the target this many times for each trial; the runs must agree
+    /// Run the target this many times for each trial. Runs that differ show that it is flaky, and each is a trial then
     #[arg(long, value_name = "N", default_value = "1")]
     pub count: NonZeroUsize,
     /// Execute the target up to this many times in each run, until it fails: the run passes if it always passes
@@ -311,23 +323,53 @@ pub fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Err
         words.remove(1);
     }
     let command = Cli::command();
-    let passes_on = |name: &OsString| ["test", "run", "build", "check", "toggles"].iter().any(|ours| name == ours);
-    let (ours, cargo) = match words.get(1).filter(|name| passes_on(name)) {
-        Some(name) => {
-            let subcommand = command.find_subcommand(name).expect("it is one of ours");
+    let hands_on = |name: &OsString| {
+        let subcommand = match name.to_str()? {
+            "test" | "toggles" => CargoSubcommand::Test,
+            "run" => CargoSubcommand::Run,
+            "build" => CargoSubcommand::Build,
+            "check" => CargoSubcommand::Check,
+            _ => return None,
+        };
+        Some((command.find_subcommand(name)?, subcommand))
+    };
+    let (ours, cargo) = match words.get(1).and_then(hands_on) {
+        Some((subcommand, cargos)) => {
             let (ours, cargo) = split(subcommand, &words[2..]);
+            check(subcommand, cargos, &cargo.cargo)?;
             (words[..2].iter().cloned().chain(ours).collect(), cargo)
         }
         None => (words, CargoWords::default()),
     };
     let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(ours)?)?;
-    match &mut cli.command {
-        Command::Test(args) => args.cargo.words = cargo,
-        Command::Run(args) | Command::Build(args) | Command::Check(args) => args.words = cargo,
-        Command::Toggles(args) => args.words = cargo,
-        Command::Exec(_) => {}
-    }
+    let (passed_on, words) = match &mut cli.command {
+        Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
+        Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
+        Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
+        Command::Exec(_) => return Ok(cli),
+    };
+    *words = cargo;
+    // Before all others: for `run`, all that follows the first word is the program's.
+    words.cargo.splice(..0, passed_on.arguments.drain(..));
     Ok(cli)
+}
+
+/// Refuses an option that neither `command` nor cargo knows: it is a slip.
+fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString]) -> Result<(), clap::Error> {
+    let known = Known::of(subcommand);
+    let Some(option) = known.first_unknown(words) else { return Ok(()) };
+    let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+    let meant = option.strip_prefix("--").and_then(|_| nearest(&option, ours.chain(known.options())));
+    let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+    Err(command.clone().error(
+        ErrorKind::UnknownArgument,
+        format!(
+            "`cargo bisect-opt {}` and `cargo {}` have no option `{option}`{meant}\n\
+             help: `--cargo-arg={option}` hands it to cargo all the same; what follows `--` is for the tests or the program",
+            command.get_name(),
+            subcommand.name(),
+        ),
+    ))
 }
 
 /// Takes the options that `command` knows out of `words`; all others are cargo's, up to `--`.

@@ -126,6 +126,29 @@ fn the_words_of_exec_are_the_targets() {
 }
 
 #[test]
+fn an_option_that_nobody_knows_is_a_slip() {
+    for (line, facts) in [
+        ("test --toogle a", &["no option `--toogle`", "did you mean `--toggle`?", "--cargo-arg=--toogle"][..]),
+        ("toggles --relase", &["did you mean `--release`?"]),
+        ("run --max-rusn=3 file", &["did you mean `--max-runs`?"]),
+        ("test -Y", &["no option `-Y`"]),
+        ("check --wonderfully-new", &["no option `--wonderfully-new`\n", "--cargo-arg=--wonderfully-new"]),
+    ] {
+        let error = parse(words(&format!("cargo-bisect-opt {line}"))).unwrap_err();
+        assert!(error.use_stderr());
+        let text = error.to_string();
+        assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
+    }
+}
+
+#[test]
+fn an_argument_can_be_handed_to_cargo_unseen() {
+    let line = "cargo-bisect-opt run --max 2 --cargo-arg=--new=1 --cargo-arg -Y --bin x file --its-own";
+    let Command::Run(args) = cli(line).command else { panic!("run") };
+    assert_eq!(args.words.cargo, words("--new=1 -Y --bin x file --its-own"));
+}
+
+#[test]
 fn usage_errors_are_refused() {
     for line in [
         "cargo-bisect-opt",

@@ -12,6 +12,23 @@ pub fn plural(n: usize, noun: &str) -> String {
     format!("{n} {noun}{ending}")
 }
 
+/// The word most like `word`, if it could be a slip: at most a third of its characters differ.
+pub fn nearest(word: &str, all: impl IntoIterator<Item = String>) -> Option<String> {
+    let distances = all.into_iter().map(|other| (strsim::levenshtein(word, &other), other));
+    let (distance, other) = distances.min()?;
+    (distance <= word.chars().count().div_ceil(3)).then_some(other)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<_> = items.into_iter().collect();
+    match items.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
 /// `0.8s`, `2m08s`.
 pub fn seconds(duration: Duration) -> String {
     match duration.as_secs_f64() {

@@ -44,6 +44,8 @@ pub struct Arguments {
     pub options: Vec<OsString>,
     /// All of them as the user wrote them, without `-C`, which only some cargos take, and none here.
     pub typed: Vec<OsString>,
+    /// The names of the options, in order, letters one by one.
+    pub names: Vec<String>,
     /// Words that are no options: `TESTNAME`, or what `cargo run` hands to the program.
     pub words: Vec<OsString>,
     /// `-C`: cargo and the driver work as if started there.
@@ -160,6 +162,8 @@ impl Arguments {
                     None => (None, None),
                 },
             };
+            arguments.names.extend(names(word, &name));
+            arguments.release |= arguments.names.iter().any(|name| name == "-r");
             let option = [word].into_iter().chain(next).cloned();
             if name != "-C" {
                 arguments.typed.extend(option.clone());
@@ -186,7 +190,7 @@ impl Arguments {
                     ("--bin", Some(value)) => self.bins.push(value),
                     ("--example", Some(value)) => self.examples.push(value),
                     ("--doc", _) => self.doc = true,
-                    ("--release" | "-r", _) => self.release = true,
+                    ("--release", _) => self.release = true,
                     ("--workspace" | "--all", _) => self.all_members = true,
                     ("--profile", Some(value)) => self.profile = Some(value.to_string_lossy().into_owned()),
                     ("--features" | "-F", Some(value)) => self.of_graph.extend(["--features".into(), value]),
@@ -260,6 +264,17 @@ fn option(word: &OsStr) -> Option<(String, Option<OsString>)> {
         }
     }
     Some((String::from_utf8_lossy(bytes).into_owned(), None))
+}
+
+/// The names in an option whose own name is `name`: those of all flags in a cluster of letters.
+fn names(word: &OsStr, name: &str) -> Vec<String> {
+    let letters = match word.as_encoded_bytes() {
+        [b'-', b'-', ..] => return vec![name.to_owned()],
+        bytes => &bytes[1..],
+    };
+    let letters = letters.iter().map(|&letter| format!("-{}", char::from(letter)));
+    let end = letters.clone().position(|letter| value_of(&letter) != Value::None);
+    letters.take(end.map_or(usize::MAX, |end| end + 1)).collect()
 }
 
 fn os_string(bytes: &[u8]) -> OsString {

@@ -14,7 +14,7 @@ use bisect_core::{ChangeId, Matcher, Pattern};
 use memchr::memmem;
 use serde::{Serialize, Serializer};
 
-use crate::{reports::Reports, target::Kind};
+use crate::{reports::Reports, target::Kind, words::nearest};
 
 /// `1`: the program lists its toggles and exits.
 pub const VARIABLE: &str = "BISECT_TOGGLES";
@@ -277,7 +277,7 @@ pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, C
     let unknown = wanted.iter().find(|name| !build.contains(name) && !runtime.contains(name));
     if let Some(name) = unknown {
         let all: BTreeSet<_> = build.into_iter().chain(runtime).collect();
-        let nearest = nearest(name, &all);
+        let nearest = nearest(name, all.iter().cloned());
         return Err(ChoiceError::Unknown { name: name.clone(), nearest, all: all.into_iter().collect() });
     }
     let mut names = Vec::new();
@@ -292,13 +292,6 @@ pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, C
         return Err(ChoiceError::Mixed { runtime: chosen_runtime, build_time: chosen_build });
     }
     Ok(Choice { build_time: !chosen_build.is_empty(), names, note: None })
-}
-
-/// The name most like `name`, if it could be a slip: at most a third of its characters differ.
-fn nearest(name: &str, all: &BTreeSet<String>) -> Option<String> {
-    let distances = all.iter().map(|other| (strsim::levenshtein(name, other), other));
-    let (distance, other) = distances.min()?;
-    (distance <= name.chars().count().div_ceil(3)).then(|| other.clone())
 }
 
 /// The toggles as a table for people.

@@ -1,0 +1,148 @@
+//! Which options cargo's subcommands know: a slip in one of ours is not handed on to cargo.
+
+use std::{collections::BTreeSet, env, ffi::OsString, process::Command, sync::OnceLock};
+
+use super::{Arguments, Subcommand};
+
+/// Options of all subcommands that build, for which cargo need not be asked.
+const COMMON: [&str; 25] = [
+    "--all-features",
+    "--bin",
+    "--color",
+    "--config",
+    "--example",
+    "--features",
+    "--frozen",
+    "--jobs",
+    "--locked",
+    "--manifest-path",
+    "--message-format",
+    "--no-default-features",
+    "--offline",
+    "--package",
+    "--profile",
+    "--quiet",
+    "--release",
+    "--target",
+    "--target-dir",
+    "--verbose",
+    "-F",
+    "-Z",
+    "-j",
+    "-p",
+    "-r",
+];
+
+/// Options that cargo takes and does not list.
+const UNLISTED: [&str; 5] = ["--all", "--build-plan", "--out-dir", "-C", "-m"];
+
+/// The options of one of cargo's subcommands.
+#[derive(Debug)]
+pub struct Known {
+    subcommand: Subcommand,
+    listed: OnceLock<Option<BTreeSet<String>>>,
+}
+
+impl Known {
+    /// Those of this subcommand.
+    pub fn of(subcommand: Subcommand) -> Self {
+        Self { subcommand, listed: OnceLock::new() }
+    }
+
+    /// The first option among these arguments that cargo does not know. Nothing if cargo cannot be asked: it speaks for itself
+    /// when it builds.
+    pub fn first_unknown(&self, words: &[OsString]) -> Option<String> {
+        let names = Arguments::parse(self.subcommand, words).names;
+        names.into_iter().find(|name| !self.is_known(name))
+    }
+
+    /// All that it lists.
+    pub fn options(&self) -> impl Iterator<Item = String> {
+        self.listed().into_iter().flatten().cloned()
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        COMMON.contains(&name) || UNLISTED.contains(&name) || self.listed().is_none_or(|listed| listed.contains(name))
+    }
+
+    fn listed(&self) -> Option<&BTreeSet<String>> {
+        let ask = || listed(&help(self.subcommand)?);
+        self.listed.get_or_init(ask).as_ref()
+    }
+}
+
+/// What the cargo in use says of a subcommand.
+fn help(subcommand: Subcommand) -> Option<String> {
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output =
+        Command::new(cargo).args([subcommand.name(), "--help"]).env("CARGO_TERM_COLOR", "never").output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// The options that begin the lines of a help. `None` if there are so few that it was not understood.
+fn listed(help: &str) -> Option<BTreeSet<String>> {
+    let mut options = BTreeSet::new();
+    for line in help.lines().filter(|line| line.trim_start().starts_with('-')) {
+        let names = line
+            .trim_start()
+            .split([' ', ',', '[', '=', '.'])
+            .take_while(|word| word.is_empty() || word.starts_with('-'));
+        options.extend(names.filter(|name| name.len() > 1).map(str::to_owned));
+    }
+    (options.len() > 10).then_some(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Subcommand; 4] = [Subcommand::Test, Subcommand::Run, Subcommand::Build, Subcommand::Check];
+
+    fn first_unknown(subcommand: Subcommand, line: &str) -> Option<String> {
+        let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+        Known::of(subcommand).first_unknown(&words)
+    }
+
+    #[test]
+    fn common_options_are_those_that_every_subcommand_of_this_cargo_lists() {
+        for subcommand in ALL {
+            let listed = listed(&help(subcommand).unwrap()).unwrap();
+            for option in COMMON {
+                assert!(listed.contains(option), "cargo {} {option}: {listed:?}", subcommand.name());
+            }
+        }
+    }
+
+    #[test]
+    fn what_cargo_knows_is_known() {
+        for line in [
+            "--no-fail-fast --lib --bench=x -p a sort",
+            "--frozen -Zunstable-options -Z x --config a.b='c' --timings=html",
+            "-qp a -Fb,c -j4 -rv --all -C dir",
+            "--test -q --keep-going=no",
+        ] {
+            let line = line.replace(" --keep-going=no", "");
+            assert_eq!(first_unknown(Subcommand::Test, &line), None, "{line}");
+        }
+        assert_eq!(first_unknown(Subcommand::Run, "--bin x --keep-going file --its-own -Y"), None);
+        assert_eq!(first_unknown(Subcommand::Check, "--profile --odd-name --all-targets"), None, "a value");
+    }
+
+    #[test]
+    fn what_it_does_not_know_is_found() {
+        for (subcommand, line, option) in [
+            (Subcommand::Test, "-p a --toogle=b", "--toogle"),
+            (Subcommand::Test, "sort --tset", "--tset"),
+            (Subcommand::Test, "-qY", "-Y"),
+            (Subcommand::Run, "--lib file", "--lib"),
+            (Subcommand::Build, "--no-fail-fast", "--no-fail-fast"),
+        ] {
+            assert_eq!(first_unknown(subcommand, line).as_deref(), Some(option), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_help_that_is_no_list_says_nothing() {
+        assert_eq!(listed("Usage: cargo test\n  --one  It\n"), None);
+    }
+}
