@@ -15,7 +15,7 @@ mod separate;
 mod unended;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet, HashMap},
     ffi::OsString,
     io,
     path::{Path, PathBuf},
@@ -121,6 +121,8 @@ struct Learned {
     has_compiled: bool,
     /// Builds that were made for runs, and how often they started rustc.
     rebuilds: (usize, usize),
+    /// What an executable needs in its environment, by its key.
+    needed_variables: HashMap<String, Arc<BTreeMap<String, OsString>>>,
 }
 
 /// What a run showed, before it is known which failures count.
@@ -303,9 +305,12 @@ impl Program {
         }
         if self.settings.subcommand == Subcommand::Test && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = self.project.command_line();
-            return Err(RunError::Unusable(format!(
-                "`{command}` runs no test: no name of a test matches what is asked for"
-            )));
+            let why = if self.project.names_tests() {
+                "no name of a test matches what is asked for"
+            } else {
+                "there is none in what it builds (documentation tests are not searched: make a test of the example)"
+            };
+            return Err(RunError::Unusable(format!("`{command}` runs no test: {why}")));
         }
         let focus = Arc::make_mut(&mut learned.focus);
         let notes = match attempt.failures() {
@@ -428,7 +433,7 @@ impl Target for Program {
     }
 
     fn subject(&self) -> Option<String> {
-        self.level().map(Level::subject)
+        Some(self.level().map_or_else(|| self.axis.subject(&self.toggles), Level::subject))
     }
 
     fn headline(&self, changes: usize) -> Option<String> {

@@ -106,7 +106,7 @@ impl Bench {
     /// Searches as the driver does. The result is each culprit's size and the tests that it breaks.
     fn search(&mut self) -> Vec<(usize, Vec<String>)> {
         let mut search = Search::new(Options::default());
-        let mut tests = std::collections::HashMap::new();
+        let mut tests = HashMap::new();
         while let Step::Run(trial) = search.step() {
             let run = self.try_run(&trial.pattern()).unwrap();
             search.record(trial.id, Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() });
@@ -180,6 +180,14 @@ fn toggles_in_a_child_process_are_found() {
     // The test asks for one of cargo's variables, and only that one is needed.
     let line = bench.program.reproduce(&Pattern::all(), &[]);
     assert!(line.contains(" CARGO_BIN_EXE_gates=") && !line.contains("CARGO_PKG_"), "{line}");
+    // The executable is searched for the names of variables once, and not for each culprit.
+    let learned = || bench.program.learned();
+    let needed: Vec<_> = learned().needed_variables.keys().cloned().collect();
+    assert_eq!(needed.len(), 1);
+    learned().needed_variables.insert(needed[0].clone(), Arc::new([("KEPT".to_owned(), "yes".into())].into()));
+    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    assert!(line.contains(" KEPT=yes ") && !line.contains(" CARGO_BIN_EXE_gates="), "{line}");
+    learned().needed_variables.clear();
     assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(101), Some(0)));
 }
 

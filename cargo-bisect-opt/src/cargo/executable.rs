@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    ffi::{OsStr, OsString},
+    ffi::OsString,
     fmt,
     path::{Path, PathBuf},
     process::Command,
@@ -287,19 +287,15 @@ impl Launch {
     ///
     /// # Errors
     /// If the executable cannot be read.
-    pub fn needed_variables(&self, libraries: &[PathBuf]) -> std::io::Result<Vec<(&str, &OsStr)>> {
+    pub fn needed_variables(&self, libraries: &[PathBuf]) -> std::io::Result<BTreeMap<String, OsString>> {
         let bytes = fs_err::read(&self.executable)?;
         let names = |text: &[u8]| memchr::memmem::find(&bytes, text).is_some();
         let names_library = |path: &PathBuf| path.file_name().is_some_and(|name| names(name.as_encoded_bytes()));
         let standard = format!("{}std-", std::env::consts::DLL_PREFIX);
         let has_libraries = names(standard.as_bytes()) || libraries.iter().any(names_library);
         let is_needed = |name: &str| if name == LIBRARY_PATH { has_libraries } else { names(name.as_bytes()) };
-        Ok(self
-            .variables
-            .iter()
-            .filter(|(name, _)| is_needed(name))
-            .map(|(name, value)| (name.as_str(), value.as_os_str()))
-            .collect())
+        let variables = self.variables.iter().filter(|(name, _)| is_needed(name));
+        Ok(variables.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 }
 

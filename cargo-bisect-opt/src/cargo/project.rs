@@ -275,6 +275,11 @@ impl Project {
         arguments
     }
 
+    /// Whether the command line says which tests are run.
+    pub fn names_tests(&self) -> bool {
+        !self.arguments.words.is_empty() || !self.target_words.is_empty()
+    }
+
     /// The toggles of everything that was built, also of programs that only tests start.
     ///
     /// # Errors

@@ -5,8 +5,10 @@ use std::{collections::BTreeSet, ffi::OsString, path::Path};
 use bisect_core::Pattern;
 
 use crate::cargo::{CargoError, With, toggles::Toggle, variables};
-use crate::codegen::Level;
+use crate::{codegen::Level, words::plural};
 
+/// Names of toggles in the first line of a search, at most.
+const SHOWN: usize = 6;
 /// Stands for the pattern in `--rustflags`.
 const PATTERN: &str = "PATTERN";
 /// The exit status of a program whose runtime refuses its variables.
@@ -51,6 +53,25 @@ impl Axis {
             Axis::Flags(_) => "rustflags",
             Axis::Codegen(level) => level.name(),
         }
+    }
+
+    /// What is searched, for people; of these toggles, if it is toggles.
+    pub fn subject(&self, toggles: &BTreeSet<Toggle>) -> String {
+        let (wanted, when) = match self {
+            Axis::Codegen(level) => return level.subject(),
+            Axis::Flags(text) => return format!("what the compiler reports for {text}"),
+            Axis::RunTime(names) => (names, "run"),
+            Axis::BuildTime(names) => (names, "build"),
+        };
+        let is_searched = |toggle: &&Toggle| {
+            let is_of_axis = toggle.build.is_some() == (when == "build");
+            is_of_axis && (wanted.is_empty() || wanted.contains(&toggle.name))
+        };
+        let names: BTreeSet<_> = toggles.iter().filter(is_searched).map(|toggle| toggle.name.as_str()).collect();
+        let count = plural(names.len(), &format!("{when}-time toggle"));
+        let shown = names.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+        let more = if names.len() > SHOWN { ", …" } else { "" };
+        format!("{count} ({shown}{more})")
     }
 
     /// Whether each run begins with a build.

@@ -1,10 +1,12 @@
 //! Command lines for a shell that run the target once more.
 
+use std::{collections::BTreeMap, ffi::OsString, sync::Arc};
+
 use bisect_core::Pattern;
 
 use super::{Axis, Failure, Program, Share};
 use crate::{
-    cargo::{Executable, libtest},
+    cargo::{Executable, Launch, libtest},
     codegen, shell,
 };
 
@@ -50,15 +52,26 @@ impl Program {
         let failing = self.failing(executable, tests)?;
         let arguments = self.arguments(if failing.is_empty() { Share::Everything } else { Share::Tests(&failing) });
         let launch = self.project.launch(self.first_artifacts(), executable);
-        // What cannot be read now can hardly be started; the line is right as far as it goes.
-        let mut variables = launch.needed_variables(&self.first_artifacts().libraries).unwrap_or_default();
+        let needed = self.needed_variables(executable, &launch);
         let value = self.axis.run_with(pattern).unwrap_or_default();
-        variables.push(("BISECT_PATTERN", value.as_ref()));
-        let variables = variables.iter().map(|(name, value)| format!("{name}={}", value.display()));
+        let pattern = [("BISECT_PATTERN".to_owned(), value.into())];
+        let variables = needed.iter().chain(pattern.iter().map(|(name, value)| (name, value)));
+        let variables = variables.map(|(name, value)| format!("{name}={}", value.display()));
         let mut words = launch.words().to_vec();
         words.extend(arguments);
         let directory = shell::quote(&launch.directory);
         Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
+    }
+
+    /// See [`Launch::needed_variables`]. The executable of a search does not change, so its bytes are searched once, and not
+    /// for each culprit.
+    fn needed_variables(&self, executable: &Executable, launch: &Launch) -> Arc<BTreeMap<String, OsString>> {
+        let known = &mut self.learned().needed_variables;
+        let needed = known.entry(executable.key()).or_insert_with(|| {
+            // What cannot be read now can hardly be started; the line is right as far as it goes.
+            launch.needed_variables(&self.first_artifacts().libraries).unwrap_or_default().into()
+        });
+        needed.clone()
     }
 
     /// The tests of an executable that fail; empty: all that it runs; `None`: it need not be started.
