@@ -56,6 +56,45 @@ fn the_users_target_directory_stays_as_it_is() {
 }
 
 #[test]
+fn warnings_of_the_users_crates_are_not_shown_and_errors_are() {
+    let fixture = Fixture::new("settings");
+    let library = fs::read_to_string(fixture.dir().join("src/lib.rs")).unwrap();
+    fixture.write("src/lib.rs", &(library.clone() + "\nfn forgotten() {}\n"));
+    for words in [&["toggles"][..], &["test", "--max-runs=1"]] {
+        let finished = run(&mut fixture.driver(words));
+        assert!(!finished.stderr.contains("forgotten") && !finished.stderr.contains("warning"), "{finished}");
+        finished.expect_message(&["Finished `test` profile"]);
+    }
+    fixture.write("src/lib.rs", &(library + "\nfn broken() { nonsense }\n"));
+    for words in [&["toggles"][..], &["test"], &["test", "--quiet"]] {
+        let finished = run(&mut fixture.driver(words)).expect_status(3);
+        assert_eq!(finished.stderr.matches("cannot find value `nonsense`").count(), 1, "{finished}");
+    }
+}
+
+#[test]
+fn a_slip_in_an_option_is_not_for_cargo() {
+    let scratch = Scratch::new();
+    let slip = |words: &[&str]| run(&mut scratch.driver(words)).expect_status(2);
+    slip(&["test", "--toogle", "x"]).expect_message(&["no option `--toogle`, did you mean `--toggle`?", "--cargo-arg"]);
+    slip(&["toggles", "--lokced"]).expect_message(&["did you mean `--locked`?"]);
+    // What is handed on is cargo's to refuse.
+    let handed_on = run(&mut scratch.driver(["test", "--cargo-arg=--toogle"])).expect_status(3);
+    assert!(!handed_on.stderr.contains("--cargo-arg"), "{handed_on}");
+}
+
+#[test]
+fn without_tests_it_says_so() {
+    let scratch = Scratch::new();
+    fs::create_dir(scratch.dir().join("src")).unwrap();
+    scratch
+        .write("Cargo.toml", "package = { name = 'documented', version = '0.1.0', edition = '2024' }\n[workspace]\n");
+    scratch.write("src/lib.rs", "/// ```\n/// assert_eq!(documented::one(), 1);\n/// ```\npub fn one() -> u32 { 1 }\n");
+    let finished = run(&mut scratch.driver(["test", "--lib", "--rustflags=--cfg=x=\"PATTERN\""])).expect_status(3);
+    finished.expect_message(&["runs no test: there is none in what it builds (documentation tests are not searched"]);
+}
+
+#[test]
 fn a_toggle_in_a_dylib_is_found_by_its_stack() {
     let fixture = Fixture::new("dylib");
     let finished = run(&mut fixture.driver(["test", "--json", "-p", "dylib-app"])).expect_status(0);

@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use cargo_metadata::{Artifact, ArtifactProfile, BuildScript, CrateType, Message, TargetKind};
+use cargo_metadata::{
+    Artifact, ArtifactProfile, BuildScript, CrateType, Message, TargetKind, diagnostic::DiagnosticLevel,
+};
 
 use super::{Arguments, CargoError, Config, Executable, Subcommand};
 use crate::{
@@ -54,7 +56,8 @@ pub enum Flags<'a> {
 /// Where the messages of a build go.
 #[derive(Clone, Copy, Debug)]
 pub enum Output<'a> {
-    /// To the user, as they come.
+    /// To the user: cargo's as they come, the compiler's errors at the end. Warnings of the user's crates are not about the
+    /// search.
     Shown,
     /// To the end of this file.
     Log(&'a Path),
@@ -170,7 +173,10 @@ impl Build<'_> {
             return Err(CargoError::Interrupted);
         }
         let mut messages = match self.output {
-            Output::Shown => Vec::new(),
+            Output::Shown => {
+                anstream::eprint!("{}", errors(&finished.output));
+                Vec::new()
+            }
             Output::Log(log) => fs_err::read(log)?,
         };
         messages.drain(..usize::try_from(said_before).map_or(messages.len(), |before| before.min(messages.len())));
@@ -211,7 +217,13 @@ impl Build<'_> {
             Subcommand::Build | Subcommand::Check => &[self.subcommand.name(), KEEP_GOING],
         };
         let mut argv: Vec<OsString> = ours.iter().map(Into::into).collect();
-        argv.push("--message-format=json-render-diagnostics".into());
+        argv.push(
+            match self.output {
+                Output::Shown => "--message-format=json-diagnostic-rendered-ansi",
+                Output::Log(_) => "--message-format=json-render-diagnostics",
+            }
+            .into(),
+        );
         argv.extend(["--target-dir".into(), self.target_dir.into()]);
         match self.only {
             None => argv.extend(self.arguments.options.iter().cloned()),
@@ -239,6 +251,20 @@ impl Build<'_> {
         let options = self.arguments.options.iter().chain(self.more_arguments).map(|word| word.to_string_lossy());
         [format!("cargo {what}").into()].into_iter().chain(options).collect::<Vec<_>>().join(" ")
     }
+}
+
+/// The compiler's errors among cargo's messages, as it renders them, each once: a library and its tests have the same ones.
+fn errors(output: &[u8]) -> String {
+    let mut errors: Vec<String> = Vec::new();
+    for line in output.split(|&byte| byte == b'\n') {
+        if let Ok(Message::CompilerMessage(message)) = serde_json::from_slice(line) {
+            let message = message.message;
+            let is_error =
+                matches!(message.level, DiagnosticLevel::Error | DiagnosticLevel::Ice | DiagnosticLevel::FailureNote);
+            errors.extend(message.rendered.filter(|rendered| is_error && !errors.contains(rendered)));
+        }
+    }
+    errors.concat()
 }
 
 /// Where the wrapper keeps what the compiler says about what is built in this directory.

@@ -27,7 +27,7 @@ fn argv(subcommand: Subcommand, line: &str, more: &[&str]) -> String {
 
 #[test]
 fn what_cargo_is_told() {
-    let format = "--message-format=json-render-diagnostics --target-dir T";
+    let format = "--message-format=json-diagnostic-rendered-ansi --target-dir T";
     for (subcommand, line, more, expected) in [
         (Subcommand::Test, "", &[] as &[_], format!("test --no-run {format}")),
         (
