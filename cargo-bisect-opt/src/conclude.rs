@@ -1,16 +1,14 @@
 //! What the end of a search means: an exit status, and words with a next step.
 
-use std::path::Path;
-
 use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict};
 
 use crate::{exit_code::Exit, noise::Beliefs, words::plural};
 
 /// What there is to know of the target beside its search.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct About<'a> {
-    /// Where logs are.
-    pub out_dir: &'a Path,
+    /// A trial as people know it: its number, and where its output is.
+    pub log: &'a dyn Fn(TrialId) -> String,
     /// See [`Target::is_build`](crate::target::Target::is_build).
     pub is_build: bool,
     /// See [`Target::axis`](crate::target::Target::axis).
@@ -120,6 +118,7 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
     let culprits = plural(search.culprits().len(), "culprit");
     let mut words = format!("found {culprits} for {}", plural(tests.len(), "test"));
     if may_be_more {
+        status = worse(status, Exit::Limit);
         words += ", as many for each as --max allows; there may be more";
     }
     if unexplained.is_empty() {
@@ -150,15 +149,14 @@ fn worse(a: Exit, b: Exit) -> Exit {
 /// What the end of one search with so many culprits means.
 fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -> (Exit, String) {
     let culprits = plural(found, "culprit");
-    let log = |trial: TrialId| format!("trial {}, logs in {}", trial.0 + 1, about.out_dir.join("runs").display());
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
         Verdict::Incomplete(why) => incomplete(*why, found),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
-        Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, &log)),
+        Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about.log)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
-            (Exit::Inconsistent, inconsistent(how, &log) + &so_far)
+            (Exit::Inconsistent, inconsistent(how, about.log) + &so_far)
         }
     }
 }
@@ -166,9 +164,9 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -
 fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match why {
-        Incomplete::MaxSets => (Exit::Found, format!("found {culprits}, as many as --max allows; there may be more")),
+        Incomplete::MaxSets => (Exit::Limit, format!("found {culprits}, as many as --max allows; there may be more")),
         Incomplete::MaxSetSize if found > 0 => {
-            (Exit::Found, format!("found {culprits}; there are larger sets than --max-set allows, left aside"))
+            (Exit::Limit, format!("found {culprits}; there are larger sets than --max-set allows, left aside"))
         }
         Incomplete::MaxSetSize => {
             (Exit::Limit, "every failing set has more changes than --max-set allows: raise it".to_owned())

@@ -7,16 +7,17 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use bisect_core::search::Question;
+use bisect_core::search::{Question, TrialId};
 
 use crate::{
     cargo::toggles::{Table, Toggle},
+    culprits::{self, Group},
     describe::Frame,
-    events::{Answer, Change, End, Event, Fact, Found, RunBegins, Sink, Start, TrialDone},
+    events::{Answer, Change, End, Event, Fact, Found, LogEnd, RunBegins, Sink, Start, TrialDone},
     exit_code::Exit,
     source::{self, Own},
     target::Kind,
-    words::{plural, seconds},
+    words::{listed, plural, seconds},
 };
 
 const BOLD: Style = Style::new().bold();
@@ -33,31 +34,33 @@ pub struct Trace {
     verbose: bool,
     out_dir: PathBuf,
     /// The trial whose line was opened and is not complete.
-    open: Option<usize>,
-    /// How the lines of other trials that have begun begin.
-    begun: HashMap<usize, String>,
+    open: Option<TrialId>,
+    /// How the lines of other trials that have begun begin, without their numbers.
+    begun: HashMap<TrialId, String>,
     jobs: usize,
-    runs: usize,
     /// What a change is called.
     noun: &'static str,
+    /// What it means that a change was reported.
+    reported: &'static str,
 }
 
 impl Trace {
     /// A trace; a verbose one shows patterns and logs, which are in `out_dir`.
     pub fn new(verbose: bool, out_dir: &Path) -> Self {
         let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
-        Self { verbose, out_dir, open: None, begun, jobs: 1, runs: 0, noun: "change" }
+        Self { verbose, out_dir, open: None, begun, jobs: 1, noun: "change", reported: "reached" }
     }
 
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
         self.jobs = start.jobs;
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
-        self.noun = match start.axis {
-            "crates" => "crate",
-            "functions" => "function",
-            "passes" => "pass",
-            "expressions" => "expression",
-            _ => "change",
+        (self.noun, self.reported) = match start.axis {
+            "crates" => ("crate", "compiled so"),
+            "functions" => ("function", "compiled so"),
+            "passes" => ("pass", "run"),
+            "expressions" => ("expression", "compiled so"),
+            "rustflags" => ("change", "reported"),
+            _ => ("change", "reached"),
         };
         let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
         writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
@@ -68,9 +71,8 @@ impl Trace {
     }
 
     fn run(&mut self, err: &mut impl Write, run: &RunBegins<'_>) -> io::Result<()> {
-        self.runs += 1;
         let (nth, _) = run.run;
-        if self.jobs == 1 && nth > 1 && self.open == Some(run.n) {
+        if self.jobs == 1 && nth > 1 && self.open == Some(run.trial) {
             return write!(err, ".").and_then(|()| err.flush());
         }
         if nth > 1 {
@@ -78,18 +80,18 @@ impl Trace {
         }
         let beginning = self.beginning(run);
         if self.jobs > 1 || self.open.is_some() {
-            self.begun.insert(run.n, beginning);
+            self.begun.insert(run.trial, beginning);
             return Ok(());
         }
-        self.open = Some(run.n);
-        write!(err, "{beginning}").and_then(|()| err.flush())
+        self.open = Some(run.trial);
+        write!(err, "{}{beginning}", numbered(run.n)).and_then(|()| err.flush())
     }
 
-    /// The line of a trial, as far as it is known when its first run begins.
+    /// The line of a trial behind its number, as far as it is known when its first run begins.
     fn beginning(&self, run: &RunBegins<'_>) -> String {
         let noun = self.noun;
         let what = match (run.question, run.selected) {
-            _ if run.is_repeat => "once more".to_owned(),
+            _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
             (Question::All, _) => format!("with every {noun}"),
             (Question::None, _) => format!("with no {noun}"),
             (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
@@ -97,37 +99,37 @@ impl Trace {
             (Question::Exactly, Some((n, _))) => format!("with {} alone", plural(n, noun)),
             (Question::Exactly, None) => "with the changes found alone".to_owned(),
             (Question::Rest, _) => "with everything else".to_owned(),
-            (Question::Without, _) => "once more as at first".to_owned(),
+            (Question::Without, _) => "with what passed at first".to_owned(),
         };
+        let what = if run.is_repeat { format!("again {what}") } else { what };
         let left = match (run.tests, run.left) {
             (Some((tests, all)), _) => format!("{tests} of {all} tests"),
-            (None, Some(left)) => format!("about {left} left"),
+            (None, Some(left)) => format!("about {} left", plural(left, "trial")),
             (None, None) => String::new(),
         };
         let mut details = String::new();
         if self.verbose {
-            let log = self.out_dir.join("runs").join(format!("{:04}.log", self.runs));
-            details = format!("\n      {DIM}{} → {}{DIM:#}\n      ", run.pattern, log.display());
+            details = format!("\n      {DIM}{} → {}{DIM:#}\n      ", run.pattern, run.log.display());
         }
         let (_, times) = run.run;
         let times = if times > 1 { format!("{times}× ") } else { String::new() };
-        format!("{:>4}  {what:<28}{DIM}{left:<18}{DIM:#}{details}{times}", run.n)
+        format!("{what:<28}{DIM}{left:<22}{DIM:#}{details}{times}")
     }
 
     fn trial(&mut self, err: &mut impl Write, trial: &TrialDone) -> io::Result<()> {
-        if self.open == Some(trial.n) {
+        if self.open == Some(trial.trial) {
             self.open = None;
         } else {
             self.complete_line(err)?;
-            write!(err, "{}", self.begun.remove(&trial.n).unwrap_or_default())?;
+            let number = numbered((!trial.is_repeat).then_some(trial.n));
+            write!(err, "{number}{}", self.begun.remove(&trial.trial).unwrap_or_default())?;
         }
         let (style, word) = match trial.outcome {
             "pass" => (GOOD, "pass"),
             "fail" => (BAD, "FAIL"),
             _ => (ODD, "unresolved"),
         };
-        let changes = plural(trial.matches, self.noun);
-        write!(err, "{style}{word}{style:#}  {DIM}{changes}, {}", seconds(trial.duration))?;
+        write!(err, "{style}{word}{style:#}  {DIM}{} {}, {}", trial.matches, self.reported, seconds(trial.duration))?;
         if trial.reason.is_empty() { writeln!(err, "{DIM:#}") } else { writeln!(err, ", {}{DIM:#}", trial.reason) }
     }
 
@@ -143,6 +145,13 @@ impl Sink for Trace {
             Event::Start(start) => self.start(&mut err, start),
             Event::Run(run) => self.run(&mut err, run),
             Event::Trial(trial) => self.trial(&mut err, trial),
+            Event::Sighted(found) => {
+                let which = culprits::in_short(found);
+                self.complete_line(&mut err)?;
+                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
+            }
+            // It was told when it was found.
+            Event::Found(found) if found.is_of_tests => self.complete_line(&mut err),
             Event::Found(found) => {
                 let n = found.changes.len();
                 let sure = found.noise.as_ref().map(|noise| format!("; {}", noise.words())).unwrap_or_default();
@@ -157,7 +166,7 @@ impl Sink for Trace {
                 self.complete_line(&mut err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
-            Event::Answer(_) => Ok(()),
+            Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(&mut err)?;
                 end_line(&mut err, end)
@@ -166,9 +175,17 @@ impl Sink for Trace {
     }
 }
 
+/// A line's beginning: the number of its trial, if it has one.
+fn numbered(n: Option<usize>) -> String {
+    format!("{:>4}  ", n.map(|n| n.to_string()).unwrap_or_default())
+}
+
 fn end_line(err: &mut impl Write, end: &End) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
-    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.conclusion, seconds(end.duration))
+    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.conclusion, seconds(end.duration))?;
+    let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
+    writeln!(err, "\n{BOLD}the end of {}:{BOLD:#}", path.display())?;
+    lines.iter().try_for_each(|line| writeln!(err, "  {DIM}|{DIM:#} {line}"))
 }
 
 /// What is said on standard error where there is no trace: why nothing was found.
@@ -208,7 +225,17 @@ impl Results {
 
     fn show(&self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         match event {
+            // They come together.
+            Event::Found(found) if found.is_of_tests => {}
             Event::Found(found) => self.found(out, found)?,
+            Event::Groups(groups) => groups.iter().try_for_each(|group| self.group(out, group))?,
+            Event::List(culprits) => {
+                writeln!(out, "{BOLD}culprits:{BOLD:#}")?;
+                culprits
+                    .iter()
+                    .try_for_each(|found| writeln!(out, "  {:>2}  {}", found.set, culprits::in_short(found)))?;
+                writeln!(out)?;
+            }
             Event::Answer(answer) => show_answer(out, answer)?,
             // The trace says it there.
             Event::Lost(what) if !self.is_beside_trace => writeln!(out, "{ODD}note{ODD:#}: {what}")?,
@@ -218,35 +245,42 @@ impl Results {
     }
 
     fn found(&self, out: &mut impl Write, found: &Found) -> io::Result<()> {
-        let headline = found.headline.clone().unwrap_or_else(|| {
-            let these = if found.changes.len() == 1 { "this change" } else { "these changes together" };
-            let does = if found.mode == "enable" { "enabling" } else { "disabling" };
-            format!("{does} {these} makes the target fail")
-        });
+        let headline = headline(found);
         match found.within {
             None => writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {headline}{BOLD:#}", found.set)?,
             Some(whole) => writeln!(out, "{BAD}in culprit {whole}{BAD:#}{BOLD}: {headline}{BOLD:#}")?,
         }
-        for (i, change) in found.changes.iter().enumerate() {
-            writeln!(out)?;
-            self.change(out, change, (found.changes.len() > 1).then_some(i + 1))?;
-        }
-        match found.tests.as_slice() {
-            [] => {}
-            [test] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {test}")?,
-            tests => {
-                let more = tests.len().saturating_sub(TESTS);
-                let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                let shown = tests[..tests.len().min(TESTS)].join(", ");
-                writeln!(out, "\n{BOLD}these {} fail:{BOLD:#} {shown}{more}", plural(tests.len(), "test"))?;
-            }
-        }
-        if let Some(sureness) = &found.noise {
-            let test = sureness.test.as_ref().filter(|_| found.tests.len() > 1);
-            let of = test.map(|test| format!("{test}: ")).unwrap_or_default();
-            writeln!(out, "\n{BOLD}sure:{BOLD:#} {of}{}", sureness.words())?;
-        }
+        self.changes(out, &found.changes)?;
+        show_tests(out, found)?;
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)
+    }
+
+    /// Shows culprits that are the same but for the test that they come from.
+    fn group(&self, out: &mut impl Write, group: &Group) -> io::Result<()> {
+        let [first, ..] = group.culprits.as_slice() else { return Ok(()) };
+        if group.culprits.len() == 1 {
+            return self.found(out, first);
+        }
+        let numbers = listed(group.culprits.iter().map(|found| found.set.to_string()));
+        let headline = headline(first);
+        writeln!(out, "{BAD}culprits {numbers}{BAD:#}{BOLD}, each on its own: {headline}{BOLD:#}")?;
+        writeln!(out, "{DIM}They differ only in the test that the call comes from.{DIM:#}")?;
+        self.changes(out, &group.shared)?;
+        for found in &group.culprits {
+            let ids: Vec<_> = found.changes.iter().map(|change| change.id.as_str()).collect();
+            writeln!(out, "\n{BOLD}culprit {}{BOLD:#}  {DIM}{}{DIM:#}", found.set, ids.join(" + "))?;
+            show_tests(out, found)?;
+            writeln!(out, "{BOLD}to reproduce:{BOLD:#}\n  {}", found.reproduce)?;
+        }
+        writeln!(out)
+    }
+
+    fn changes(&self, out: &mut impl Write, changes: &[Change]) -> io::Result<()> {
+        for (i, change) in changes.iter().enumerate() {
+            writeln!(out)?;
+            self.change(out, change, (changes.len() > 1).then_some(i + 1))?;
+        }
+        Ok(())
     }
 
     fn change(&self, out: &mut impl Write, change: &Change, number: Option<usize>) -> io::Result<()> {
@@ -288,6 +322,35 @@ impl Results {
         let snippets = source::snippets(&own, change);
         if snippets.is_empty() { Ok(()) } else { writeln!(out, "\n{snippets}") }
     }
+}
+
+/// What a culprit says.
+fn headline(found: &Found) -> String {
+    found.headline.clone().unwrap_or_else(|| {
+        let these = if found.changes.len() == 1 { "this change" } else { "these changes together" };
+        let does = if found.mode == "enable" { "enabling" } else { "disabling" };
+        format!("{does} {these} makes the target fail")
+    })
+}
+
+/// The tests that fail by a culprit, and how sure that is.
+fn show_tests(out: &mut impl Write, found: &Found) -> io::Result<()> {
+    match found.tests.as_slice() {
+        [] => {}
+        [test] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {test}")?,
+        tests => {
+            let more = tests.len().saturating_sub(TESTS);
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let shown = tests[..tests.len().min(TESTS)].join(", ");
+            writeln!(out, "\n{BOLD}these {} fail:{BOLD:#} {shown}{more}", plural(tests.len(), "test"))?;
+        }
+    }
+    if let Some(sureness) = &found.noise {
+        let test = sureness.test.as_ref().filter(|_| found.tests.len() > 1);
+        let of = test.map(|test| format!("{test}: ")).unwrap_or_default();
+        writeln!(out, "\n{BOLD}sure:{BOLD:#} {of}{}", sureness.words())?;
+    }
+    Ok(())
 }
 
 fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {

@@ -1,12 +1,16 @@
 //! What happens during a search: told to whoever shows or keeps it. The serialized events are the `--json` lines.
 
-use std::time::Duration;
+use std::{path::PathBuf, time::Duration};
 
-use bisect_core::{ChangeId, search::Question};
+use bisect_core::{
+    ChangeId,
+    search::{Question, TrialId},
+};
 use serde::{Serialize, Serializer};
 
 use crate::{
     chance::Seed,
+    culprits::Group,
     describe::{Description, Frame, Place},
     exit_code::Exit,
     noise::{Beliefs, Sureness},
@@ -24,8 +28,18 @@ pub enum Event<'a> {
     Run(&'a RunBegins<'a>),
     /// A trial was answered.
     Trial(&'a TrialDone),
+    /// A culprit of one of several tests was found and confirmed. Which of the others fail by it is known at the end: then
+    /// it comes again, as [`Found`](Self::Found).
+    #[serde(skip)]
+    Sighted(&'a Found),
     /// A culprit was found and confirmed.
     Found(&'a Found),
+    /// The culprits of several tests, all of which were found: those that are the same but for the test together.
+    #[serde(skip)]
+    Groups(&'a [Group]),
+    /// All culprits, if there are several.
+    #[serde(skip)]
+    List(&'a [&'a Found]),
     /// Something the user should know.
     #[serde(skip)]
     Note(&'a str),
@@ -67,14 +81,22 @@ pub struct Start {
 /// What is about to be run, and why.
 #[derive(Debug)]
 pub struct RunBegins<'a> {
-    /// Number of the trial, from 1.
-    pub n: usize,
+    /// The trial, within its search.
+    pub trial: TrialId,
+    /// Number of the trial, from 1: trials are numbered in the order in which they are shown. With one run at a time that is
+    /// when the first run begins. With several it is when the trial is answered, so there is no number yet. A repeated run
+    /// has none.
+    pub n: Option<usize>,
     /// Whether its only purpose is to see whether the target ends like that once more.
     pub is_repeat: bool,
+    /// The file that everything it prints goes to.
+    pub log: PathBuf,
     /// Which run of it, from 1, and of how many.
     pub run: (usize, usize),
     /// What the search wants to know.
     pub question: Question,
+    /// What is run, if it is not a selection of changes.
+    pub subject: Option<String>,
     /// Changes selected, as far as they are known, and changes known.
     pub selected: Option<(usize, usize)>,
     /// Tests that are run, and tests that are searched for each on its own, if they are.
@@ -88,8 +110,11 @@ pub struct RunBegins<'a> {
 /// The answer to a trial.
 #[derive(Debug, Serialize)]
 pub struct TrialDone {
-    /// Number of the trial, from 1.
+    /// Number of the trial, from 1: each trial that is shown has the next one. Repeated runs have none: 0.
     pub n: usize,
+    /// The trial, within its search.
+    #[serde(skip)]
+    pub trial: TrialId,
     /// It ended like that before, and was told then.
     #[serde(skip)]
     pub is_repeat: bool,
@@ -109,7 +134,7 @@ pub struct TrialDone {
 }
 
 /// A confirmed culprit.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct Found {
     /// Number of the set, from 1.
     pub set: usize,
@@ -132,6 +157,9 @@ pub struct Found {
     /// What it says, for people, where that is not that the changes are enabled or disabled.
     #[serde(skip)]
     pub headline: Option<String>,
+    /// Whether each of several tests is searched.
+    #[serde(skip)]
+    pub is_of_tests: bool,
 }
 
 /// One change of a culprit.
@@ -228,6 +256,18 @@ pub struct End {
     /// What it means, for people.
     #[serde(skip)]
     pub conclusion: String,
+    /// What the target itself says, if that is what matters.
+    #[serde(skip)]
+    pub log: Option<LogEnd>,
+}
+
+/// The end of a run's log, for people.
+#[derive(Debug)]
+pub struct LogEnd {
+    /// The file.
+    pub path: PathBuf,
+    /// Its last lines.
+    pub lines: Vec<String>,
 }
 
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

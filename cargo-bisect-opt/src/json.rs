@@ -32,7 +32,18 @@ impl<W: Write> Sink for Json<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         // What is no news is no trial of its own.
         let is_repeat = matches!(event, Event::Trial(trial) if trial.is_repeat);
-        if is_repeat || matches!(event, Event::Run(_) | Event::Note(_) | Event::Lost(_) | Event::Answer(_)) {
+        if is_repeat
+            || matches!(
+                event,
+                Event::Run(_)
+                    | Event::Sighted(_)
+                    | Event::Groups(_)
+                    | Event::List(_)
+                    | Event::Note(_)
+                    | Event::Lost(_)
+                    | Event::Answer(_)
+            )
+        {
             return Ok(());
         }
         let mut line = serde_json::to_vec(&Line::new(event))?;

@@ -8,7 +8,7 @@ use std::{
     collections::{BTreeSet, HashMap},
     io,
     num::NonZeroUsize,
-    path::Path,
+    path::{Path, PathBuf},
     thread,
     time::{Duration, Instant},
 };
@@ -24,8 +24,9 @@ use crate::{
     chance::Seed,
     conclude::{About, conclude},
     crew::{Assignment, Crew, Next},
+    culprits,
     describe::Description,
-    events::{End, Event, Found, Start},
+    events::{End, Event, Found, RunBegins, Start},
     exit_code::Exit,
     interrupt::Interrupt,
     listeners::Listeners,
@@ -33,7 +34,7 @@ use crate::{
     run_dir::RunDir,
     since::Since,
     target::{Run, RunError, Target},
-    waiting::{Waiting, computed_by_children},
+    waiting::{ParallelismHint, Processors},
 };
 
 /// Everything that a search needs beside its target.
@@ -62,6 +63,8 @@ pub struct Lab<'a> {
     pub before: Before,
     /// The culprit that is looked into, by its number, if it is one that was found before.
     pub within: Option<usize>,
+    /// Trials that have a number: all that were shown, of all searches.
+    pub numbered: usize,
 }
 
 /// How much was done by searches that are over.
@@ -71,8 +74,6 @@ pub struct Before {
     pub sets: usize,
     /// Trials made.
     pub trials: usize,
-    /// Numbers of trials that were used, also for those that were not made.
-    numbers: usize,
     /// Runs made.
     pub runs: usize,
 }
@@ -103,7 +104,11 @@ impl Lab<'_> {
     /// # Errors
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
     pub fn run<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
-        let Searched { end, .. } = self.search(target)?;
+        let Searched { end, found, .. } = self.search(target)?;
+        let found: Vec<_> = found.iter().map(|named| &named.found).collect();
+        if found.len() > 1 {
+            self.tell(&Event::List(&found))?;
+        }
         self.tell(&Event::End(&end))?;
         Ok(end.status)
     }
@@ -118,13 +123,19 @@ impl Lab<'_> {
         let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.tell(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion, noise, found, numbers) = thread::scope(|scope| {
+        let (search, status, conclusion, noise, found, log) = thread::scope(|scope| {
             let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, crew);
             let (status, conclusion) = session.go()?;
             let noise = session.beliefs();
-            io::Result::Ok((session.search, status, conclusion, noise, session.named, session.numbers))
+            let log = session.telling_log();
+            io::Result::Ok((session.search, status, conclusion, noise, session.named, log))
         })?;
+        let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests).cloned();
+        let groups = culprits::groups(of_tests.collect());
+        if !groups.is_empty() {
+            self.tell(&Event::Groups(&groups))?;
+        }
         if let Some(summary) = target.summary() {
             self.tell(&Event::Note(&summary))?;
         }
@@ -137,10 +148,10 @@ impl Lab<'_> {
             noise,
             answers: Vec::new(),
             conclusion,
+            log,
         };
         self.before.sets += found.len();
         self.before.trials += end.trials;
-        self.before.numbers += numbers;
         self.before.runs += end.runs;
         Ok(Searched { end, found, verdict: search.verdict() })
     }
@@ -157,6 +168,21 @@ impl Lab<'_> {
         let pattern = selection.pattern();
         let trial = Trial { id: TrialId(0), question: Question::All, selection, tests: vec![0] };
         let repetition = self.repetition;
+        self.numbered += 1;
+        let (id, n, text) = (trial.id, self.numbered, pattern.to_string());
+        self.tell(&Event::Run(&RunBegins {
+            trial: id,
+            n: Some(n),
+            is_repeat: false,
+            log: self.shown_log(run),
+            run: (1, 1),
+            question: trial.question,
+            subject: target.subject(),
+            selected: None,
+            tests: None,
+            pattern: &text,
+            left: None,
+        }))?;
         let assignment = Assignment { trial, pattern, run, repetition, is_split: false, log, report_file };
         let shown = thread::scope(|scope| {
             let mut crew = Crew::new(scope, target, 1, interrupt);
@@ -169,10 +195,20 @@ impl Lab<'_> {
             })
         })?;
         self.before.trials += 1;
-        self.before.numbers += 1;
         self.before.runs += 1;
         target.settle();
-        Ok(shown.and_then(|shown| target.judge(shown).ok()?.pop()))
+        let run = shown.and_then(|shown| target.judge(shown).ok()?.pop());
+        if let Some(run) = &run {
+            let runs = std::slice::from_ref(run);
+            self.tell(&Event::Trial(&tell::done(id, n, text, 1, run.duration, runs)))?;
+        }
+        Ok(run)
+    }
+
+    /// The log of a run, as people find it.
+    fn shown_log(&self, run: usize) -> PathBuf {
+        let log = self.run_dir.log(run);
+        log.file_name().map_or_else(|| log.clone(), |name| self.out_dir.join("runs").join(name))
     }
 
     /// Tells all who listen.
@@ -196,8 +232,14 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     ends: usize,
     /// Changes on lines that were touched.
     touched: BTreeSet<ChangeId>,
-    /// The highest number of a trial.
-    numbers: usize,
+    /// The numbers of trials that have one.
+    numbers: HashMap<TrialId, usize>,
+    /// The runs of each trial, by their numbers.
+    runs: HashMap<TrialId, Vec<usize>>,
+    /// The first run of the whole target with every change, and with none, by its number.
+    run_at_end: HashMap<Question, usize>,
+    /// How many changes were touched when the search was asked to favour them.
+    favoured: Option<usize>,
     /// Of trials that have been asked and not told yet.
     progress: HashMap<TrialId, Progress>,
     /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
@@ -209,7 +251,7 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     /// The names of the tests, once the search goes on for each of them.
     tests: Option<Vec<String>>,
     /// Whether more runs at once would help; of no interest where there are.
-    waiting: Option<Waiting>,
+    waiting: Option<ParallelismHint>,
     /// The tests that failed in each failing run at an end, and in that which was made once more to see whether they do.
     failed_at_end: Vec<Vec<String>>,
     /// The end that is run once more.
@@ -224,6 +266,8 @@ const MANY: usize = 10_000;
 /// A trial that is being answered.
 #[derive(Default)]
 struct Progress {
+    /// What the target got.
+    pattern: String,
     runs: usize,
     duration: Duration,
     matches: usize,
@@ -233,14 +277,17 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     fn new(lab: &'s mut Lab<'lab>, target: &'env T, crew: Crew<'scope, 'env, T>) -> Self {
         Self {
             search: Search::new(lab.options.clone()),
-            waiting: (lab.jobs.get() == 1).then(|| Waiting::new(computed_by_children())),
+            waiting: (lab.jobs.get() == 1).then(|| ParallelismHint::new(Processors::now())),
             lab,
             target,
             crew,
             held: Vec::new(),
             ends: 0,
             touched: BTreeSet::new(),
-            numbers: 0,
+            numbers: HashMap::new(),
+            runs: HashMap::new(),
+            run_at_end: HashMap::new(),
+            favoured: None,
             progress: HashMap::new(),
             accounts: HashMap::new(),
             told: Vec::new(),
@@ -262,7 +309,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 let verdict = self.search.verdict().expect("the search has ended");
                 let beliefs = |test| self.beliefs_of(test);
                 let (is_build, axis) = (self.target.is_build(), self.target.axis());
-                let about = About { out_dir: self.lab.out_dir, is_build, axis };
+                let about = About { log: &|trial| self.name_of(trial), is_build, axis };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
@@ -346,8 +393,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             // Those that are held are in flight as far as the search knows.
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
-            self.tell_run(&trial)?;
             let run = self.lab.before.runs + self.search.runs();
+            self.tell_run(&trial, run)?;
             let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
             let pattern = self.pattern(&trial);
             let (repetition, is_split) = (self.repetition(), self.tests.is_some());
@@ -419,6 +466,10 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// Has the search prefer the changes that were touched.
     fn favour_touched(&mut self) -> io::Result<()> {
         let Some(since) = &self.lab.since else { return Ok(()) };
+        // An end may be run once more.
+        if self.favoured.replace(self.touched.len()) == Some(self.touched.len()) {
+            return Ok(());
+        }
         let (touched, commit) = (self.touched.len(), &since.commit()[..12]);
         let note = if touched > 0 {
             format!("of the changes, {touched} are on lines that changed since {commit}: these are tried first")

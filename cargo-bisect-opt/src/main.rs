@@ -14,6 +14,7 @@ mod codegen;
 mod conclude;
 mod console;
 mod crew;
+mod culprits;
 mod describe;
 mod edition;
 mod events;
@@ -26,6 +27,7 @@ mod json;
 mod lab;
 mod launcher;
 mod listeners;
+mod log;
 mod noise;
 mod options;
 mod outcome;
@@ -248,6 +250,7 @@ fn bisect(
         interrupt,
         before: lab::Before::default(),
         within: None,
+        numbered: 0,
     };
     search(&mut lab).map_err(Failure::Output)
 }

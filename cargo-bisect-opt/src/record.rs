@@ -50,7 +50,12 @@ impl Sink for Record<'_> {
                 let outcome = Outcome { start: &self.start, found: &self.found, end, lost: &self.lost };
                 self.run_dir.write_result(&Line::new(&outcome))?;
             }
-            Event::Run(_) | Event::Note(_) | Event::Answer(_) => {}
+            Event::Run(_)
+            | Event::Sighted(_)
+            | Event::Groups(_)
+            | Event::List(_)
+            | Event::Note(_)
+            | Event::Answer(_) => {}
         }
         Ok(())
     }

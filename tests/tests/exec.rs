@@ -135,7 +135,7 @@ fn count_shows_that_a_target_is_flaky() {
 
 #[test]
 fn max_stops_after_as_many_culprits() {
-    let finished = search(&["--max=2"], &["--fails-when=3|7|12"]).expect_status(0);
+    let finished = search(&["--max=2"], &["--fails-when=3|7|12"]).expect_status(5);
     assert_eq!(finished.culprits().len(), 2);
     assert_eq!(number(&finished, "sets"), 2);
     let finished = search(&[], &["--fails-when=3|7|12"]).expect_status(0);
@@ -144,7 +144,7 @@ fn max_stops_after_as_many_culprits() {
 
 #[test]
 fn max_set_leaves_larger_culprits_aside_and_says_so() {
-    let finished = search(&["--max-set=1"], &["--fails-when=3&7|12"]).expect_status(0);
+    let finished = search(&["--max-set=1"], &["--fails-when=3&7|12"]).expect_status(5);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
     finished.expect_message(&["--max-set"]);
     let finished = search(&["--max-set=1"], &["--fails-when=3&7"]).expect_status(5);
@@ -183,6 +183,21 @@ fn a_target_that_skips_with_every_change_cannot_be_used() {
     let finished = search(&["--skip-code=77"], &["--fails-when=12", "--failing=77"]).expect_status(3);
     assert_eq!(finished.culprits().len(), 0);
     finished.expect_message(&["every change"]);
+}
+
+#[test]
+fn a_target_that_fails_both_ways_says_why() {
+    let scratch = Scratch::new();
+    scratch.write("target.sh", "printf 'opens the data base\\n\\033[31mno such table: users\\033[0m\\n'; exit 1");
+    for options in [&[][..], &["-q"], &["--json"]] {
+        let finished =
+            run(scratch.driver(["exec"]).args(options).args(["P=PATTERN", "sh", "target.sh"])).expect_status(1);
+        finished.expect_message(&[
+            "the end of bisect.out/runs/0002.log",
+            "| opens the data base\n",
+            "| no such table: users\n",
+        ]);
+    }
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Several tests fail: one search says for each of them what makes it fail.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+};
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
@@ -48,6 +51,37 @@ fn several_runs_at_once_find_the_same() {
     let together = search(&fixture, &scratch, &[&["-j4"], &few[..]].concat()).expect_status(0);
     assert_eq!(groups(&together), groups(&alone), "{together}");
     assert_eq!(groups(&alone).len(), 3, "{alone}");
+}
+
+#[test]
+fn stacks_that_differ_only_in_the_test_are_shown_together() {
+    let (fixture, scratch) = (Fixture::new("crowd"), Scratch::new());
+    let library = fs::read_to_string(fixture.dir().join("src/lib.rs")).unwrap();
+    fixture.write("src/lib.rs", &library.replace("depth = 5", "depth = 16"));
+    let mut command = fixture.driver(["test", "--out"]);
+    command.arg(scratch.dir().join("out"));
+    // Two of them have bet on the same die.
+    let tests = ["00", "01", "03"].map(|number| format!("tests::player_{number}"));
+    let finished = run(command.args(["--", "--exact"]).args(&tests)).expect_status(0);
+    let (answer, trace) = (&finished.stdout, &finished.stderr);
+    assert_eq!(answer.matches("crowd::roll\n").count(), 2, "a stack of two tests is shown once: {finished}");
+    assert_eq!(answer.matches("to reproduce:").count(), 3, "{finished}");
+    assert_eq!(
+        answer.matches(", each on its own: enabling this change makes the target fail").count(),
+        1,
+        "{finished}"
+    );
+    let list: Vec<_> =
+        answer.split("\nculprits:\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty()).collect();
+    assert_eq!(list.len(), 3, "{finished}");
+    for test in &tests {
+        let line = list.iter().find(|line| line.ends_with(&format!("fails {test}"))).unwrap();
+        assert!(line.contains("dice in crowd::once src/lib.rs:"), "{line}");
+        // That was told at once.
+        let found = trace.find(&format!(", fails {test}, confirmed\n")).unwrap_or_else(|| panic!("{finished}"));
+        assert!(trace[found..].contains("\nfound 3 culprits for 3 tests"), "{finished}");
+    }
+    assert!(trace.contains("bisecting 1 run-time toggle (dice), of cargo test"), "{finished}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Outcome, Verdict},
+    search::{Incomplete, Outcome, Verdict},
 };
 
 use super::{
@@ -104,8 +104,10 @@ impl Drill {
     /// # Errors
     /// If an event cannot be told.
     pub fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let (compilation, crates, Searched { mut end, found, .. }) = self.crates(lab)?;
-        if end.status == Exit::Found && self.depth > Depth::Crates {
+        let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
+        // At a limit of culprits, those that were found are looked into all the same.
+        let is_limited = matches!(verdict, Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize)));
+        if (end.status == Exit::Found || is_limited) && self.depth > Depth::Crates {
             let driver = self.driver();
             if let Err(error) = &driver {
                 lab.tell(&Event::Note(&format!("functions are not searched: {error}")))?;

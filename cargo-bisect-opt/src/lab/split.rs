@@ -26,7 +26,10 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             }
         }
         if count.get() > 1 {
-            let note = format!("{count} tests fail: each is run in a process of its own, and searched for on its own");
+            let note = format!(
+                "{count} tests fail: each is searched on its own, in a process of its own (--per-test=never takes them for \
+                 one failure)"
+            );
             self.lab.tell(&Event::Note(&note))?;
         }
         self.search.split(count);

@@ -3,36 +3,49 @@
 use std::{
     collections::{BTreeSet, HashSet},
     io,
+    time::Duration,
 };
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Outcome, Shared, Trial},
+    search::{Culprit, Mode, Outcome, Question, Shared, Trial, TrialId, Unusable, Verdict},
 };
 
 use super::{Named, Progress, Session};
 use crate::{
-    events::{Event, Found, RunBegins, TrialDone},
+    events::{Event, Found, LogEnd, RunBegins, TrialDone},
+    log,
     noise::Sureness,
     target::{Run, Target},
-    waiting::computed_by_children,
+    waiting::Processors,
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
-    pub(super) fn tell_run(&mut self, trial: &Trial) -> io::Result<()> {
+    pub(super) fn tell_run(&mut self, trial: &Trial, run: usize) -> io::Result<()> {
+        let is_repeat = self.search.repeated(trial.id).is_some();
+        let n = (self.lab.jobs.get() == 1 && !is_repeat).then(|| self.number(trial.id));
+        self.runs.entry(trial.id).or_default().push(run);
+        if self.is_end(trial) {
+            self.run_at_end.entry(trial.question).or_insert(run);
+        }
         let search = &self.search;
-        let number = search.number(trial.id);
-        self.numbers = self.numbers.max(number);
+        let pattern = self.pattern(trial).to_string();
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
-        let nth = self.progress.entry(trial.id).or_default().runs + 1;
+        let progress = self.progress.entry(trial.id).or_default();
+        progress.pattern.clone_from(&pattern);
+        let nth = progress.runs + 1;
+        let log = self.lab.shown_log(run);
         self.lab.tell(&Event::Run(&RunBegins {
-            n: self.lab.before.numbers + number,
-            is_repeat: search.repeated(trial.id).is_some(),
-            run: (nth, self.lab.options.runs_per_trial.get()),
+            trial: trial.id,
+            n,
+            is_repeat,
+            log,
+            run: (nth, search.runs_of_trial(trial.id)),
             question: trial.question,
+            subject: None,
             selected,
             tests: self.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
-            pattern: &self.pattern(trial).to_string(),
+            pattern: &pattern,
             left: search.trials_left(),
         }))
     }
@@ -46,38 +59,79 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         if progress.runs < self.search.runs_of_trial(trial.id) && self.search.verdict().is_none() {
             return Ok(());
         }
-        let Progress { runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
-        let (outcome, reason) = together(runs);
-        let pattern = self.pattern(trial).to_string();
-        let n = self.lab.before.numbers + self.search.number(trial.id);
+        let Progress { pattern, runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
         let is_repeat = self.search.repeated(trial.id).is_some();
-        let done = TrialDone { n, is_repeat, pattern, matches, outcome, reason, runs: times, duration };
+        let n = if is_repeat { 0 } else { self.number(trial.id) };
+        let done = TrialDone { is_repeat, matches, ..done(trial.id, n, pattern, times, duration, runs) };
         self.lab.tell(&Event::Trial(&done))?;
-        let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, computed_by_children()));
+        let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, Processors::now()));
         advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
     }
 
-    /// Tells the culprits that were found. Of many tests, which of them a culprit breaks is known in the end only.
-    pub(super) fn tell_found(&mut self, at_end: bool) -> io::Result<()> {
-        if self.tests.is_some() && !at_end {
-            return Ok(());
+    /// The number of a trial. Trials are numbered in the order in which they are shown.
+    fn number(&mut self, id: TrialId) -> usize {
+        let numbered = &mut self.lab.numbered;
+        *self.numbers.entry(id).or_insert_with(|| {
+            *numbered += 1;
+            *numbered
+        })
+    }
+
+    /// A trial in the conclusion: its number, and where its output is.
+    pub(super) fn name_of(&self, id: TrialId) -> String {
+        // What was shown first: a repeated run is none of its own.
+        let id = self.search.repeated(id).unwrap_or(id);
+        let logs = self.runs.get(&id).into_iter().flatten().map(|&run| self.lab.shown_log(run).display().to_string());
+        let logs = logs.collect::<Vec<_>>().join(", ");
+        match self.numbers.get(&id) {
+            Some(n) => format!("trial {n}, log {logs}"),
+            None => format!("log {logs}"),
         }
+    }
+
+    /// The end of the log in which the target says why it cannot be searched: of the run without any change, if it fails even
+    /// then.
+    pub(super) fn telling_log(&self) -> Option<LogEnd> {
+        let question = match self.search.verdict()? {
+            Verdict::NoDifference(Outcome::Fail) => Question::None,
+            Verdict::Unusable(Unusable::Unresolved(question, _)) => question,
+            _ => return None,
+        };
+        let run = *self.run_at_end.get(&question)?;
+        let lines = log::last_lines(&self.lab.run_dir.log(run))?;
+        Some(LogEnd { path: self.lab.shown_log(run), lines })
+    }
+
+    /// Tells the culprits that were found. Of several tests, which of them a culprit breaks is known at the end only: until
+    /// then it is told that there is one.
+    pub(super) fn tell_found(&mut self, at_end: bool) -> io::Result<()> {
+        let is_final = self.tests.is_none() || at_end;
         let culprits = self.search.culprits();
         let mut found = Vec::new();
         for (index, shared) in culprits.iter().enumerate() {
             let changes: BTreeSet<_> = shared.culprit.changes.iter().copied().collect();
-            if !self.told.contains(&changes) {
-                self.told.push(changes);
-                let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
-                let noise = self.sureness(index, shared);
-                let tests = self.tests.as_deref().map(names);
-                let number = self.lab.before.sets + self.told.len();
-                let changes = shared.culprit.changes.clone();
-                found.push(Named { changes, found: self.found(number, shared.culprit, noise, tests) });
+            let known = self.told.iter().position(|told| *told == changes);
+            if known.is_some() && (self.tests.is_none() || !at_end) {
+                continue;
             }
+            let number = known.unwrap_or(self.told.len());
+            if known.is_none() {
+                self.told.push(changes);
+            }
+            let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
+            let noise = self.sureness(index, shared);
+            let tests = self.tests.as_deref().map(names);
+            let number = self.lab.before.sets + number + 1;
+            let changes = shared.culprit.changes.clone();
+            found.push(Named { changes, found: self.found(number, shared.culprit, noise, tests) });
         }
-        found.iter().try_for_each(|named| self.lab.tell(&Event::Found(&named.found)))?;
-        self.named.extend(found);
+        found.sort_by_key(|named| named.found.set);
+        for Named { found, .. } in &found {
+            self.lab.tell(&if is_final { Event::Found(found) } else { Event::Sighted(found) })?;
+        }
+        if is_final {
+            self.named.extend(found);
+        }
         if at_end { self.tell_taken_back() } else { Ok(()) }
     }
 
@@ -133,6 +187,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             noise,
             within: self.lab.within,
             headline: self.target.headline(culprit.changes.len()),
+            is_of_tests: self.tests.is_some(),
             reproduce: self
                 .lab
                 .repetition
@@ -140,6 +195,19 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             tests,
         }
     }
+}
+
+/// What these runs of one trial, of each of its tests, show.
+pub(super) fn done(
+    trial: TrialId,
+    n: usize,
+    pattern: String,
+    times: usize,
+    duration: Duration,
+    runs: &[Run],
+) -> TrialDone {
+    let (outcome, reason) = together(runs);
+    TrialDone { n, trial, is_repeat: false, pattern, matches: distinct(runs), outcome, reason, runs: times, duration }
 }
 
 /// How many changes the runs of a trial's tests reported together.
