@@ -1,6 +1,10 @@
 //! What `BISECT_PATTERN` says: a pattern for all toggles, or settings for some of them.
 
-use alloc::{borrow::ToOwned, string::String, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    collections::btree_map::{BTreeMap, Entry},
+    string::String,
+};
 use core::{error, fmt, str};
 
 use crate::{Matcher, ParseError, Pattern};
@@ -32,7 +36,7 @@ pub enum Config {
     /// The same for every name.
     All(Setting),
     /// By name; what is not named is at its default.
-    Named(Vec<(String, Setting)>),
+    Named(BTreeMap<String, Setting>),
 }
 
 impl Config {
@@ -46,14 +50,14 @@ impl Config {
         if !text.contains('=') {
             return Ok(Self::All(pattern(text, 0)?));
         }
-        let mut named: Vec<(String, Setting)> = Vec::new();
+        let mut named = BTreeMap::new();
         let mut offset = 0;
         for item in text.split(';') {
             let (name, setting) = named_setting(item, offset)?;
-            if named.iter().any(|(other, _)| other == name) {
-                return Err(ConfigError { offset, kind: ConfigErrorKind::NamedTwice });
-            }
-            named.push((name.to_owned(), setting));
+            match named.entry(name.to_owned()) {
+                Entry::Occupied(_) => return Err(ConfigError { offset, kind: ConfigErrorKind::NamedTwice }),
+                Entry::Vacant(entry) => entry.insert(setting),
+            };
             offset += item.len() + 1;
         }
         Ok(Self::Named(named))
@@ -62,11 +66,25 @@ impl Config {
     /// Whether nothing can be but at its default.
     #[must_use]
     pub fn is_default(&self) -> bool {
-        let is_default = |setting: &Setting| matches!(setting, Setting::Default);
-        match self {
-            Self::All(setting) => is_default(setting),
-            Self::Named(named) => named.iter().all(|(_, setting)| is_default(setting)),
-        }
+        self.settings().all(|setting| matches!(setting, Setting::Default))
+    }
+
+    /// All settings.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        let (all, named) = match self {
+            Self::All(setting) => (Some(setting), None),
+            Self::Named(named) => (None, Some(named.values())),
+        };
+        all.into_iter().chain(named.into_iter().flatten())
+    }
+
+    /// The names that have one.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let named = match self {
+            Self::All(_) => None,
+            Self::Named(named) => Some(named.keys().map(String::as_str)),
+        };
+        named.into_iter().flatten()
     }
 
     /// The setting of what is asked for by its name, if it is.
@@ -74,7 +92,7 @@ impl Config {
     pub fn named(&self, name: &str) -> Option<&Setting> {
         match self {
             Self::All(_) => None,
-            Self::Named(named) => named.iter().find(|(other, _)| other == name).map(|(_, setting)| setting),
+            Self::Named(named) => named.get(name),
         }
     }
 

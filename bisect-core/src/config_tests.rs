@@ -1,6 +1,6 @@
 //! Accept and reject tables of the variable.
 
-use alloc::string::ToString;
+use alloc::{format, string::ToString, vec::Vec};
 
 use super::*;
 use crate::{ChangeId, ParseErrorKind};
@@ -84,4 +84,15 @@ fn nobody_bisects_where_nothing_is_asked_for() {
     for (value, expected) in [("", true), ("a=", true), ("a=;b=", true), ("y", false), ("a=;b=off", false)] {
         assert_eq!(Config::parse(value.as_bytes()).unwrap().is_default(), expected, "{value:?}");
     }
+}
+
+#[test]
+fn many_names_take_time_in_proportion() {
+    // With the square of their number, this would take minutes.
+    let names: Vec<_> = (0..200_000).map(|i| format!("name{i}")).collect();
+    let value = names.iter().map(|name| format!("{name}=y")).collect::<Vec<_>>().join(";");
+    let config = Config::parse(value.as_bytes()).unwrap();
+    assert_eq!(config.names().count(), names.len());
+    assert!(names.iter().all(|name| matches!(config.named(name), Some(Setting::Search(_)))));
+    assert!(config.named("name").is_none());
 }

@@ -107,6 +107,19 @@ fn errors_name_the_byte() {
     assert_eq!(error.to_string(), "unexpected 'x' at byte 4");
 }
 
+#[test]
+fn many_terms_are_decided_on_in_little_time() {
+    // One by one, this would take minutes.
+    let id = |n: u64| ChangeId(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let half = |odd| (0..100_000).filter(move |n| n % 2 == odd).map(move |n| Suffix::exactly(id(n)));
+    let matcher = Matcher::new(&Pattern::new(half(0), [])).unwrap();
+    assert!((0..100_000).all(|n| matcher.should_report(id(n)) == (n % 2 == 0)));
+    assert_eq!(matcher.single_changes().len(), 50_000);
+    let matcher = Matcher::new(&Pattern::new([Suffix::ALL], half(1))).unwrap();
+    assert!((0..100_000).all(|n| matcher.should_report(id(n)) == (n % 2 == 0)));
+    assert!(matcher.single_changes().is_empty());
+}
+
 fn suffix() -> impl Strategy<Value = Suffix> {
     (any::<u64>(), 0..=64_u32).prop_map(|(bits, len)| Suffix::new(bits, len))
 }
