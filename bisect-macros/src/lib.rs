@@ -64,6 +64,20 @@ use proc_macro::{Span, TokenStream};
 /// }
 /// ```
 ///
+/// The path is that of a function as it would be called: of a const generic or a type that the arguments do not tell,
+/// it is `off = old::<T, N>`, and of a method of a trait `off = <Self as Trait>::old`.
+/// ```
+/// # use bisect_rt::bisect_toggle;
+/// fn zeros_one_by_one<const N: usize>() -> [u8; N] {
+///     std::array::from_fn(|_| 0)
+/// }
+///
+/// #[bisect_toggle("zeros", off = zeros_one_by_one::<N>)]
+/// pub fn zeros<const N: usize>() -> [u8; N] {
+///     [0; N]
+/// }
+/// ```
+///
 /// # A gate
 /// Without `off`, the function returns a `bool`: the decision, or the body's value when nobody bisects.
 /// ```
@@ -77,19 +91,18 @@ use proc_macro::{Span, TokenStream};
 /// # Options
 /// - `off = path`: the old behaviour, as above.
 /// - `by = "stack"` (the default), `"caller"` or `"site"`: what tells one decision from another, and so what the answer
-///   names. A stack is the most exact; a caller is the place that called this function (which becomes
+///   names. A stack is the most exact, and needs the feature `stacks` of `bisect-rt`, which is on by default; a caller is the place that called this function (which becomes
 ///   `#[track_caller]`), costs no unwinding and works on every platform; a site is the function itself.
 /// - `depth = N`: how many frames of the stack count, 1 to 128; 16 if not given.
 /// - `crate = path`: the path of `bisect-rt`.
 ///
 /// # What it works on
 /// Free functions, methods, functions of a trait that have a body and of its implementations; generic, `async`,
-/// `unsafe` and `extern` ones, with any patterns for parameters and with `impl Trait`. A returned `impl Trait` must be
-/// of the same type from both functions: box it if it is not. In an `async fn` the decision is made when it is first
-/// polled, so a stack is that of the poll.
+/// `unsafe` and `extern` ones, with any patterns for parameters and with arguments that are `impl Trait`. In an `async fn`
+/// the decision is made when it is first polled, so a stack is that of the poll.
 ///
-/// What cannot work is a compile error: a `const fn` (see [`bisect_build!`]), a C-variadic function, and
-/// `by = "caller"` where Rust has no `#[track_caller]`, on an `async fn` or a foreign ABI.
+/// What cannot work is a compile error: a `const fn` (see [`bisect_build!`]), a C-variadic function, `off` for a function
+/// that returns `impl Trait` (the other function's is another type: name it, or return a `Box<dyn Trait>`), and `by = "caller"` where Rust has no `#[track_caller]`, on an `async fn` or a foreign ABI.
 #[proc_macro_attribute]
 pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
     or_item(toggle::expand(args.into(), item.clone().into()), item)

@@ -110,6 +110,14 @@ fn refuse_unsupported(sig: &Signature, args: &Args, errors: &mut Errors) {
         let text = "variadic arguments cannot be passed on, and a gate has no use for them";
         errors.push(Error::new_spanned(variadic.dots, text));
     }
+    if args.off.is_some()
+        && let ReturnType::Type(_, ty) = &sig.output
+        && let Some(span) = impl_in(ty.to_token_stream())
+    {
+        let text = "with `off` two functions return this, and the `impl Trait` of each is a type of its own: \
+                    name the type, or return `Box<dyn Trait>`";
+        errors.push(Error::new(span, text));
+    }
     let Some((Key::Caller, by)) = args.by else { return };
     if sig.asyncness.is_some() {
         errors.push(Error::new(by, "an `async fn` does not know its caller: use \"stack\" or \"site\""));
@@ -120,6 +128,15 @@ fn refuse_unsupported(sig: &Signature, args: &Args, errors: &mut Errors) {
         let text = "a function of a foreign ABI does not know its caller: use \"stack\" or \"site\"";
         errors.push(Error::new(by, text));
     }
+}
+
+/// Where the first `impl` is in a type.
+fn impl_in(ty: TokenStream) -> Option<Span> {
+    ty.into_iter().find_map(|token| match token {
+        TokenTree::Ident(word) => (word == "impl").then(|| word.span()),
+        TokenTree::Group(group) => impl_in(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => None,
+    })
 }
 
 fn refuse_other_than_bool(sig: &Signature, errors: &mut Errors) {

@@ -20,7 +20,7 @@ macro_rules! __decide {
         $crate::__decide! { @decide $name, ($key $depth), $value, Body, $default }
     };
     (@decide $name:expr, $key:tt, $value:tt, $listed:ident, $default:expr) => {
-        match if $crate::__private0::inactive() {
+        match if $crate::__private0::use_bisect_build_in_a_constant::inactive() {
             $crate::__private0::core::option::Option::None
         } else {
             // Bound to a name, so that temporaries of the value do not live on into the default (or across its awaits).
@@ -50,11 +50,32 @@ macro_rules! __decide {
             $crate::__decide! { @hash $value },
         )
     };
-    (@ask (stack $depth:expr), $toggle:expr, $value:tt) => {
-        $crate::__private0::Toggle::stack($toggle, $crate::__decide! { @hash $value })
-    };
+    (@ask (stack $depth:expr), $toggle:expr, $value:tt) => { $crate::__ask_stack! { $toggle, $value } };
     (@hash ()) => { $crate::__private0::core::option::Option::None };
     (@hash ($value:expr)) => { $crate::__private0::core::option::Option::Some($crate::__private0::hash($value)) };
+}
+
+/// Asks by call stack.
+#[cfg(all(not(bisect_off), feature = "stacks"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __ask_stack {
+    ($toggle:expr, $value:tt) => {
+        $crate::__private0::Toggle::stack($toggle, $crate::__decide! { @hash $value })
+    };
+}
+
+/// That cannot be asked.
+#[cfg(all(not(bisect_off), not(feature = "stacks")))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __ask_stack {
+    ($toggle:expr, $value:tt) => {
+        $crate::__private0::core::compile_error!(
+            "a toggle by call stack needs the feature `stacks` of bisect-rt, which `default-features = false` leaves out: \
+             enable it, or choose `by = \"caller\"` or `by = \"site\"`"
+        )
+    };
 }
 
 /// The default, with the value type-checked: nobody can bisect.

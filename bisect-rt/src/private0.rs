@@ -6,7 +6,7 @@ pub use ::core;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 pub use crate::{
     build_time::is_enabled,
-    mode::inactive,
+    mode::use_bisect_build_in_a_constant,
     toggle::{Default, Key, Package, Place, Toggle},
     value::hash,
 };

@@ -36,7 +36,6 @@ pub(crate) const CASES: &[Case] = &[
         "Ok(0) false",
     ),
     either("impl Trait", || total(vec![1, 2].into_iter()).to_string(), "3", "-3"),
-    either("returns impl Trait", || counted(3).map(|n| n.to_string()).collect(), "012", "210"),
     either("closure", || called(|n| n + 1).to_string(), "2", "101"),
     either("never", || std::panic::catch_unwind(|| -> String { never() }).unwrap_or_else(text), "new", "old"),
     either("extern", || c_function(20).to_string(), "40", "10"),
@@ -200,16 +199,6 @@ fn old_total(values: impl Iterator<Item = i32>) -> i32 {
 #[bisect_toggle("t", off = old_total)]
 fn total(values: impl Iterator<Item = i32>) -> i32 {
     values.sum()
-}
-
-fn counted_down(n: usize) -> Box<dyn Iterator<Item = usize>> {
-    Box::new((0..n).rev())
-}
-
-#[bisect_toggle("t", off = counted_down)]
-fn counted(n: usize) -> impl Iterator<Item = usize> {
-    let all: Box<dyn Iterator<Item = usize>> = Box::new(0..n);
-    all
 }
 
 fn old_called<F: FnOnce(u8) -> u8>(f: F) -> u8 {
