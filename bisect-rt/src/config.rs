@@ -1,18 +1,24 @@
 //! The configuration of this process.
 
-pub(crate) use bisect_core::{Config, Setting};
-use once_cell::race::OnceBox;
+use std::sync::OnceLock;
 
-/// Set before `main`, or never.
-static CURRENT: OnceBox<Config> = OnceBox::new();
+pub(crate) use bisect_core::{Config, Setting};
+
+/// Set before `main`, or never; to look at it takes no lock.
+static CURRENT: OnceLock<Config> = OnceLock::new();
 
 /// The setting of the toggles with this name.
 pub(crate) fn setting(name: &str) -> &'static Setting {
     CURRENT.get().map_or(&Setting::Default, |config| config.setting(name))
 }
 
+/// What was set, if it was.
+pub(crate) fn current() -> Option<&'static Config> {
+    CURRENT.get()
+}
+
 /// Makes this the configuration of the process.
 pub(crate) fn set(config: Config) {
     // Only the start of the process comes here, once.
-    let _ = CURRENT.set(Box::new(config));
+    let _ = CURRENT.set(config);
 }

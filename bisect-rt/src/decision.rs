@@ -8,7 +8,7 @@ use bisect_core::{ChangeId, Matcher};
 use crate::errno;
 use crate::{
     config::{self, Setting},
-    report::{self, Report, Text},
+    report::{self, Text},
     table::{PENDING, Table},
     toggle::Toggle,
 };
@@ -55,6 +55,7 @@ pub(crate) fn first_of_key(
 
 /// The same of a change whose ID no other key has: that it is claimed once by its key is enough, and saves the search
 /// for its ID in memory that is seldom in a cache.
+#[cfg(feature = "stacks")]
 #[cold]
 pub(crate) fn first_of_only_key(
     _: &Nesting,
@@ -66,7 +67,7 @@ pub(crate) fn first_of_only_key(
     let matcher = matcher(toggle)?;
     let decision = matcher.should_enable(id);
     if matcher.should_report(id) {
-        let report = Report::new(id, matcher.verbose().then_some(text));
+        let report = report::Report::new(id, matcher.verbose().then_some(text));
         SEEN.once(key, tag(decision), || report.write());
     } else {
         SEEN.insert(key, tag(decision));
@@ -113,6 +114,7 @@ impl Nesting {
     }
 
     /// Whether this thread decides while it decides: it may be in the middle of reading debug information.
+    #[cfg(feature = "stacks")]
     pub(crate) fn is_inner(&self) -> bool {
         self.level > 0
     }

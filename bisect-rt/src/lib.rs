@@ -78,24 +78,37 @@
 //! others.
 //!
 //! # The variables
-//! They are read once, before `main`, and by nothing that has raised privileges (set-user-ID programs and the like).
+//! They are read once, before `main`. What has raised privileges (set-user-ID programs and the like) does not read them, and
+//! takes them out of the environment of what it starts.
 //!
 //! | variable | meaning |
 //! |---|---|
 //! | `BISECT_PATTERN=PATTERN` | which changes of all toggles are on and which are reported ([`bisect_core::Pattern`]) |
 //! | `BISECT_PATTERN=name=PATTERN;other=PATTERN` | the same for some toggles; others keep their default. `on` and `off` as a pattern report nothing: a switch for your users, should the change bite them |
-//! | `BISECT_REPORT=FILE` | reports are appended to this file, which must exist, instead of standard error |
+//! | `BISECT_REPORT=FILE` | reports are appended to this file, which must exist and be no pipe, instead of standard error |
 //! | `BISECT_TOGGLES=1` | print the toggles and exit: name, key, place, default; of build-time changes also ID, package and what is compiled in |
 //! | `BISECT_UNWINDER=1` | capture stacks by the unwinder, whatever the program is built with |
 //!
 //! A malformed pattern, or one that asks for other build-time changes than are compiled in, ends the program before
-//! `main` with a line on standard error and status 2. Build-time changes are asked for by their name only.
+//! `main` with a line on standard error and status 2. Build-time changes are asked for by their name only. A library that is
+//! loaded by `dlopen` ends nothing: its toggles keep their defaults then. A name that is no toggle of the program is said on
+//! standard error before `main`, and when the program ends, that it met none of the single changes that were asked for
+//! (`BISECT_PATTERN=x0123456789abcdef`), which then may be of another build; not where `BISECT_REPORT` says that a driver asks.
+//!
+//! Where a report cannot be written, the program goes on, and that is said once on standard error.
 //!
 //! A report is a line with a marker, `[bisect-match 0x…]`. If the pattern begins with `v`, it is for people: the place
 //! and name of the change, and of a stack a line for each function. Where debug information has line tables only,
 //! functions are named without their path; `debug = "limited"` has the names.
 //!
+//! # Features
+//! `stacks`, which is on by default, is what decisions by call stack need: an unwinder and a reader of debug information. A
+//! library that has none depends on half as many crates with `default-features = false`; there a toggle by call stack is a
+//! compile error, unless another crate of the program enables the feature. With `--cfg bisect_off` this crate depends on
+//! its macros alone and needs no standard library.
+//!
 //! # What is not supported
+//! - A limit on the size of files (`ulimit -f`) that the program sets itself while it runs: a report beyond it is a signal.
 //! - Targets without 64-bit atomics, but for `--cfg bisect_off`.
 //! - Text for people on stacks of less than 128 KiB elsewhere than on `x86_64` and `aarch64` under Unix: it is made on the
 //!   deciding thread there.
@@ -113,6 +126,9 @@
 //!   that was loaded by `dlopen`, whose thread-local variables glibc allocates when a thread first uses them.
 //! - A toggle in what decisions themselves call (an allocator): it decides, but keeps its default where it calls itself.
 
+// Compiled out, a library without the standard library can have toggles, too.
+#![cfg_attr(all(bisect_off, not(test)), no_std)]
+
 #[cfg(all(not(bisect_off), not(target_has_atomic = "64")))]
 compile_error!("bisect-rt needs 64-bit atomics; build with `--cfg bisect_off` for this target");
 
@@ -129,10 +145,17 @@ mod decision;
 mod errno;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod fingerprint;
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
+mod host;
 #[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
 mod loaded;
 mod macros;
-#[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
+#[cfg(all(
+    not(bisect_off),
+    target_has_atomic = "64",
+    feature = "stacks",
+    any(target_os = "linux", target_os = "android")
+))]
 mod mappings;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod mode;
@@ -143,13 +166,19 @@ mod registry;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod report;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
+mod size_limit;
+#[cfg(all(not(bisect_off), target_has_atomic = "64", feature = "stacks"))]
 mod stack;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod start;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
+mod stderr;
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod table;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod toggle;
+#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
+mod unheard;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod value;
 

@@ -19,25 +19,36 @@ pub(crate) struct Module<'a> {
 
 #[cfg(target_pointer_width = "64")]
 pub(crate) type Header = libc::Elf64_Phdr;
-#[cfg(target_pointer_width = "64")]
+#[cfg(all(feature = "stacks", target_pointer_width = "64"))]
 type FileHeader = libc::Elf64_Ehdr;
 #[cfg(target_pointer_width = "32")]
 pub(crate) type Header = libc::Elf32_Phdr;
-#[cfg(target_pointer_width = "32")]
+#[cfg(all(feature = "stacks", target_pointer_width = "32"))]
 type FileHeader = libc::Elf32_Ehdr;
 
+/// What a module tells the loader; `libc` has none.
+#[repr(C)]
+pub(crate) struct Dynamic {
+    pub(crate) tag: usize,
+    pub(crate) value: usize,
+}
+
 /// The smallest page: what is on the first one of a file is mapped with it.
+#[cfg(feature = "stacks")]
 const PAGE: u64 = 4096;
 
 /// Notes that are longer are no build ID.
+#[cfg(feature = "stacks")]
 const LONGEST_NOTE: u64 = PAGE;
 
+#[cfg_attr(not(feature = "stacks"), allow(clippy::elidable_lifetime_names, reason = "needed with it"))]
 impl<'a> Module<'a> {
     /// The module whose file is mapped there, from its first byte on; `None`, if the file is none that can be loaded. It is
     /// not known whether it is the main executable.
     ///
     /// # Safety
     /// At the start of the range a page is mapped that can be read, and it stays for as long as the path.
+    #[cfg(feature = "stacks")]
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) unsafe fn mapped_at(range: Range<u64>, path: &'a [u8]) -> Option<Self> {
         let start = std::ptr::with_exposed_provenance::<FileHeader>(usize::try_from(range.start).ok()?);
@@ -70,7 +81,19 @@ impl<'a> Module<'a> {
         unsafe { slice::from_raw_parts(self.headers.as_ptr().cast(), size_of_val(self.headers)) }
     }
 
+    /// What it tells the loader: as it is in memory.
+    #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
+    pub(crate) fn dynamic(&self) -> &[Dynamic] {
+        let Some(header) = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else { return &[] };
+        let start = self.base.wrapping_add(header.p_vaddr.into());
+        let (Ok(start), Ok(size)) = (usize::try_from(start), usize::try_from(header.p_memsz)) else { return &[] };
+        let start = std::ptr::with_exposed_provenance(start);
+        // SAFETY: the loader has read it, and it is as large as is said.
+        unsafe { slice::from_raw_parts(start, size / size_of::<Dynamic>()) }
+    }
+
     /// The contents of its notes, a build ID among them, as far as they are loaded.
+    #[cfg(feature = "stacks")]
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn notes(&self) -> impl Iterator<Item = &[u8]> {
         self.headers.iter().filter(|header| header.p_type == libc::PT_NOTE).filter_map(|header| {

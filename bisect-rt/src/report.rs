@@ -1,16 +1,19 @@
 //! Reports: which changes the pattern selected, told once each and before anyone acts on them.
 
 use std::{
-    ffi::OsString,
+    ffi::OsStr,
     fmt::{self, Write as _},
     fs::{File, OpenOptions},
     io::{self, Write as _},
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    },
 };
 
 use bisect_core::{ChangeId, marker};
-use once_cell::race::OnceBox;
 
-use crate::table::Table;
+use crate::{size_limit, stderr, table::Table};
 
 /// The IDs that were reported in this process.
 static REPORTED: Table = Table::new();
@@ -18,19 +21,58 @@ static REPORTED: Table = Table::new();
 /// The tag of those that are.
 const DONE: u64 = 2;
 
-/// The file that takes the reports. None: standard error does.
-static FILE: OnceBox<File> = OnceBox::new();
+/// The file that takes the reports, which is set before the first one. None: standard error does.
+static FILE: OnceLock<File> = OnceLock::new();
+
+/// Whether anything was reported.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+/// Whether it was said that reports are lost.
+static LOST: AtomicBool = AtomicBool::new(false);
 
 /// Where reports go; it has to exist.
 pub(crate) const VARIABLE: &str = "BISECT_REPORT";
 
 /// Sends the reports of this process to an existing file. `append` makes each `write` a whole report, whatever other
 /// threads and processes write.
-pub(crate) fn open(path: OsString) -> io::Result<()> {
-    let file = OpenOptions::new().append(true).open(path)?;
+pub(crate) fn open(path: &OsStr) -> io::Result<()> {
+    let file = open_without_waiting(path)?;
+    size_limit::note();
     // Only the start of the process comes here, once.
-    let _ = FILE.set(Box::new(file));
+    let _ = FILE.set(file);
     Ok(())
+}
+
+/// A pipe is refused: to open it waits for a reader, and to write to it waits for what the reader does.
+#[cfg(unix)]
+fn open_without_waiting(path: &OsStr) -> io::Result<File> {
+    use std::os::{
+        fd::AsRawFd as _,
+        unix::fs::{FileTypeExt as _, OpenOptionsExt as _},
+    };
+
+    let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
+    let opened = OpenOptions::new().append(true).custom_flags(flags).open(path);
+    let pipe = || io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe, which might block the program");
+    // What nobody reads from.
+    let file = opened.map_err(|error| if error.raw_os_error() == Some(libc::ENXIO) { pipe() } else { error })?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() || kind.is_socket() {
+        return Err(pipe());
+    }
+    // SAFETY: a file of ours.
+    unsafe { libc::fcntl(file.as_raw_fd(), libc::F_SETFL, libc::O_APPEND) };
+    Ok(file)
+}
+
+#[cfg(not(unix))]
+fn open_without_waiting(path: &OsStr) -> io::Result<File> {
+    OpenOptions::new().append(true).open(path)
+}
+
+/// Whether this process has reported anything.
+pub(crate) fn any() -> bool {
+    ANY.load(Relaxed)
 }
 
 /// Reports a change, if that was not done before; it is written when this returns.
@@ -91,11 +133,18 @@ impl Text {
     }
 }
 
-/// Writes a report. If that fails there is nobody left to tell.
+/// Writes a report. The program goes on without it if that fails, but the driver must know that.
 fn write(report: &[u8]) {
-    let _ = match FILE.get() {
-        Some(mut file) => file.write_all(report),
-        // Under the lock, and past the capture of test output, which only the print macros go through.
-        None => io::stderr().lock().write_all(report),
-    };
+    ANY.store(true, Relaxed);
+    match FILE.get() {
+        Some(mut file) => {
+            if let Err(error) = size_limit::without_its_signal(|| file.write_all(report))
+                && !LOST.swap(true, Relaxed)
+            {
+                stderr::say(format_args!("{VARIABLE}: {}: reports are lost", error.kind()));
+            }
+        }
+        // If that fails there is nobody left to tell.
+        None => stderr::write(report),
+    }
 }

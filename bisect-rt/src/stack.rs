@@ -17,7 +17,7 @@ use self::modules::Frame;
 use crate::{
     decision::{self, Nesting},
     fingerprint::Fingerprint,
-    toggle::{Key, Toggle},
+    toggle::{Key, MAX_DEPTH, Toggle},
 };
 
 #[cfg(all(
@@ -38,9 +38,6 @@ mod roomy;
 mod symbolize;
 mod trim;
 mod unwinder;
-
-/// The most frames of a stack that a toggle may ask for.
-pub(crate) const MAX_DEPTH: usize = 128;
 
 static FORCE_UNWINDER: AtomicBool = AtomicBool::new(false);
 

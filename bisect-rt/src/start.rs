@@ -1,8 +1,10 @@
 //! What happens before `main`: the variables are read, once.
 
-use std::{env, ffi::OsString};
+use std::{env, fmt};
 
-use crate::{build_time, config, config::Config, mode, registry, report, stack};
+#[cfg(feature = "stacks")]
+use crate::stack;
+use crate::{build_time, config, config::Config, host, mode, registry, report, unheard};
 
 /// Which toggles are on; the grammar is told by [`Config::parse`].
 const PATTERN: &str = "BISECT_PATTERN";
@@ -19,14 +21,16 @@ ctor::declarative::ctor! {
     /// Configures the process.
     #[ctor(unsafe, anonymous, priority = early)]
     fn start() {
-        if !has_raised_privileges() {
+        if has_raised_privileges() {
+            forget_variables();
+        } else {
             configure();
         }
     }
 }
 
 fn configure() {
-    if is_set(TOGGLES) {
+    if is_set(TOGGLES) && host::was_loaded_with_the_program() {
         let printed = registry::print();
         exit(i32::from(printed.is_err()));
     }
@@ -34,31 +38,55 @@ fn configure() {
     let shown = value.to_string_lossy();
     let config = match Config::parse(value.as_encoded_bytes()) {
         Ok(config) => config,
-        Err(malformed) => refuse(format_args!(
-            "bisect-rt: {PATTERN}={shown:?}: {malformed}; \
-             set it to PATTERN or to name=PATTERN;other=PATTERN (on and off are patterns there too), or unset it"
-        )),
+        Err(malformed) => {
+            return refuse(format_args!(
+                "{PATTERN}={shown:?}: {malformed}; \
+                 set it to PATTERN or to name=PATTERN;other=PATTERN (on and off are patterns there too), or unset it"
+            ));
+        }
     };
     if config.is_default() {
         return;
     }
+    #[cfg(feature = "stacks")]
     stack::prepare(is_set(UNWINDER));
-    if let Some(path) = env::var_os(report::VARIABLE).filter(|path| !path.is_empty()) {
-        open_reports(path);
+    let report_file = env::var_os(report::VARIABLE).filter(|path| !path.is_empty());
+    if let Some(path) = &report_file
+        && let Err(error) = report::open(path)
+    {
+        eprintln!(
+            "bisect-rt: {}={:?}: {error}; reports are lost to it, and go to standard error",
+            report::VARIABLE,
+            path.to_string_lossy()
+        );
     }
-    if let Err(stale) = build_time::report(&config) {
-        refuse(format_args!(
-            "bisect-rt: {PATTERN}={shown:?}: {stale}; build the program again with the BISECT_BUILD_ variables of its packages"
-        ));
+    // Whether this program has what is asked for is known from a list for which the files of all libraries are read.
+    if matches!(config, Config::Named(_)) {
+        if let Err(stale) = build_time::report(&config) {
+            return refuse(format_args!(
+                "{PATTERN}={shown:?}: {stale}; build the program again with the BISECT_BUILD_ variables of its packages"
+            ));
+        }
+        if report_file.is_none() {
+            unheard::say_unknown_names(&config);
+        }
+    }
+    if report_file.is_none() {
+        unheard::say_unknown_ids_at_exit(&config);
     }
     config::set(config);
     mode::activate();
 }
 
-fn open_reports(path: OsString) {
-    let shown = path.to_string_lossy().into_owned();
-    if let Err(error) = report::open(path) {
-        eprintln!("bisect-rt: {}={shown:?}: {error}; reports go to standard error", report::VARIABLE);
+/// In a program that its user has raised above the user's rights, they do not count, and must not count in programs that
+/// it starts either: those do not know that.
+fn forget_variables() {
+    for variable in [PATTERN, TOGGLES, UNWINDER, report::VARIABLE] {
+        if env::var_os(variable).is_some() {
+            // SAFETY: this is before `main`, so no other thread reads the environment; in a library that such a program
+            // loads while it runs, one may, by C's functions. The program has then read it at its start.
+            unsafe { env::remove_var(variable) };
+        }
     }
 }
 
@@ -66,9 +94,14 @@ fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| value == "1")
 }
 
-fn refuse(message: std::fmt::Arguments<'_>) -> ! {
-    eprintln!("{message}");
-    exit(REFUSED)
+/// Ends the program that was asked for what it cannot do. A library that it has loaded in the middle of its work stays at
+/// its defaults instead.
+fn refuse(message: fmt::Arguments<'_>) {
+    if host::was_loaded_with_the_program() {
+        eprintln!("bisect-rt: {message}");
+        exit(REFUSED)
+    }
+    eprintln!("bisect-rt: {message}; until then the toggles of a library that was loaded later keep their defaults");
 }
 
 /// Ends the process at once: nothing of the program has run yet that would have to be cleaned up.

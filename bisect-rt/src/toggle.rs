@@ -17,7 +17,6 @@ use crate::{
     decision::{self, Nesting},
     fingerprint::Fingerprint,
     report::Text,
-    stack,
 };
 
 /// A place in the source that can be switched.
@@ -82,6 +81,9 @@ pub struct Package {
     pub version: &'static str,
 }
 
+/// The most frames of a stack that a toggle may ask for.
+pub(crate) const MAX_DEPTH: usize = 128;
+
 /// What a toggle does when nobody bisects.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -130,7 +132,7 @@ impl Key {
     /// If `depth` is 0 or more than 128; in a static that is a compile error.
     #[must_use]
     pub const fn stack(depth: usize) -> Self {
-        assert!(depth >= 1 && depth <= stack::MAX_DEPTH, "the depth of a stack is 1 to 128 frames");
+        assert!(depth >= 1 && depth <= MAX_DEPTH, "the depth of a stack is 1 to 128 frames");
         Self::Stack(depth)
     }
 }
@@ -191,12 +193,13 @@ impl Toggle {
 
     /// Whether this toggle is on for the call stack; `None` if nobody bisects it. Never inlined, because the frame of
     /// its caller, the toggled function, is to be the first beyond this one's.
+    #[cfg(feature = "stacks")]
     #[cold]
     #[inline(never)]
     pub fn stack(&'static self, value: Option<u64>) -> Option<bool> {
         match self.known() {
             Known::Decision(decision) => decision,
-            Known::Depends => stack::decide(self, value),
+            Known::Depends => crate::stack::decide(self, value),
         }
     }
 

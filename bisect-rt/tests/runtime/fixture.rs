@@ -43,9 +43,8 @@ impl Flavour {
         command
             .args(arguments)
             .arg("--offline")
-            .arg("--target-dir")
-            .arg(self.target())
             .current_dir(copy())
+            .env("CARGO_TARGET_DIR", self.target())
             .env("RUSTFLAGS", self.rustflags())
             .env_remove("CARGO_ENCODED_RUSTFLAGS");
         scrub(&mut command);
@@ -76,6 +75,16 @@ impl Flavour {
         };
         cell.get_or_init(|| self.program("probe", "probe"))
     }
+}
+
+/// The value of `LD_LIBRARY_PATH` for a program of the flavour with the dynamic standard library.
+#[cfg(target_os = "linux")]
+pub(crate) fn libraries(program: &Path) -> String {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).args(["--print", "target-libdir"]).output().expect("rustc runs");
+    let of_rustc = String::from_utf8(output.stdout).expect("a path in UTF-8");
+    let folders = [Path::new(of_rustc.trim()), program.parent().expect("the folder of the program")];
+    env::join_paths(folders).expect("no colons").into_string().expect("UTF-8")
 }
 
 pub(crate) fn temporary() -> &'static Path {

@@ -9,6 +9,7 @@ mod contexts;
 mod cost;
 mod fixture;
 mod keys;
+mod lean;
 mod modes;
 mod reports;
 mod stacks;

@@ -73,6 +73,58 @@ fn a_malformed_value_stops_the_process_before_main() {
 }
 
 #[test]
+fn a_name_that_is_no_toggle() {
+    let run = probe(Flavour::Plain, &["gate"]).pattern("gat=off;nothing-like-it=y;gate=on").report_to_stderr().run();
+    assert_eq!(run.stdout, "gate: on\n");
+    assert_eq!(
+        run.stderr.lines().collect::<Vec<_>>(),
+        [
+            r#"bisect-rt: BISECT_PATTERN: no toggle is called "gat"; did you mean "gate"?"#,
+            r#"bisect-rt: BISECT_PATTERN: no toggle is called "nothing-like-it"; BISECT_TOGGLES=1 lists those of this program"#,
+        ]
+    );
+    let run = probe(Flavour::Plain, &["gate"]).pattern("gat=off").run();
+    assert_eq!(run.stderr, "", "the driver knows what it asks for");
+}
+
+#[test]
+#[cfg(unix)]
+fn an_id_that_no_change_has() {
+    let ids = crate::fixture::ids(&probe(Flavour::Plain, &["keyed"]).pattern("y").run().reports);
+    let end = |pattern: &str| probe(Flavour::Plain, &["keyed"]).pattern(pattern).report_to_stderr().run().stderr;
+    let other = format!("{:016x}", ids[0] ^ 1 << 40);
+    for pattern in [format!("vx{other}"), format!("keyed=!x{other}")] {
+        let said = end(&pattern);
+        assert!(
+            said.starts_with(&format!("bisect-rt: BISECT_PATTERN: no change with the ID 0x{other} was met")),
+            "{said}"
+        );
+        assert_eq!(said.lines().count(), 1, "{said}");
+    }
+    for pattern in [format!("x{other}+x{:016x}", ids[0]), format!("-x{other}"), "x0000-x0000".to_owned()] {
+        let said = end(&pattern);
+        assert!(!said.contains("bisect-rt"), "{pattern}: {said}");
+    }
+    let run = probe(Flavour::Plain, &["keyed"]).pattern(&format!("x{other}")).run();
+    assert_eq!(run.stderr, "", "the driver knows what it asks for");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_does_not_end_the_program_that_loads_it() {
+    let loader = Flavour::Dynamic.program("loader", "loader");
+    // Builds the library.
+    let libraries = crate::fixture::libraries(&Flavour::Dynamic.program("host", "host"));
+    let library = loader.with_file_name("libplugin.so");
+    let load = || Program::new(&loader).args(&[library.to_str().unwrap()]).env("LD_LIBRARY_PATH", &libraries);
+    let run = load().pattern("+0-1x").run();
+    assert_eq!(run.stdout, "loaded\n");
+    assert!(run.stderr.starts_with("bisect-rt: ") && run.stderr.contains("unexpected 'x' at byte 4"), "{}", run.stderr);
+    let run = load().env("BISECT_TOGGLES", "1").run();
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("loaded\n", ""));
+}
+
+#[test]
 fn the_list_of_toggles() {
     let run = probe(Flavour::Plain, &ALL).env("BISECT_TOGGLES", "1").pattern("+0-1x").run();
     let lines: Vec<Vec<_>> = run.stdout.lines().map(|line| line.split('\t').collect()).collect();
@@ -128,4 +180,6 @@ fn raised_privileges() {
     assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("site: on\n", ""));
     let run = Program::new(&path).args(&["site"]).pattern("no pattern").env("BISECT_TOGGLES", "1").run();
     assert_eq!(run.stdout, "site: on\n");
+    let run = Program::new(&path).args(&["variables"]).pattern("n").env("BISECT_UNWINDER", "1").run();
+    assert_eq!(run.stdout, "", "programs that it starts do not get them");
 }

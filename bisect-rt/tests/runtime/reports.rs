@@ -76,8 +76,41 @@ fn a_file_that_cannot_be_opened() {
         .run();
     let (first, rest) = run.stderr.split_once('\n').unwrap();
     assert!(first.starts_with("bisect-rt: BISECT_REPORT=") && first.contains("no such file"), "{first}");
+    assert!(first.contains("reports are lost"), "by which the driver knows it: {first}");
     assert_eq!(ids(rest).len(), 1, "reports go to standard error");
     assert!(!path.exists());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn reports_that_cannot_be_written() {
+    for command in ["exec", "ulimit -f 0; exec"] {
+        // A file without room, and one that may not become larger.
+        let path = if command == "exec" { "/dev/full" } else { "$BISECT_REPORT" };
+        let script = format!("export BISECT_REPORT={path}; {command} {} keyed", Flavour::Plain.probe().display());
+        let run = Program::new("sh".as_ref()).args(&["-c", &script]).pattern("n").run();
+        assert_eq!(run.decisions().len(), 4, "the program goes on: {run:?}");
+        assert_eq!(run.stderr.lines().count(), 1, "it is said once: {run:?}");
+        assert!(run.stderr.starts_with("bisect-rt: BISECT_REPORT: "), "{run:?}");
+        assert!(run.stderr.ends_with(": reports are lost\n"), "{run:?}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_pipe_that_nobody_reads_stops_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let program = || probe(Flavour::Plain, &["site"]).pattern("y").report_to_stderr();
+    let run = program().env("BISECT_REPORT", path.to_str().unwrap()).run();
+    assert!(run.stderr.contains("it is a pipe"), "{run:?}");
+    assert_eq!(ids(run.stderr.split_once('\n').unwrap().1).len(), 1, "reports go to standard error");
+    // Nor one that somebody might read.
+    let reader = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
+    let again = program().env("BISECT_REPORT", path.to_str().unwrap()).run();
+    assert_eq!(again.stderr, run.stderr);
+    drop(reader);
 }
 
 /// Run by the next test, in a process of its own.

@@ -93,11 +93,7 @@ fn a_stack_for_people() {
 #[cfg(target_os = "linux")]
 fn toggles_in_a_dynamic_library() {
     let host = Flavour::Dynamic.program("host", "host");
-    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let output = std::process::Command::new(rustc).args(["--print", "target-libdir"]).output().unwrap();
-    let libraries =
-        [std::path::PathBuf::from(String::from_utf8(output.stdout).unwrap().trim()), host.parent().unwrap().into()];
-    let libraries = std::env::join_paths(libraries).unwrap().into_string().unwrap();
+    let libraries = crate::fixture::libraries(&host);
     let host = || Program::new(&host).env("LD_LIBRARY_PATH", &libraries);
 
     let run = host().env("BISECT_TOGGLES", "1").run();

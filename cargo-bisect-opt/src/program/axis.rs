@@ -120,8 +120,20 @@ pub fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
     if code != Some(REFUSED) {
         return None;
     }
+    said_by_the_runtime(output, "")
+}
+
+/// What the runtime said when it could not write a report, if it could not. What failed then is not known to have nothing to
+/// do with the changes that are missing.
+pub fn lost_reports(output: &[u8]) -> Option<String> {
+    said_by_the_runtime(output, ": reports are lost")
+}
+
+/// The first line of the runtime's own that ends so.
+fn said_by_the_runtime(output: &[u8], end: &str) -> Option<String> {
     let text = String::from_utf8_lossy(output);
-    text.lines().find_map(|line| line.strip_prefix("bisect-rt: ")).map(str::to_owned)
+    let said = text.lines().find_map(|line| line.strip_prefix("bisect-rt: ").filter(|line| line.ends_with(end)));
+    said.map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -167,5 +179,16 @@ mod tests {
         assert_eq!(refusal(Some(101), output), None);
         assert_eq!(refusal(None, output), None);
         assert_eq!(refusal(Some(2), b"usage: bisect-rt: x"), None);
+    }
+
+    #[test]
+    fn lost_reports_are_heard_of() {
+        let said = "BISECT_REPORT: no storage space: reports are lost";
+        assert_eq!(lost_reports(format!("x\nbisect-rt: {said}\ny\n").as_bytes()).unwrap(), said);
+        assert_eq!(lost_reports(format!("x {said}\n").as_bytes()), None);
+        assert_eq!(
+            lost_reports(b"bisect-rt: BISECT_REPORT=\"x\": reports are lost to it, and go to standard error\n"),
+            None
+        );
     }
 }

@@ -259,7 +259,15 @@ impl Program {
         if let Some(refusal) = axis::refusal(code, &finished.output) {
             return Err(RunError::Unusable(format!("{executable} refuses the pattern: {refusal}")));
         }
+        let tests = libtest::started_tests(&finished.output);
         let (outcome, reason) = classify(finished, self.settings.skip_code, self.settings.fail_when.as_ref());
+        if outcome == Outcome::Fail
+            && let Some(lost) = axis::lost_reports(&finished.output)
+        {
+            // Else a change that makes the target fail would seem to have nothing to do with it.
+            let (outcome, reason) = (Outcome::Unresolved(Reason::Skip), format!("{executable}: {lost}"));
+            return Ok(Part { outcome, reason, failures: Failures::new(), causes: [].into(), tests });
+        }
         let causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
         // Where the executable as a whole has failed, that is the failure.
         let whole = causes.iter().find(|(failure, _)| failure.test.is_none());
@@ -268,7 +276,7 @@ impl Program {
             None => causes.iter().map(|(failure, _)| failure.clone()).collect(),
         };
         let causes = causes.into_iter().collect();
-        Ok(Part { outcome, reason, failures, causes, tests: libtest::started_tests(&finished.output) })
+        Ok(Part { outcome, reason, failures, causes, tests })
     }
 
     /// How what failed in an executable has failed.

@@ -1,0 +1,146 @@
+//! Whether this copy of the crate was loaded with the program, or by it while it runs: then there is a host in the middle
+//! of its work, which is not ours to end.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use self::elf::was_loaded_with_the_program;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod elf {
+    use std::{collections::BTreeMap, ffi::CStr, ops::ControlFlow};
+
+    use crate::loaded::{self, Module};
+
+    /// Whether the main executable or a library that it needs holds this crate.
+    pub(crate) fn was_loaded_with_the_program() -> bool {
+        let here = was_loaded_with_the_program as fn() -> bool as usize as u64;
+        let mut is_in_main = false;
+        let (mut needed, mut own) = (BTreeMap::new(), Vec::new());
+        let mut first = Vec::new();
+        loaded::for_each(|module| {
+            let (name, is_own) = (file_name(module.path).to_vec(), module.has_code_at(here));
+            if module.is_main {
+                is_in_main = is_own;
+                first = needed_by(module);
+            } else {
+                needed.insert(name.clone(), needed_by(module));
+            }
+            if is_own {
+                own = name;
+            }
+            if is_in_main { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        is_in_main || is_reached(&own, first, &mut needed)
+    }
+
+    /// Whether one of these libraries, or one that they need, has this name.
+    fn is_reached(name: &[u8], mut from: Vec<Vec<u8>>, needed: &mut BTreeMap<Vec<u8>, Vec<Vec<u8>>>) -> bool {
+        while let Some(next) = from.pop() {
+            if next == name {
+                return true;
+            }
+            from.extend(needed.remove(&next).unwrap_or_default());
+        }
+        false
+    }
+
+    /// The file names of the libraries that a module asks for.
+    fn needed_by(module: &Module<'_>) -> Vec<Vec<u8>> {
+        let value_of = |tag| module.dynamic().iter().find(|entry| entry.tag == tag).map(|entry| entry.value);
+        let Some(strings) = value_of(DT_STRTAB) else { return Vec::new() };
+        // Some loaders make an address of it, some leave it as it is in the file.
+        let strings = if (strings as u64) < module.base { strings as u64 + module.base } else { strings as u64 };
+        if !module.segments(libc::PF_R).any(|segment| segment.contains(&strings)) {
+            return Vec::new();
+        }
+        let needed = module.dynamic().iter().filter(|entry| entry.tag == DT_NEEDED).filter_map(|entry| {
+            let name = std::ptr::with_exposed_provenance(usize::try_from(strings).ok()? + entry.value);
+            // SAFETY: the module's table of strings is loaded, and its own entries lead to C strings in there.
+            let name = unsafe { CStr::from_ptr(name) };
+            Some(file_name(name.to_bytes()).to_vec())
+        });
+        needed.collect()
+    }
+
+    const DT_NEEDED: usize = 1;
+    const DT_STRTAB: usize = 5;
+
+    fn file_name(path: &[u8]) -> &[u8] {
+        path.rsplit(|&byte| byte == b'/').next().unwrap_or(path)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn libraries_are_reached_through_others() {
+            let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>();
+            let needed = || {
+                let of = |name: &str, needs: &[&str]| (name.as_bytes().to_vec(), names(needs));
+                BTreeMap::from([of("a", &["b", "c"]), of("b", &["a"]), of("c", &["d"]), of("plugin", &["a"])])
+            };
+            for (name, expected) in [("a", true), ("d", true), ("plugin", false)] {
+                assert_eq!(is_reached(name.as_bytes(), names(&["a"]), &mut needed()), expected, "{name}");
+            }
+        }
+
+        #[test]
+        #[cfg_attr(miri, ignore = "there are no modules")]
+        fn what_the_program_needs_is_found() {
+            assert!(was_loaded_with_the_program());
+            let mut needed = Vec::new();
+            loaded::for_each(|module| {
+                needed = needed_by(module);
+                ControlFlow::Break(())
+            });
+            let is_static = cfg!(target_feature = "crt-static");
+            assert_eq!(needed.iter().any(|name| name.starts_with(b"libc.")), !is_static, "{needed:?}");
+        }
+    }
+}
+
+/// Whether the main executable holds this crate.
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
+pub(crate) fn was_loaded_with_the_program() -> bool {
+    use std::{ffi::c_int, mem::MaybeUninit, ptr};
+
+    unsafe extern "C" {
+        fn main() -> c_int;
+    }
+    let start_of_module_of = |address: usize| {
+        let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: it takes any address, and what it has not filled in is zeros.
+        unsafe {
+            libc::dladdr(ptr::without_provenance(address), info.as_mut_ptr());
+            info.assume_init().dli_fbase.addr()
+        }
+    };
+    start_of_module_of(was_loaded_with_the_program as fn() -> bool as usize)
+        == start_of_module_of(main as unsafe extern "C" fn() -> c_int as usize)
+}
+
+/// Whether the main executable holds this crate.
+#[cfg(windows)]
+pub(crate) fn was_loaded_with_the_program() -> bool {
+    use std::{ffi::c_void, ptr};
+
+    #[link(name = "kernel32")]
+    unsafe extern "system" {
+        fn GetModuleHandleExW(flags: u32, name_or_address: *const u16, module: *mut *mut c_void) -> i32;
+    }
+    const FROM_ADDRESS: u32 = 4;
+    const UNCHANGED_REFCOUNT: u32 = 2;
+    let handle = |flags, address: usize| {
+        let mut module = ptr::null_mut();
+        // SAFETY: by these flags the second argument is an address that is only looked up, or null for the executable.
+        unsafe { GetModuleHandleExW(flags | UNCHANGED_REFCOUNT, ptr::without_provenance(address), &raw mut module) };
+        module
+    };
+    handle(FROM_ADDRESS, was_loaded_with_the_program as fn() -> bool as usize) == handle(0, 0)
+}
+
+/// Elsewhere there are no libraries.
+#[cfg(not(any(unix, windows)))]
+pub(crate) fn was_loaded_with_the_program() -> bool {
+    true
+}

@@ -1,0 +1,58 @@
+//! The limit on the size of files (`ulimit -f`): the kernel ends who writes beyond it by a signal, and that must not be a
+//! report.
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) use self::system::{note, without_its_signal};
+
+/// Elsewhere nothing is done about it.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn note() {}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn without_its_signal<T>(work: impl FnOnce() -> T) -> T {
+    work()
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+mod system {
+    use std::{
+        mem::MaybeUninit,
+        ptr,
+        sync::atomic::{AtomicBool, Ordering::Relaxed},
+    };
+
+    /// Whether there was a limit when the process began. Where there is none, each report is a system call and not four.
+    static EXISTS: AtomicBool = AtomicBool::new(false);
+
+    /// Looks whether there is a limit.
+    pub(crate) fn note() {
+        let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: the limit is written to, or left as it is.
+        unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut limit) };
+        EXISTS.store(limit.rlim_cur != libc::RLIM_INFINITY, Relaxed);
+    }
+
+    /// Does work that may write to a file, such that at the limit it ends with an error.
+    pub(crate) fn without_its_signal<T>(work: impl FnOnce() -> T) -> T {
+        if !EXISTS.load(Relaxed) {
+            return work();
+        }
+        let (mut signal, mut before) = (MaybeUninit::uninit(), MaybeUninit::zeroed());
+        // SAFETY: the set is initialized before it is used; the other is initialized as an empty one.
+        unsafe {
+            libc::sigemptyset(signal.as_mut_ptr());
+            libc::sigaddset(signal.as_mut_ptr(), libc::SIGXFSZ);
+            libc::pthread_sigmask(libc::SIG_BLOCK, signal.as_ptr(), before.as_mut_ptr());
+        }
+        let done = work();
+        // SAFETY: as above. One that was blocked before is not ours to take.
+        unsafe {
+            if libc::sigismember(before.as_ptr(), libc::SIGXFSZ) == 0 {
+                let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+                libc::sigtimedwait(signal.as_ptr(), ptr::null_mut(), &raw const at_once);
+            }
+            libc::pthread_sigmask(libc::SIG_SETMASK, before.as_ptr(), ptr::null_mut());
+        }
+        done
+    }
+}

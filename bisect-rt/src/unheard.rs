@@ -1,0 +1,89 @@
+//! What a person asked for and this program does not have: names that are no toggle's, and IDs of another build.
+//!
+//! The driver knows what it asks for, and programs that it starts need not have all of it: they say nothing.
+
+use std::collections::BTreeSet;
+
+use bisect_core::{ChangeId, Config, Matcher, Setting};
+
+use crate::{config, registry, report, stderr};
+
+/// Says which names are no toggle's.
+pub(crate) fn say_unknown_names(config: &Config) {
+    let mut toggles = BTreeSet::new();
+    registry::for_each(|toggle| {
+        toggles.insert(toggle.name);
+    });
+    for name in config.names().filter(|name| !toggles.contains(name)) {
+        let similar = toggles.iter().map(|toggle| (distance(name, toggle), toggle)).min();
+        match similar.filter(|(distance, _)| *distance <= name.len().div_ceil(3)) {
+            Some((_, similar)) => {
+                stderr::say(format_args!("BISECT_PATTERN: no toggle is called {name:?}; did you mean {similar:?}?"));
+            }
+            None => stderr::say(format_args!(
+                "BISECT_PATTERN: no toggle is called {name:?}; BISECT_TOGGLES=1 lists those of this program"
+            )),
+        }
+    }
+}
+
+/// Has it said, when the program ends, that none of the single changes that were asked for was met.
+#[cfg(unix)]
+pub(crate) fn say_unknown_ids_at_exit(config: &Config) {
+    extern "C" fn at_exit() {
+        if let Some(config) = config::current()
+            && !report::any()
+            && let Some(ChangeId(id)) = single_changes(config).next()
+        {
+            stderr::say(format_args!(
+                "BISECT_PATTERN: no change with the ID {id:#018x} was met: the program did not get there, or the ID is of \
+                 another build; call stacks have other IDs after each change of the program"
+            ));
+        }
+    }
+    if single_changes(config).next().is_some() {
+        // SAFETY: the function stays as long as its module, with which the C library forgets it.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn say_unknown_ids_at_exit(_: &Config) {}
+
+#[cfg(unix)]
+fn single_changes(config: &Config) -> impl Iterator<Item = ChangeId> {
+    let matchers = config.settings().filter_map(|setting| match setting {
+        Setting::Search(matcher) => Some(matcher),
+        Setting::Default | Setting::Fixed(_) => None,
+    });
+    matchers.flat_map(Matcher::single_changes).copied().map(ChangeId)
+}
+
+/// How many letters must be added, left out or replaced to make one name of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+
+    #[test]
+    fn distances_between_names() {
+        for (a, b, expected) in
+            [("", "", 0), ("a", "", 1), ("newsort", "newsrot", 2), ("newsort", "newsor", 1), ("ab", "xaby", 2)]
+        {
+            assert_eq!((distance(a, b), distance(b, a)), (expected, expected), "{a} {b}");
+        }
+    }
+}

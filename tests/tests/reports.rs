@@ -1,0 +1,25 @@
+//! Reports that get lost.
+#![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
+
+use std::os::unix::fs::PermissionsExt as _;
+
+use bisect_tests::harness::{Fixture, Scratch, run};
+
+#[test]
+fn a_run_whose_reports_are_lost_tells_nothing() {
+    let (fixture, scratch) = (Fixture::new("clock"), Scratch::new());
+    // Files cannot become larger for what it starts, the file for reports among them.
+    scratch.write("limited", "#!/bin/sh\nulimit -f 0\nexec \"$@\"\n");
+    let runner = scratch.dir().join("limited");
+    std::fs::set_permissions(&runner, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut command = fixture.driver(["test", "--json", "--out"]);
+    command.arg(scratch.dir().join("out")).arg("tells_the_time");
+    command.env("CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER", &runner);
+    let finished = run(&mut command);
+    let trials = finished.events_of("trial");
+    let failing = trials.iter().find(|trial| trial["outcome"] != "pass").unwrap();
+    assert_eq!(failing["outcome"], "unresolved", "{finished}");
+    assert!(failing["reason"].as_str().unwrap().ends_with(": reports are lost"), "{finished}");
+    assert!(finished.events_of("found").is_empty(), "{finished}");
+    finished.expect_status(3).expect_message(&["reports are lost"]);
+}
