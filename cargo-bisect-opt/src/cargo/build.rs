@@ -12,7 +12,7 @@ use cargo_metadata::{
     Artifact, ArtifactProfile, BuildScript, CrateType, Message, TargetKind, diagnostic::DiagnosticLevel,
 };
 
-use super::{Arguments, CargoError, Config, Executable, Subcommand};
+use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand};
 use crate::{
     codegen::wrapper,
     interrupt::Interrupt,
@@ -110,6 +110,8 @@ pub struct Artifacts {
     /// The names of the files that were made or are up to date, without directory and extension, and without the `lib` that
     /// libraries begin with.
     pub stems: BTreeSet<String>,
+    /// What is started, and the shared libraries, to see whether someone exchanges them.
+    pub built: Vec<BuiltFile>,
     /// How often rustc was run: what is up to date does not count.
     pub rustc_invocations: usize,
     /// Crates that were compiled and build scripts that were run, or were up to date.
@@ -183,7 +185,9 @@ impl Build<'_> {
         let (artifacts, began) = Artifacts::parse(&finished.output);
         let is_complete = matches!(finished.ending, Ending::Exited(status) if status.success());
         let target_dir = self.target_dir.to_owned();
-        let artifacts = Artifacts { is_complete, target_dir, ..artifacts };
+        let built = artifacts.executables.iter().map(|executable| &executable.path).chain(&artifacts.libraries);
+        let built = built.map(|path| BuiltFile::new(path)).collect();
+        let artifacts = Artifacts { is_complete, target_dir, built, ..artifacts };
         Ok(Built { artifacts, ending: finished.ending, began, messages })
     }
 
@@ -276,6 +280,11 @@ impl Artifacts {
     /// Where the wrapper has kept what the compiler said about them.
     pub fn store(&self) -> PathBuf {
         store(&self.target_dir)
+    }
+
+    /// A file that is not the one that was built any more, if there is one.
+    pub fn exchanged(&self) -> Option<&Path> {
+        self.built.iter().find(|file| file.is_exchanged()).map(BuiltFile::path)
     }
 
     /// Reads cargo's messages, one a line. The second part of the result is whether cargo came to compiling.

@@ -91,7 +91,7 @@ impl Project {
         Ok(Self {
             subcommand,
             directory: config.directory.clone(),
-            slot_dirs: SlotDirs::new(&workspace.build_directory(&config, &arguments)),
+            slot_dirs: SlotDirs::new(&workspace.build_directory(&config, &arguments), &workspace.root()),
             libdir: config.target_libdir(),
             arguments,
             config,

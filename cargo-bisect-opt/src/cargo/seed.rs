@@ -16,6 +16,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::target_lock::LOCKS;
 use crate::remove::remove_tree;
 
 /// The file that says that a directory is a copy of ours, to be replaced by the next one.
@@ -137,6 +138,7 @@ fn is_left_out(parent: &Path, dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
     name == "incremental" && parent.join(".fingerprint").is_dir()
         || name.to_string_lossy().starts_with(OF_ONE_SEARCH)
+        || name == LOCKS
         || is_seed(dir)
 }
 

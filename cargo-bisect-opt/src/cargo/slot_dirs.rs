@@ -1,31 +1,49 @@
 //! Where runs at the same time build: each slot has a target directory, the first one that of the project.
+//!
+//! The first one is built in by all searches, so a search locks it for its workspace: see [`target_lock`]. Workspaces may
+//! share it; they only wait for each other's builds and copies. The others are locked by the search that has made them.
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
+    hash::{DefaultHasher, Hash, Hasher},
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use super::{
     CargoError,
     seed::{OF_ONE_SEARCH, SeedError, seed},
+    target_lock::{self, Lock},
 };
 use crate::{interrupt::Interrupt, owned_dir::OwnedDir};
+
+/// The lock that is held while something is built in the first directory, or copied from it.
+const BUILDS: &str = "builds";
 
 /// Target directories, made when they are first needed.
 #[derive(Debug)]
 pub struct SlotDirs {
     first: PathBuf,
-    /// The slots that have a copy of the first one. Locked while a copy is made, and while something is built in the first.
-    seeded: Mutex<BTreeSet<usize>>,
+    workspace: PathBuf,
+    /// Locked while a copy is made, and while something is built in the first.
+    held: Mutex<Held>,
+}
+
+/// What a search has for itself.
+#[derive(Debug, Default)]
+struct Held {
+    /// The first directory, for this workspace.
+    search: Option<Arc<Lock>>,
+    /// By slot, and whether they are copies of the first one.
+    others: BTreeMap<(usize, bool), (PathBuf, Lock)>,
 }
 
 /// A target directory; nobody copies it as long as this is held.
 #[derive(Debug)]
 pub struct SlotDir<'a> {
     path: PathBuf,
-    _first: Option<MutexGuard<'a, BTreeSet<usize>>>,
+    _first: Option<(MutexGuard<'a, Held>, Lock)>,
 }
 
 impl SlotDir<'_> {
@@ -36,9 +54,9 @@ impl SlotDir<'_> {
 }
 
 impl SlotDirs {
-    /// Those of a project that builds in `first`.
-    pub fn new(first: &Path) -> Self {
-        Self { first: first.to_owned(), seeded: Mutex::default() }
+    /// Those of a workspace that builds in `first`.
+    pub fn new(first: &Path, workspace: &Path) -> Self {
+        Self { first: first.to_owned(), workspace: workspace.to_owned(), held: Mutex::default() }
     }
 
     /// A new directory for what a search needs only while it lasts, where there is room for what is compiled.
@@ -51,30 +69,66 @@ impl SlotDirs {
     }
 
     /// The one for this slot. Where `seeds` is set it is a copy of what was built first, so that little is left to build.
+    /// Waits for another search of this workspace to end.
     ///
     /// # Errors
     /// If it cannot be made, or is not to be made any more.
     pub fn get(&self, slot: usize, seeds: bool, interrupt: &Interrupt) -> Result<SlotDir<'_>, CargoError> {
-        // A set that a panic has left is at worst one too small.
-        let mut seeded = self.seeded.lock().unwrap_or_else(PoisonError::into_inner);
-        if slot == 0 {
-            return Ok(SlotDir { path: self.first.clone(), _first: Some(seeded) });
+        // What a panic has left is at worst a copy too many.
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        if held.search.is_none() {
+            held.search = Some(self.lock_search(interrupt)?);
         }
-        // Beside the first; and copies are never taken for what cargo has made from nothing.
-        let mut name = self.first.file_name().unwrap_or_default().to_owned();
-        name.push(if seeds { format!("-{slot}") } else { format!("-empty-{slot}") });
-        let path = self.first.with_file_name(name);
-        if seeds && !seeded.contains(&slot) {
+        if slot == 0 {
+            let lock = self.lock_builds(interrupt)?;
+            return Ok(SlotDir { path: self.first.clone(), _first: Some((held, lock)) });
+        }
+        if let Some((path, _)) = held.others.get(&(slot, seeds)) {
+            return Ok(SlotDir { path: path.clone(), _first: None });
+        }
+        let (path, lock) = self.other(slot, seeds)?;
+        if seeds {
             // This slot may be the first to come, when there is nothing to copy.
             fs_err::create_dir_all(&self.first)?;
+            let _lock = self.lock_builds(interrupt)?;
             seed(&self.first, &path, &|| interrupt.requested()).map_err(|error| match error {
                 SeedError::Stopped => CargoError::Interrupted,
                 SeedError::Io(error) => CargoError::Io(error),
                 error => CargoError::Usage(error.to_string()),
             })?;
-            seeded.insert(slot);
         }
+        held.others.insert((slot, seeds), (path.clone(), lock));
         Ok(SlotDir { path, _first: None })
+    }
+
+    fn lock_search(&self, interrupt: &Interrupt) -> Result<Arc<Lock>, CargoError> {
+        let mut hasher = DefaultHasher::new();
+        self.workspace.hash(&mut hasher);
+        let name = format!("search-{:016x}", hasher.finish());
+        let what = format!(
+            "another search of this workspace in `{}` (with `--target-dir`, this one can have a directory of its own)",
+            self.first.display()
+        );
+        target_lock::share(&self.first, &name, &what, interrupt)
+    }
+
+    fn lock_builds(&self, interrupt: &Interrupt) -> Result<Lock, CargoError> {
+        let what = format!("a build of another search in `{}`", self.first.display());
+        target_lock::take(&self.first, BUILDS, &what, interrupt)
+    }
+
+    /// A directory beside the first that no other search has; the one with the number of the slot, if it is free.
+    fn other(&self, slot: usize, seeds: bool) -> io::Result<(PathBuf, Lock)> {
+        for number in slot.. {
+            // Copies are never taken for what cargo has made from nothing.
+            let end = if seeds { format!("-{number}") } else { format!("-empty-{number}") };
+            if let Some(lock) = target_lock::try_take(&self.first, &format!("copy{end}"))? {
+                let mut name = self.first.file_name().unwrap_or_default().to_owned();
+                name.push(end);
+                return Ok((self.first.with_file_name(name), lock));
+            }
+        }
+        unreachable!("numbers do not end")
     }
 }
 
@@ -88,7 +142,7 @@ mod tests {
         let first = dir.path().join("first");
         fs_err::create_dir(&first).unwrap();
         fs_err::write(first.join("built"), "once").unwrap();
-        let dirs = SlotDirs::new(&first);
+        let dirs = SlotDirs::new(&first, dir.path());
         let interrupt = Interrupt::default();
         let path = |slot, seeds| dirs.get(slot, seeds, &interrupt).unwrap().path().to_owned();
         assert_eq!(path(0, true), first);
@@ -107,7 +161,7 @@ mod tests {
         let first = dir.path().join("target/first");
         // Once more, a second search finds what the first one has left.
         for _ in 0..2 {
-            let dirs = SlotDirs::new(&first);
+            let dirs = SlotDirs::new(&first, dir.path());
             let path = dirs.get(1, true, &Interrupt::default()).unwrap().path().to_owned();
             fs_err::write(path.join("built"), "").unwrap();
         }
@@ -121,9 +175,24 @@ mod tests {
         fs_err::write(first.join("built"), "").unwrap();
         let interrupt = Interrupt::default();
         interrupt.raise();
-        let dirs = SlotDirs::new(&first);
+        let dirs = SlotDirs::new(&first, dir.path());
         let result = dirs.get(1, true, &interrupt).map(|dir| dir.path().to_owned());
         assert!(matches!(result, Err(CargoError::Interrupted)));
         assert!(!dir.path().join("first-1").exists());
+    }
+
+    #[test]
+    fn what_another_search_builds_in_is_left_to_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = dir.path().join("first");
+        let interrupt = Interrupt::default();
+        let (one, other) = (SlotDirs::new(&first, Path::new("one")), SlotDirs::new(&first, Path::new("other")));
+        let path = |dirs: &SlotDirs, slot| dirs.get(slot, true, &interrupt).unwrap().path().to_owned();
+        let taken = path(&one, 1);
+        fs_err::write(taken.join("built"), "").unwrap();
+        assert_ne!(path(&other, 1), taken);
+        assert!(taken.join("built").exists());
+        drop(one);
+        assert_eq!(path(&SlotDirs::new(&first, Path::new("next")), 1), taken);
     }
 }

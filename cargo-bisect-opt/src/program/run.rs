@@ -203,6 +203,7 @@ impl Program {
         reports: &mut Reports,
     ) -> Result<Finished, RunError> {
         let (command, _temporary) = self.command(start, &self.arguments(start.share), request)?;
+        check(start.artifacts)?;
         let finished = process::run(Job {
             command,
             timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),
@@ -216,6 +217,8 @@ impl Program {
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
         }
+        // Also between the look before and the start.
+        check(start.artifacts)?;
         if let Some(error) = &finished.lost_log {
             self.note_lost_log(error);
         }
@@ -310,6 +313,18 @@ pub(super) struct Start<'a> {
     pub(super) limit: Option<Duration>,
     pub(super) report_file: &'a Path,
     pub(super) log: &'a Path,
+}
+
+/// Whether what is run is what was built.
+fn check(artifacts: &Artifacts) -> Result<(), RunError> {
+    artifacts.exchanged().map_or(Ok(()), |file| {
+        Err(RunError::Unusable(format!(
+            "`{}` was exchanged or deleted while it was searched, so runs before and after are not of the same program; \
+             search again, and build nothing in `{}` meanwhile",
+            file.display(),
+            artifacts.target_dir.display()
+        )))
+    })
 }
 
 /// No reports yet; their text is kept where the target is asked for it.
