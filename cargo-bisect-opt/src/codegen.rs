@@ -19,11 +19,14 @@ pub mod driver;
 pub mod fixed;
 pub mod gated;
 pub mod graph;
+mod left_out;
 pub mod passes;
 pub mod plan;
 pub mod profiles;
 mod reuse;
 pub mod settings;
+mod stop_gap;
+mod suspects;
 pub mod unit;
 pub mod wrapper;
 
@@ -33,7 +36,7 @@ use bisect_core::{ChangeId, Pattern};
 
 use crate::{
     cargo::{Artifacts, With},
-    events::Change,
+    events::{Change, StopGap},
     reports::Reports,
 };
 use compilation::Compilation;
@@ -88,6 +91,11 @@ pub trait Level: Debug + Send + Sync {
 
     /// A change that was reported with this text, of a project in the directory `root`.
     fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change;
+
+    /// What keeps a user going until these changes are mended: what passes, by what the search has shown.
+    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
+        None
+    }
 
     /// What else the builds have shown, for people.
     fn summary(&self) -> Option<String> {

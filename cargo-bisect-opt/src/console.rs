@@ -13,7 +13,7 @@ use crate::{
     cargo::toggles::{Table, Toggle},
     culprits::{self, Group},
     describe::Frame,
-    events::{Answer, Change, End, Event, Fact, Found, LogEnd, RunBegins, Sink, Start, TrialDone},
+    events::{Answer, Change, End, Event, Fact, Found, LogEnd, RunBegins, Sink, Start, StopGap, TrialDone},
     exit_code::Exit,
     source::{self, Own},
     target::Kind,
@@ -252,7 +252,13 @@ impl Results {
         }
         self.changes(out, &found.changes)?;
         show_tests(out, found)?;
-        writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)
+        writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
+        if let Some(StopGap { place, text }) = &found.stop_gap {
+            writeln!(out, "{BOLD}until it is mended{BOLD:#}, {place}:")?;
+            text.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
+            writeln!(out)?;
+        }
+        Ok(())
     }
 
     /// Shows culprits that are the same but for the test that they come from.
@@ -302,6 +308,8 @@ impl Results {
             (Some(file), Some(line), None) => format!(" at {file}:{line}"),
             _ => String::new(),
         };
+        let package = change.package.as_ref().map(|package| format!(" of {package}")).unwrap_or_default();
+        let place = package + &place;
         writeln!(out, "{number}{what}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
         let own = Own::new(&self.root);
         // The user's own frames stand out; of runs of others, what is in between is only counted.

@@ -110,6 +110,7 @@ mod tests {
             within: None,
             headline: None,
             is_of_tests: true,
+            stop_gap: None,
         }
     }
 

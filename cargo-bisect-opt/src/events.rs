@@ -148,6 +148,9 @@ pub struct Found {
     pub tests: Vec<String>,
     /// A command line that runs the target with exactly these changes.
     pub reproduce: String,
+    /// What keeps a user going until it is mended, where the search has shown such a thing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stop_gap: Option<StopGap>,
     /// How sure it is, where runs are only evidence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub noise: Option<Sureness>,
@@ -160,6 +163,16 @@ pub struct Found {
     /// Whether each of several tests is searched.
     #[serde(skip)]
     pub is_of_tests: bool,
+}
+
+/// What keeps a user going until a culprit is mended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StopGap {
+    /// Where it belongs, in a few words.
+    #[serde(rename = "where")]
+    pub place: &'static str,
+    /// What to write there, or what to do.
+    pub text: String,
 }
 
 /// One change of a culprit.
@@ -184,6 +197,9 @@ pub struct Change {
     pub end: Option<(u32, u32)>,
     /// The call stack, innermost frame first.
     pub frames: Vec<Frame>,
+    /// The package that has its source, where the package that it is compiled in may be another: name and version.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub package: Option<String>,
     /// What of the report is neither of these, and is for people to read.
     #[serde(skip)]
     pub details: Vec<String>,
@@ -193,7 +209,8 @@ impl Change {
     /// A change that was reported with this text, at no place in particular.
     pub fn new(id: ChangeId, kind: Kind, name: String, text: &[String]) -> Self {
         let (id, text, frames, details) = (id.to_string(), text.to_vec(), Vec::new(), Vec::new());
-        Self { id, kind, name, text, file: None, line: None, column: None, end: None, frames, details }
+        let (file, package) = (None, None);
+        Self { id, kind, name, text, file, line: None, column: None, end: None, frames, package, details }
     }
 
     /// A change that was reported with this text, of a toggle whose kind may be known.

@@ -37,7 +37,7 @@ use crate::{
         toggles::{self, Toggle},
     },
     codegen::Level,
-    events::Change,
+    events::{Change, StopGap},
     interrupt::Interrupt,
     launcher::Launcher,
     target::{Kind, Request, Run, RunError, Target, lost_log_note},
@@ -449,6 +449,10 @@ impl Target for Program {
             return level.describe(id, text, &self.root);
         }
         Change::reported(id, text, |name| self.kind(name))
+    }
+
+    fn stop_gap(&self, ids: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+        self.level()?.stop_gap(ids, changes)
     }
 
     fn take_notes(&self) -> Vec<String> {

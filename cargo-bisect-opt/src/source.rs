@@ -1,5 +1,7 @@
 //! Source lines in the answer: the user's own code around the decisive frames.
 
+mod function;
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -14,6 +16,9 @@ const MAX_SNIPPETS: usize = 3;
 
 /// Lines of context before and behind a place.
 const CONTEXT: usize = 2;
+
+/// A function with so many lines at most is shown as a whole.
+const SHORT: usize = 24;
 
 /// Tells the user's own code from that of dependencies and of the standard library.
 #[derive(Debug)]
@@ -35,7 +40,8 @@ impl<'a> Own<'a> {
     /// The file, if it is the user's own and there.
     fn find(&self, file: &str) -> Option<PathBuf> {
         let path = self.root.join(file);
-        let own = path.starts_with(self.root) && !path.components().any(|part| part.as_os_str() == "target");
+        let is_kept = |below: &Path| !below.components().any(|part| part.as_os_str() == "target");
+        let own = path.strip_prefix(self.root).is_ok_and(is_kept);
         (own && path.is_file()).then_some(path)
     }
 
@@ -53,6 +59,8 @@ struct Spot<'a> {
     column: Option<u32>,
     /// Where it ends, if that is known.
     end: Option<(u32, u32)>,
+    /// Whether it is a function, which ends with its body.
+    is_function: bool,
     label: &'a str,
 }
 
@@ -78,7 +86,7 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
     let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
     let of_frames = callers.filter_map(|frame| {
         let (file, line, column) = (frame.file.as_deref()?, frame.line?, frame.column);
-        Some(Spot { file, line, column, end: None, label: "called here" })
+        Some(Spot { file, line, column, end: None, is_function: false, label: "called here" })
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty() {
@@ -90,7 +98,8 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
             Kind::Expression => "this expression",
         };
         if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
-            spots.push(Spot { file, line, column: change.column, end: change.end, label });
+            let is_function = change.kind == Kind::Function;
+            spots.push(Spot { file, line, column: change.column, end: change.end, is_function, label });
         }
     }
     spots
@@ -118,6 +127,16 @@ fn byte_of(line: &str, column: u32) -> usize {
     line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
+/// The line and the byte in it where a function ends that begins at a byte of the first of these lines, the `index`th of its file;
+/// `None` if it is long.
+fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize, usize)> {
+    let text = lines[..lines.len().min(SHORT)].join("\n");
+    let function = text.get(start..)?;
+    let whole = &text[..start + function::extent(function)?];
+    let last = whole.rfind('\n').map_or(0, |at| at + 1);
+    Some((index + whole.matches('\n').count(), whole.len() - last))
+}
+
 fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
     let lines: Vec<&str> = text.lines().collect();
     let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
@@ -132,6 +151,8 @@ fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
         let end = usize::try_from(end).ok()?.checked_sub(1).filter(|&end| end >= index)?;
         Some((end, byte_of(lines.get(end)?, column)))
     });
+    let known_end =
+        known_end.or_else(|| if spot.is_function { end_of_function(&lines[index..], start, index) } else { None });
     let (last, end) = known_end.unwrap_or_else(|| (index, start + extent(&line[start..])));
     let shown = lines[first..lines.len().min(last + CONTEXT + 1)].join("\n");
     let path = own.shorten(spot.file).display().to_string();
@@ -170,7 +191,7 @@ mod tests {
     #[test]
     fn places_that_are_not_there_are_not_shown() {
         let own = Own::new(Path::new("."));
-        let spot = |line, column| Spot { file: "src/x.rs", line, column, end: None, label: "here" };
+        let spot = |line, column| Spot { file: "src/x.rs", line, column, end: None, is_function: false, label: "here" };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
             assert!(render(&own, &spot(line, column), "one\ntwo\n").is_none(), "{line}");
         }
@@ -191,5 +212,20 @@ mod tests {
             let shown = snippets(&Own::new(root.path()), &change);
             assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
         }
+    }
+
+    #[test]
+    fn a_short_function_is_shown_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let shown = |lines: usize| {
+            let body = "    work();\n".repeat(lines);
+            fs_err::write(dir.path().join("lib.rs"), format!("fn f() {{\n{body}    last()\n}}\nfn g() {{}}\n"))
+                .unwrap();
+            let place = crate::describe::Place { file: "lib.rs".to_owned(), line: 1, column: Some(1) };
+            let change = Change::new(bisect_core::ChangeId(1), Kind::Function, String::new(), &[]).at(Some(place));
+            snippets(&Own::new(dir.path()), &change)
+        };
+        assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));
+        assert!(!shown(SHORT - 2).contains("last()"), "{}", shown(SHORT - 2));
     }
 }

@@ -9,8 +9,13 @@ use bisect_core::{
 use serde::Serialize;
 
 use crate::{
-    events::Change, interrupt::Interrupt, process::SpawnError, repetition::Repetition, reports::Reports,
-    scratch_dir::ScratchDir, slots::Slots,
+    events::{Change, StopGap},
+    interrupt::Interrupt,
+    process::SpawnError,
+    repetition::Repetition,
+    reports::Reports,
+    scratch_dir::ScratchDir,
+    slots::Slots,
 };
 
 /// Something that runs with a pattern and passes or fails.
@@ -79,6 +84,11 @@ pub trait Target: Sync {
     /// A change that was reported with this text.
     fn change(&self, id: ChangeId, text: &[String]) -> Change {
         Change::reported(id, text, |_| None)
+    }
+
+    /// What keeps a user going until these changes are mended, which break the target where they are enabled.
+    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
+        None
     }
 
     /// What the user should be told, since this was last asked.

@@ -65,6 +65,12 @@ impl Compilation {
         self.packages.iter().find(exactly).or_else(|| self.packages.iter().find(within))
     }
 
+    /// The package that a source file is part of, by where it is.
+    pub fn defining(&self, file: &Path) -> Option<&Package> {
+        let packages = self.packages.iter().filter(|package| file.starts_with(&package.directory));
+        packages.max_by_key(|package| package.directory.components().count())
+    }
+
     /// The names of packages, for people.
     pub fn names(&self, changes: &BTreeSet<ChangeId>) -> String {
         let packages = changes.iter().filter_map(|&change| self.package(change));

@@ -13,10 +13,11 @@ use super::{
     Level,
     compilation::Compilation,
     settings::{Contrast, Settings},
+    stop_gap,
 };
 use crate::{
     cargo::{Artifacts, With},
-    events::Change,
+    events::{Change, StopGap},
     reports::Reports,
     target::Kind,
 };
@@ -89,6 +90,11 @@ impl Level for Crates {
             }
         }
         Ok(())
+    }
+
+    fn stop_gap(&self, ids: &[ChangeId], _: &[Change]) -> Option<StopGap> {
+        let packages: Vec<_> = ids.iter().filter_map(|&id| self.compilation.package(id)).collect();
+        stop_gap::of_crates(&self.compilation, &packages)
     }
 
     fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {

@@ -5,6 +5,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex},
+    time::Instant,
 };
 
 use bisect_core::{
@@ -19,18 +20,17 @@ use super::{
     counted::Counted,
     crates::Crates,
     driver::{self, DriverError},
-    fixed::Fixed,
     gated::{Gated, Gates},
     graph::Package,
-    passes,
-    plan::{CounterKind, Plan},
+    left_out::LeftOut,
+    plan::CounterKind,
     settings::{Contrast, SettingsError},
 };
 use crate::{
     cargo::{CargoError, Project},
     events::{Answer, Change, Event, Fact},
     exit_code::Exit,
-    lab::{Lab, Named, Searched},
+    lab::{Lab, Searched},
     options::CodegenArgs,
     program::{Program, Settings, Subcommand},
     words::plural,
@@ -104,6 +104,7 @@ impl Drill {
     /// # Errors
     /// If an event cannot be told.
     pub fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
+        let begun = Instant::now();
         let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
         // At a limit of culprits, those that were found are looked into all the same.
         let is_limited = matches!(verdict, Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize)));
@@ -114,7 +115,22 @@ impl Drill {
             }
             for culprit in &found {
                 lab.within = Some(culprit.found.set);
-                let answer = self.explain(lab, &compilation, &crates, culprit, driver.as_ref().ok())?;
+                let others = found.iter().filter(|other| other.found.set != culprit.found.set);
+                let others: BTreeSet<_> = others.flat_map(|other| &other.changes).copied().collect();
+                let culprits: BTreeSet<_> = culprit.changes.iter().copied().collect();
+                let all = compilation.packages.iter().map(|package| package.change);
+                let bad = all.filter(|change| culprits.contains(change) || !others.contains(change)).collect();
+                let inquiry = Inquiry {
+                    drill: self,
+                    compilation: &compilation,
+                    crates: &crates,
+                    culprits,
+                    bad,
+                    tests: &culprit.found.tests,
+                    facts: Vec::new(),
+                    files: Vec::new(),
+                };
+                let answer = inquiry.explain(lab, culprit.found.set, driver.as_ref().ok())?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
                     break;
@@ -125,6 +141,7 @@ impl Drill {
         }
         lab.tell(&Event::Note(&self.compiled()))?;
         end.sets = found.len();
+        end.duration = begun.elapsed();
         (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
         lab.tell(&Event::End(&end))?;
         Ok(end.status)
@@ -165,40 +182,10 @@ impl Drill {
     fn driver(&self) -> Result<PathBuf, DriverError> {
         driver::find(self.driver.as_deref(), &self.project.rustc_version())
     }
-
-    /// What it is in these crates.
-    fn explain(
-        &self,
-        lab: &mut Lab<'_>,
-        compilation: &Arc<Compilation>,
-        crates: &Program,
-        culprit: &Named,
-        driver: Option<&PathBuf>,
-    ) -> io::Result<Answer> {
-        let mut inquiry = Inquiry {
-            drill: self,
-            compilation,
-            crates,
-            culprits: culprit.changes.iter().copied().collect(),
-            tests: &culprit.found.tests,
-            facts: Vec::new(),
-            files: Vec::new(),
-        };
-        for &change in &inquiry.culprits {
-            let package = compilation.package(change).map(Package::describe).unwrap_or_default();
-            inquiry.facts.push(Fact { of: "crate", text: package });
-        }
-        if let Some(driver) = driver {
-            inquiry.functions(lab, driver)?;
-        }
-        if self.depth == Depth::Passes {
-            for package in inquiry.culprits.clone() {
-                inquiry.passes(lab, package)?;
-            }
-        }
-        Ok(inquiry.answer(culprit.found.set))
-    }
 }
+
+/// Changes that a search has found, whatever sets they are in.
+type FoundChanges = Vec<(ChangeId, Change)>;
 
 /// What is asked about one culprit.
 struct Inquiry<'a> {
@@ -209,6 +196,8 @@ struct Inquiry<'a> {
     crates: &'a Program,
     /// Its crates.
     culprits: BTreeSet<ChangeId>,
+    /// What is compiled in the bad way to try something out: all but the crates of other culprits.
+    bad: BTreeSet<ChangeId>,
     /// The tests that it breaks.
     tests: &'a [String],
     /// What is known by now.
@@ -218,6 +207,23 @@ struct Inquiry<'a> {
 }
 
 impl Inquiry<'_> {
+    /// What it is in these crates.
+    fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&PathBuf>) -> io::Result<Answer> {
+        for &change in &self.culprits {
+            let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
+            self.facts.push(Fact { of: "crate", text: package });
+        }
+        if let Some(driver) = driver {
+            self.functions(lab, driver)?;
+        }
+        if self.drill.depth == Depth::Passes {
+            for package in self.culprits.clone() {
+                self.passes(lab, package)?;
+            }
+        }
+        Ok(self.answer(set))
+    }
+
     /// Which functions it is.
     fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
         let search = |is_strict, with_std, lab: &mut Lab<'_>| {
@@ -238,12 +244,14 @@ impl Inquiry<'_> {
             Some(Outcome::Fail) => (found, _) = search(true, true, lab)?,
             _ => {}
         }
-        for function in found {
+        for (_, function) in found {
             let place = match (&function.file, function.line, function.column) {
                 (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
                 _ => String::new(),
             };
-            self.facts.push(Fact { of: "function", text: format!("{}{place}", function.name) });
+            // What is generic is compiled where it is used.
+            let package = function.package.map(|package| format!(" of {package}")).unwrap_or_default();
+            self.facts.push(Fact { of: "function", text: format!("{}{package}{place}", function.name) });
             self.files.extend(function.file.map(|file| self.drill.project.root().join(file)));
         }
         Ok(())
@@ -275,11 +283,16 @@ impl Inquiry<'_> {
                 continue;
             }
             let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
-            let counted = Counted { compilation, culprits, package, of, passes };
+            let counted = Counted { compilation, culprits, package, of, passes: passes.clone() };
             let (found, either_way) = self.search(lab, Box::new(counted), "pass")?;
-            if let [pass] = found.as_slice() {
+            if let [(id, pass)] = found.as_slice() {
                 self.facts.push(Fact { of: "pass", text: pass.name.clone() });
-                return self.cross_check(lab, package, of, &pass.name);
+                let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);
+                let left_out = LeftOut { compilation, crates, bad: &self.bad, package, of, tests };
+                if let Some(pass) = passes.get(*id) {
+                    self.facts.extend(left_out.facts(lab, pass, &passes)?);
+                }
+                return Ok(());
             }
             if lab.interrupt.requested() {
                 return Ok(());
@@ -292,36 +305,13 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Whether it passes with every pass but that one.
-    fn cross_check(&mut self, lab: &mut Lab<'_>, package: ChangeId, of: CounterKind, pass: &str) -> io::Result<()> {
-        let name = pass.split(' ').nth(2).unwrap_or_default();
-        let without = passes::without(of, name);
-        let plan = self.compilation.plan(true);
-        let flags = plan.flags.iter().chain(&without).cloned().collect();
-        let plan = Plan { flags, unstable: of == CounterKind::Mir, ..plan };
-        let build = self.compilation.with(&self.culprits, &[(package, plan)].into());
-        let fixed = Fixed { compilation: self.compilation.clone(), build };
-        let target = self.crates.narrowed(self.tests, Box::new(fixed));
-        let flags = without.join(" ");
-        let words = match lab.try_once(&target)?.map(|run| run.outcome) {
-            Some(Outcome::Pass) => format!("with that pass alone left out, everywhere, it passes: {flags}"),
-            Some(Outcome::Fail) => format!("even with that pass left out it fails, so others do the same: {flags}"),
-            Some(Outcome::Unresolved(_)) => {
-                format!("it does not tell whether it passes with that pass left out: {flags}")
-            }
-            None => return Ok(()),
-        };
-        self.facts.push(Fact { of: "check", text: words });
-        Ok(())
-    }
-
     /// Searches, and tells why if nothing was found.
     fn search(
         &self,
         lab: &mut Lab<'_>,
         level: Box<dyn Level>,
         what: &str,
-    ) -> io::Result<(Vec<Change>, Option<Outcome>)> {
+    ) -> io::Result<(FoundChanges, Option<Outcome>)> {
         let those = level.name();
         let target = self.crates.narrowed(self.tests, level);
         let Searched { end, found, verdict } = lab.search(&target)?;
@@ -340,11 +330,19 @@ impl Inquiry<'_> {
             };
             lab.tell(&Event::Note(&format!("no {what} was found: {why}")))?;
         }
-        Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way))
+        let changes = found.into_iter().flat_map(|named| named.changes.into_iter().zip(named.found.changes));
+        Ok((changes.collect(), either_way))
     }
 
     fn answer(self, set: usize) -> Answer {
-        let packages = self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect();
+        let mut packages: Vec<_> =
+            self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect();
+        // Those whose generic code is compiled there.
+        for defining in self.files.iter().filter_map(|file| self.compilation.defining(file)) {
+            if !packages.contains(&defining) {
+                packages.push(defining);
+            }
+        }
         let files = self.files.iter().map(PathBuf::as_path).collect();
         let triple = self.drill.project.triple();
         let is_build = self.drill.project.subcommand.is_build();

@@ -17,11 +17,12 @@ use super::{
     driver,
     graph::Package,
     plan::{self, Plan},
+    stop_gap,
 };
 use crate::{
     cargo::{Artifacts, With},
     describe::Description,
-    events::Change,
+    events::{Change, StopGap},
     reports::Reports,
     target::Kind,
     words::plural,
@@ -161,12 +162,20 @@ impl Level for Gated {
         Ok(())
     }
 
-    fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+    fn stop_gap(&self, _: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+        let is_own = |change: &Change| change.file.as_deref().is_some_and(|file| Path::new(file).is_relative());
+        self.is_about_optimization().then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
+    }
+
+    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
         let Description { place, frames, .. } = Description::parse(text);
         match self.gates {
             Gates::Functions { .. } => {
                 let name = frames.first().map(|frame| frame.function.clone()).unwrap_or_default();
-                Change::new(id, Kind::Function, name, text).at(place)
+                let file = place.as_ref().map(|place| root.join(&place.file));
+                let defining = file.and_then(|file| self.compilation.defining(&file));
+                let package = defining.filter(|package| id.in_crate(package.change) != id).map(Package::describe);
+                Change { package, ..Change::new(id, Kind::Function, name, text).at(place) }
             }
             Gates::Expressions { .. } => {
                 let (end, form) = text.iter().find_map(|line| extent(line)).unzip();

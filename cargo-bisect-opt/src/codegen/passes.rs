@@ -25,24 +25,41 @@ pub fn flags(of: CounterKind, limit: Option<u64>, file: Option<&Path>) -> std::i
         return Ok(vec![format!("-Zmir-opt-bisect-limit={}", limit.unwrap_or(u32::MAX.into()))]);
     }
     let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
-    // With several codegen units, several threads would count at once.
+    for_llvm(&format!("-opt-bisect-limit={limit}"), file)
+}
+
+/// The flags for an argument of LLVM's, in one codegen unit: several threads would count at once.
+fn for_llvm(argument: &str, file: Option<&Path>) -> std::io::Result<Vec<String>> {
     let mut flags = vec!["-Ccodegen-units=1".to_owned()];
     // rustc cuts the arguments at spaces.
     match file.and_then(Path::to_str).filter(|file| !file.contains(char::is_whitespace)) {
         Some(file) => {
-            fs_err::write(file, format!("-opt-bisect-limit={limit}"))?;
+            fs_err::write(file, argument)?;
             flags.push(format!("-Cllvm-args=@{file}"));
         }
-        None => flags.push(format!("-Cllvm-args=-opt-bisect-limit={limit}")),
+        None => flags.push(format!("-Cllvm-args={argument}")),
     }
     Ok(flags)
 }
 
-/// The flags with which a pass is left out wherever it would run, if it can be.
-pub fn without(of: CounterKind, name: &str) -> Vec<String> {
+/// The flags that leave out passes of LLVM. Like a limit, the names are read from `file`.
+///
+/// # Errors
+/// If the file cannot be written.
+pub fn leave_out(names: &[String], file: &Path) -> std::io::Result<Vec<String>> {
+    for_llvm(&format!("-opt-disable={}", names.join(",")), Some(file))
+}
+
+/// The flags with which passes are left out wherever they would run, as far as they can be.
+pub fn without(of: CounterKind, names: &[String]) -> Vec<String> {
     match of {
-        CounterKind::Mir => vec![format!("-Zmir-enable-passes=-{}", name.trim_end_matches("-initial"))],
-        CounterKind::Llvm => vec!["-Ccodegen-units=1".to_owned(), format!("-Cllvm-args=-opt-disable={name}")],
+        CounterKind::Mir => {
+            let names = names.iter().map(|name| format!("-{}", name.trim_end_matches("-initial")));
+            vec![format!("-Zmir-enable-passes={}", names.collect::<Vec<_>>().join(","))]
+        }
+        CounterKind::Llvm => {
+            vec!["-Ccodegen-units=1".to_owned(), format!("-Cllvm-args=-opt-disable={}", names.join(","))]
+        }
     }
 }
 
@@ -67,6 +84,12 @@ impl Pass {
         // LLVM: `[module]`, `function (f)`, `loop %bb in function f`, `SCC (f, g)`, or the symbol alone; rustc: the path.
         let on = on.strip_prefix("function (").and_then(|on| on.strip_suffix(')')).unwrap_or(on);
         Some(Self { unit: unit.to_owned(), number: number.parse().ok()?, name: name.to_owned(), on: demangle(on) })
+    }
+
+    /// The function that it works on, or in; else, what it works on.
+    pub fn function(&self) -> &str {
+        let within = self.on.rsplit_once(" in function ").map_or(self.on.as_str(), |(_, function)| function);
+        within.strip_prefix('(').and_then(|one| one.strip_suffix(')')).unwrap_or(within)
     }
 
     /// As the answer names it.
@@ -128,6 +151,11 @@ impl Passes {
             all.extend(String::from_utf8_lossy(&text).lines().filter_map(|line| Pass::parse(&unit, line)));
         }
         Ok(Self { all })
+    }
+
+    /// All of them, in order.
+    pub fn all(&self) -> &[Pass] {
+        &self.all
     }
 
     /// Whether there are none.

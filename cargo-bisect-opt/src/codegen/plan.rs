@@ -33,6 +33,9 @@ pub struct Plan {
     /// Flags among them are unstable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unstable: bool,
+    /// Passes of LLVM that are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
     /// A limit for a counter of the compiler, in each [unit](super::unit::Unit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counter: Option<Counter>,
@@ -173,6 +176,7 @@ mod tests {
         let plan = Plan {
             flags: vec!["-C".to_owned(), "a\\b \"c\"".to_owned()],
             unstable: true,
+            left_out: vec!["gvn".to_owned()],
             driver: Some("/x y/bisect-rustc".into()),
             counter: Some(Counter { of: CounterKind::Llvm, limits: [("lib".to_owned(), 7)].into(), lists: false }),
         };

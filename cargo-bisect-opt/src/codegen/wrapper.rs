@@ -129,6 +129,12 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
         create(unfinished)?;
         command.env("BISECT_REPORT", unfinished);
     }
+    if !plan.left_out.is_empty() {
+        let file = unit.directory.join(format!("{}.left-out", unit.stem));
+        command.args(passes::leave_out(&plan.left_out, &file)?);
+        // See `count`.
+        command.env("CARGO_BISECT_OPT_LEFT_OUT", plan.left_out.join(","));
+    }
     let status = match &plan.counter {
         Some(counter) => count(&mut command, counter, &unit, told.as_deref().map(file).as_deref())?,
         None => command.status()?,

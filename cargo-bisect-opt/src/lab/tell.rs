@@ -176,6 +176,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
             self.target.change(id, text)
         };
+        let changes: Vec<_> = culprit.changes.iter().map(change).collect();
+        let stop_gap = match culprit.mode {
+            Mode::Enable => self.target.stop_gap(&culprit.changes, &changes),
+            Mode::Disable => None,
+        };
         Found {
             set: number,
             mode: match culprit.mode {
@@ -183,7 +188,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 Mode::Disable => "disable",
             },
             confirmed: true,
-            changes: culprit.changes.iter().map(change).collect(),
+            changes,
             noise,
             within: self.lab.within,
             headline: self.target.headline(culprit.changes.len()),
@@ -193,6 +198,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 .repetition
                 .line(self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests)),
             tests,
+            stop_gap,
         }
     }
 }

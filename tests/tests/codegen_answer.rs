@@ -1,0 +1,113 @@
+//! What `--codegen` says at the end: whose code it is, what passes until it is mended, and how long all of it took.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use bisect_tests::harness::{
+    Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, line_of, run, rustc_driver, scrubbed,
+};
+
+fn target_dir(name: &str) -> PathBuf {
+    fixtures_target_dir().with_file_name(name)
+}
+
+/// A search of the generic function, to a level.
+fn search(fixture: &Fixture, scratch: &Scratch, driver: Option<&RustcDriver>, words: &[&str]) -> Finished {
+    let name = if driver.is_some() { "shelf-driver-target" } else { "shelf-target" };
+    let mut command = fixture.driver(["test", "--codegen", "-papp"]);
+    command.env("CARGO_TARGET_DIR", target_dir(name)).args(words);
+    command.arg("--out").arg(scratch.dir().join("out"));
+    if let Some(RustcDriver { driver, rustc }) = driver {
+        command.env("RUSTC", rustc).arg("--driver").arg(driver);
+    }
+    run(&mut command).expect_status(0)
+}
+
+#[test]
+fn the_stop_gap_for_a_crate_is_one() {
+    let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
+    let finished = search(&fixture, &scratch, None, &["--level=crates", "--json"]);
+    let stop_gap = finished.events_of("found")[0]["stop_gap"].clone();
+    assert_eq!(stop_gap["text"], "[profile.release.package.app]\nopt-level = 0", "{finished}");
+
+    let tests = || {
+        let mut cargo = fixture.cargo(["test", "--release", "-papp"]);
+        run(cargo.env("CARGO_TARGET_DIR", target_dir("shelf-target"))).status
+    };
+    assert_ne!(tests(), Some(0));
+    let manifest = fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
+    fixture.write("Cargo.toml", &format!("{manifest}\n{}\n", stop_gap["text"].as_str().unwrap()));
+    assert_eq!(tests(), Some(0));
+}
+
+/// The time between the ends of two runs is no longer than all of it.
+#[test]
+fn the_time_is_that_of_all_searches() {
+    let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
+    let finished = search(&fixture, &scratch, None, &["--level=passes", "--json"]);
+    let end = &finished.events_of("end")[0];
+    let modified = |path: &str| fs::metadata(scratch.dir().join("out").join(path)).unwrap().modified().unwrap();
+    let last = format!("runs/{:04}.log", end["runs"].as_u64().unwrap());
+    let between = modified(&last).duration_since(modified("runs/0001.log")).unwrap();
+    let whole = Duration::from_millis(end["ms"].as_u64().unwrap() + 1);
+    assert!(whole >= between, "{whole:?} of at least {between:?}\n{finished}");
+    let kept: serde_json::Value = serde_json::from_str(&scratch.read("out/result.json")).unwrap();
+    assert_eq!(kept["end"]["ms"], end["ms"], "{kept}");
+}
+
+#[test]
+fn a_pass_that_repairs_it_is_a_stop_gap() {
+    let (fixture, scratch) = (Fixture::new("release"), Scratch::new());
+    let words = ["-papp", "--test=cases", "a_page_without_a_limit_has_all_its_room"];
+    let mut command = fixture.driver(["test", "--codegen"]);
+    command.args(words).arg("--out").arg(scratch.dir().join("out"));
+    let finished = run(command.env("CARGO_TARGET_DIR", target_dir("release-target"))).expect_status(0);
+    let (_, answer) = finished.stdout.split_once(", in short:").unwrap_or_else(|| panic!("{finished}"));
+    let of = |what: &str| answer.lines().find_map(|line| line.strip_prefix("  ")?.strip_prefix(what));
+    // What LLVM has done to the function before makes it fail as well.
+    assert!(of("others ").is_some_and(|text| text.contains("-opt-disable=")), "{answer}");
+    let (_, variables) =
+        of("stop-gap ").and_then(|text| text.split_once("mended: ")).unwrap_or_else(|| panic!("{answer}"));
+    let (variables, _) = variables.split_once(" (").unwrap_or_else(|| panic!("{answer}"));
+
+    let line = format!("cd {} && {variables} cargo test --release {}", fixture.dir().display(), words.join(" "));
+    let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
+    let _ = run(shell.args(["-c", &line]).env("CARGO_TARGET_DIR", target_dir("release-flags-target"))).expect_status(0);
+}
+
+#[test]
+fn a_generic_function_is_of_the_package_that_has_written_it() {
+    let Some(driver) = rustc_driver() else { return };
+    let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
+    let finished = search(&fixture, &scratch, Some(&driver), &["--level=functions", "--json"]);
+    let found = finished.events_of("found");
+    assert_eq!(found[0]["changes"][0]["name"], "app", "{finished}");
+    let function = &found[1]["changes"][0];
+    assert_eq!(
+        (&function["name"], &function["package"]),
+        (&"shelf::first".into(), &"shelf 1.2.0".into()),
+        "{finished}"
+    );
+    assert_eq!(
+        function["line"],
+        line_of(fixture.dir(), "shelf/src/lib.rs", "things: &[T]) -> Option<&T> {"),
+        "{finished}"
+    );
+
+    let scratch = Scratch::new();
+    let finished = search(&fixture, &scratch, Some(&driver), &["--level=functions"]);
+    for fact in [
+        "shelf::first of shelf 1.2.0 at ",
+        "there is unsafe code in shelf,",
+        // The body, not only the signature.
+        "last.unchecked_add(1)",
+        "#[optimize(none)]",
+        "compiled so",
+    ] {
+        assert!(finished.stdout.contains(fact) || finished.stderr.contains(fact), "{fact}\n{finished}");
+    }
+}
