@@ -54,6 +54,7 @@ fn tests_that_fail_before_or_after_a_crash_are_named_too() {
         let both = answer("beams", &["house_stands", "tower_stands"]);
         assert_eq!(answers(&finished), [both, answer("wall", &["wall_is_straight"])], "{threads} {finished}");
         expect_resolved(&finished);
+        assert!(!finished.stderr.contains("contradicts itself"), "{threads} {finished}");
     }
 }
 

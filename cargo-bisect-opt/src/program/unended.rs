@@ -183,8 +183,10 @@ impl Program {
         request: &Request<'_>,
         reports: &mut Reports,
     ) -> Result<Unended, RunError> {
-        let is_final = !self.settings.all_tests && !self.focus().is_settled();
-        if self.focus().is_settled() || unstarted.is_empty() {
+        let is_settled = self.focus().is_settled();
+        let is_final = !self.settings.all_tests && !is_settled;
+        // A test that is not named at an end of the search counts as one that passes there.
+        if is_settled && !(whole.cause.is_crash() && is_end(request.pattern)) || unstarted.is_empty() {
             return Ok(Unended::new());
         }
         let tests: Vec<_> = unstarted.iter().filter_map(|failure| failure.test.clone()).collect();
@@ -209,6 +211,12 @@ impl Program {
         }
         Ok(Unended::new())
     }
+}
+
+/// Whether a pattern enables everything, or nothing.
+fn is_end(pattern: &Pattern) -> bool {
+    let plain = pattern.clone().verbose(false);
+    plain == Pattern::all() || plain == Pattern::all().inverted(true)
 }
 
 /// How long a test that is alone may take until it is said to hang, if the last sign of the others came after such a time. It
