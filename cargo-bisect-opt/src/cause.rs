@@ -6,12 +6,14 @@
 
 mod build;
 mod crash;
+mod environment;
 
 use std::{fmt, sync::LazyLock};
 
 use regex::bytes::Regex;
 
 use crate::process::{self, Ending, Finished};
+pub use environment::{Environment, LAST_WORDS};
 
 /// How something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,6 +21,8 @@ pub struct Cause {
     how: How,
     /// What was said about it; empty: nothing that can be read.
     signs: Vec<Sign>,
+    /// That it came from outside.
+    environment: Option<Environment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +59,10 @@ const SHOULD_PANIC: &str = "a panic that should have been";
 
 impl Cause {
     /// Of something of which no more is known than that it failed.
-    pub const UNTOLD: Cause = Cause { how: How::Untold, signs: Vec::new() };
+    pub const UNTOLD: Cause = Cause { how: How::Untold, signs: Vec::new(), environment: None };
 
     /// Of something that took too long. Where it was is where it happened to be.
-    pub const TIMEOUT: Cause = Cause { how: How::TimedOut, signs: Vec::new() };
+    pub const TIMEOUT: Cause = Cause { how: How::TimedOut, signs: Vec::new(), environment: None };
 
     /// Of a test, from what the harness shows of its output.
     pub fn of_test(printed: &str) -> Self {
@@ -70,7 +74,12 @@ impl Cause {
             };
             signs.extend(sign("note: test did not panic", SHOULD_PANIC).or_else(|| sign("Error: ", RETURNED)));
         }
-        if signs.is_empty() { Self::UNTOLD } else { Self { how: How::Test, signs } }
+        let environment = Environment::of_text(printed.as_bytes());
+        if signs.is_empty() && environment.is_none() {
+            Self::UNTOLD
+        } else {
+            Self { how: How::Test, signs, environment }
+        }
     }
 
     /// Of a program, from its end and its output.
@@ -79,20 +88,26 @@ impl Cause {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => return Self::TIMEOUT,
             Ending::Exited(status) => How::Ended(process::describe(status)),
         };
-        Self { how, signs: panics(&finished.output) }
+        Self { how, signs: panics(&finished.output), environment: environment_of(finished) }
     }
 
     /// Of a build, from its end and what cargo and the compiler said.
     pub fn of_build(finished: &Finished) -> Self {
         match finished.ending {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => Self::TIMEOUT,
-            Ending::Exited(_) => Self::of_messages(&finished.output),
+            Ending::Exited(status) => {
+                let cause = Self::of_messages(&finished.output);
+                Self { environment: cause.environment.or_else(|| Environment::of_status(status)), ..cause }
+            }
         }
     }
 
     /// Of a build that failed, from what cargo and the compiler said.
     pub fn of_messages(messages: &[u8]) -> Self {
-        Self { how: How::Unbuilt, signs: build::signs(messages) }
+        let signs = build::signs(messages);
+        let of_sign = |sign: &Sign| Environment::of_signal(sign.place.strip_prefix("signal ")?.parse().ok()?);
+        let environment = signs.iter().find_map(of_sign).or_else(|| Environment::of_text(messages));
+        Self { how: How::Unbuilt, signs, environment }
     }
 
     /// Of an executable with tests that did not come to an end, or did not say which of them failed.
@@ -107,12 +122,17 @@ impl Cause {
             },
         };
         // Panics of which tests, and whether these were meant to be, nobody knows.
-        Self { how, signs: Vec::new() }
+        Self { how, signs: Vec::new(), environment: environment_of(finished) }
+    }
+
+    /// What surrounds the target and made it fail, if that is so.
+    pub fn environment(&self) -> Option<Environment> {
+        self.environment
     }
 
     /// Whether nothing is known that could tell it from others.
     pub fn is_untold(&self) -> bool {
-        self.how == How::Untold
+        self.how == How::Untold && self.environment.is_none()
     }
 
     /// The same where the compiler's work on undefined behaviour is what may have failed: every crash may be due to that.
@@ -141,6 +161,9 @@ impl Cause {
 
     /// Whether these may be the same failure.
     pub fn is_like(&self, other: &Self) -> bool {
+        if self.environment != other.environment {
+            return false;
+        }
         if self.is_untold() || other.is_untold() {
             return true;
         }
@@ -163,6 +186,9 @@ impl Cause {
 impl fmt::Display for Cause {
     /// As `panic at src/lib.rs:3:5`, `signal 6`, `timeout`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(environment) = self.environment {
+            return environment.fmt(f);
+        }
         match (&self.how, self.signs.first()) {
             (How::Untold, _) => f.write_str("untold"),
             (How::TimedOut, _) => f.write_str("timeout"),
@@ -175,6 +201,14 @@ impl fmt::Display for Cause {
             (How::Unbuilt, None) => f.write_str("the build"),
         }
     }
+}
+
+/// What surrounds a process and made it fail. A crash is its own, whatever it printed before.
+fn environment_of(finished: &Finished) -> Option<Environment> {
+    let Ending::Exited(status) = finished.ending else { return None };
+    let has_crashed = status.code().is_none_or(|code| code < 0);
+    let of_text = || Environment::of_text(&finished.output).filter(|_| !has_crashed);
+    Environment::of_status(status).or_else(of_text)
 }
 
 /// Whether it is a place and no more.

@@ -88,8 +88,8 @@ fn under_noise(search: &Search, verdict: &Verdict, beliefs: Option<&Beliefs>, fo
 }
 
 /// Of a test that failed in the run of all tests, and then did not.
-const ALONE: &str = "it passes in a process of its own, so it fails only in the company of other tests, or now and then: \
-                     search for it with --per-test=never";
+const ALONE: &str = "it passes when run alone: it depends on other tests, or is flaky. Search for what makes it fail beside \
+                     them with --all-tests";
 
 /// How the searches for all tests ended: as badly as the worst of them.
 fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &About<'_>) -> (Exit, String) {
@@ -112,8 +112,8 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
         status = worse(status, exit);
         unexplained.push(format!("\n  {test}: {words}"));
     }
-    if status == Exit::Nothing && !search.culprits().is_empty() {
-        status = Exit::Found;
+    if may_be_more || status == Exit::Nothing && !search.culprits().is_empty() {
+        status = worse(status, Exit::Limit);
     }
     let culprits = plural(search.culprits().len(), "culprit");
     let mut words = format!("found {culprits} for {}", plural(tests.len(), "test"));
@@ -177,7 +177,7 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
         ),
         Incomplete::Unresolved(reason) => {
             let words = format!("found {culprits}; more could not be told, because runs {}", told_nothing(reason));
-            (if found > 0 { Exit::Found } else { Exit::Unusable }, words)
+            (if found > 0 { Exit::Limit } else { Exit::Unusable }, words)
         }
     }
 }
@@ -273,6 +273,9 @@ fn told_nothing(reason: Reason) -> &'static str {
         Reason::Build => "did not build",
         Reason::Spawn => "could not be started",
         Reason::Timeout => "took too long",
+        Reason::Environment => {
+            "failed by what surrounds the target (killed, disk full, address in use: the logs say which)"
+        }
         _ => "told nothing (skipped, or failed in another way than counts: see --fail-when and --same-failure)",
     }
 }

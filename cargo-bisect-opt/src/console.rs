@@ -344,12 +344,16 @@ fn headline(found: &Found) -> String {
 /// The tests that fail by a culprit, and how sure that is.
 fn show_tests(out: &mut impl Write, found: &Found) -> io::Result<()> {
     match found.tests.as_slice() {
-        [] => {}
-        [test] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {test}")?,
+        [] => match found.failures.as_slice() {
+            [] => {}
+            [failed, ..] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {}", failed.how)?,
+        },
+        [test] => writeln!(out, "\n{BOLD}it fails:{BOLD:#} {test}{}", how(found, test))?,
         tests => {
             let more = tests.len().saturating_sub(TESTS);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let shown = tests[..tests.len().min(TESTS)].join(", ");
+            let shown: Vec<_> = tests.iter().take(TESTS).map(|test| test.clone() + &how(found, test)).collect();
+            let shown = shown.join(", ");
             writeln!(out, "\n{BOLD}these {} fail:{BOLD:#} {shown}{more}", plural(tests.len(), "test"))?;
         }
     }
@@ -359,6 +363,13 @@ fn show_tests(out: &mut impl Write, found: &Found) -> io::Result<()> {
         writeln!(out, "\n{BOLD}sure:{BOLD:#} {of}{}", sureness.words())?;
     }
     Ok(())
+}
+
+/// How a test fails with a culprit, if that is told.
+fn how(found: &Found, test: &str) -> String {
+    let failed = found.failures.iter().filter(|failed| failed.test.as_deref().is_none_or(|name| name == test));
+    let how: Vec<_> = failed.map(|failed| failed.how.as_str()).collect();
+    if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) }
 }
 
 fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {

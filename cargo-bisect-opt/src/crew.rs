@@ -127,6 +127,12 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
         self.running.iter().all(Option::is_none)
     }
 
+    /// The trials that runs are being made of.
+    pub fn trials(&self) -> impl Iterator<Item = &Trial> {
+        let awaited = self.running.iter().flatten().filter(|running| !running.is_abandoned);
+        awaited.map(|running| &running.assignment.trial)
+    }
+
     /// Starts a run.
     ///
     /// # Panics

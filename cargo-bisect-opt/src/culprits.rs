@@ -105,6 +105,7 @@ mod tests {
             confirmed: true,
             changes: vec![Change { frames: functions.iter().enumerate().map(frame).collect(), ..change }],
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
+            failures: Vec::new(),
             reproduce: String::new(),
             noise: None,
             within: None,

@@ -146,6 +146,10 @@ pub struct Found {
     pub changes: Vec<Change>,
     /// The tests that fail with exactly these changes, where that is known.
     pub tests: Vec<String>,
+    /// How they fail, where failures are told from one another: one test may have several culprits, each with a failure of
+    /// its own.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<Failed>,
     /// A command line that runs the target with exactly these changes.
     pub reproduce: String,
     /// What keeps a user going until it is mended, where the search has shown such a thing.
@@ -173,6 +177,16 @@ pub struct StopGap {
     pub place: &'static str,
     /// What to write there, or what to do.
     pub text: String,
+}
+
+/// How something failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Failed {
+    /// The test; nothing, if it is the whole target.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub test: Option<String>,
+    /// `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
+    pub how: String,
 }
 
 /// One change of a culprit.

@@ -2,7 +2,7 @@
 
 use std::{
     borrow::Cow,
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     io,
     path::{Path, PathBuf},
     process::Command,
@@ -12,14 +12,15 @@ use std::{
 
 use bisect_core::{
     Matcher, Pattern,
-    search::{Outcome, Question, Reason},
+    search::{Outcome, Question, Reason, Selection, Trial},
 };
 use regex::bytes::Regex;
 
 use crate::{
-    calibration::{Calibration, Side, another, another_note},
-    cause::Cause,
+    calibration::{Calibration, Side, another, another_note, environment_note, left_note, made_by_changes_note},
+    cause::{Cause, Environment, LAST_WORDS},
     chance::Seed,
+    events::Failed,
     launcher::Launcher,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
@@ -86,9 +87,14 @@ pub struct Exec {
 #[derive(Debug)]
 struct Learned {
     calibration: Calibration<()>,
+    /// The ends of the search that were run, or else that no other run will come.
+    ends: BTreeSet<bool>,
+    is_settled: bool,
     /// With which random number it failed last, by pattern.
     failing: HashMap<String, u64>,
     notes: Vec<String>,
+    /// Notes that are not repeated.
+    said: BTreeSet<String>,
     saw_another: bool,
 }
 
@@ -137,7 +143,10 @@ impl Exec {
             calibration: Calibration::default(),
             failing: HashMap::new(),
             notes: values().any(|value| value.contains(RANDOM)).then(note).into_iter().collect(),
+            said: BTreeSet::new(),
             saw_another: false,
+            ends: BTreeSet::new(),
+            is_settled: false,
         };
         Ok(Self { learned: learned.into(), lost_log: Once::new(), variables, program, arguments, settings })
     }
@@ -175,9 +184,14 @@ impl Target for Exec {
         let mut reports = Reports::new(verbose);
         let (mut executions, mut duration) = (Vec::new(), Duration::ZERO);
         for i in 0..request.repetition.times() {
-            let (execution, took) = self.execute(request, i, &mut reports)?;
+            let (mut execution, took) = self.execute(request, i, &mut reports)?;
             duration += took;
-            let outcome = self.outcome(&execution);
+            if let Some(environment) = self.disturbance(&execution) {
+                self.note_once(environment_note(environment));
+                let (again, took) = self.execute(request, i, &mut reports)?;
+                (execution, duration) = (again, duration + took);
+            }
+            let outcome = self.outcome(&execution, &self.learned().calibration);
             executions.push(execution);
             if request.repetition.ends_with(outcome) {
                 break;
@@ -188,20 +202,39 @@ impl Target for Exec {
         Ok(Shown { pattern, executions, repetition: request.repetition, reports, duration })
     }
 
-    fn learn(&self, question: Question, shown: &Shown) -> Result<(), RunError> {
-        if let Some(side) = Side::of(question) {
+    fn learn(&self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+        if let Some(side) = Side::of(trial.question) {
             let causes = shown.executions.iter().filter_map(|execution| execution.cause.as_ref());
-            causes.for_each(|cause| self.learned().calibration.learn(side, &(), cause));
+            let mut learned = self.learned();
+            causes.for_each(|cause| learned.calibration.learn(side, &(), cause));
+            learned.ends.insert(side == Side::All);
+            learned.is_settled |= learned.ends.len() == 2;
         }
         Ok(())
     }
 
-    fn judge(&self, shown: Shown) -> Result<Vec<Run>, Shown> {
-        let outcomes: Vec<_> = shown.executions.iter().map(|execution| self.outcome(execution)).collect();
+    fn settle(&self) {
+        self.learned().is_settled = true;
+    }
+
+    fn judge(&self, trial: &Trial, shown: Shown) -> Result<Vec<Run>, Shown> {
+        let mut causes = shown.executions.iter().filter_map(|execution| execution.cause.as_ref());
+        if causes.any(|cause| cause.environment().is_some()) && !self.learned().is_settled {
+            return Err(shown);
+        }
+        if trial.question == Question::Rest {
+            self.learn_left(&trial.selection, &shown);
+        }
+        let calibration = self.learned().calibration.for_runs_of(Some(&trial.selection));
+        let outcomes: Vec<_> = shown.executions.iter().map(|execution| self.outcome(execution, &calibration)).collect();
         let decisive = shown.repetition.decisive(&outcomes);
         let (outcome, execution) = (outcomes[decisive], &shown.executions[decisive]);
+        if let (Outcome::Fail, Some(environment)) = (outcome, execution.cause.as_ref().and_then(Cause::environment)) {
+            self.note_once(made_by_changes_note(environment));
+        }
         let mut learned = self.learned();
         let reason = match &execution.cause {
+            Some(cause) if outcome == Outcome::Unresolved(Reason::Environment) => cause.to_string(),
             Some(cause) if outcome != Outcome::Fail => {
                 if !std::mem::replace(&mut learned.saw_another, true) {
                     learned.notes.push(another_note(cause));
@@ -213,11 +246,14 @@ impl Target for Exec {
         if outcome == Outcome::Fail {
             learned.failing.insert(shown.pattern, execution.random);
         }
+        let told = execution.cause.as_ref().filter(|_| outcome == Outcome::Fail && self.settings.same_failure);
+        let failures = told.map(|cause| Failed { test: None, how: cause.to_string() }).into_iter().collect();
         Ok(vec![Run {
             outcome,
             reason,
             reports: shown.reports,
             failed_tests: Vec::new(),
+            failures,
             duration: shown.duration,
             executions: shown.executions.len(),
             also: shown.repetition.also(&outcomes).to_vec(),
@@ -265,7 +301,7 @@ impl Exec {
             append: true,
             interrupt: request.interrupt,
             markers: Some(reports),
-            tail: if fail_when.is_some() || same_failure { SEARCHED } else { 0 },
+            tail: if fail_when.is_some() || same_failure { SEARCHED } else { LAST_WORDS },
         })?;
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
@@ -278,13 +314,46 @@ impl Exec {
         Ok((Execution { random, outcome, reason, cause }, finished.duration))
     }
 
-    /// What an execution means, as far as is known by now.
-    fn outcome(&self, execution: &Execution) -> Outcome {
+    /// What an execution means, compared with these failures.
+    fn outcome(&self, execution: &Execution, calibration: &Calibration<()>) -> Outcome {
         match &execution.cause {
-            Some(cause) if self.settings.same_failure && !self.learned().calibration.fits(&(), cause) => {
+            Some(cause) if cause.environment().is_some() && !calibration.fits(&(), cause) => {
+                Outcome::Unresolved(Reason::Environment)
+            }
+            Some(cause) if self.settings.same_failure && !calibration.fits(&(), cause) => {
                 Outcome::Unresolved(Reason::Skip)
             }
             _ => execution.outcome,
+        }
+    }
+
+    /// What surrounds the command and made it fail, unless it is known to do so because of the changes.
+    fn disturbance(&self, execution: &Execution) -> Option<Environment> {
+        let environment = execution.cause.as_ref()?.environment()?;
+        (!self.learned().calibration.is_made_by_changes(&(), environment)).then_some(environment)
+    }
+
+    /// Where the culprits found so far are left out and what is left fails in another way, that is what is searched for
+    /// next.
+    fn learn_left(&self, selection: &Selection, shown: &Shown) {
+        let mut learned = self.learned();
+        let known = learned.calibration.for_runs_of(Some(selection));
+        let causes = shown.executions.iter().filter_map(|execution| execution.cause.as_ref());
+        let causes: Vec<_> = causes.filter(|cause| cause.environment().is_none()).collect();
+        if self.settings.same_failure && !causes.is_empty() && !causes.iter().any(|cause| known.fits(&(), cause)) {
+            learned.notes.push(left_note(causes[0]));
+            let left_out = selection.excluded.iter().copied().collect();
+            for cause in causes {
+                learned.calibration.learn_left(&left_out, &(), cause);
+            }
+        }
+    }
+
+    /// Tells the user something, unless it was said before.
+    fn note_once(&self, note: String) {
+        let mut learned = self.learned();
+        if learned.said.insert(note.clone()) {
+            learned.notes.push(note);
         }
     }
 

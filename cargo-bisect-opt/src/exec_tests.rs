@@ -2,7 +2,10 @@
 
 use std::{fs, num::NonZeroUsize};
 
-use bisect_core::{ChangeId, search::Outcome};
+use bisect_core::{
+    ChangeId,
+    search::{Order, Outcome, Selection, TrialId},
+};
 
 use super::*;
 use crate::{interrupt::Interrupt, process::SpawnError, scratch_dir::ScratchDir, slots::Slots};
@@ -36,8 +39,13 @@ fn make(exec: &Exec, dir: &Path, pattern: &str, number: usize, repetition: Repet
     })
 }
 
+/// A trial, as far as the target wants to know.
+fn trial(question: Question) -> Trial {
+    Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
+}
+
 fn judge(exec: &Exec, shown: Shown) -> Run {
-    exec.judge(shown).expect("it can always be judged").remove(0)
+    exec.judge(&trial(Question::Prefix), shown).expect("it can always be judged").remove(0)
 }
 
 /// Runs words as a target in a directory of their own.
@@ -151,7 +159,7 @@ fn another_failure_is_unresolved_if_asked_for() {
         let dir = tempfile::tempdir().unwrap();
         let run = |pattern: &str, question: Question| {
             let shown = make(&exec, dir.path(), pattern, 1, Repetition::Once).unwrap();
-            exec.learn(question, &shown).unwrap();
+            exec.learn(&trial(question), &shown).unwrap();
             let run = judge(&exec, shown);
             (run.outcome, run.reason)
         };

@@ -19,7 +19,7 @@ pub enum Exit {
 
 /// Every status and what it means: for `--help`, and for the README, which a test compares with it.
 pub const TABLE: [(Exit, &str); 7] = [
-    (Exit::Found, "culprits were found and confirmed"),
+    (Exit::Found, "culprits were found and confirmed, and without them the target passes"),
     (Exit::Nothing, "there is nothing to find: the target passes both ways, or fails both ways"),
     (Exit::Usage, "the command line is wrong"),
     (
@@ -28,7 +28,10 @@ pub const TABLE: [(Exit, &str); 7] = [
          or reports what it was not asked for",
     ),
     (Exit::Inconsistent, "the target contradicts itself, or is flaky and no change makes a difference that shows"),
-    (Exit::Limit, "stopped at a limit (`--max`, `--max-set`, `--max-runs`), with what was found"),
+    (
+        Exit::Limit,
+        "stopped at a limit (`--max`, `--max-set`, `--max-runs`), or what is left does not tell, with what was found",
+    ),
     (Exit::Interrupted, "interrupted, with what was found saved"),
 ];
 

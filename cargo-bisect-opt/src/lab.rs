@@ -183,7 +183,8 @@ impl Lab<'_> {
             pattern: &text,
             left: None,
         }))?;
-        let assignment = Assignment { trial, pattern, run, repetition, is_split: false, log, report_file };
+        let assignment =
+            Assignment { trial: trial.clone(), pattern, run, repetition, is_split: false, log, report_file };
         let shown = thread::scope(|scope| {
             let mut crew = Crew::new(scope, target, 1, interrupt);
             crew.start(assignment);
@@ -197,7 +198,7 @@ impl Lab<'_> {
         self.before.trials += 1;
         self.before.runs += 1;
         target.settle();
-        let run = shown.and_then(|shown| target.judge(shown).ok()?.pop());
+        let run = shown.and_then(|shown| target.judge(&trial, shown).ok()?.pop());
         if let Some(run) = &run {
             let runs = std::slice::from_ref(run);
             self.tell(&Event::Trial(&tell::done(id, n, text, 1, run.duration, runs)))?;
@@ -361,7 +362,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 Next::Interrupted => return Err(RunError::Interrupted),
                 Next::Over { trial, result, patience } => {
                     let learned = result.and_then(|shown| {
-                        self.target.learn(trial.question, &shown)?;
+                        self.target.learn(&trial, &shown)?;
                         Ok(shown)
                     });
                     match learned {
@@ -419,7 +420,11 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         for (trial, shown) in held.by_ref() {
             let is_end = self.is_end(&trial);
             // Before it is known what fails at the ends, and whether the search is about single tests, others can wait.
-            match if is_end || self.knows_ends() { self.target.judge(shown) } else { Err(shown) } {
+            match if is_end || self.knows_ends() && !self.waits_for_rest(&trial) {
+                self.target.judge(&trial, shown)
+            } else {
+                Err(shown)
+            } {
                 Ok(runs) => self.record(&trial, runs)?,
                 Err(shown) => self.held.push((trial, shown)),
             }
@@ -435,6 +440,18 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// Whether a trial is of the whole target with every change, or with none.
     fn is_end(&self, trial: &Trial) -> bool {
         self.tests.is_none() && matches!(trial.question, Question::All | Question::None)
+    }
+
+    /// Whether it is being found out what happens without the changes that this trial leaves out, so that it is not known
+    /// yet which failures count in it.
+    fn waits_for_rest(&self, trial: &Trial) -> bool {
+        let left_out = &trial.selection.excluded;
+        let is_of = |rest: &&Trial| {
+            let without = &rest.selection.excluded;
+            rest.tests.iter().any(|test| trial.tests.contains(test)) && without.iter().all(|id| left_out.contains(id))
+        };
+        let rests = || self.crew.trials().filter(|rest| rest.question == Question::Rest && rest.id != trial.id);
+        !left_out.is_empty() && !self.search.is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
     /// Whether what happens with every change and with none was recorded.

@@ -5,9 +5,11 @@
 
 mod attempt;
 mod axis;
+mod company;
 mod compile;
 mod criteria;
 mod failures;
+mod judging;
 mod listing;
 mod reproduce;
 mod run;
@@ -25,13 +27,13 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Outcome, Question},
+    search::{Question, Trial},
 };
 use regex::bytes::Regex;
 
 pub use crate::cargo::{CargoError, Project, Subcommand};
 use crate::{
-    calibration::{Calibration, Side, another_note},
+    calibration::{Calibration, Side},
     cargo::{
         Artifacts, Output, With,
         toggles::{self, Toggle},
@@ -44,8 +46,8 @@ use crate::{
 };
 use attempt::Attempt;
 use axis::Axis;
-use criteria::Criteria;
 use failures::{Failure, Failures, Focus, Share};
+use judging::calibrate;
 use separate::Solo;
 
 /// What the user has asked for.
@@ -112,11 +114,17 @@ struct Learned {
     together: Arc<Calibration<Failure>>,
     /// How tests fail, each in a process of its own: not always as in company.
     apart: Arc<Calibration<Failure>>,
+    /// The changes that each test comes by at the end that fails.
+    reached: BTreeMap<Failure, BTreeSet<ChangeId>>,
+    /// The tests that failed at an end, and need others for it.
+    dependent: Failures,
     saw_another: bool,
     told_unstarted: bool,
     /// What has failed in runs that count as failed.
     failed: Failures,
     notes: Vec<String>,
+    /// Notes that are not repeated.
+    said: BTreeSet<String>,
     /// Whether cargo came to compiling in any run that was a build and nothing else.
     has_compiled: bool,
     /// Builds that were made for runs, and how often they started rustc.
@@ -276,83 +284,16 @@ impl Program {
         self.learned().focus.clone()
     }
 
-    /// What counts in a run of everything.
-    fn together(&self) -> Criteria {
-        let learned = self.learned();
-        let calibration = self.settings.same_failure.then(|| learned.together.clone());
-        Criteria { focus: learned.focus.clone(), calibration }
-    }
-
-    /// What counts of a test that is run in a process of its own.
-    fn alone(&self) -> Criteria {
-        let calibration = self.settings.same_failure.then(|| self.learned().apart.clone());
-        Criteria { calibration, ..Criteria::any() }
-    }
-
     /// What was built first; nothing, before any run has built it.
     fn first_artifacts(&self) -> &Artifacts {
         static NONE: OnceLock<Artifacts> = OnceLock::new();
         self.artifacts.get().unwrap_or_else(|| NONE.get_or_init(Artifacts::default))
     }
 
-    /// Learns from a run of everything at one end what counts: what fails with every change and with none was broken
-    /// anyway.
-    fn learn_from(&self, side: Side, attempt: &Attempt) -> Result<(), RunError> {
-        let mut learned = self.learned();
-        calibrate(Arc::make_mut(&mut learned.together), side, attempt);
-        if !learned.focus.wants(side) {
-            return Ok(());
-        }
-        if self.settings.subcommand == Subcommand::Test && attempt.parts().all(|part| part.tests == Some(0)) {
-            let command = self.project.command_line();
-            let why = if self.project.names_tests() {
-                "no name of a test matches what is asked for"
-            } else {
-                "there is none in what it builds (documentation tests are not searched: make a test of the example)"
-            };
-            return Err(RunError::Unusable(format!("`{command}` runs no test: {why}")));
-        }
-        let focus = Arc::make_mut(&mut learned.focus);
-        let notes = match attempt.failures() {
-            None => focus.give_up(),
-            Some(failures) => {
-                let causes = attempt.parts().flat_map(|part| &part.causes);
-                let unended = causes.filter(|(_, cause)| cause.is_unended());
-                focus.learn_unended(unended.map(|(failure, _)| failure.clone()));
-                focus.learn(side, failures)
-            }
-        };
-        learned.notes.extend(notes);
-        Ok(())
-    }
-
     /// Tells the user once that logs are not complete.
     fn note_lost_log(&self, error: &io::Error) {
         self.lost_log.call_once(|| self.learned().notes.push(lost_log_note(error)));
     }
-
-    /// What the search is told of a run. The first time that it failed in another way than counts, the user is told.
-    fn judge_by(&self, criteria: &Criteria, attempt: Attempt) -> Run {
-        let another = attempt.parts().find_map(|part| criteria.another(part));
-        let failures = attempt.failures();
-        let run = attempt.judge(criteria);
-        if run.outcome == Outcome::Fail {
-            self.learned().failed.extend(failures.unwrap_or_default());
-        }
-        if let (Some(another), Outcome::Unresolved(_)) = (another, run.outcome) {
-            let mut learned = self.learned();
-            if !std::mem::replace(&mut learned.saw_another, true) {
-                learned.notes.push(another_note(another));
-            }
-        }
-        run
-    }
-}
-
-/// Learns how things fail at one end.
-fn calibrate(calibration: &mut Calibration<Failure>, side: Side, attempt: &Attempt) {
-    let causes = attempt.parts().flat_map(|part| &part.causes);
-    causes.for_each(|(failure, cause)| calibration.learn(side, failure, cause));
 }
 
 impl Target for Program {
@@ -371,14 +312,16 @@ impl Target for Program {
         }
     }
 
-    fn learn(&self, question: Question, shown: &Shown) -> Result<(), RunError> {
-        match (Side::of(question), shown) {
+    fn learn(&self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+        match (Side::of(trial.question), shown) {
             (Some(side), Shown::Together(attempt)) => self.learn_from(side, attempt),
             (Some(side), Shown::Separate(solos)) => {
                 let mut learned = self.learned();
-                let apart = Arc::make_mut(&mut learned.apart);
-                for solo in solos {
-                    calibrate(apart, side, &solo.attempt);
+                let Learned { apart, reached, .. } = &mut *learned;
+                let apart = Arc::make_mut(apart);
+                for Solo { test, attempt } in solos {
+                    calibrate(apart, side, attempt);
+                    reached.entry(test.clone()).or_default().extend(attempt.reports.ids());
                 }
                 Ok(())
             }
@@ -402,13 +345,16 @@ impl Target for Program {
         }
     }
 
-    fn judge(&self, shown: Shown) -> Result<Vec<Run>, Shown> {
+    fn judge(&self, trial: &Trial, shown: Shown) -> Result<Vec<Run>, Shown> {
         match shown {
-            Shown::Separate(solos) => Ok(self.judge_separately(solos)),
+            Shown::Separate(solos) => Ok(self.judge_separately(trial, solos)),
             Shown::Together(attempt) => {
-                let criteria = self.together();
+                let mut criteria = self.together(Some(trial));
                 if attempt.failed() && !criteria.focus.is_settled() {
                     return Err(Shown::Together(attempt));
+                }
+                if trial.question == Question::Rest && self.learn_left(trial, None, &criteria, &attempt) {
+                    criteria = self.together(Some(trial));
                 }
                 Ok(vec![self.judge_by(&criteria, attempt)])
             }

@@ -7,7 +7,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Suffix,
-    search::{Observation, Options, Reason, Search, Step},
+    search::{Observation, Options, Order, Outcome, Reason, Search, Selection, Step, TrialId},
 };
 
 use super::*;
@@ -66,24 +66,19 @@ impl Bench {
             interrupt: &Interrupt::default(),
         };
         let shown = self.program.run(&request)?;
-        let question = match pattern {
-            _ if *pattern == Pattern::all() => Question::All,
-            _ if *pattern == Pattern::all().inverted(true) => Question::None,
-            _ => Question::Prefix,
-        };
-        self.program.learn(question, &shown)?;
+        self.program.learn(&trial(pattern), &shown)?;
         Ok(shown)
     }
 
     /// Runs once, and the ends as well if it must be known what fails there.
     fn try_run(&mut self, pattern: &Pattern) -> Result<Run, RunError> {
         let shown = self.shown(pattern, None)?;
-        let mut runs = match self.program.judge(shown) {
+        let mut runs = match self.program.judge(&trial(pattern), shown) {
             Ok(runs) => runs,
             Err(shown) => {
                 self.shown(&Pattern::all(), None)?;
                 self.shown(&Pattern::all().inverted(true), None)?;
-                self.program.judge(shown).expect("both ends are known")
+                self.program.judge(&trial(pattern), shown).expect("both ends are known")
             }
         };
         Ok(runs.remove(0))
@@ -125,6 +120,16 @@ impl Bench {
         }
         command.output().unwrap()
     }
+}
+
+/// The trial of a search that has this pattern, as far as the target wants to know.
+fn trial(pattern: &Pattern) -> Trial {
+    let question = match pattern {
+        _ if *pattern == Pattern::all() => Question::All,
+        _ if *pattern == Pattern::all().inverted(true) => Question::None,
+        _ => Question::Prefix,
+    };
+    Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
 }
 
 fn strings(texts: &[&str]) -> Vec<String> {

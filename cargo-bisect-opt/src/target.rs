@@ -4,12 +4,12 @@ use std::{path::Path, process::Command, time::Duration};
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Outcome, Question},
+    search::{Outcome, Trial},
 };
 use serde::Serialize;
 
 use crate::{
-    events::{Change, StopGap},
+    events::{Change, Failed, StopGap},
     interrupt::Interrupt,
     process::SpawnError,
     repetition::Repetition,
@@ -37,7 +37,7 @@ pub trait Target: Sync {
     ///
     /// # Errors
     /// If the target cannot be searched.
-    fn learn(&self, _question: Question, _shown: &Self::Shown) -> Result<(), RunError> {
+    fn learn(&self, _trial: &Trial, _shown: &Self::Shown) -> Result<(), RunError> {
         Ok(())
     }
 
@@ -45,7 +45,7 @@ pub trait Target: Sync {
     ///
     /// # Errors
     /// The run itself, as long as that depends on others.
-    fn judge(&self, shown: Self::Shown) -> Result<Vec<Run>, Self::Shown>;
+    fn judge(&self, trial: &Trial, shown: Self::Shown) -> Result<Vec<Run>, Self::Shown>;
 
     /// No other run will come: from now on every run can be judged, by what is known.
     fn settle(&self) {}
@@ -184,6 +184,8 @@ pub struct Run {
     pub reports: Reports,
     /// The tests that failed, where they are known.
     pub failed_tests: Vec<String>,
+    /// How it failed, as far as failures are told from one another.
+    pub failures: Vec<Failed>,
     /// How long its executions took together.
     pub duration: Duration,
     /// How often the target was executed.

@@ -105,16 +105,15 @@ fn a_single_test_too_if_asked_for() {
 fn a_test_that_fails_only_in_company_is_told_and_does_not_keep_the_others_from_it() {
     let (fixture, scratch) = (Fixture::new("company"), Scratch::new());
     let words = ["--", "--test-threads=1"];
-    let finished = search(&fixture, &scratch, &words).expect_status(0);
+    let finished = search(&fixture, &scratch, &words).expect_status(5);
     let found: Vec<_> = groups(&finished).into_values().collect();
     assert_eq!(found.len(), 2, "{finished}");
     assert!(found.contains(&vec!["tests::a_visitor_shuts_the_door".to_owned()]), "{finished}");
     assert!(found.contains(&vec!["tests::nobody_climbs".to_owned()]), "{finished}");
-    finished
-        .expect_message(&["tests::the_next_one_finds_it_shut: it passes in a process of its own", "--per-test=never"]);
+    finished.expect_message(&["tests::the_next_one_finds_it_shut: it passes when run alone", "--all-tests"]);
 
     // That helps.
-    let one = ["--per-test=never", "--", "--test-threads=1", "--skip", "climbs"];
+    let one = ["--all-tests", "--", "--test-threads=1", "--skip", "climbs"];
     let finished = search(&fixture, &scratch, &one).expect_status(0);
     let tests: Vec<_> = groups(&finished).into_values().collect();
     assert_eq!(tests, [["tests::a_visitor_shuts_the_door", "tests::the_next_one_finds_it_shut"]]);

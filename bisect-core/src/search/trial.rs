@@ -81,6 +81,8 @@ pub enum Reason {
     Spawn,
     /// It took too long, where that is not a failure.
     Timeout,
+    /// It failed by what surrounds it: killed from outside, disk full, address in use.
+    Environment,
     /// It asked to be skipped, or failed in another way than the one searched for.
     Skip,
 }

@@ -107,7 +107,10 @@ impl Drill {
         let begun = Instant::now();
         let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
         // At a limit of culprits, those that were found are looked into all the same.
-        let is_limited = matches!(verdict, Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize)));
+        let is_limited = matches!(
+            verdict,
+            Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize | Incomplete::Unresolved(_)))
+        );
         if (end.status == Exit::Found || is_limited) && self.depth > Depth::Crates {
             let driver = self.driver();
             if let Err(error) = &driver {

@@ -173,6 +173,7 @@ mod tests {
                 reason: String::new(),
                 reports: Reports::new(false),
                 failed_tests: Vec::new(),
+                failures: Vec::new(),
                 duration: Duration::from_millis(execution) * u32::try_from(executions).unwrap(),
                 executions,
                 also: Vec::new(),

@@ -171,6 +171,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     fn found(&self, number: usize, culprit: &Culprit, noise: Option<Sureness>, tests: Option<Vec<String>>) -> Found {
         let runs = &self.accounts[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
+        let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
+        failures.dedup();
         let change = |&id: &ChangeId| {
             // Where several tests say something about it, they say the same.
             let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
@@ -199,6 +201,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 .line(self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests)),
             tests,
             stop_gap,
+            failures,
         }
     }
 }

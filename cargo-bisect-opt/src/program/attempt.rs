@@ -23,6 +23,8 @@ pub struct Attempt {
     pub started_in: Duration,
     /// How long they took together.
     pub duration: Duration,
+    /// The tests that need others to fail.
+    pub dependent: Failures,
 }
 
 /// One execution: what each executable did, in the order in which they ran; after one that took too long, there are no
@@ -40,7 +42,8 @@ impl Attempt {
             tests: None,
         };
         let (executions, repetition) = (vec![vec![part]], Repetition::Once);
-        Self { executions, repetition, reports, started_in, duration: Duration::ZERO }
+        let (duration, dependent) = (Duration::ZERO, Failures::new());
+        Self { executions, repetition, reports, started_in, duration, dependent }
     }
 
     /// What all executables did.
@@ -86,6 +89,7 @@ impl Attempt {
             reason,
             reports: self.reports,
             failed_tests: failed_tests.into_iter().collect(),
+            failures: criteria.told(decisive.iter().flatten()),
             duration: self.duration,
             executions: self.executions.len(),
             also,
@@ -142,7 +146,7 @@ mod tests {
 
     fn attempt(executions: Vec<Execution>, repetition: Repetition) -> Attempt {
         let (reports, started_in, duration) = (Reports::new(false), Duration::ZERO, Duration::ZERO);
-        Attempt { executions, repetition, reports, started_in, duration }
+        Attempt { executions, repetition, reports, started_in, duration, dependent: Failures::new() }
     }
 
     /// The outcome, its reason, and what failed.
@@ -150,7 +154,7 @@ mod tests {
         let mut focus = Focus::default();
         focus.learn(Side::All, failing(&["a", "broken"]).failures);
         focus.learn(Side::None, failing(&["broken"]).failures);
-        let run = attempt.judge(&Criteria { focus: focus.into(), calibration: None });
+        let run = attempt.judge(&Criteria { focus: focus.into(), ..Criteria::any() });
         (run.outcome, run.reason, run.failed_tests)
     }
 

@@ -37,7 +37,7 @@ impl Program {
         let started = Instant::now();
         let mut artifacts = None;
         let repetition = request.repetition;
-        let executions = self.repeat(repetition, &self.together(), || {
+        let executions = self.repeat(repetition, &self.together(None), || {
             let built = self.project.attempt_in(request.slot, &with, output, scratch, timeout, request.interrupt);
             let built = built.map_err(unusable)?;
             self.count_build(&built.artifacts);
@@ -48,7 +48,8 @@ impl Program {
         let duration = started.elapsed();
         self.read_messages(artifacts.as_ref(), request, &mut reports)?;
         reports.read_file(request.report_file)?;
-        Ok(Attempt { executions, repetition, reports, started_in: Duration::ZERO, duration })
+        let (started_in, dependent) = (Duration::ZERO, Failures::new());
+        Ok(Attempt { executions, repetition, reports, started_in, duration, dependent })
     }
 
     fn part_of_build(&self, built: &Built) -> Result<Part, RunError> {

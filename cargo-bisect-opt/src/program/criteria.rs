@@ -7,7 +7,8 @@ use bisect_core::search::{Outcome, Reason};
 use super::failures::{Failure, Failures, Focus};
 use crate::{
     calibration::{Calibration, another},
-    cause::Cause,
+    cause::{Cause, Environment},
+    events::Failed,
 };
 
 /// What one executable did, or the build that did not make it.
@@ -30,25 +31,54 @@ pub struct Part {
 pub struct Criteria {
     /// Which tests.
     pub focus: Arc<Focus>,
-    /// How they fail; `None`: in any way.
+    /// How they fail; `None`: everything that fails counts.
     pub calibration: Option<Arc<Calibration<Failure>>>,
+    /// Whether a failure must be like those of the calibration.
+    pub same_failure: bool,
 }
 
 impl Criteria {
     /// Whatever fails counts.
     pub fn any() -> Self {
-        Self { focus: Arc::new(Focus::any()), calibration: None }
+        Self { focus: Arc::new(Focus::any()), calibration: None, same_failure: true }
     }
 
     /// What one executable shows of the failure that is searched for, and the words for it; no words if it is not there.
     pub fn judge(&self, part: &Part) -> (Outcome, String) {
-        match part.outcome {
-            Outcome::Fail if self.counting(part).next().is_none() => (Outcome::Pass, String::new()),
-            outcome => match self.another(part) {
-                Some(words) => (Outcome::Unresolved(Reason::Skip), another(words)),
-                None => (outcome, part.reason.clone()),
-            },
+        if part.outcome == Outcome::Fail && self.counting(part).next().is_none() {
+            return (Outcome::Pass, String::new());
         }
+        match (self.another(part), self.environment(part)) {
+            (Some(words), _) => (Outcome::Unresolved(Reason::Skip), another(words)),
+            (None, Some(environment)) => (Outcome::Unresolved(Reason::Environment), environment.to_string()),
+            (None, None) => (part.outcome, part.reason.clone()),
+        }
+    }
+
+    /// What surrounds the target, if that made something fail and nothing failed by itself.
+    fn environment(&self, part: &Part) -> Option<Environment> {
+        if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
+            return None;
+        }
+        self.counting(part).find_map(|(_, cause)| cause.environment())
+    }
+
+    /// What surrounds the target and made something fail that is not known to do so because of the changes.
+    pub fn disturbance(&self, part: &Part) -> Option<Environment> {
+        let mut disturbed = self.counting(part).filter(|(failure, cause)| {
+            let is_known = |environment| {
+                self.calibration.as_ref().is_some_and(|known| known.is_made_by_changes(failure, environment))
+            };
+            cause.environment().is_some_and(|environment| !is_known(environment))
+        });
+        disturbed.find_map(|(_, cause)| cause.environment())
+    }
+
+    /// What surrounds the target and is known to make it fail because of the changes.
+    pub fn made_by_changes(&self, part: &Part) -> Option<Environment> {
+        let mut fitting = self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
+        self.calibration.as_ref()?;
+        fitting.find_map(|(_, cause)| cause.environment())
     }
 
     /// What failed, if that is not the failure that is searched for.
@@ -56,7 +86,7 @@ impl Criteria {
         if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
             return None;
         }
-        let (failure, cause) = self.counting(part).next()?;
+        let (failure, cause) = self.counting(part).find(|(_, cause)| cause.environment().is_none())?;
         Some(match &failure.test {
             Some(test) if self.is_new(failure) => format!("{test} fails"),
             Some(test) => format!("{test}: {cause}"),
@@ -64,7 +94,22 @@ impl Criteria {
         })
     }
 
-    fn counting<'a>(&self, part: &'a Part) -> impl Iterator<Item = (&'a Failure, &'a Cause)> {
+    /// How what is searched for has failed, as far as failures are told from one another.
+    pub fn told<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Vec<Failed> {
+        if self.calibration.is_none() || !self.same_failure {
+            return Vec::new();
+        }
+        let failed = |part: &'a Part| self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
+        let told = parts.filter(|part| part.outcome == Outcome::Fail).flat_map(failed);
+        let told = told.filter(|(_, cause)| !cause.is_untold());
+        let mut told: Vec<_> =
+            told.map(|(failure, cause)| Failed { test: failure.test.clone(), how: cause.to_string() }).collect();
+        told.dedup();
+        told
+    }
+
+    /// What failed that is searched for, whichever way it did.
+    pub fn counting<'a>(&self, part: &'a Part) -> impl Iterator<Item = (&'a Failure, &'a Cause)> {
         part.causes.iter().filter(|(failure, _)| self.focus.counts(failure))
     }
 
@@ -75,6 +120,9 @@ impl Criteria {
 
     fn fits(&self, failure: &Failure, cause: &Cause) -> bool {
         let Some(calibration) = &self.calibration else { return true };
+        if cause.environment().is_some() || !self.same_failure {
+            return cause.environment().is_none() || calibration.fits(failure, cause);
+        }
         // Where a process did not come to its end and nobody knows by which test, it may have been this one; and the other
         // way round.
         let both_unended = |known: &Cause| known.is_unended() && cause.is_unended() && known.is_like(cause);
@@ -128,6 +176,45 @@ mod tests {
             (Failure { executable: executable.to_owned(), test }, cause)
         };
         list.split_whitespace().map(failure).collect()
+    }
+
+    #[test]
+    fn surroundings_are_no_failure_unless_changes_make_them() {
+        let full = || Cause::of_test("No space left on device (os error 28)");
+        let with = |list: &str| {
+            let mut part = part(list);
+            for failure in causes("x:full").into_keys() {
+                part.failures.insert(failure.clone());
+                part.causes.insert(failure, full());
+            }
+            part
+        };
+        for same_failure in [true, false] {
+            let judge = |ends: &[Side], list: &str| {
+                let mut calibration = Calibration::default();
+                for &side in ends {
+                    calibration.learn(side, &causes("x:full").into_keys().next().unwrap(), &full());
+                    calibration.learn(
+                        side,
+                        &causes("x:a").into_keys().next().unwrap(),
+                        &causes("x:a@1")[&causes("x:a").into_keys().next().unwrap()],
+                    );
+                }
+                let criteria = Criteria { calibration: Some(Arc::new(calibration)), same_failure, ..Criteria::any() };
+                let part = with(list);
+                (criteria.judge(&part).0, criteria.disturbance(&part))
+            };
+            let unresolved = Outcome::Unresolved(Reason::Environment);
+            assert_eq!(judge(&[], ""), (unresolved, Some(Environment::DiskFull)));
+            assert_eq!(judge(&[Side::All], ""), (Outcome::Fail, None));
+            assert_eq!(judge(&[Side::All, Side::None], ""), (unresolved, Some(Environment::DiskFull)));
+            assert_eq!(
+                judge(&[Side::All, Side::None], "x:a@1"),
+                (Outcome::Fail, Some(Environment::DiskFull)),
+                "another test fails"
+            );
+        }
+        assert_eq!(Criteria::any().judge(&with("")).0, Outcome::Fail, "before anything is known");
     }
 
     fn part(list: &str) -> Part {
@@ -184,7 +271,7 @@ mod tests {
             ("x:a@abort", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
             ("x:a@1", "x:a@abort", "another failure: a: signal 6"),
             ("x:a@fault", "x:a@hang", "another failure: a: timeout"),
-            ("x:a@fault", "x:a@term", "another failure: a: signal 15"),
+            ("x:a@fault", "x:a@term", "ended by SIGTERM"),
             // Of another test it is another failure; of which one may not be known.
             ("x:a@fault", "x:b@fault", "another failure: b fails"),
             ("x:a@fault", "x:b@1", "another failure: b fails"),

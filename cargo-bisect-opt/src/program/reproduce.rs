@@ -89,6 +89,9 @@ impl Program {
 
     /// The same where everything is repeated: of a target that fails now and then, which tests fail is known in the end only.
     fn failing_of_everything(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
+        if self.settings.all_tests || self.focus().needs_others() {
+            return Some(Vec::new());
+        }
         let failed = &self.learned().failed;
         let fails = |test: &String, key: Option<&str>| {
             let is_it = |failure: &Failure| {
@@ -96,7 +99,7 @@ impl Program {
             };
             failed.iter().any(is_it)
         };
-        if self.settings.all_tests || tests.is_empty() || !tests.iter().all(|test| fails(test, None)) {
+        if tests.is_empty() || !tests.iter().all(|test| fails(test, None)) {
             return Some(Vec::new());
         }
         let key = executable.key();

@@ -20,9 +20,10 @@ use super::{
     attempt::{Attempt, Execution, judge, raw_outcome},
     axis,
     criteria::{Criteria, Part},
-    failures::{Failure, Failures, Share},
+    failures::{Failure, Failures, Focus, Share},
 };
 use crate::{
+    calibration::environment_note,
     cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest, toggles},
     cause::Cause,
     codegen::Level,
@@ -113,11 +114,14 @@ impl Program {
         self.read_messages(Some(&artifacts), request, &mut reports)?;
         let started = Instant::now();
         let repetition = request.repetition;
-        let executions =
-            self.repeat(repetition, &self.together(), || self.execute(&artifacts, request, &mut reports))?;
+        let executions = self.repeat(repetition, &self.together(None), || {
+            self.execute(&self.focus(), &artifacts, request, &mut reports)
+        })?;
         let duration = started.elapsed();
         reports.read_file(request.report_file)?;
-        Ok(Attempt { executions, repetition, reports, started_in, duration })
+        let attempt = Attempt { executions, repetition, reports, started_in, duration, dependent: Failures::new() };
+        let dependent = self.dependent(&attempt, &artifacts, request)?;
+        Ok(Attempt { dependent, ..attempt })
     }
 
     /// Adds what compiling has reported.
@@ -150,7 +154,11 @@ impl Program {
     ) -> Result<Vec<Execution>, RunError> {
         let mut executions = Vec::new();
         for _ in 0..repetition.times() {
-            let execution = execute()?;
+            let mut execution = execute()?;
+            if let Some(environment) = execution.iter().find_map(|part| criteria.disturbance(part)) {
+                self.note_once(environment_note(environment));
+                execution = execute()?;
+            }
             let ends = if criteria.focus.is_settled() || self.settings.subcommand != Subcommand::Test {
                 repetition.ends_with(judge(&execution, criteria).0)
             } else {
@@ -166,14 +174,14 @@ impl Program {
         Ok(executions)
     }
 
-    /// Runs everything that is to be run once.
-    fn execute(
+    /// Runs everything once that is to be run.
+    pub(super) fn execute(
         &self,
+        focus: &Focus,
         artifacts: &Artifacts,
         request: &Request<'_>,
         reports: &mut Reports,
     ) -> Result<Execution, RunError> {
-        let focus = self.focus();
         let started = Instant::now();
         let mut parts = Vec::new();
         for executable in self.project.executables(artifacts).map_err(unusable)? {

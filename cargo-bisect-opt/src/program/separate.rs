@@ -17,10 +17,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use bisect_core::search::{Outcome, Reason};
+use bisect_core::search::{Outcome, Question, Reason, Trial};
 
 use super::{
-    Attempt, Axis, Failure, PerTest, Program,
+    Attempt, Axis, Failure, Failures, PerTest, Program,
     criteria::Part,
     failures::Share,
     run::{Start, Unbuilt, new_reports},
@@ -34,13 +34,19 @@ use crate::{
 impl Program {
     /// The tests that are searched each on its own, in order; `None` if it is about all of them together.
     pub(super) fn separate_tests(&self) -> Option<Vec<Failure>> {
-        let tests: Vec<_> = self.focus().searched()?.iter().cloned().collect();
+        let focus = self.focus();
+        let tests: Vec<_> = focus.searched()?.iter().cloned().collect();
+        (self.is_separate(tests.len()) && !focus.needs_others()).then_some(tests)
+    }
+
+    /// Whether the search goes on for each of so many tests.
+    pub(super) fn is_separate(&self, tests: usize) -> bool {
         let several = match self.settings.per_test {
-            PerTest::Auto => tests.len() > 1,
-            PerTest::Always => !tests.is_empty(),
+            PerTest::Auto => tests > 1,
+            PerTest::Always => tests > 0,
             PerTest::Never => false,
         };
-        (several && self.settings.subcommand == Subcommand::Test && !self.settings.all_tests).then_some(tests)
+        several && self.settings.subcommand == Subcommand::Test && !self.settings.all_tests
     }
 
     /// A test for people: its name, or that of the executable of which no more is known.
@@ -139,7 +145,7 @@ impl Program {
         };
         let share = test.test.as_ref().map_or(Share::Everything, |test| Share::Tests(slice::from_ref(test)));
         let repetition = request.repetition;
-        let executions = self.repeat(repetition, &self.alone(), || {
+        let executions = self.repeat(repetition, &self.alone(None), || {
             let limit = place.limit.or(self.settings.timeout);
             let start = Start { artifacts, executable, share, started: Instant::now(), limit, report_file, log };
             let finished = self.start(&start, request, &mut reports)?;
@@ -151,13 +157,16 @@ impl Program {
             return Ok(untold("it is not there with these changes", reports));
         }
         let (started_in, duration) = (Duration::ZERO, Duration::ZERO);
-        Ok(Attempt { executions, repetition, reports, started_in, duration })
+        Ok(Attempt { executions, repetition, reports, started_in, duration, dependent: Failures::new() })
     }
 
     /// What a run of single tests means for each of them.
-    pub(super) fn judge_separately(&self, solos: Vec<Solo>) -> Vec<Run> {
-        let criteria = self.alone();
+    pub(super) fn judge_separately(&self, trial: &Trial, solos: Vec<Solo>) -> Vec<Run> {
         let judge = |Solo { test, attempt }| {
+            let mut criteria = self.alone(Some(trial));
+            if trial.question == Question::Rest && self.learn_left(trial, Some(&test), &criteria, &attempt) {
+                criteria = self.alone(Some(trial));
+            }
             let run = self.judge_by(&criteria, attempt);
             let failed = run.outcome == Outcome::Fail;
             Run { failed_tests: failed.then(|| self.name(&test)).into_iter().collect(), ..run }

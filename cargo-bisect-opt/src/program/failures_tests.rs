@@ -1,0 +1,180 @@
+//! What is repeated and counts after which failures.
+
+use super::*;
+
+/// `exe:test`, or `exe` alone for the whole of it.
+fn failures(list: &str) -> Failures {
+    let failure = |item: &str| {
+        let (executable, test) = item.split_once(':').map_or((item, None), |(e, t)| (e, Some(t.to_owned())));
+        Failure { executable: executable.to_owned(), test }
+    };
+    list.split_whitespace().map(failure).collect()
+}
+
+#[test]
+fn all_tests_are_repeated_if_asked_for() {
+    let mut focus = Focus::new(true);
+    focus.learn(Side::All, failures("a:x a:broken"));
+    focus.learn(Side::None, failures("a:broken"));
+    assert_eq!((focus.share("a"), focus.share("b")), (Share::Everything, Share::Everything));
+    let counting: Vec<_> = failures("a:x a:broken").into_iter().filter(|failure| focus.counts(failure)).collect();
+    assert_eq!(counting, failures("a:x").into_iter().collect::<Vec<_>>(), "what was broken anyway does not count");
+}
+
+#[test]
+fn what_fails_now_and_then_is_searched_from_its_first_failure_on() {
+    let (mut focus, _) = focus("", "");
+    assert_eq!(
+        (focus.share("x"), focus.counts(&failures("x:a").into_iter().next().unwrap())),
+        (Share::Everything, true)
+    );
+    assert!(focus.learn(Side::None, failures("x:b")).is_empty());
+    focus.learn(Side::All, failures("x:a x:b"));
+    assert_eq!(focus.searched(), Some(&failures("x:a")));
+    // And that is that.
+    assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+}
+
+#[test]
+fn what_fails_twice_in_the_middle_of_a_search_narrows_it_to_what_has_failed() {
+    let (mut focus, _) = focus("", "");
+    assert_eq!(focus.learn_late(&failures("x:a")), None);
+    assert_eq!(focus.learn_late(&failures("")), None);
+    assert_eq!(focus.learn_late(&failures("x:b")), None, "each may be an accident");
+    assert_eq!(focus.share("y"), Share::Everything);
+    let note = focus.learn_late(&failures("x:b y:c"));
+    assert_eq!(note.as_deref(), Some("from here on only what has failed is run: a, b, c"));
+    let all = |tests: &[&str]| tests.iter().map(|&test| test.to_owned()).collect::<Vec<_>>();
+    assert_eq!(focus.share("x"), Share::Tests(&all(&["a", "b"])));
+    assert_eq!((focus.share("y"), focus.share("z")), (Share::Tests(&all(&["c"])), Share::Nothing));
+    assert!(failures("x:a x:b x:new y:c").iter().all(|failure| focus.counts(failure)), "nothing is left out");
+    // What fails at an end later says what is searched for; what has failed before is not lost.
+    focus.learn(Side::All, failures(""));
+    assert_eq!(focus.share("y"), Share::Tests(&all(&["c"])));
+    focus.learn(Side::All, failures("x:b"));
+    assert_eq!(focus.searched(), Some(&failures("x:b")));
+    assert_eq!(focus.share("x"), Share::Tests(&all(&["a", "b"])));
+    assert!(failures("x:a x:b y:c").iter().all(|failure| focus.counts(failure)));
+}
+
+#[test]
+fn what_fails_in_the_middle_of_a_search_says_nothing_if_something_failed_before() {
+    for (all, none) in [("x:a", ""), ("", "x:a"), ("x:a", "x:a")] {
+        let (mut focus, _) = focus(all, none);
+        let before = focus.clone();
+        for _ in 0..3 {
+            assert_eq!(focus.learn_late(&failures("x:b")), None);
+        }
+        assert_eq!(focus.share("x"), before.share("x"), "{all}; {none}");
+    }
+    let mut first = Focus::default();
+    assert_eq!((first.learn_late(&failures("x:a")), first.learn_late(&failures("x:a"))), (None, None));
+    let mut focus = Focus::new(true);
+    focus.learn(Side::All, failures(""));
+    focus.learn(Side::None, failures(""));
+    assert_eq!((focus.learn_late(&failures("x:a")), focus.learn_late(&failures("x:a"))), (None, None));
+    assert_eq!(focus.share("x"), Share::Everything, "all tests are wanted");
+}
+
+fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {
+    let mut focus = Focus::default();
+    assert!(focus.wants(Side::All) && focus.learn(Side::All, failures(all)).is_empty());
+    assert!(!focus.wants(Side::All) && focus.wants(Side::None));
+    let notes = focus.learn(Side::None, failures(none));
+    let is_told_apart = focus.searched().is_some_and(|searched| !searched.is_empty());
+    assert_eq!((focus.wants(Side::All), focus.wants(Side::None)), (!is_told_apart, !is_told_apart));
+    (focus, notes)
+}
+
+/// What is run, as `exe:a,b` or `exe`; and what counts of `all` and `none`.
+fn outcome(all: &str, none: &str) -> (String, String, String) {
+    let (focus, _) = focus(all, none);
+    let run = ["x", "y"].into_iter().filter_map(|executable| match focus.share(executable) {
+        Share::Nothing => None,
+        Share::Everything => Some(executable.to_owned()),
+        Share::Tests(tests) => Some(format!("{executable}:{}", tests.join(","))),
+    });
+    let counting = |list| {
+        let text = |failure: &Failure| match &failure.test {
+            None => failure.executable.clone(),
+            Some(test) => format!("{}:{test}", failure.executable),
+        };
+        failures(list).iter().filter(|failure| focus.counts(failure)).map(text).collect::<Vec<_>>().join(" ")
+    };
+    (run.collect::<Vec<_>>().join(" "), counting(all), counting(none))
+}
+
+#[test]
+fn what_fails_one_way_is_repeated_and_counts() {
+    for (all, none, run, in_all, in_none) in [
+        ("", "", "x y", "", ""),
+        ("x:a", "", "x:a", "x:a", ""),
+        ("x:a x:b y:c", "", "x:a,b y:c", "x:a x:b y:c", ""),
+        ("", "y:c", "y:c", "", "y:c"),
+        // Broken anyway: `b`.
+        ("x:a x:b", "x:b", "x:a", "x:a", ""),
+        ("x:b", "x:a x:b", "x:a", "", "x:a"),
+        // Nothing to tell apart.
+        ("x:a", "x:a", "x y", "x:a", "x:a"),
+        ("x", "x", "x y", "x", "x"),
+        // Something fails each way: what fails with everything enabled is searched for.
+        ("x:a", "y:c", "x:a", "x:a", ""),
+        // Crashes.
+        ("x", "", "x", "x", ""),
+        ("x y:c", "", "x y:c", "x y:c", ""),
+        ("x", "x:a", "x", "x", ""),
+        ("x:a", "x", "x:a", "x:a", ""),
+    ] {
+        let expected = (run.to_owned(), in_all.to_owned(), in_none.to_owned());
+        assert_eq!(outcome(all, none), expected, "all: {all}; none: {none}");
+    }
+}
+
+#[test]
+fn a_test_that_fails_is_no_difference_if_the_other_end_does_not_say_what_hangs() {
+    for (all, none, searched) in
+        [("x:a", "", "x:a"), ("x:a", "x", ""), ("x", "x:a", ""), ("x:a", "y", "x:a"), ("x:a y:c", "x", "y:c")]
+    {
+        // Whether all of that hangs, or only what did not say which test it was.
+        for hangs in [|_: &Failure| true, |failure: &Failure| failure.test.is_none()] {
+            let mut focus = Focus::default();
+            focus.learn_unended(failures(all).into_iter().filter(hangs));
+            focus.learn(Side::All, failures(all));
+            focus.learn_unended(failures(none).into_iter().filter(hangs));
+            focus.learn(Side::None, failures(none));
+            assert_eq!(focus.searched(), Some(&failures(searched)), "all: {all}; none: {none}");
+        }
+    }
+}
+
+#[test]
+fn a_new_failure_counts() {
+    let (focus, _) = focus("x:a x:b", "x:b");
+    assert!(failures("x x:new").iter().all(|failure| focus.counts(failure)));
+}
+
+#[test]
+fn the_user_is_told_what_does_not_count() {
+    for (all, none, expected) in [
+        ("x:a", "", &[] as &[_]),
+        ("x:a", "x:a", &[]),
+        ("x:a x:b", "x:b", &["left out, because they fail both ways: b"]),
+        (
+            "x:a x:b x:c x:d x:e x:f",
+            "x:b x:c x:d x:e x:f",
+            &["left out, because they fail both ways: b, c, d and 2 more"],
+        ),
+        ("x:a", "y:c", &["left out, because they fail only with everything disabled (search for them by name): c"]),
+        ("x:a y", "y", &["left out, because they fail both ways: a whole executable"]),
+    ] {
+        assert_eq!(focus(all, none).1, expected, "all: {all}; none: {none}");
+    }
+}
+
+#[test]
+fn too_many_names_for_a_command_line_are_not_named() {
+    let many = |count: usize| (0..count).map(|i| format!("x:{i:010}")).collect::<Vec<_>>().join(" ");
+    let (most, _) = focus(&many(ARGUMENTS / 11), "");
+    assert!(matches!(most.share("x"), Share::Tests(tests) if tests.len() == ARGUMENTS / 11));
+    assert_eq!(focus(&many(ARGUMENTS / 11 + 1), "").0.share("x"), Share::Everything);
+}
