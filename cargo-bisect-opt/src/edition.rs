@@ -133,7 +133,8 @@ impl Editions {
         if let Some(left_out) = &self.left_out {
             lab.tell(&Event::Note(left_out))?;
         }
-        let Searched { end, verdict, .. } = lab.search(&self.program)?;
+        let Searched { end, found, verdict } = lab.search(&self.program)?;
+        lab.list(&found)?;
         let advice = match verdict {
             Some(Verdict::Unusable(Unusable::Unresolved(Question::All, Reason::Build))) => self.about_build(lab),
             Some(Verdict::NoDifference(Outcome::Pass)) => Some(format!(

@@ -35,10 +35,27 @@ pub const TABLE: [(Exit, &str); 7] = [
     (Exit::Interrupted, "interrupted, with what was found saved"),
 ];
 
+/// Columns of the descriptions in [`help`].
+const WIDTH: usize = 80;
+
 /// The table as the end of `--help`.
 pub fn help() -> String {
-    let line = |(exit, words): &(Exit, &str)| format!("\n  {:<4} {}", exit.code(), words.replace('`', ""));
-    format!("Exit status:{}", TABLE.iter().map(line).collect::<String>())
+    let mut text = "Exit status:".to_owned();
+    for (exit, words) in TABLE {
+        let mut line = format!("\n  {:<4}", exit.code());
+        let mut columns = 0;
+        for word in words.replace('`', "").split(' ') {
+            if columns + word.len() > WIDTH {
+                line += "\n      ";
+                columns = 0;
+            }
+            line += " ";
+            line += word;
+            columns += 1 + word.len();
+        }
+        text += &line;
+    }
+    text
 }
 
 impl Exit {
@@ -63,6 +80,16 @@ impl Termination for Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_help_has_the_table_in_short_lines() {
+        let help = help();
+        assert!(help.lines().all(|line| line.len() <= WIDTH + 8), "{help}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let expected = TABLE.iter().map(|(exit, words)| format!("{} {}", exit.code(), words.replace('`', "")));
+        let expected = expected.collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&help), words(&format!("Exit status: {expected}")));
+    }
 
     #[test]
     fn the_readme_has_the_table() {

@@ -105,12 +105,18 @@ impl Lab<'_> {
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
     pub fn run<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
         let Searched { end, found, .. } = self.search(target)?;
-        let found: Vec<_> = found.iter().map(|named| &named.found).collect();
-        if found.len() > 1 {
-            self.tell(&Event::List(&found))?;
-        }
+        self.list(&found)?;
         self.tell(&Event::End(&end))?;
         Ok(end.status)
+    }
+
+    /// Tells all culprits once more, each on one line, if there are several.
+    ///
+    /// # Errors
+    /// If it cannot be told.
+    pub fn list(&mut self, found: &[Named]) -> io::Result<()> {
+        let found: Vec<_> = found.iter().map(|named| &named.found).collect();
+        if found.len() > 1 { self.tell(&Event::List(&found)) } else { Ok(()) }
     }
 
     /// Searches until the search is over.

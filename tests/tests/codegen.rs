@@ -28,13 +28,19 @@ fn search_all(driver: Option<&RustcDriver>) {
     for case in cases(fixture.dir()).iter().filter(|case| can_run(case)) {
         let scratch = Scratch::new();
         let mut command = fixture.driver(case.arguments());
-        command.env("CARGO_TARGET_DIR", target_dir(driver)).args(["--json", "--out"]).arg(scratch.dir().join("out"));
+        command
+            .env("CARGO_TARGET_DIR", target_dir(driver))
+            .args(["--json", "-v", "--out"])
+            .arg(scratch.dir().join("out"));
         if let Some(RustcDriver { driver, rustc }) = driver {
             // Passes are searched on the other toolchain.
             command.env("RUSTC", rustc).args(["--level", "functions", "--driver"]).arg(driver);
         }
         let finished = run(&mut command);
-        let answer = check(case, &finished, driver);
+        let answer = check(case, &finished, driver).and_then(|answer| {
+            check_logs(&finished, &scratch.dir().join("out/runs"))?;
+            Ok(answer)
+        });
         println!("{}: {answer:?}", case.test);
         wrong.extend(answer.err().map(|why| format!("{}: {why}\n{finished}", case.test)));
     }
@@ -96,10 +102,22 @@ fn check_events(finished: &Finished) -> Result<Vec<Value>, String> {
     let trials: BTreeSet<_> = trials.iter().map(|trial| (trial["n"].as_u64(), trial["pattern"].to_string())).collect();
     let numbers: BTreeSet<_> = trials.iter().map(|(number, _)| number).collect();
     expect(numbers.len() == trials.len(), || "a number of two trials".to_owned())?;
+    expect(ends[0]["trials"] == trials.len(), || format!("{} trials were told", trials.len()))?;
     let sets: Vec<_> = found.iter().map(|found| found["set"].as_u64()).collect();
     expect(sets == (1..=found.len() as u64).map(Some).collect::<Vec<_>>(), || format!("sets {sets:?}"))?;
     expect(found.iter().all(|found| found["confirmed"] == true), || "not confirmed".to_owned())?;
     Ok(found)
+}
+
+/// Whether the trace names the log of each run once, those beside a search among them.
+fn check_logs(finished: &Finished, runs: &Path) -> Result<(), String> {
+    let named = finished.stderr.lines().filter_map(|line| Some(line.trim().split_once(" → ")?.1.to_owned()));
+    let mut named: Vec<_> = named.collect();
+    named.sort();
+    let logs = fs::read_dir(runs).map_err(|error| error.to_string())?;
+    let mut logs: Vec<_> = logs.flatten().map(|log| log.path().display().to_string()).collect();
+    logs.sort();
+    expect(named == logs, || format!("the trace names {named:?}, and there are {logs:?}"))
 }
 
 fn names(found: &Value) -> Vec<String> {
