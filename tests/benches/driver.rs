@@ -1,7 +1,7 @@
 //! The driver as a whole, on real processes: wall time of several runs at once, its own time and memory, the runs of one
 //! search for many tests, and those of Go's tool.
 //!
-//! The tables are Markdown, for BENCHMARKS.md. With `BISECT_TEST_GO_BISECT` naming a `bisect` built from
+//! The tables are Markdown, for BENCHMARKS.md; `-- peer` makes only that one (`jobs`, `overhead`, `tests`, `peer`). With `BISECT_TEST_GO_BISECT` naming a `bisect` built from
 //! golang.org/x/tools/cmd/bisect, it searches the same targets.
 
 use std::{
@@ -21,9 +21,14 @@ fn main() -> ExitCode {
         println!("only as a bench: cargo bench -p bisect-tests --bench driver");
         return ExitCode::SUCCESS;
     }
-    let sections: [fn() -> bool; 4] = [jobs, overhead, tests, peer];
-    // Every table is worth seeing.
-    let within = sections.map(|section| section()).iter().all(|&within| within);
+    let wanted: Vec<_> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let mut within = true;
+    for (name, section) in [("jobs", jobs as fn() -> bool), ("overhead", overhead), ("tests", tests), ("peer", peer)] {
+        // Every table is worth seeing.
+        if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
+            within &= section();
+        }
+    }
     if within {
         ExitCode::SUCCESS
     } else {
