@@ -13,7 +13,7 @@ use std::{fmt, sync::LazyLock};
 use regex::bytes::Regex;
 
 use crate::process::{self, Ending, Finished};
-pub use environment::{Environment, LAST_WORDS};
+pub use environment::Environment;
 
 /// How something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -18,12 +18,13 @@ use regex::bytes::Regex;
 
 use crate::{
     calibration::{Calibration, Side, another, another_note, environment_note, left_note, made_by_changes_note},
-    cause::{Cause, Environment, LAST_WORDS},
+    cause::{Cause, Environment},
     chance::Seed,
     events::Failed,
     launcher::Launcher,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
+    program::lost_reports,
     repetition::Repetition,
     reports::Reports,
     scratch_dir::ScratchDir,
@@ -290,7 +291,7 @@ impl Exec {
         i: usize,
         reports: &mut Reports,
     ) -> Result<(Execution, Duration), RunError> {
-        let Settings { timeout, skip_code, same_failure, .. } = self.settings;
+        let Settings { timeout, skip_code, .. } = self.settings;
         let fail_when = self.settings.fail_when.as_ref();
         let random = self.settings.seed.number(request.run, i);
         let (command, _temporary) = self.command(request, random)?;
@@ -301,7 +302,7 @@ impl Exec {
             append: true,
             interrupt: request.interrupt,
             markers: Some(reports),
-            tail: if fail_when.is_some() || same_failure { SEARCHED } else { LAST_WORDS },
+            tail: SEARCHED,
         })?;
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
@@ -309,7 +310,12 @@ impl Exec {
         if let Some(error) = &finished.lost_log {
             self.lost_log.call_once(|| self.learned().notes.push(lost_log_note(error)));
         }
-        let (outcome, reason) = classify(&finished, skip_code, fail_when);
+        let (mut outcome, mut reason) = classify(&finished, skip_code, fail_when);
+        if outcome == Outcome::Fail
+            && let Some(lost) = lost_reports(&finished.output)
+        {
+            (outcome, reason) = (Outcome::Unresolved(Reason::Skip), lost);
+        }
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
         Ok((Execution { random, outcome, reason, cause }, finished.duration))
     }

@@ -119,6 +119,10 @@ impl Failure {
 }
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    if process::guard::main() {
+        return ExitCode::SUCCESS;
+    }
     if let Some(status) = codegen::wrapper::main() {
         return status;
     }
@@ -134,6 +138,8 @@ fn bisect_opt() -> Exit {
             return if error.use_stderr() { Exit::Usage } else { Exit::Found };
         }
     };
+    #[cfg(unix)]
+    process::guard::start();
     let result = match cli.command {
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),

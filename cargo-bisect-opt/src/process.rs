@@ -23,6 +23,8 @@ use capture::Capture;
 pub use spawn_error::SpawnError;
 #[cfg(unix)]
 use unix::Tree;
+#[cfg(unix)]
+pub use unix::guard;
 #[cfg(windows)]
 use windows::Tree;
 

@@ -46,6 +46,7 @@ use crate::{
 };
 use attempt::Attempt;
 use axis::Axis;
+pub use axis::lost_reports;
 use failures::{Failure, Failures, Focus, Share};
 use judging::calibrate;
 use separate::Solo;

@@ -30,7 +30,7 @@ const SIGNALS: [(i32, Environment); 4] = [
 ];
 
 /// Of an output, so much is searched for such errors: they are its last words.
-pub const LAST_WORDS: usize = 64 << 10;
+const LAST_WORDS: usize = 64 << 10;
 
 impl Environment {
     /// By how a process ended; a shell or a launcher says the signal of what it has started as a status above 128.

@@ -11,6 +11,7 @@ mod family;
 #[cfg(not(target_os = "linux"))]
 #[path = "unix/posix.rs"]
 mod family;
+pub mod guard;
 mod leaders;
 mod session;
 
@@ -28,7 +29,10 @@ use rustix::{
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
-use self::family::{Family, LOOK_AGAIN, Member, Scope};
+use self::{
+    family::{Family, LOOK_AGAIN, Member, Scope},
+    guard::Guarded,
+};
 use super::{Capture, Ending, GRACE, KILLED};
 use crate::interrupt::Interrupt;
 
@@ -46,15 +50,18 @@ const STOPPED: Duration = Duration::from_secs(2);
 pub(super) struct Tree {
     child: Child,
     family: Family,
+    _guarded: Guarded,
 }
 
 impl Tree {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
         session::prepare(&mut command);
         let mark = family::prepare(&mut command);
+        let guarded = Guarded::new(mark.text());
         let child = leaders::spawn(&mut command)?;
-        let family = Family::new(Pid::from_child(&child), mark);
-        Ok(Self { child, family })
+        let leader = Pid::from_child(&child);
+        guarded.leads(leader);
+        Ok(Self { child, family: Family::new(leader, mark), _guarded: guarded })
     }
 
     /// Waits until it has ended or must end, and leaves nothing of it behind.
@@ -90,7 +97,8 @@ impl Tree {
 /// Sends a signal to the groups of all processes that were started and not yet reaped.
 pub(super) fn signal_all(signal: Signal) {
     for &leader in leaders::lock().iter() {
-        if let Some(group) = Pid::from_raw(leader) {
+        // The guard must be able to act at any time.
+        if let Some(group) = Pid::from_raw(leader).filter(|&group| !guard::is_it(group)) {
             // That there is nobody left in it is no error.
             let _ = kill_process_group(group, signal);
         }

@@ -36,6 +36,13 @@ const MARK: &str = "BISECT_OPT_RUN";
 #[derive(Debug)]
 pub(super) struct Mark(String);
 
+impl Mark {
+    /// The variable and its value.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
 /// How often to see who is gone; descriptors tell.
 pub(super) const LOOK_AGAIN: Option<Duration> = None;
 
@@ -116,8 +123,7 @@ impl Family {
     }
 
     fn has_mark(&self, process: i32) -> bool {
-        let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
-        environment.split(|&byte| byte == 0).any(|variable| variable == self.mark.0.as_bytes())
+        has_mark(process, &self.mark.0)
     }
 
     fn open(&self, process: &Process) -> Option<Member> {
@@ -130,6 +136,30 @@ impl Family {
             Member { fd, in_group, gone: false }
         })
     }
+}
+
+fn has_mark(process: i32, mark: &str) -> bool {
+    let environment = fs::read(format!("/proc/{process}/environ")).unwrap_or_default();
+    environment.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
+}
+
+/// Sends a signal to what is left of a family whose driver has ended. Whether there is anyone left.
+pub(super) fn end_orphans(leader: Option<Pid>, mark: &str, signal: Signal) -> bool {
+    let is_ours =
+        |process: &Process| leader.is_some_and(|leader| process.group == raw(leader)) || has_mark(process.id, mark);
+    let mut is_left = false;
+    for process in scan().iter().filter(|process| is_ours(process)) {
+        let Some(id) = Pid::from_raw(process.id) else { continue };
+        let Ok(fd) = pidfd_open(id, PidfdFlags::empty()) else { continue };
+        // See `Family::open`.
+        if Process::read(id).is_some_and(|now| now.start == process.start) && !has_exited(&fd) {
+            is_left = true;
+            for signal in [signal, Signal::CONT] {
+                let _ = pidfd_send_signal(&fd, signal);
+            }
+        }
+    }
+    is_left
 }
 
 /// A member of the family other than the leader.

@@ -7,10 +7,11 @@ use std::{
     io,
     os::fd::{BorrowedFd, OwnedFd},
     process::Command,
+    sync::atomic::{AtomicU64, Ordering},
     time::Duration,
 };
 
-use rustix::process::{Pid, Signal, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
 /// How often to see who is gone; nothing tells.
 pub(super) const LOOK_AGAIN: Option<Duration> = Some(Duration::from_millis(5));
@@ -30,13 +31,29 @@ pub(super) enum Scope {
     Descendants,
 }
 
-/// Nothing tells a descendant.
+/// Nothing tells a descendant, but a run has a number.
 #[derive(Debug)]
-pub(super) struct Mark;
+pub(super) struct Mark(String);
 
-/// Nothing is needed here.
+impl Mark {
+    /// The number.
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Sends a signal to what is left of a group whose driver has ended. Whether there is anyone left.
+pub(super) fn end_orphans(leader: Option<Pid>, _: &str, signal: Signal) -> bool {
+    let Some(leader) = leader else { return false };
+    let _ = kill_process_group(leader, signal);
+    let _ = kill_process_group(leader, Signal::CONT);
+    test_kill_process_group(leader).is_ok()
+}
+
+/// Nothing is needed in the command.
 pub(super) fn prepare(_: &mut Command) -> Mark {
-    Mark
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    Mark(COUNT.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
 /// There are no process descriptors here.
@@ -48,7 +65,7 @@ pub(super) fn watch_exit(_: Pid) -> io::Result<OwnedFd> {
 pub(super) fn reap_orphans() {}
 
 impl Family {
-    pub(super) fn new(leader: Pid, Mark: Mark) -> Self {
+    pub(super) fn new(leader: Pid, _: Mark) -> Self {
         Self { leader }
     }
 
