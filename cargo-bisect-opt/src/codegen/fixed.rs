@@ -19,6 +19,8 @@ pub struct Fixed {
     pub compilation: Arc<Compilation>,
     /// The build.
     pub build: With,
+    /// What is tried out, for people.
+    pub subject: String,
 }
 
 impl Level for Fixed {
@@ -31,7 +33,7 @@ impl Level for Fixed {
     }
 
     fn subject(&self) -> String {
-        "one compilation".to_owned()
+        self.subject.clone()
     }
 
     fn headline(&self, _: usize) -> String {

@@ -17,6 +17,7 @@ use crate::{
     events::{Event, Fact},
     lab::Lab,
     program::Program,
+    words::plural,
 };
 
 /// Runs of the target with passes left out of one package.
@@ -98,7 +99,11 @@ impl LeftOut<'_> {
             CounterKind::Llvm => Plan { left_out: names.to_vec(), ..plan },
         };
         let build = self.compilation.with(self.bad, &[(self.package, plan)].into());
-        let fixed = Fixed { compilation: self.compilation.clone(), build };
+        let subject = match names {
+            [name] => format!("without {name}"),
+            names => format!("without {}", plural(names.len(), "pass")),
+        };
+        let fixed = Fixed { compilation: self.compilation.clone(), build, subject };
         let target = self.crates.narrowed(self.tests, Box::new(fixed));
         Ok(lab.try_once(&target)?.map(|run| run.outcome))
     }
