@@ -71,17 +71,9 @@ impl LeftOut<'_> {
             facts.push(Fact { of: "others", text: found.describe(flags) });
         }
         let repairing = Some(&pass.name).filter(|_| outcome == Outcome::Pass).or(found.repairing.first());
-        let mut stop_gap: Vec<_> = repairing.into_iter().cloned().collect();
-        if stop_gap.is_empty() && found.unknown == 0 && !others.is_empty() {
-            // Several do the same, each where those before it have not.
-            let all = [std::slice::from_ref(&pass.name), &others].concat();
-            if self.outcome(lab, &all)? == Some(Outcome::Pass) {
-                stop_gap = all;
-            }
-        }
-        if !stop_gap.is_empty() {
+        if let Some(name) = repairing {
             let package = self.compilation.package(self.package).map_or("the crate", |package| &package.name);
-            let variables = stop_gap::of_pass(of, &passes::without(of, &stop_gap));
+            let variables = stop_gap::of_pass(of, &passes::without(of, std::slice::from_ref(name)));
             let text = format!("until it is mended: {variables} (it was enough for {package})");
             facts.push(Fact { of: "stop-gap", text });
         }

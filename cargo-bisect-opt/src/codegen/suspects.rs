@@ -104,8 +104,8 @@ pub fn others(all: &[Pass], culprit: &Pass) -> Vec<String> {
     let function = culprit.function();
     let before = all.iter().filter(|pass| pass.unit == culprit.unit && pass.number <= culprit.number);
     let mut seen: BTreeSet<_> = [culprit.name.as_str()].into();
-    // The compilers take lists with commas, and rustc cuts flags at spaces.
-    let can_be_named = |name: &str| !name.contains([' ', ',']);
+    // The compilers take lists with commas, and rustc cuts flags at spaces. What has brackets is about analyses, not code.
+    let can_be_named = |name: &str| !name.contains([' ', ',', '<']);
     before
         .filter(|pass| pass.function() == function && can_be_named(&pass.name))
         .filter(|pass| seen.insert(&pass.name))
@@ -195,6 +195,7 @@ mod tests {
             pass(7, "X86 Selection", "a::f"),
             pass(8, "isel", "a::f"),
             pass(9, "late", "a::f"),
+            pass(7, "RequireAnalysisPass<llvm::AAManager>", "a::f"),
         ];
         assert_eq!(others(&all, &all[7]), ["sroa", "licm", "inline"]);
         assert_eq!(others(&all, &all[0]), Vec::<String>::new());
