@@ -35,6 +35,8 @@ pub struct Trace {
     out_dir: PathBuf,
     /// The trial whose line was opened and is not complete.
     open: Option<TrialId>,
+    /// Whether that line has no number, because it is of a repeated run.
+    open_is_repeat: bool,
     /// How the lines of other trials that have begun begin, without their numbers.
     begun: HashMap<TrialId, String>,
     jobs: usize,
@@ -48,7 +50,16 @@ impl Trace {
     /// A trace; a verbose one shows patterns and logs, which are in `out_dir`.
     pub fn new(verbose: bool, out_dir: &Path) -> Self {
         let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
-        Self { verbose, out_dir, open: None, begun, jobs: 1, noun: "change", reported: "reached" }
+        Self {
+            verbose,
+            out_dir,
+            open: None,
+            open_is_repeat: false,
+            begun,
+            jobs: 1,
+            noun: "change",
+            reported: "reached",
+        }
     }
 
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
@@ -84,6 +95,7 @@ impl Trace {
             return Ok(());
         }
         self.open = Some(run.trial);
+        self.open_is_repeat = run.is_repeat;
         write!(err, "{}{beginning}", numbered(run.n)).and_then(|()| err.flush())
     }
 
@@ -117,6 +129,8 @@ impl Trace {
     }
 
     fn trial(&mut self, err: &mut impl Write, trial: &TrialDone) -> io::Result<()> {
+        // It has ended otherwise than before, which makes it a trial of its own.
+        let is_news = self.open == Some(trial.trial) && self.open_is_repeat && !trial.is_repeat;
         if self.open == Some(trial.trial) {
             self.open = None;
         } else {
@@ -130,7 +144,13 @@ impl Trace {
             _ => (ODD, "unresolved"),
         };
         write!(err, "{style}{word}{style:#}  {DIM}{} {}, {}", trial.matches, self.reported, seconds(trial.duration))?;
-        if trial.reason.is_empty() { writeln!(err, "{DIM:#}") } else { writeln!(err, ", {}{DIM:#}", trial.reason) }
+        if !trial.reason.is_empty() {
+            write!(err, ", {}", trial.reason)?;
+        }
+        if is_news {
+            write!(err, "; this is trial {}", trial.n)?;
+        }
+        writeln!(err, "{DIM:#}")
     }
 
     fn complete_line(&mut self, err: &mut impl Write) -> io::Result<()> {

@@ -50,6 +50,26 @@ fn lines_are_numbered_as_they_happen() {
 }
 
 #[test]
+fn a_repeated_run_that_ends_otherwise_is_a_trial_with_a_number() {
+    let scratch = Scratch::new();
+    // It passes from the eleventh run on, whatever is asked: some repeated run contradicts what was seen before.
+    let tired = "echo >> runs; [ $(wc -l < runs) -le 10 ] || exit 0; exec \"$@\"";
+    let finished = search(&scratch, &["--max-runs=20"], tired, &["--fails-when=12"]);
+    let number = |line: &str| {
+        let late = line.split_once("; this is trial ").map(|(_, number)| number);
+        late.unwrap_or(line.get(..4)?).trim().parse().ok()
+    };
+    let numbers: Vec<u64> = finished.stderr.lines().filter_map(number).collect();
+    let recorded: Vec<_> = trials(&scratch).iter().map(|trial| trial["n"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, recorded, "{finished}");
+    assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>(), "{finished}");
+    assert!(
+        finished.stderr.contains("      again with ") && finished.stderr.contains("contradicts itself"),
+        "{finished}"
+    );
+}
+
+#[test]
 fn the_log_that_is_named_is_that_of_the_run() {
     let scratch = Scratch::new();
     let finished = search(&scratch, &["-v"], NOTES, &["--fails-when=3&7|12"]).expect_status(0);
