@@ -1,6 +1,9 @@
 //! What the end of a search means: an exit status, and words with a next step.
 
-use bisect_core::search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict};
+use bisect_core::{
+    ChangeId,
+    search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict},
+};
 
 use crate::{exit_code::Exit, noise::Beliefs, words::plural};
 
@@ -9,6 +12,8 @@ use crate::{exit_code::Exit, noise::Beliefs, words::plural};
 pub struct About<'a> {
     /// A trial as people know it: its number, and where its output is.
     pub log: &'a dyn Fn(TrialId) -> String,
+    /// A line of a trial's output that reports a change.
+    pub line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
     /// See [`Target::is_build`](crate::target::Target::is_build).
     pub is_build: bool,
     /// See [`Target::axis`](crate::target::Target::axis).
@@ -153,7 +158,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
         Verdict::Incomplete(why) => incomplete(*why, found),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
-        Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about.log)),
+        Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
             (Exit::Inconsistent, inconsistent(how, about.log) + &so_far)
@@ -211,7 +216,8 @@ fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String
     format!("nothing to find: {both}{in_runs}; {hint}{longer}")
 }
 
-fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) -> String {
+fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
+    let log = about.log;
     match why {
         Unusable::Unresolved(question, reason) => {
             let with = if *question == Question::All { "every change enabled" } else { "every change disabled" };
@@ -230,8 +236,10 @@ fn unusable(why: &Unusable, search: &Search, log: &dyn Fn(TrialId) -> String) ->
         }
         Unusable::Unasked { trial, changes, .. } => {
             let pattern = search.trial(*trial).pattern();
+            let line = (about.line)(*trial, changes[0]);
+            let line = line.map(|line| format!("; the line is: {line}")).unwrap_or_default();
             format!(
-                "the target cannot be used: given `{pattern}` it reported {}, which the pattern leaves out ({})",
+                "the target cannot be used: given `{pattern}` it reported {}, which the pattern leaves out ({}){line}",
                 changes[0],
                 log(*trial)
             )

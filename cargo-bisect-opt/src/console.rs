@@ -17,6 +17,7 @@ use crate::{
     exit_code::Exit,
     source::{self, Own},
     target::Kind,
+    terminal::Terminal,
     words::{listed, plural, seconds},
 };
 
@@ -160,7 +161,7 @@ impl Trace {
 
 impl Sink for Trace {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let mut err = anstream::stderr().lock();
+        let mut err = Terminal::new(anstream::stderr().lock());
         match event {
             Event::Start(start) => self.start(&mut err, start),
             Event::Run(run) => self.run(&mut err, run),
@@ -215,8 +216,10 @@ pub struct Conclusion;
 impl Sink for Conclusion {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::End(end) if end.status != Exit::Found => end_line(&mut anstream::stderr().lock(), end),
-            Event::Lost(what) => writeln!(anstream::stderr(), "{ODD}note{ODD:#}: {what}"),
+            Event::End(end) if end.status != Exit::Found => {
+                end_line(&mut Terminal::new(anstream::stderr().lock()), end)
+            }
+            Event::Lost(what) => writeln!(Terminal::new(anstream::stderr()), "{ODD}note{ODD:#}: {what}"),
             _ => Ok(()),
         }
     }
@@ -415,9 +418,9 @@ fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<
 impl Sink for Results {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         if self.is_beside_trace {
-            self.show(&mut anstream::stderr().lock(), event)
+            self.show(&mut Terminal::new(anstream::stderr().lock()), event)
         } else {
-            self.show(&mut anstream::stdout().lock(), event)
+            self.show(&mut Terminal::new(anstream::stdout().lock()), event)
         }
     }
 }
@@ -427,7 +430,7 @@ impl Sink for Results {
 /// # Errors
 /// If they cannot be written.
 pub fn list(toggles: &BTreeSet<Toggle>, json: bool) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
+    let mut out = Terminal::new(anstream::stdout().lock());
     if !json {
         return write!(out, "{}", Table(toggles));
     }

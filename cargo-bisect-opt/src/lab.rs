@@ -316,7 +316,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 let verdict = self.search.verdict().expect("the search has ended");
                 let beliefs = |test| self.beliefs_of(test);
                 let (is_build, axis) = (self.target.is_build(), self.target.axis());
-                let about = About { log: &|trial| self.name_of(trial), is_build, axis };
+                let (log, line) = (|trial| self.name_of(trial), |trial, id| self.line_with(trial, id));
+                let about = About { log: &log, line: &line, is_build, axis };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {

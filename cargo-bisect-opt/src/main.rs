@@ -45,6 +45,7 @@ mod since;
 mod slots;
 mod source;
 mod target;
+mod terminal;
 mod waiting;
 mod words;
 
@@ -150,7 +151,12 @@ fn bisect_opt() -> Exit {
     };
     result.unwrap_or_else(|failure| {
         // Nobody is left to tell if this fails, too.
-        let _ = writeln!(anstream::stderr(), "{}error{}: {failure}", console::BAD, console::BAD.render_reset());
+        let _ = writeln!(
+            terminal::Terminal::new(anstream::stderr()),
+            "{}error{}: {failure}",
+            console::BAD,
+            console::BAD.render_reset()
+        );
         failure.exit()
     })
 }

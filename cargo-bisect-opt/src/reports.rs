@@ -20,6 +20,8 @@ const LONGEST: usize = PREFIX.len() + 64 + 1;
 const LINE: usize = 64 << 10;
 /// So much of the text before a marker, and so much of that behind it, is kept for people.
 const CONTEXT: usize = 2 << 10;
+/// Bytes of a line that is shown.
+const SHOWN: usize = 200;
 /// So many lines are kept for one change: more than the frames of any stack.
 const LINES: usize = 256;
 
@@ -173,6 +175,18 @@ impl Text {
             self.lines.truncate(start);
         }
     }
+}
+
+/// The first line of a file that reports a change, for people.
+pub fn line_with(path: &Path, id: ChangeId) -> Option<String> {
+    let bytes = fs_err::read(path).ok()?;
+    let reports = |line: &[u8]| {
+        memmem::find_iter(line, PREFIX).any(|start| {
+            marker::find(&line[start..line.len().min(start + LONGEST)]).is_some_and(|(found, _)| found == id)
+        })
+    };
+    let line = bytes.split(|&byte| byte == b'\n').find(|line| reports(line))?;
+    Some(String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).trim().to_owned())
 }
 
 /// Cuts a stream into lines for [`Reports`], however its reads fall.

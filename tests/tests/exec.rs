@@ -216,3 +216,28 @@ fn a_crash_is_a_failure() {
     let reasons: Vec<_> = finished.events_of("trial").iter().map(|trial| trial["reason"].to_string()).collect();
     assert!(reasons.iter().any(|reason| reason.contains("signal")), "{reasons:?}");
 }
+
+#[test]
+fn a_marker_that_the_target_merely_prints_is_shown_with_its_line() {
+    let scratch = Scratch::new();
+    scratch.write("target.sh", "echo 'documentation: as in [bisect-match 0x1]'; exec \"$@\"");
+    let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
+    let finished = run(command.arg(foreign::executable()).arg("--fails-when=12")).expect_status(3);
+    finished.expect_message(&["0x0000000000000001", "documentation: as in [bisect-match 0x1]"]);
+}
+
+#[test]
+fn escapes_of_the_target_do_not_reach_the_terminal() {
+    let scratch = Scratch::new();
+    scratch.write(
+        "target.sh",
+        "\"$@\" 2> reports; r=$?; sed \"s/step/$(printf '\\033]0;title\\007\\033[2J')step/\" reports >&2; exit $r",
+    );
+    let mut command = scratch.driver(["exec", "--color=always", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
+    let finished = run(command.arg(foreign::executable()).arg("--fails-when=12")).expect_status(0);
+    for output in [&finished.stdout, &finished.stderr] {
+        assert!(!output.contains("\x1b]") && !output.contains("\x1b[2J") && !output.contains('\x07'), "{output:?}");
+        assert!(output.contains("\x1b["), "our own colours do: {output:?}");
+    }
+    assert!(finished.stdout.contains("␛]0;title␇␛[2Jstep 12"), "{finished}");
+}

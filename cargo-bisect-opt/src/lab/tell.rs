@@ -16,6 +16,7 @@ use crate::{
     events::{Event, Found, LogEnd, RunBegins, TrialDone},
     log,
     noise::Sureness,
+    reports,
     target::{Run, Target},
     waiting::Processors,
 };
@@ -75,6 +76,13 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             *numbered += 1;
             *numbered
         })
+    }
+
+    /// A line that reports a change, as a run of this trial has printed or written it.
+    pub(super) fn line_with(&self, trial: TrialId, id: ChangeId) -> Option<String> {
+        let runs = self.runs.get(&trial).into_iter().flatten();
+        let mut files = runs.flat_map(|&run| [self.lab.run_dir.log(run), self.lab.run_dir.report_file(run)]);
+        files.find_map(|file| reports::line_with(&file, id))
     }
 
     /// A trial in the conclusion: its number, and where its output is.
