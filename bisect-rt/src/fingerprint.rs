@@ -64,6 +64,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "it is slow")]
     fn stacks_are_told_apart() {
         // All of up to 9 frames from 4 places, in every order.
         let mut stacks: Vec<Vec<u64>> = vec![vec![]];

@@ -7,14 +7,22 @@
 
 use std::{
     ptr,
-    sync::atomic::{
-        AtomicPtr, AtomicU64,
-        Ordering::{AcqRel, Acquire, Relaxed, Release},
-    },
+    sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release},
+};
+#[cfg(not(all(test, loom)))]
+use std::{
+    sync::atomic::{AtomicPtr, AtomicU64},
     thread,
     time::{Duration, Instant},
 };
 
+#[cfg(all(test, loom))]
+use loom::{
+    sync::atomic::{AtomicPtr, AtomicU64},
+    thread,
+};
+
+#[cfg(not(all(test, loom)))]
 use crate::pages;
 
 /// The bits of a slot that are no part of the key.
@@ -25,16 +33,28 @@ pub(crate) const PENDING: u64 = 1;
 
 /// How long to wait for a claimant before taking it for dead. It is at work for one `write`; what ends it early is a
 /// `fork` in another thread, or a signal whose handler we are in.
+#[cfg(not(all(test, loom)))]
 const PATIENCE: Duration = Duration::from_millis(250);
 
+#[cfg(not(all(test, loom)))]
 const SLOTS: usize = 8;
 
 /// The first level is part of every program that links us.
+#[cfg(not(all(test, loom)))]
 const FIRST_BUCKETS: usize = 128;
 
 /// The others: few, because each that is full is one more line to load, which is seldom in a cache; and not too large
 /// for what they hold, because keys are scattered over all pages of their level. A million keys take 25 MB.
+#[cfg(not(all(test, loom)))]
 const MORE_BUCKETS: [usize; 6] = [1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24];
+
+/// So few that loom goes through all that may happen when they are full.
+#[cfg(all(test, loom))]
+const SLOTS: usize = 1;
+#[cfg(all(test, loom))]
+const FIRST_BUCKETS: usize = 2;
+#[cfg(all(test, loom))]
+const MORE_BUCKETS: [usize; 2] = [2, 2];
 
 /// A cache line of slots.
 #[repr(align(64))]
@@ -55,11 +75,19 @@ struct Found<'a> {
 }
 
 impl Table {
+    #[cfg(not(all(test, loom)))]
     pub(crate) const fn new() -> Self {
         Self {
             first: [const { Bucket([const { AtomicU64::new(0) }; SLOTS]) }; FIRST_BUCKETS],
             more: [const { AtomicPtr::new(ptr::null_mut()) }; MORE_BUCKETS.len()],
         }
+    }
+
+    /// The atomics of loom cannot be made in constants.
+    #[cfg(all(test, loom))]
+    pub(crate) fn new() -> Self {
+        let more = std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
+        Self { first: std::array::from_fn(|_| Bucket::new()), more }
     }
 
     /// The tag of a key.
@@ -123,15 +151,42 @@ impl Table {
     /// Makes a further level, unless another thread is faster; `None`, if there is no memory.
     #[cold]
     fn make_level(&self, level: usize) -> Option<&[Bucket]> {
-        let bytes = MORE_BUCKETS[level].checked_mul(size_of::<Bucket>())?;
-        // A page is aligned as a cache line is, and a bucket of zeros is an empty one.
-        let start = pages::zeroed(bytes)?;
-        if self.more[level].compare_exchange(ptr::null_mut(), start.cast(), Release, Relaxed).is_err() {
+        let start = new_buckets(MORE_BUCKETS[level])?;
+        if self.more[level].compare_exchange(ptr::null_mut(), start, Release, Relaxed).is_err() {
             // SAFETY: nobody but us has seen it.
-            unsafe { pages::free(start, bytes) };
+            unsafe { free_buckets(start, MORE_BUCKETS[level]) };
         }
         self.level(level)
     }
+}
+
+/// So many empty buckets; `None`, if there is no memory.
+#[cfg(not(all(test, loom)))]
+fn new_buckets(count: usize) -> Option<*mut Bucket> {
+    // A page is aligned as a cache line is, and a bucket of zeros is an empty one.
+    Some(pages::zeroed(count.checked_mul(size_of::<Bucket>())?)?.cast())
+}
+
+#[cfg(all(test, loom))]
+fn new_buckets(count: usize) -> Option<*mut Bucket> {
+    let buckets: Box<[Bucket]> = (0..count).map(|_| Bucket::new()).collect();
+    Some(Box::into_raw(buckets).cast())
+}
+
+/// Gives back what [`new_buckets`] made.
+///
+/// # Safety
+/// Nobody uses them any longer.
+#[cfg(not(all(test, loom)))]
+unsafe fn free_buckets(start: *mut Bucket, count: usize) {
+    // SAFETY: the caller says so.
+    unsafe { pages::free(start.cast(), count * size_of::<Bucket>()) };
+}
+
+#[cfg(all(test, loom))]
+unsafe fn free_buckets(start: *mut Bucket, count: usize) {
+    // SAFETY: made by `new_buckets`, and the caller says that nobody uses it.
+    drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(start, count)) });
 }
 
 enum Lookup {
@@ -142,6 +197,11 @@ enum Lookup {
 }
 
 impl Bucket {
+    #[cfg(all(test, loom))]
+    fn new() -> Self {
+        Self(std::array::from_fn(|_| AtomicU64::new(0)))
+    }
+
     #[inline]
     fn get(&self, key: u64) -> Lookup {
         for slot in &self.0 {
@@ -181,6 +241,7 @@ fn bucket_of(buckets: &[Bucket], key: u64) -> &Bucket {
 }
 
 /// Waits until the slot has this value, but not forever.
+#[cfg(not(all(test, loom)))]
 fn becomes(slot: &AtomicU64, value: u64) -> bool {
     for _ in 0..100 {
         if slot.load(Acquire) == value {
@@ -198,6 +259,15 @@ fn becomes(slot: &AtomicU64, value: u64) -> bool {
     false
 }
 
-#[cfg(test)]
+/// To loom, no thread is dead.
+#[cfg(all(test, loom))]
+fn becomes(slot: &AtomicU64, value: u64) -> bool {
+    while slot.load(Acquire) != value {
+        thread::yield_now();
+    }
+    true
+}
+
+#[cfg(all(test, not(loom)))]
 #[path = "table_tests.rs"]
 mod tests;

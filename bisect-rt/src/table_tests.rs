@@ -13,17 +13,19 @@ fn key(n: usize) -> u64 {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it is slow")]
 fn keys_are_found_again_at_every_level() {
+    const KEYS: usize = 200_000;
     let table = Table::new();
-    for n in 0..200_000 {
+    for n in 0..KEYS {
         assert_eq!(table.get(key(n)), None);
         table.insert(key(n), 2 + n as u64 % 2);
         table.insert(key(n), 1);
     }
-    for n in 0..200_000 {
+    for n in 0..KEYS {
         assert_eq!(table.get(key(n)), Some(2 + n as u64 % 2));
     }
-    assert_eq!(table.get(key(200_000)), None);
+    assert_eq!(table.get(key(KEYS)), None);
     assert!(table.level(0).is_some(), "a bucket overflowed");
     assert!(table.level(1).is_some(), "and one of the second level");
 }
@@ -39,6 +41,7 @@ fn the_extreme_keys_are_keys_too() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it is slow")]
 fn keys_with_the_same_low_bits_do_not_crowd() {
     let table = Table::new();
     for n in 0..FIRST_BUCKETS {
@@ -48,6 +51,7 @@ fn keys_with_the_same_low_bits_do_not_crowd() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "it is slow")]
 fn a_million_keys_fit_into_two_more_levels() {
     let table = Table::new();
     for n in 0..1_000_000 {
@@ -66,7 +70,8 @@ fn a_million_keys_fit_into_two_more_levels() {
 
 #[test]
 fn work_is_done_once_and_before_anyone_goes_on() {
-    const KEYS: usize = 3_000;
+    // Miri takes its time.
+    const KEYS: usize = if cfg!(miri) { 3 } else { 3_000 };
     let table = Table::new();
     let counts: Vec<AtomicUsize> = (0..KEYS).map(|_| AtomicUsize::new(0)).collect();
     thread::scope(|scope| {
