@@ -2,6 +2,10 @@
 //! only the last of what was made with different flags; and it compiles everything that depends on a crate once that was
 //! compiled, but where only LLVM was told otherwise, its metadata is the same as before, and that is all that libraries
 //! depend on.
+//!
+//! What is kept is known by arguments, variables and crates. Sources are not among them: what was kept is left aside once a file
+//! that the compiler has named in its dep-info is newer. The rest of the environment, and what build scripts write without
+//! being run again, is supposed to stay as it is while a search lasts.
 
 use std::{
     ffi::OsString,
@@ -11,6 +15,7 @@ use std::{
 };
 
 use super::unit::Unit;
+use crate::remove::remove_tree;
 
 /// What a crate was made from, and where what was made of it is kept.
 #[derive(Debug)]
@@ -61,7 +66,7 @@ impl Reuse {
     pub fn restore(&self) -> io::Result<bool> {
         // Before anything else: cargo compiles what depends on a crate as soon as its metadata is there.
         self.take_note()?;
-        if !self.kept.is_dir() {
+        if !self.kept.is_dir() || self.has_newer_source() {
             return Ok(false);
         }
         for output in &self.outputs {
@@ -88,13 +93,36 @@ impl Reuse {
         for output in &self.outputs {
             fs_err::copy(output, unfinished.join(output.file_name().unwrap_or_default()))?;
         }
+        // What was made from sources that are older.
+        remove_tree(&self.kept)?;
         fs_err::rename(unfinished, &self.kept)
+    }
+
+    /// Whether a source has been edited since the crate was compiled.
+    fn has_newer_source(&self) -> bool {
+        let infos = self.outputs.iter().filter(|output| output.extension().is_some_and(|extension| extension == "d"));
+        let mut infos = infos.map(|info| self.kept.join(info.file_name().unwrap_or_default()));
+        infos.any(|info| {
+            let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
+            let text = std::fs::read_to_string(&info).unwrap_or_default();
+            sources(&text).iter().any(|source| modified(source) > modified(&info))
+        })
     }
 
     fn take_note(&self) -> io::Result<()> {
         create_parent(&self.note)?;
         fs_err::write(&self.note, format!("{:016x}", self.made_from))
     }
+}
+
+/// The sources that a dep-info names: `output: source source`, with blanks in names escaped.
+fn sources(dep_info: &str) -> Vec<PathBuf> {
+    let rules = dep_info.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
+    let words = rules.flat_map(|(_, sources)| {
+        let marked = sources.replace("\\ ", "\0");
+        marked.split(' ').map(|word| word.replace('\0', " ")).collect::<Vec<_>>()
+    });
+    words.filter(|word| !word.is_empty()).map(PathBuf::from).collect()
 }
 
 /// Makes the directory that a file is to be in.
@@ -179,6 +207,22 @@ mod tests {
         assert_eq!([bench.read("a-1.d"), bench.read("liba-1.rlib")], ["1", "1"]);
         bench.write("libb.rmeta", "B");
         assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "3"), "b is another one");
+    }
+
+    #[test]
+    fn what_was_made_from_an_older_source_is_not_put_back() {
+        let bench = Bench::new();
+        bench.write("a source.rs", "1");
+        let text =
+            format!("out.d: {}\n\n# env-dep:X\n", bench.at("a source.rs").display().to_string().replace(' ', "\\ "));
+        assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", &text));
+        assert!(!bench.make("a", "lib", "libb.rmeta", "limit 1", &text));
+        let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+        let source = std::fs::File::options().write(true).open(bench.at("a source.rs")).unwrap();
+        source.set_modified(later).unwrap();
+        let reuse = bench.reuse("a", "lib", "libb.rmeta", "limit 1").unwrap();
+        assert!(!reuse.restore().unwrap());
+        reuse.keep().unwrap();
     }
 
     #[test]
