@@ -59,7 +59,7 @@ impl Random {
     }
 
     /// Less than `end`, each as likely as any other.
-    fn below(&mut self, end: usize) -> usize {
+    pub fn below(&mut self, end: usize) -> usize {
         usize::try_from((u128::from(self.next()) * end as u128) >> 64).expect("less than a usize")
     }
 }

@@ -16,3 +16,4 @@ pub mod process_tree;
 pub mod release_cases;
 pub mod simulator;
 pub mod small_disk;
+pub mod trust;

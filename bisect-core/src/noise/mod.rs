@@ -332,7 +332,7 @@ impl ChangePoint {
         found.map_or(0.0, |found| if is_alone { found.alone } else { found.in_company })
     }
 
-    /// How likely it is that this is wrong, and that a run of this part ends so. Such a run was observed.
+    /// How likely it is that this is wrong, and that a run of this part ends so.
     pub(crate) fn is_not(&self, candidate: Option<usize>, is_alone: bool, part: Part, failed: bool) -> f64 {
         let part = part.plain();
         let kind = if is_alone { Kind::Alone } else { Kind::InCompany };

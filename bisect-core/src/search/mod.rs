@@ -40,6 +40,9 @@
 //! ```
 
 mod bracket;
+mod carry_over;
+mod chance;
+mod checks;
 mod flaky;
 mod noise;
 mod order;
@@ -57,6 +60,8 @@ mod weights;
 use alloc::{sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
+use chance::Chance;
+use checks::Check;
 use flaky::Flaky;
 use procedure::{Answer, Asked, Procedure};
 use progress::Progress;
@@ -64,6 +69,7 @@ use suite::Suite;
 
 use crate::ChangeId;
 
+pub use carry_over::{CarryOver, Effect};
 pub use noise::{Certainty, Estimate, Noise, Suspect};
 pub use order::{Order, simplest_cut, suffixes_below, suffixes_between};
 pub use selection::{Prefix, Selection};
@@ -85,6 +91,8 @@ pub struct Options {
     pub runs_per_trial: NonZeroUsize,
     /// What to make of a target that contradicts itself.
     pub noise: Noise,
+    /// Where random choices begin: the same seed makes the same choices.
+    pub seed: u64,
     /// Stop after so many culprits.
     pub max_sets: Option<NonZeroUsize>,
     /// Do not search for culprits of more changes than this.
@@ -102,6 +110,7 @@ impl Default for Options {
             favours: false,
             runs_per_trial: NonZeroUsize::MIN,
             noise: Noise::Refused,
+            seed: 0,
             max_sets: None,
             max_set_size: None,
             max_runs: None,
@@ -141,8 +150,11 @@ pub struct Search {
     suite: Option<Suite>,
     /// Runs, as long as there may be [`Self::doubt`] about them.
     history: Vec<flaky::Run>,
-    /// Trials that are made once more, and as which: before anything else.
-    again: Vec<(usize, usize)>,
+    /// Runs that are made to see whether the target is reliable, before anything else.
+    checks: Vec<Check>,
+    /// Culprits before whose naming such runs were made.
+    checked_culprits: usize,
+    chance: Chance,
     /// The search goes on under noise.
     flaky: Option<Flaky>,
 }
@@ -157,7 +169,6 @@ impl Search {
         };
         Self {
             procedure: Procedure::new(options.clone()),
-            options,
             trials: Vec::new(),
             wanted: None,
             runs: 0,
@@ -166,8 +177,11 @@ impl Search {
             calibrated: None,
             suite: None,
             history: Vec::new(),
-            again: Vec::new(),
+            checks: Vec::new(),
+            checked_culprits: 0,
+            chance: Chance::new(options.seed),
             flaky,
+            options,
         }
     }
 
@@ -319,8 +333,11 @@ impl Search {
 
     /// Tells the procedure all answers that it waits for and that are known.
     fn advance(&mut self) {
-        while self.stopped.is_none() && self.again_due().next().is_none() {
+        while self.stopped.is_none() && self.checks_due().next().is_none() {
             let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up() };
+            if asked.question == Question::Without && self.skip_without() {
+                continue;
+            }
             let Some((trial, _)) = self.find(&asked) else { return };
             self.stopped = self.distrust(TrialId(trial));
             let progress = &self.trials[trial];
@@ -364,7 +381,7 @@ impl Search {
         match (&self.flaky, &self.suite) {
             (Some(flaky), _) => flaky.verdict().cloned(),
             (None, Some(suite)) => suite.verdict(),
-            (None, None) if self.again_due().next().is_some() => None,
+            (None, None) if self.checks_due().next().is_some() => None,
             (None, None) => self.stopped.as_ref().or(self.procedure.question().err()).cloned(),
         }
     }
@@ -395,8 +412,7 @@ impl Search {
     pub fn trials(&self) -> usize {
         let of_tests = self.suite.as_ref().map_or(0, Suite::trials);
         let under_noise = self.flaky.as_ref().map_or(0, Flaky::trials);
-        let agreeing = self.again.iter().filter(|&&(_, again)| self.trials[again].started > 0);
-        let agreeing = agreeing.filter(|&&again| self.agrees(again)).count();
+        let agreeing = self.repeats().filter(|&trial| self.trials[trial].started > 0).count();
         self.trials.iter().filter(|progress| progress.started > 0).count() - agreeing + of_tests + under_noise
     }
 
@@ -404,6 +420,12 @@ impl Search {
     #[must_use]
     pub fn runs(&self) -> usize {
         self.runs
+    }
+
+    /// Counts a run that was made beside the search and tells it nothing: for [`runs`](Self::runs), and the most that may be
+    /// made.
+    pub fn count_run(&mut self) {
+        self.runs += 1;
     }
 
     /// Distinct changes reported so far.
@@ -438,9 +460,9 @@ impl Search {
 
     /// The trials whose answers are wanted, the one that the procedure waits for first.
     fn wanted(&mut self) -> Vec<usize> {
-        let again: Vec<_> = self.again_due().take(self.options.in_flight.get()).collect();
-        if !again.is_empty() {
-            return again;
+        let checks: Vec<_> = self.checks_due().take(self.options.in_flight.get()).collect();
+        if !checks.is_empty() {
+            return checks;
         }
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
@@ -450,7 +472,8 @@ impl Search {
             let (outcome, reported) = progress.answer(self.options.runs_per_trial.get())?;
             Some((TrialId(trial), outcome, reported))
         };
-        let asked = speculation::wanted(&self.procedure, self.options.in_flight.get(), early_answer);
+        let mut asked = speculation::wanted(&self.procedure, self.options.in_flight.get(), early_answer);
+        asked.retain(|asked| asked.question != Question::Without || !self.may_check());
         let index = |asked: Asked| match self.find(&asked) {
             Some((trial, _)) => trial,
             None => self.add(asked),
@@ -461,8 +484,8 @@ impl Search {
     }
 
     fn runs_wanted(&self, trial: usize) -> usize {
-        let is_again = self.again.iter().any(|&(_, again)| again == trial);
-        if is_again { 1 } else { self.options.runs_per_trial.get() }
+        let is_check = self.checks.iter().any(|check| check.trial == trial);
+        if is_check { 1 } else { self.options.runs_per_trial.get() }
     }
 
     fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {

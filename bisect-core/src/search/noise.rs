@@ -4,23 +4,21 @@ use alloc::vec::Vec;
 
 use super::{
     Progress, Search,
-    flaky::{self, Flaky, Run},
-    procedure::Answer,
+    flaky::{Flaky, Run},
+    progress,
     trial::{Observation, Outcome, Question, TrialId},
     verdict::{Inconsistency, Verdict},
 };
 use crate::{ChangeId, noise::Rate};
-
-/// So many runs are made once more, at most, of a target that never contradicts itself.
-pub(super) const CHECKS: usize = 2;
 
 /// What to make of a target that contradicts itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`].
     Refused,
-    /// Each run is believed, and at most two are made once more. After a contradiction all runs, those before it as well,
-    /// are only evidence, what was found before is no longer, and the search goes on until an answer is as likely as this.
+    /// Each run is believed, and before something is named a few are made to see whether that is right. After a
+    /// contradiction all runs, those before it as well, are only evidence, what was found before is no longer, and the
+    /// search goes on until an answer is as likely as this.
     Suspected(f64),
     /// All runs are only evidence, from the first on.
     Expected(f64),
@@ -135,7 +133,7 @@ impl Search {
                 && progress.outcomes.first() == Some(&Outcome::Fail)
         };
         if let Some(trial) = self.trials.iter().position(failed) {
-            self.run_again(trial);
+            self.check(self.trials[trial].asked.clone(), Outcome::Fail);
         }
         self.wanted = None;
     }
@@ -155,8 +153,8 @@ impl Search {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
             _ => {
-                self.trials.iter().any(|progress| differ(&progress.outcomes))
-                    || self.again.iter().any(|&again| !self.agrees(again))
+                self.trials.iter().any(|progress| progress::differ(&progress.outcomes))
+                    || self.checks.iter().any(|check| !self.agrees(check))
             }
         };
         if contradicts && self.suite.is_none() && self.flaky.is_none() {
@@ -170,80 +168,4 @@ impl Search {
         let flaky = Flaky::new(confidence, &self.options);
         self.flaky = Some(flaky.after(&self.options, known, runs, self.trials.len()));
     }
-
-    /// Has runs made once more before this answer is told, if it would have the first culprit named; says whether any are to
-    /// be made.
-    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>) -> bool {
-        if self.checks_left() == 0 || self.options.runs_per_trial.get() > 1 || !self.procedure.found().is_empty() {
-            return false;
-        }
-        let after = self.procedure.after(answer);
-        let Some(culprit) = after.found().first() else { return false };
-        let (order, count) = (self.options.order, self.checks_left());
-        let doubtful = flaky::most_doubtful(order, &self.seen, &self.history, culprit, count);
-        for trial in &doubtful {
-            self.run_again(trial.0);
-        }
-        !doubtful.is_empty()
-    }
-
-    /// Has an end run once more before it is said that there is no difference: of flaky targets, that is how it looks if they
-    /// happen to pass, or to fail.
-    pub(super) fn check_before_giving_up(&mut self) {
-        let Err(Verdict::NoDifference(outcome)) = self.procedure.question() else { return };
-        let end = match outcome {
-            Outcome::Pass => Question::All,
-            Outcome::Fail => Question::None,
-            Outcome::Unresolved(_) => return,
-        };
-        if let Some(trial) = self.trials.iter().position(|progress| progress.asked.question == end) {
-            (0..self.checks_left()).for_each(|_| self.run_again(trial));
-        }
-    }
-
-    /// How many runs may be made once more.
-    fn checks_left(&self) -> usize {
-        let is_plain =
-            matches!(self.options.noise, Noise::Suspected(_)) && self.suite.is_none() && self.flaky.is_none();
-        if is_plain { CHECKS.saturating_sub(self.again.len()) } else { 0 }
-    }
-
-    /// Has a trial run once more before anything else. That is a trial of its own, which the procedure does not wait for.
-    fn run_again(&mut self, trial: usize) {
-        let again = self.add(self.trials[trial].asked.clone());
-        self.trials[again].is_over = true;
-        self.again.push((trial, again));
-    }
-
-    /// Whether a trial and the one that makes it once more have not ended differently.
-    pub(super) fn agrees(&self, (trial, again): (usize, usize)) -> bool {
-        !differ(&[trial, again].map(|trial| self.trials[trial].outcomes.as_slice()).concat())
-    }
-
-    /// The trial that this one makes once more, and that has not ended otherwise; to see whether the target is reliable.
-    #[must_use]
-    pub fn repeated(&self, id: TrialId) -> Option<TrialId> {
-        let again = self.again.iter().find(|&&(_, again)| again == id.0).filter(|&&again| self.agrees(again));
-        again.map(|&(trial, _)| TrialId(trial))
-    }
-
-    /// The number of a trial for people, from 1: one that makes another once more has the number of that one.
-    #[must_use]
-    pub fn number(&self, id: TrialId) -> usize {
-        let id = self.repeated(id).unwrap_or(id).0;
-        let before = self.again.iter().filter(|&&(_, again)| again < id).filter(|&&again| self.agrees(again));
-        id + 1 - before.count()
-    }
-
-    /// The trials that are made before anything else.
-    pub(super) fn again_due(&self) -> impl Iterator<Item = usize> {
-        let is_due = self.suite.is_none() && self.flaky.is_none() && self.stopped.is_none();
-        let again = self.again.iter().filter(move |_| is_due).map(|&(_, again)| again);
-        again.filter(|&again| self.trials[again].outcomes.is_empty())
-    }
-}
-
-/// Whether runs of the same changes have passed and failed.
-fn differ(outcomes: &[Outcome]) -> bool {
-    outcomes.contains(&Outcome::Pass) && outcomes.contains(&Outcome::Fail)
 }

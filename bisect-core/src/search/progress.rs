@@ -50,3 +50,8 @@ impl Progress {
         self.reported = Arc::new([]);
     }
 }
+
+/// Whether runs of the same changes have passed and failed.
+pub(super) fn differ(outcomes: &[Outcome]) -> bool {
+    outcomes.contains(&Outcome::Pass) && outcomes.contains(&Outcome::Fail)
+}

@@ -24,13 +24,14 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The selection as text for the target; a question that leads to an answer for people asks for text.
+    /// The selection as text for the target. It asks for reports without text: text costs time, locks and memory, so a run
+    /// with it would be another experiment.
     ///
     /// # Panics
     /// If the search is not over hashes.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
-        self.selection.pattern().verbose(self.question == Question::Exactly)
+        self.selection.pattern()
     }
 }
 

@@ -2,7 +2,10 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::trial::{Outcome, Question, Reason, TrialId};
+use super::{
+    carry_over::CarryOver,
+    trial::{Outcome, Question, Reason, TrialId},
+};
 use crate::ChangeId;
 
 /// A minimal set of changes that together make the target fail, confirmed by a run with exactly that set.
@@ -109,6 +112,8 @@ pub enum Unusable {
 pub enum Inconsistency {
     /// It fails now and then, and no change that it reports makes it fail more often, or not by so much that it shows.
     Noise,
+    /// Outcomes follow the run before, not the changes: one run leaves something behind for the next.
+    CarryOver(CarryOver),
     /// The runs of one trial ended differently.
     Runs(TrialId),
     /// A trial failed, but none of the changes that it reported can be what made the difference.

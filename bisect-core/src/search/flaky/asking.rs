@@ -2,7 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::{Flaky, Stage, history, narrowing::Narrowing};
+use super::{
+    Ask, Flaky, Stage, history,
+    narrowing::Narrowing,
+    proof::{Side, Toss},
+};
 use crate::{
     ChangeId,
     noise::Part,
@@ -20,28 +24,23 @@ const UNRESOLVED_LIMIT: usize = 3;
 /// In place of a cut that does not resolve, others are asked up to so many candidates away.
 const FARTHEST: usize = 16;
 
-/// What is still to be seen of a candidate.
-enum Confirming {
-    /// That it fails by itself, beside the forced ones.
-    Alone(usize),
-    /// That the target passes without it after that.
-    Base,
-}
+/// A candidate that is the change with this probability is a suspect: the runs that prove it are those that tell most.
+const SUSPECT: f64 = 0.8;
 
 impl Flaky {
     /// The question that is most worth a run, or how the search ends for want of one.
-    pub(super) fn ask(&self, options: &Options) -> Result<(Question, Selection), Verdict> {
+    pub(super) fn ask(&self, options: &Options) -> Result<Ask, Verdict> {
         let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
         let end = self.direction.wants(options.order, &self.runs, self.in_flight());
         if let Some(end) = end.filter(|_| self.found.is_empty()) {
             if let Some(reason) = self.refusal(&end.1) {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
             }
-            return Ok(end);
+            return Ok(Ask::new(end.0, end.1));
         }
         if self.wants_again {
             let everything = history::everything(options.order, self.direction.mode());
-            return Ok((self.failing_end(), everything));
+            return Ok(Ask::new(self.failing_end(), everything));
         }
         match &self.stage {
             Stage::Ends => Err(match self.always() {
@@ -50,41 +49,52 @@ impl Flaky {
             }),
             Stage::Thin(thinning) => {
                 if !thinning.wants_others(&[]) {
-                    return Ok((Question::Without, history::base(options.order, self.direction.mode())));
+                    return Ok(Ask::new(Question::Without, history::base(options.order, self.direction.mode())));
                 }
                 let selection = self.alone(options, thinning.others());
-                self.refusal(&selection).map_or(Ok((Question::Exactly, selection)), |reason| Err(unresolved(reason)))
+                match self.refusal(&selection) {
+                    Some(reason) => Err(unresolved(reason)),
+                    None => Ok(Ask::new(Question::Exactly, selection)),
+                }
             }
             Stage::Narrow(narrowing) => {
                 let in_flight = self.in_flight().filter_map(|trial| {
                     let has = |id| trial.selection.contains(id);
                     narrowing.part(&trial.selection, has)
                 });
-                let part = match self.confirming(narrowing) {
-                    Some(Confirming::Alone(candidate)) => Part::alone(candidate),
-                    Some(Confirming::Base) => {
-                        let question = (Question::Without, history::base(options.order, self.direction.mode()));
-                        return Ok(Self::named(narrowing, question));
-                    }
-                    None => narrowing.point().next(&in_flight.collect::<Vec<_>>()),
-                };
-                self.nearest(narrowing, part).map_err(unresolved)
+                let confirming = self.confirming(narrowing);
+                let (part, toss) =
+                    confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
+                // The target has to pass once as it does without any change.
+                if let Some(Toss { set, side: Side::Control }) = &toss
+                    && !self.failed_alone(set).is_some_and(|failed| self.passed_since(options, failed))
+                {
+                    let base = (Question::Without, history::base(options.order, self.direction.mode()));
+                    let (question, selection) = Self::named(narrowing, base);
+                    return Ok(Ask { question, selection, toss });
+                }
+                let (question, selection) = self.nearest(narrowing, part).map_err(unresolved)?;
+                // Another question in place of one that does not resolve is no part of the proof.
+                let toss = toss.filter(|_| selection == narrowing.question(part).1);
+                Ok(Ask { question, selection, toss })
             }
         }
     }
 
-    /// What is still to be seen of a candidate that is likely enough to be named.
-    fn confirming(&self, narrowing: &Narrowing) -> Option<Confirming> {
-        let point = narrowing.point();
-        if let Some(candidate) = point.found(1.0 - self.allowed()) {
-            return Some(match self.failed_alone(&narrowing.with(candidate.index)) {
-                None => Confirming::Alone(candidate.index),
-                Some(_) => Confirming::Base,
-            });
+    /// What is still to be seen of a candidate that is likely enough to be named: a run of its proof, and the side that
+    /// the coin has said.
+    fn confirming(&self, narrowing: &Narrowing) -> Option<(Part, Option<Toss>)> {
+        let candidate = narrowing.point().likeliest()?;
+        if candidate.alone < SUSPECT {
+            // It is the one; only whether it suffices is open.
+            let is_it = candidate.probability() >= 1.0 - self.allowed() / 8.0;
+            return is_it.then_some((Part::alone(candidate.index), None));
         }
-        // It is the one; only whether it suffices is open.
-        let candidate = point.likeliest()?;
-        (candidate.probability() >= 1.0 - self.allowed() / 8.0).then_some(Confirming::Alone(candidate.index))
+        let set = narrowing.with(candidate.index);
+        if self.chance.peek() {
+            return Some((Part::alone(candidate.index), Some(Toss { set, side: Side::Suspect })));
+        }
+        Some((Part::below(candidate.index), Some(Toss { set, side: Side::Control })))
     }
 
     /// The question about these candidates, or the nearest one that may tell something.

@@ -6,7 +6,7 @@ use super::{Flaky, Stage, history, narrowing::Narrowing, thinning::Thinning};
 use crate::{
     ChangeId,
     search::{
-        Options,
+        Options, carry_over,
         noise::Certainty,
         selection::Prefix,
         trial::{Outcome, TrialId},
@@ -27,6 +27,9 @@ const MOOT: f64 = 0.9;
 
 /// Runs after which the search is given up, whatever is believed: of a target that goes on to report new changes.
 const MOST: usize = 10_000;
+
+/// One part in so many of the doubt that is allowed is spent on the chance that a suspect is proved that does not matter.
+const CHANCE: f64 = 8.0;
 
 /// What follows from what is known.
 enum Next {
@@ -52,6 +55,11 @@ impl Flaky {
     pub(super) fn conclude(&mut self, options: &Options) {
         if matches!(self.stage, Stage::Ends) && !self.known.is_empty() && self.direction.is_known(&self.runs) {
             self.restart(options);
+        }
+        if self.verdict.is_none()
+            && let Some(carry_over) = carry_over::explanation(&self.known, &self.sequence)
+        {
+            self.verdict = Some(Verdict::Inconsistent(Inconsistency::CarryOver(carry_over)));
         }
         while self.verdict.is_none() {
             let next = match &self.stage {
@@ -88,7 +96,8 @@ impl Flaky {
         if let Some(candidate) = point.found(1.0 - self.allowed()) {
             let set = narrowing.with(candidate.index);
             let failed = self.failed_alone(&set)?;
-            return self.passed_since(options, failed).then(|| self.with_set(options, set, candidate.alone));
+            let is_proved = self.passed_since(options, failed) && self.is_proved(&set);
+            return is_proved.then(|| self.with_set(options, set, candidate.alone));
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
@@ -158,13 +167,22 @@ impl Flaky {
         }
     }
 
+    /// Whether it is proved that the set matters. The chance of a mistake is shared out among all suspects.
+    fn is_proved(&self, set: &[ChangeId]) -> bool {
+        let Some(number) = self.proof_of(set) else { return false };
+        // Of all shares 1/(1·2), 1/(2·3), 1/(3·4), … the sum is 1.
+        let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+        let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
+        self.proofs[number].wealth() >= CHANCE / (share * (1.0 - self.confidence))
+    }
+
     /// The index of the first run that failed with exactly these changes.
     pub(super) fn failed_alone(&self, changes: &[ChangeId]) -> Option<usize> {
         self.runs.iter().position(|run| run.failed && run.is_exactly(changes))
     }
 
     /// Whether the target has passed as it does without any of the changes, after this run.
-    fn passed_since(&self, options: &Options, index: usize) -> bool {
+    pub(super) fn passed_since(&self, options: &Options, index: usize) -> bool {
         let base = history::base(options.order, self.direction.mode());
         self.runs[index..].iter().any(|run| !run.failed && run.selection == base)
     }

@@ -1,10 +1,10 @@
-//! Something is about to be named, of a target that has not contradicted itself. Which runs, made once more, are the
-//! likeliest to show that it is wrong?
+//! Something is about to be named, of a target that has not contradicted itself. How likely is it that it is wrong, and
+//! that a certain run shows that?
 //!
-//! A run that ends otherwise than before is a contradiction, and a reliable target has none. So all other explanations of
-//! what was seen are asked how each run would end: another change and a run that misled, either way round, or only noise.
+//! A run that ends otherwise than expected is a contradiction, and a reliable target has none. So all other explanations
+//! of what was seen are asked how the run would end: another change and a run that misled, either way round, or only noise.
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 
 use super::{
     direction::Direction,
@@ -15,51 +15,57 @@ use crate::{
     ChangeId,
     search::{
         order::Order,
-        trial::TrialId,
+        selection::Selection,
         verdict::{Culprit, Mode},
     },
 };
 
-/// The trials of so many runs that are best made once more before this culprit is named, the same one several times, maybe.
-/// Each is chosen as if those before it will have ended as they did: else the rest need not be made.
-pub(in crate::search) fn most_doubtful(
-    order: Order,
-    known: &[ChangeId],
-    runs: &[Run],
-    culprit: &Culprit,
-    count: usize,
-) -> Vec<TrialId> {
-    let mut runs = runs.to_vec();
-    let first = runs.len();
-    for _ in 0..count {
-        let doubts = doubts(order, known, &runs, culprit).into_iter().zip(&runs);
-        // Of several that are as good, the last: what it needs may still be built.
-        let Some((_, run)) = doubts.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
-        let again = run.clone();
-        runs.push(again);
-    }
-    runs[first..].iter().map(|run| run.trial).collect()
+/// The other explanations of what was seen.
+pub(in crate::search) struct Doubts {
+    others: Vec<Other>,
 }
 
-/// Of each run: how likely it is to end otherwise if it is made once more, because this is not the culprit.
-fn doubts(order: Order, known: &[ChangeId], runs: &[Run], culprit: &Culprit) -> Vec<f64> {
-    let direction = Direction::of(order, runs);
-    let mut doubts = vec![0.0; runs.len()];
-    for mode in [Mode::Enable, Mode::Disable] {
-        let context = Context { order, mode, known, found: &[], runs, costs: (1.0, 1.0) };
-        // That the changes before the present one are needed, and that this is not.
-        let mut weight = direction.probability(mode);
-        for (place, &change) in culprit.changes.iter().enumerate() {
-            let (before, is_alone) = (&culprit.changes[..place], place + 1 == culprit.changes.len());
-            let Some(narrowing) = Narrowing::new(context, before.to_vec()) else { break };
-            let named = narrowing.index(change).filter(|_| mode == culprit.mode);
-            for (run, doubt) in runs.iter().zip(&mut doubts) {
-                if let Some(part) = narrowing.part(&run.selection, |id| run.has(id)) {
-                    *doubt += weight * narrowing.point().is_not(named, is_alone, part, !run.failed);
-                }
+/// That the changes before the one at some place of the set are needed, and that this one is not.
+struct Other {
+    weight: f64,
+    narrowing: Narrowing,
+    /// The place of the change among the candidates, if it is one.
+    named: Option<usize>,
+    is_alone: bool,
+}
+
+impl Doubts {
+    /// What these runs say of this culprit, where these sets were found before.
+    pub(in crate::search) fn new(
+        order: Order,
+        known: &[ChangeId],
+        found: &[Vec<ChangeId>],
+        runs: &[Run],
+        culprit: &Culprit,
+    ) -> Self {
+        let direction = Direction::of(order, runs);
+        let mut others = Vec::new();
+        for mode in [Mode::Enable, Mode::Disable] {
+            let context = Context { order, mode, known, found, runs, costs: (1.0, 1.0) };
+            let mut weight = direction.probability(mode);
+            for (place, &change) in culprit.changes.iter().enumerate() {
+                let (before, is_alone) = (&culprit.changes[..place], place + 1 == culprit.changes.len());
+                let Some(narrowing) = Narrowing::new(context, before.to_vec()) else { break };
+                let named = narrowing.index(change).filter(|_| mode == culprit.mode);
+                let is = narrowing.point().is(named, is_alone);
+                others.push(Other { weight, narrowing, named, is_alone });
+                weight *= is;
             }
-            weight *= narrowing.point().is(named, is_alone);
         }
+        Self { others }
     }
-    doubts
+
+    /// How likely the culprit is wrong, and a run with this selection fails, or passes.
+    pub(in crate::search) fn of(&self, selection: &Selection, failed: bool) -> f64 {
+        let of = |other: &Other| {
+            let part = other.narrowing.part(selection, |id| selection.contains(id))?;
+            Some(other.weight * other.narrowing.point().is_not(other.named, other.is_alone, part, failed))
+        };
+        self.others.iter().filter_map(of).sum()
+    }
 }

@@ -15,11 +15,11 @@ use crate::{
 /// One run that told something.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Run {
-    pub(super) trial: TrialId,
-    pub(super) selection: Selection,
+    pub(in crate::search) trial: TrialId,
+    pub(in crate::search) selection: Selection,
     /// Of the changes that the selection names one by one, those that it came by: another has not mattered.
     pub(super) came_by: Vec<ChangeId>,
-    pub(super) failed: bool,
+    pub(in crate::search) failed: bool,
 }
 
 impl Run {
@@ -32,6 +32,12 @@ impl Run {
         };
         let came_by = selection.forced.iter().copied().filter(|id| observation.reported.contains(id)).collect();
         Some(Self { trial, selection: selection.clone(), came_by, failed })
+    }
+
+    /// A run that is expected to end so, and to come by all that its selection names.
+    pub(in crate::search) fn expected(selection: &Selection, failed: bool) -> Self {
+        let came_by = selection.forced.clone();
+        Self { trial: TrialId(usize::MAX), selection: selection.clone(), came_by, failed }
     }
 
     /// Whether it switched a change, where changes are switched so.
@@ -49,7 +55,7 @@ impl Run {
     }
 
     /// Whether it switched these changes and no others.
-    pub(super) fn is_exactly(&self, changes: &[ChangeId]) -> bool {
+    pub(in crate::search) fn is_exactly(&self, changes: &[ChangeId]) -> bool {
         names_exactly(&self.selection, changes) && self.has_all(changes)
     }
 }
@@ -57,8 +63,9 @@ impl Run {
 /// Whether a selection names these changes, all of them different, and no others. Perhaps not all of them are come by.
 pub(super) fn names_exactly(selection: &Selection, changes: &[ChangeId]) -> bool {
     let Selection { prefix, forced, excluded, .. } = selection;
-    let named = |change: &ChangeId| forced.contains(change);
-    *prefix == Prefix::NONE && excluded.is_empty() && forced.len() == changes.len() && changes.iter().all(named)
+    let named = |change: &ChangeId| forced.contains(change) && !excluded.contains(change);
+    let count = forced.iter().filter(|change| !excluded.contains(change)).count();
+    *prefix == Prefix::NONE && count == changes.len() && changes.iter().all(named)
 }
 
 /// The selection under which the target is as it passes, if `mode` is what breaks it.

@@ -15,19 +15,23 @@ mod direction;
 mod doubtful;
 mod history;
 mod narrowing;
+mod proof;
 mod thinning;
 
 use alloc::{vec, vec::Vec};
 
 use direction::Direction;
 use narrowing::{Context, Narrowing};
+use proof::{Proof, Side};
 use thinning::Thinning;
 
-pub(super) use doubtful::most_doubtful;
+pub(super) use doubtful::Doubts;
 pub(super) use history::Run;
+pub(super) use proof::Toss;
 
 use super::{
     Options, Step,
+    chance::Chance,
     noise::{Certainty, Estimate, Suspect},
     ranked,
     selection::{Prefix, Selection},
@@ -48,6 +52,12 @@ pub(super) struct Flaky {
     /// Every change ever reported, in order.
     known: Vec<ChangeId>,
     runs: Vec<Run>,
+    /// All runs, in the order in which they were made, whichever way round they were.
+    sequence: Vec<Run>,
+    /// Decides of which side a run of a proof is.
+    chance: Chance,
+    /// One for each suspect so far.
+    proofs: Vec<Proof>,
     /// The trials that were begun, numbered from `first` on; each is one run.
     trials: Vec<Asked>,
     first: usize,
@@ -61,10 +71,27 @@ pub(super) struct Flaky {
     verdict: Option<Verdict>,
 }
 
+/// A question that is worth a run.
+#[derive(Clone, Debug)]
+pub(super) struct Ask {
+    pub(super) question: Question,
+    pub(super) selection: Selection,
+    /// The coin that has said that it is asked, if it is part of a proof.
+    pub(super) toss: Option<Toss>,
+}
+
+impl Ask {
+    fn new(question: Question, selection: Selection) -> Self {
+        Self { question, selection, toss: None }
+    }
+}
+
 #[derive(Clone, Debug)]
 struct Asked {
     trial: Trial,
     is_in_flight: bool,
+    /// The proof that it is part of, and its side.
+    side: Option<(usize, Side)>,
     /// Why it told nothing.
     unresolved: Option<Reason>,
 }
@@ -88,6 +115,9 @@ impl Flaky {
             costs: (1.0, 1.0),
             known: Vec::new(),
             runs: Vec::new(),
+            sequence: Vec::new(),
+            chance: Chance::new(options.seed),
+            proofs: Vec::new(),
             trials: Vec::new(),
             first: 0,
             stage: Stage::Ends,
@@ -102,6 +132,7 @@ impl Flaky {
     /// Goes on after a search that made these runs, in which these changes were reported, in order. Trials are numbered
     /// from `first` on.
     pub(super) fn after(mut self, options: &Options, known: Vec<ChangeId>, runs: Vec<Run>, first: usize) -> Self {
+        self.sequence.clone_from(&runs);
         (self.known, self.runs, self.first) = (known, runs, first);
         self.turn(options);
         self.conclude(options);
@@ -124,22 +155,30 @@ impl Flaky {
             }
             return Step::Done(self.end(self.at_limit()));
         }
-        let Some((question, selection)) = self.next(options) else {
+        let Some(Ask { question, selection, toss }) = self.next(options) else {
             return self.verdict.clone().map_or(Step::Wait, Step::Done);
         };
         let trial = Trial { id: TrialId(self.first + self.trials.len()), question, selection, tests: vec![0] };
-        self.begin(trial.clone());
+        self.begin(trial.clone(), toss.as_ref());
         Step::Run(trial)
     }
 
     /// The question that is most worth a run; none if something in flight must be known first, or if the search is over, as it
     /// may turn out to be.
-    pub(super) fn next(&mut self, options: &Options) -> Option<(Question, Selection)> {
+    pub(super) fn next(&mut self, options: &Options) -> Option<Ask> {
         if self.verdict.is_some() {
             return None;
         }
         match self.ask(options) {
-            Ok(asked) => return Some(asked),
+            Ok(ask) => {
+                if let Some(Toss { set, .. }) = &ask.toss {
+                    self.chance.coin();
+                    if self.proof_of(set).is_none() {
+                        self.proofs.push(Proof::new(set));
+                    }
+                }
+                return Some(ask);
+            }
             Err(_) if self.in_flight().next().is_some() => {}
             Err(verdict) => {
                 self.end(verdict);
@@ -148,10 +187,17 @@ impl Flaky {
         None
     }
 
-    /// A run of this trial is started.
-    pub(super) fn begin(&mut self, trial: Trial) {
+    /// The proof of a set, if it was ever a suspect.
+    fn proof_of(&self, set: &[ChangeId]) -> Option<usize> {
+        self.proofs.iter().position(|proof| proof.is_of(set))
+    }
+
+    /// A run of this trial is started. A coin may have said of which side of a proof it is, tossed by this search or by
+    /// that of another test.
+    pub(super) fn begin(&mut self, trial: Trial, toss: Option<&Toss>) {
         self.wants_again = false;
-        self.trials.push(Asked { trial, is_in_flight: true, unresolved: None });
+        let side = toss.and_then(|Toss { set, side }| Some((self.proof_of(set)?, *side)));
+        self.trials.push(Asked { trial, is_in_flight: true, side, unresolved: None });
     }
 
     pub(super) fn has_begun(&self, id: TrialId) -> bool {
@@ -181,7 +227,7 @@ impl Flaky {
     /// The trials that were begun, and how each ended, as far as it did.
     pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
         let Self { trials, runs, .. } = self;
-        trials.into_iter().map(move |Asked { trial, is_in_flight, unresolved }| {
+        trials.into_iter().map(move |Asked { trial, is_in_flight, unresolved, .. }| {
             let failed = runs.iter().find(|run| run.trial == trial.id).map(|run| run.failed);
             let told = failed.map(|failed| if failed { Outcome::Fail } else { Outcome::Pass });
             let untold = Outcome::Unresolved(unresolved.unwrap_or(Reason::Skip));
@@ -220,7 +266,10 @@ impl Flaky {
         if let Outcome::Unresolved(reason) = observation.outcome {
             asked.unresolved = Some(reason);
         }
-        let selection = asked.trial.selection.clone();
+        let (selection, side) = (asked.trial.selection.clone(), asked.side);
+        if let Some((proof, side)) = side {
+            self.prove(proof, side, observation.outcome);
+        }
         self.take(id, &selection, observation, options);
     }
 
@@ -248,6 +297,13 @@ impl Flaky {
         self.conclude(options);
     }
 
+    /// Takes how a run of a proof ended.
+    fn prove(&mut self, proof: usize, side: Side, outcome: Outcome) {
+        let (Stage::Narrow(narrowing), Outcome::Pass | Outcome::Fail) = (&self.stage, outcome) else { return };
+        let rates = narrowing.point().rates().map(|rate| rate.mean);
+        self.proofs[proof].observe(side, outcome == Outcome::Fail, rates);
+    }
+
     /// Takes a run as evidence; or begins the present set anew, if it has shown new changes.
     fn keep(&mut self, run: Run, is_new: bool, options: &Options) {
         match &mut self.stage {
@@ -255,6 +311,7 @@ impl Flaky {
             Stage::Thin(thinning) => thinning.observe(&run),
             Stage::Ends => {}
         }
+        self.sequence.push(run.clone());
         self.runs.push(run);
         if self.found.is_empty() && self.turn(options) || is_new {
             self.restart(options);

@@ -9,7 +9,7 @@ use alloc::{boxed::Box, vec::Vec};
 use super::test::Test;
 use crate::search::{
     Options,
-    flaky::{Flaky, Run},
+    flaky::{Ask, Flaky, Run, Toss},
     noise::Noise,
     ranked,
     selection::Selection,
@@ -120,14 +120,14 @@ impl Test {
     }
 
     /// A run of this trial is started, whoever asked for it.
-    pub(super) fn begin(&mut self, trial: &Trial) {
+    pub(super) fn begin(&mut self, trial: &Trial, toss: Option<&Toss>) {
         if let Some(search) = self.doubt.search_mut() {
-            search.begin(trial.clone());
+            search.begin(trial.clone(), toss);
         }
     }
 
     /// The question of the search under noise that is most worth a run.
-    pub(super) fn asks_for_evidence(&mut self, options: &Options) -> Option<(Question, Selection)> {
+    pub(super) fn asks_for_evidence(&mut self, options: &Options) -> Option<Ask> {
         let Doubt::Yes(search, turns) = &mut self.doubt else { return None };
         let asked = search.next(options);
         *turns += usize::from(asked.is_some());

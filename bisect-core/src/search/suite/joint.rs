@@ -64,6 +64,7 @@ impl Joint {
 
     fn plan(self) -> Plan {
         let Self { question, selection, tests } = self;
-        Plan { question, selection, tests: tests.into_iter().map(|(test, _)| test).collect(), purpose: Purpose::Answer }
+        let tests = tests.into_iter().map(|(test, _)| test).collect();
+        Plan { question, selection, tests, purpose: Purpose::Answer, toss: None }
     }
 }

@@ -22,6 +22,7 @@ use test::Test;
 
 use super::{
     Options, Step,
+    flaky::Toss,
     noise::Noise,
     procedure::{Answer, Procedure},
     selection::Selection,
@@ -61,6 +62,8 @@ struct Plan {
     selection: Selection,
     tests: Vec<usize>,
     purpose: Purpose,
+    /// The coin that has said that it is made, if one has.
+    toss: Option<Toss>,
 }
 
 impl Suite {
@@ -125,7 +128,7 @@ impl Suite {
         self.verdict().expect("all searches have ended")
     }
 
-    fn begin(&mut self, Plan { question, selection, tests, purpose }: Plan, options: &Options) -> usize {
+    fn begin(&mut self, Plan { question, selection, tests, purpose, toss }: Plan, options: &Options) -> usize {
         debug_assert!(!tests.is_empty(), "somebody learns from every run");
         match purpose {
             Purpose::Answer => self.is_pooling = false,
@@ -137,7 +140,7 @@ impl Suite {
         let id = TrialId(self.first + self.runs.len());
         let trial = Trial { id, question, selection, tests };
         if purpose == Purpose::Evidence {
-            trial.tests.iter().for_each(|&test| self.tests[test].begin(&trial));
+            trial.tests.iter().for_each(|&test| self.tests[test].begin(&trial, toss.as_ref()));
         }
         self.runs.push(Runs::new(trial, purpose, options.runs_per_trial.get()));
         id.0 - self.first
@@ -311,7 +314,7 @@ impl Suite {
     fn prefix(&self, selection: Selection, purpose: Purpose) -> Plan {
         let learns = |&test: &usize| self.tests[test].learns_from(&selection).is_some();
         let tests = (0..self.tests.len()).filter(learns).collect();
-        Plan { question: Question::Prefix, selection, tests, purpose }
+        Plan { question: Question::Prefix, selection, tests, purpose, toss: None }
     }
 
     /// How the search ended, if it has: as the worst of the tests' did.

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::search::{
     Options,
-    flaky::Flaky,
+    flaky::{Ask, Flaky},
     noise::{Certainty, Estimate, Noise},
     trial::Outcome,
     verdict::Verdict,
@@ -57,7 +57,7 @@ impl Suite {
         let has_passed = open.iter().any(|(_, test)| passed(test));
         let (question, selection) = if has_passed { procedure.failing_end() } else { procedure.passing_end() };
         let tests = open.iter().map(|&&(number, _)| number).collect();
-        Some(Plan { question, selection, tests, purpose: Purpose::Check })
+        Some(Plan { question, selection, tests, purpose: Purpose::Check, toss: None })
     }
 
     /// What the tests that contradict themselves want to know: the one that has had the fewest runs says what.
@@ -65,10 +65,11 @@ impl Suite {
         let mut askers: Vec<_> =
             (0..self.tests.len()).filter_map(|test| Some((self.tests[test].doubt.turns()?, test))).collect();
         askers.sort_unstable();
-        let (question, selection) = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence(options))?;
+        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence(options))?;
+        let Ask { question, selection, toss } = ask;
         // A test that has a part in it has its say later.
         let tests = (0..self.tests.len()).filter(|&test| self.tests[test].is_evidence(&selection)).collect();
-        Some(Plan { question, selection, tests, purpose: Purpose::Evidence })
+        Some(Plan { question, selection, tests, purpose: Purpose::Evidence, toss })
     }
 
     /// Whether it is being seen whether tests are reliable.

@@ -1,0 +1,214 @@
+//! What is run before something is named, of a target that has not contradicted itself.
+//!
+//! A plain search follows outcomes wherever they lead, so a coin, or a target that depends on the run before, may lead it
+//! to any change. Some runs more show that, if each of them may end otherwise than the search expects. With *n* runs, no
+//! choice of them shows a fair coin in more than 1 - 2^-*n* of all cases. This one comes near to that whatever outcomes
+//! follow, as long as it is not the changes: whether a run is expected to fail or to pass is decided by a coin of the
+//! search's own, so outcomes that know nothing of it agree in half of the cases. Where a simple [rule](carry_over) without
+//! changes explains all outcomes so far, the run is one of which the rule and the changes say different things.
+//!
+//! Which of the runs that are expected to fail, or to pass, is the likeliest to end otherwise is up to the posterior of
+//! the search under noise: see [`flaky::Doubts`].
+
+use alloc::{vec, vec::Vec};
+
+use super::{
+    Search,
+    carry_over::{self, Rule},
+    flaky::{Doubts, Run},
+    noise::Noise,
+    procedure::{Answer, Asked},
+    progress,
+    selection::{Prefix, Selection},
+    trial::{Outcome, Question, TrialId},
+    verdict::{Culprit, Mode, Verdict},
+};
+
+/// Runs before the first culprit is named, if it is one change.
+const BEFORE_FIRST: usize = 5;
+
+/// Runs before each further culprit of one change is named.
+const BEFORE_FURTHER: usize = 3;
+
+/// As many runs as fit are made at once, but no more than this for one that is needed.
+const AT_ONCE: usize = 4;
+
+/// Of the runs before a set of several changes is named, those of the whole set; the others leave a change out.
+const OF_WHOLE_SET: usize = 3;
+
+/// Runs before it is said that there is no difference.
+const BEFORE_GIVING_UP: usize = 2;
+
+/// A run that is made to see whether the target is reliable.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Check {
+    /// The trial that it is.
+    pub(super) trial: usize,
+    /// The trial that it makes once more, if there is one.
+    of: Option<usize>,
+    /// How it ends if the target is reliable.
+    expected: Outcome,
+}
+
+impl Search {
+    /// Has runs made before this answer is taken, if a culprit would be named by it; says whether any are to be made.
+    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>) -> bool {
+        let number = self.procedure.found().len();
+        if !self.may_check() || self.checked_culprits > number {
+            return false;
+        }
+        let after = self.procedure.after(answer);
+        let Some(culprit) = after.found().get(number) else { return false };
+        self.checked_culprits = number + 1;
+        let count = if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER };
+        // Runs beside others cost no time, and in what order they end says less.
+        let count = count.next_multiple_of(self.options.in_flight.get().min(AT_ONCE));
+        let checks = self.choose_checks(culprit, count);
+        for &(ref asked, expected) in &checks {
+            self.check(asked.clone(), expected);
+        }
+        !checks.is_empty()
+    }
+
+    /// Takes it for granted that the target still passes as it did at first, and has runs made instead that tell more, one
+    /// of them likely as it passed. Says whether there is nothing to wait for.
+    pub(super) fn skip_without(&mut self) -> bool {
+        if !self.may_check() {
+            return false;
+        }
+        let passes = Answer { trial: TrialId(self.trials.len()), outcome: Outcome::Pass, reported: None };
+        if !self.check_before_naming(&passes) {
+            self.procedure.answer(&passes);
+        }
+        true
+    }
+
+    /// The runs that are made before this culprit is named, and how each is expected to end.
+    fn choose_checks(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
+        if let [_] = culprit.changes[..] { self.doubtful(culprit, count) } else { self.minimal(culprit) }
+    }
+
+    /// The runs that are the likeliest to show that this culprit is wrong. Each is chosen as if those before it will have
+    /// ended as expected: else the rest need not be made.
+    fn doubtful(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
+        let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
+        let mut runs = self.history.clone();
+        let mut checks = Vec::new();
+        for _ in 0..count {
+            let doubts = Doubts::new(self.options.order, &self.seen, &found, &runs, culprit);
+            let fails = expects_failure(&carry_over::rules(&self.seen, &runs)).unwrap_or_else(|| self.chance.coin());
+            let expected = if fails { Outcome::Fail } else { Outcome::Pass };
+            let candidates = self.ended(expected).into_iter();
+            let doubtful = candidates.map(|asked| (doubts.of(&asked.selection, !fails), asked));
+            // Of several that are as good, the last: what it needs may still be built.
+            let Some((_, asked)) = doubtful.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
+            runs.push(Run::expected(&asked.selection, fails));
+            checks.push((asked, expected));
+        }
+        checks
+    }
+
+    /// A set of several changes without each of them, and in between the whole set: a flaky change is found together with
+    /// innocent ones that were enabled when it happened to fail. No run has shown yet how the set ends without its first
+    /// change, so that is seen twice.
+    fn minimal(&mut self, culprit: &Culprit) -> Vec<(Asked, Outcome)> {
+        let changes = &culprit.changes;
+        let exactly = |forced| {
+            let inverted = culprit.mode == Mode::Disable;
+            let selection = Selection { prefix: Prefix::NONE, forced, inverted, ..Selection::all(self.options.order) };
+            Asked::by_others(Question::Exactly, selection)
+        };
+        let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
+        let left_out = (0..changes.len()).chain([0]);
+        let mut checks: Vec<_> = left_out.map(|change| (exactly(without(change)), Outcome::Pass)).collect();
+        checks.extend(vec![(exactly(changes.clone()), Outcome::Fail); OF_WHOLE_SET]);
+        self.chance.shuffle(&mut checks);
+        checks
+    }
+
+    /// The questions of which a run has ended so, each once.
+    fn ended(&self, outcome: Outcome) -> Vec<Asked> {
+        let mut questions: Vec<Asked> = Vec::new();
+        for progress in self.trials.iter().filter(|progress| progress.outcomes.contains(&outcome)) {
+            if !questions.iter().any(|asked| asked.selection == progress.asked.selection) {
+                questions.push(progress.asked.clone());
+            }
+        }
+        questions
+    }
+
+    /// Has an end run once more before it is said that there is no difference: of flaky targets, that is how it looks if
+    /// they happen to pass, or to fail.
+    pub(super) fn check_before_giving_up(&mut self) {
+        let &Err(&Verdict::NoDifference(outcome)) = &self.procedure.question() else { return };
+        let end = match outcome {
+            Outcome::Pass => Question::All,
+            Outcome::Fail => Question::None,
+            Outcome::Unresolved(_) => return,
+        };
+        let is_new = self.may_check() && self.checks.len() < BEFORE_GIVING_UP;
+        if let Some(trial) = self.trials.iter().position(|progress| progress.asked.question == end).filter(|_| is_new) {
+            let asked = self.trials[trial].asked.clone();
+            for asked in vec![asked; BEFORE_GIVING_UP] {
+                self.check(asked, outcome);
+            }
+        }
+    }
+
+    /// Whether a contradiction would matter: nothing is known of one yet.
+    pub(super) fn may_check(&self) -> bool {
+        matches!(self.options.noise, Noise::Suspected(_)) && self.suite.is_none() && self.flaky.is_none()
+    }
+
+    /// Has a run made before anything else. It is a trial of its own, which the procedure does not wait for.
+    pub(super) fn check(&mut self, asked: Asked, expected: Outcome) {
+        let of = self.trials.iter().position(|progress| progress.asked.selection == asked.selection);
+        let trial = self.add(asked);
+        self.trials[trial].is_over = true;
+        self.checks.push(Check { trial, of, expected });
+    }
+
+    /// Whether a check has not ended otherwise than expected.
+    pub(super) fn agrees(&self, check: &Check) -> bool {
+        let mut outcomes = self.trials[check.trial].outcomes.clone();
+        outcomes.push(check.expected);
+        !progress::differ(&outcomes)
+    }
+
+    /// The trial that this one makes once more, and that has not ended otherwise; to see whether the target is reliable.
+    #[must_use]
+    pub fn repeated(&self, id: TrialId) -> Option<TrialId> {
+        let check = self.checks.iter().find(|check| check.trial == id.0).filter(|check| self.agrees(check))?;
+        check.of.map(TrialId)
+    }
+
+    /// The number of a trial for people, from 1: one that makes another once more has the number of that one.
+    #[must_use]
+    pub fn number(&self, id: TrialId) -> usize {
+        let id = self.repeated(id).unwrap_or(id).0;
+        id + 1 - self.repeats().filter(|&trial| trial < id).count()
+    }
+
+    /// The trials that only make another one once more.
+    pub(super) fn repeats(&self) -> impl Iterator<Item = usize> {
+        let repeats = self.checks.iter().filter(|check| check.of.is_some() && self.agrees(check));
+        repeats.map(|check| check.trial)
+    }
+
+    /// The trials that are made before anything else.
+    pub(super) fn checks_due(&self) -> impl Iterator<Item = usize> {
+        let is_due = self.suite.is_none() && self.flaky.is_none() && self.stopped.is_none();
+        let checks = self.checks.iter().filter(move |_| is_due).map(|check| check.trial);
+        checks.filter(|&trial| self.trials[trial].outcomes.is_empty())
+    }
+}
+
+/// Whether the next check should be one that is expected to fail, if these rules are to be told from the changes: then
+/// the rules that are worth most say that it passes. Nothing, if there is no rule.
+fn expects_failure(rules: &[Rule]) -> Option<bool> {
+    let weight = |fails: bool| -> u64 {
+        rules.iter().filter(|rule| rule.next_fails == Some(fails)).map(|rule| u64::from(rule.weight)).sum()
+    };
+    let (fails, passes) = (weight(true), weight(false));
+    (fails != passes).then_some(passes > fails)
+}

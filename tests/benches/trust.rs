@@ -1,0 +1,129 @@
+//! How often a search names something innocent: simulated targets, the same seeds each time, so the figures are the same
+//! on every machine.
+//!
+//! For each row and each way to search: the share of searches that name a set that is no culprit, the share that names
+//! all culprits and nothing else, and the mean number of runs. `SEEDS=n` instead of 1,000; `ROW=text` for the rows whose
+//! name contains that text; `ONLY=name` for one of the ways; `SHOW=1` for the
+//! searches that name something innocent. Ends with status 1 if a share of innocents is above its
+//! bound: 1% of the searches, and 0.1% with `--confidence 0.99`.
+
+use std::{
+    env,
+    num::NonZeroUsize,
+    process::ExitCode,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
+};
+
+use bisect_core::search::{Noise, Options};
+use bisect_tests::trust::{Row, rows};
+
+/// A way to search, and the share of searches that may name something innocent.
+struct Way {
+    name: &'static str,
+    noise: Noise,
+    runs_per_trial: usize,
+    in_flight: usize,
+    bound: f64,
+}
+
+const DEFAULT: Way =
+    Way { name: "default", noise: Noise::Suspected(0.99), runs_per_trial: 1, in_flight: 1, bound: 0.01 };
+const EXPECTED: Way = Way { name: "0.99", noise: Noise::Expected(0.99), bound: 0.001, ..DEFAULT };
+const WAYS: [Way; 6] = [
+    DEFAULT,
+    Way { name: "-j4", in_flight: 4, ..DEFAULT },
+    Way { name: "count2", runs_per_trial: 2, ..DEFAULT },
+    Way { name: "count2-j4", runs_per_trial: 2, in_flight: 4, ..DEFAULT },
+    EXPECTED,
+    Way { name: "0.99-j4", in_flight: 4, ..EXPECTED },
+];
+
+impl Way {
+    fn options(&self) -> Options {
+        let number = |n| NonZeroUsize::new(n).expect("not zero");
+        Options {
+            noise: self.noise,
+            runs_per_trial: number(self.runs_per_trial),
+            in_flight: number(self.in_flight),
+            ..Options::default()
+        }
+    }
+}
+
+/// What the searches of one row in one way came to.
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    innocent: usize,
+    right: usize,
+    runs: usize,
+}
+
+fn main() -> ExitCode {
+    let is_bench = env::args().any(|arg| arg == "--bench");
+    let seeds = env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(if is_bench { 1_000 } else { 3 });
+    let (wanted, only) = (env::var("ROW").unwrap_or_default(), env::var("ONLY").unwrap_or_default());
+    let ways: Vec<_> = WAYS.iter().filter(|way| only.is_empty() || way.name == only).collect();
+    println!("{seeds} seeds a row; innocents named and right, in percent, and the mean number of runs");
+    print!("{:<36}", "");
+    for way in &ways {
+        print!("{:>20}", way.name);
+    }
+    println!();
+    let mut within = true;
+    for row in rows().iter().filter(|row| row.name.contains(&wanted)) {
+        print!("{:<36}", row.name);
+        for way in &ways {
+            let Counts { innocent, right, runs } = count(row, way, seeds);
+            let is_within = share(innocent, seeds) <= way.bound;
+            within &= is_within;
+            print!(
+                "{:>6.1}{}{:>6.1}{:>7.1}",
+                100.0 * share(innocent, seeds),
+                if is_within { ' ' } else { '!' },
+                100.0 * share(right, seeds),
+                share(runs, seeds)
+            );
+        }
+        println!();
+    }
+    if within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a few thousand")]
+fn share(count: usize, of: usize) -> f64 {
+    count as f64 / of as f64
+}
+
+/// Searches with all seeds, in as many threads as there are processors.
+fn count(row: &Row, way: &Way, seeds: usize) -> Counts {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut counts = Counts::default();
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= seeds {
+                return counts;
+            }
+            let ended = row.search(seed as u64, way.options());
+            if ended.names_innocent && env::var_os("SHOW").is_some() {
+                eprintln!("{}, {}: seed {seed}: {:?} in {} runs", row.name, way.name, ended.named, ended.runs);
+            }
+            counts.innocent += usize::from(ended.names_innocent);
+            counts.right += usize::from(ended.is_right);
+            counts.runs += ended.runs;
+        }
+    };
+    let threads = thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().map(|worker| worker.join().expect("a search does not panic")).fold(
+            Counts::default(),
+            |sum, one| Counts {
+                innocent: sum.innocent + one.innocent,
+                right: sum.right + one.right,
+                runs: sum.runs + one.runs,
+            },
+        )
+    })
+}

@@ -1,0 +1,268 @@
+//! Targets that tempt a search to name something innocent: flaky culprits beside reliable ones, runs that depend on the
+//! run before, bursts, drift, targets that an observer changes. The bench `trust` counts the searches that give in.
+
+use std::collections::BTreeSet;
+
+use bisect_core::{
+    ChangeId,
+    search::{Observation, Options, Outcome, Search, Step, Trial, Verdict},
+};
+
+use crate::flaky::{Random, changes};
+
+/// What a run's outcome depends on beside its own selection.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Manner {
+    /// Nothing: a run without a culprit fails at this rate.
+    Independent(f64),
+    /// Only the number of the run: these outcomes, over and over.
+    Cycle(Vec<bool>),
+    /// A random cycle of at most this length.
+    RandomCycle(usize),
+    /// The outcome of the previous run: the rates at which a run fails after a failure, and after a pass.
+    PreviousOutcome(f64, f64),
+    /// A run fails if the previous run had at least half of the changes on.
+    PreviousHalf,
+    /// A run fails if the previous run had change 0 on.
+    PreviousChange,
+    /// A run with change 0 on fails and removes a file if the file is there, and else leaves one behind.
+    Leftover,
+    /// A run with change 0 on fails, and so do this many runs after it.
+    SlowRecovery(usize),
+    /// Failures come in bursts: the share of runs that fail, and the mean length of a burst.
+    Bursts(f64, f64),
+    /// The rate of failures goes from the first to the second over this many runs.
+    Drift(f64, f64, f64),
+    /// Changes 0 and 1 cost time, and so does text for people; two of these together are too much.
+    Deadline,
+}
+
+/// A target of one row.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// What the table calls it.
+    pub name: &'static str,
+    /// What outcomes depend on beside culprits.
+    pub manner: Manner,
+    /// The culprits: how many changes each has, and at which rate it makes a run fail.
+    pub culprits: Vec<(usize, f64)>,
+}
+
+/// A target with a memory.
+#[derive(Debug)]
+struct World<'a> {
+    row: &'a Row,
+    ids: &'a [ChangeId],
+    culprits: Vec<(BTreeSet<usize>, f64)>,
+    cycle: Vec<bool>,
+    random: Random,
+    runs: usize,
+    /// Whether the previous run failed, had half of the changes on, had change 0 on.
+    previous: [bool; 3],
+    /// A file that was left behind, or a burst that goes on.
+    state: bool,
+    /// Runs that a failure still spoils.
+    spoiled: usize,
+}
+
+/// How one search ended.
+#[derive(Clone, Debug)]
+pub struct Ended {
+    /// The sets that were named, by the numbers of their changes; those of culprits come first.
+    pub named: Vec<BTreeSet<usize>>,
+    /// A set was named that is no culprit, or has more changes than the culprit.
+    pub names_innocent: bool,
+    /// All culprits were named, and nothing else.
+    pub is_right: bool,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Runs that it took.
+    pub runs: usize,
+}
+
+/// Numbers of changes, one of which each seed takes.
+const SIZES: [usize; 12] = [2, 3, 5, 8, 13, 20, 40, 64, 90, 200, 500, 1000];
+
+/// No search is let go on for longer.
+const MAX_RUNS: usize = 3_000;
+
+impl Row {
+    /// A search of the target that this seed makes.
+    #[must_use]
+    pub fn search(&self, seed: u64, mut options: Options) -> Ended {
+        let mut random = Random::new(seed ^ 0x7275_7374);
+        let needed: usize = self.culprits.iter().map(|&(size, _)| size).sum();
+        let size = SIZES[random.below(SIZES.len())].max(2 * needed + 2);
+        let ids = changes(seed, size);
+        // The order of hashes says nothing about the number of a change.
+        let mut places: Vec<usize> = (0..size).collect();
+        (1..size).for_each(|i| places.swap(i, random.below(i + 1)));
+        let ids: Vec<ChangeId> = places.into_iter().map(|place| ids[place]).collect();
+        let mut world = World::new(self, &ids, random);
+        options.max_runs = Some(MAX_RUNS);
+        options.seed = seed;
+        let mut chance = Random::new(seed);
+        let mut search = Search::new(options);
+        let mut in_flight = Vec::new();
+        let verdict = loop {
+            match search.step() {
+                Step::Run(trial) => {
+                    let observation = world.run(&trial);
+                    in_flight.push((trial.id, observation));
+                }
+                Step::Wait => {
+                    let (id, observation) = in_flight.swap_remove(chance.below(in_flight.len()));
+                    search.record(id, observation);
+                }
+                Step::Done(verdict) => break verdict,
+            }
+        };
+        let index = |id: &ChangeId| ids.iter().position(|other| other == id).expect("only reported changes are named");
+        let named: Vec<BTreeSet<usize>> =
+            search.found().iter().map(|culprit| culprit.changes.iter().map(index).collect()).collect();
+        let truth: Vec<&BTreeSet<usize>> = world.culprits.iter().map(|(set, _)| set).collect();
+        let names_innocent = named.iter().any(|set| !truth.contains(&set));
+        let is_right = !names_innocent && named.len() == truth.len();
+        Ended { named, names_innocent, is_right, verdict, runs: search.runs() }
+    }
+}
+
+impl<'a> World<'a> {
+    fn new(row: &'a Row, ids: &'a [ChangeId], mut random: Random) -> Self {
+        let mut next = 0;
+        let mut culprits: Vec<_> = row
+            .culprits
+            .iter()
+            .map(|&(size, rate)| {
+                next += size;
+                ((next - size..next).collect(), rate)
+            })
+            .collect();
+        match row.manner {
+            Manner::PreviousChange | Manner::Leftover | Manner::SlowRecovery(_) => {
+                culprits.push((BTreeSet::from([0]), 0.0));
+            }
+            Manner::Deadline => culprits.push((BTreeSet::from([0, 1]), 0.0)),
+            _ => {}
+        }
+        let cycle = match &row.manner {
+            Manner::Cycle(cycle) => cycle.clone(),
+            Manner::RandomCycle(most) => {
+                let length = 1 + random.below(*most);
+                (0..length).map(|_| random.unit() < 0.5).collect()
+            }
+            _ => Vec::new(),
+        };
+        let state = match row.manner {
+            Manner::Bursts(share, _) => random.unit() < share,
+            _ => true,
+        };
+        Self { row, ids, culprits, cycle, random, runs: 0, previous: [false; 3], state, spoiled: 0 }
+    }
+
+    fn run(&mut self, trial: &Trial) -> Observation {
+        let selection = &trial.selection;
+        let on = |index: usize| selection.contains(self.ids[index]) != selection.inverted;
+        let count = (0..self.ids.len()).filter(|&index| on(index)).count();
+        let first = on(0);
+        let broken: Vec<f64> =
+            self.culprits.iter().filter(|(set, _)| set.iter().all(|&index| on(index))).map(|&(_, rate)| rate).collect();
+        let slow = usize::from(on(0))
+            + usize::from(self.ids.len() > 1 && on(1))
+            + usize::from(trial.pattern().to_string().starts_with('v'));
+        let by_culprit = broken.into_iter().any(|rate| self.random.unit() < rate);
+        let failed = self.by_manner(first, slow) || by_culprit;
+        self.runs += 1;
+        self.previous = [failed, 2 * count >= self.ids.len(), first];
+        let reported = self.ids.iter().copied().filter(|&id| selection.contains(id)).collect();
+        Observation { outcome: if failed { Outcome::Fail } else { Outcome::Pass }, reported }
+    }
+
+    fn by_manner(&mut self, first: bool, slow: usize) -> bool {
+        let [failed, half, change] = self.previous;
+        match self.row.manner {
+            Manner::Independent(rate) => self.random.unit() < rate,
+            Manner::Cycle(_) | Manner::RandomCycle(_) => self.cycle[self.runs % self.cycle.len()],
+            Manner::PreviousOutcome(after_fail, after_pass) => {
+                self.random.unit() < if failed { after_fail } else { after_pass }
+            }
+            Manner::PreviousHalf => half,
+            Manner::PreviousChange => change,
+            Manner::Leftover => {
+                let fails = first && self.state;
+                self.state ^= first;
+                fails
+            }
+            Manner::SlowRecovery(length) => {
+                let fails = first || self.spoiled > 0;
+                self.spoiled = if first { length } else { self.spoiled.saturating_sub(1) };
+                fails
+            }
+            Manner::Bursts(share, length) => {
+                let leaves = if self.state { 1.0 / length } else { share / (1.0 - share) / length };
+                self.state ^= self.random.unit() < leaves;
+                self.state
+            }
+            Manner::Drift(from, to, over) => {
+                #[expect(clippy::cast_precision_loss, reason = "few runs")]
+                let share = (self.runs as f64 / over).min(1.0);
+                self.random.unit() < from + (to - from) * share
+            }
+            Manner::Deadline => slow >= 2,
+        }
+    }
+}
+
+/// The rows of the bench.
+#[must_use]
+pub fn rows() -> Vec<Row> {
+    let row = |name, manner, culprits: &[(usize, f64)]| Row { name, manner, culprits: culprits.to_vec() };
+    let cycle = |text: &str| Manner::Cycle(text.chars().map(|c| c == 'F').collect());
+    let alone = || Manner::Independent(0.0);
+    vec![
+        row("reliable {1}", alone(), &[(1, 1.0)]),
+        row("reliable {1}, {1}", alone(), &[(1, 1.0), (1, 1.0)]),
+        row("reliable {2}", alone(), &[(2, 1.0)]),
+        row("reliable {1}, {2}, {3}", alone(), &[(1, 1.0), (2, 1.0), (3, 1.0)]),
+        row("{1} at 0.5", alone(), &[(1, 0.5)]),
+        row("{1} at 0.9, 0.1 without", Manner::Independent(0.1), &[(1, 0.9)]),
+        row("{1} at 0.7, 0.3 without", Manner::Independent(0.3), &[(1, 0.7)]),
+        row("{1} reliable, 0.3 without", Manner::Independent(0.3), &[(1, 1.0)]),
+        row("{1} reliable, {1} at 0.5", alone(), &[(1, 1.0), (1, 0.5)]),
+        row("{1}, {1} reliable, {1} at 0.5", alone(), &[(1, 1.0), (1, 1.0), (1, 0.5)]),
+        row("{1} reliable, {1} at 0.2", alone(), &[(1, 1.0), (1, 0.2)]),
+        row("{1} reliable, {1} at 0.9", alone(), &[(1, 1.0), (1, 0.9)]),
+        row("{2} reliable, {1} at 0.5", alone(), &[(2, 1.0), (1, 0.5)]),
+        row("{1} reliable, {2} at 0.5", alone(), &[(1, 1.0), (2, 0.5)]),
+        row("nothing, 0.05", Manner::Independent(0.05), &[]),
+        row("nothing, 0.1", Manner::Independent(0.1), &[]),
+        row("nothing, 0.3", Manner::Independent(0.3), &[]),
+        row("nothing, 0.5", Manner::Independent(0.5), &[]),
+        row("nothing, 0.7", Manner::Independent(0.7), &[]),
+        row("nothing, 0.9", Manner::Independent(0.9), &[]),
+        row("nothing, 0.95", Manner::Independent(0.95), &[]),
+        row("cycle FP", cycle("FP"), &[]),
+        row("cycle FPP", cycle("FPP"), &[]),
+        row("cycle FPF", cycle("FPF"), &[]),
+        row("cycle FPPF", cycle("FPPF"), &[]),
+        row("random cycles up to 12", Manner::RandomCycle(12), &[]),
+        row("after FAIL 0.2, after pass 0.8", Manner::PreviousOutcome(0.2, 0.8), &[]),
+        row("after FAIL 0.8, after pass 0.2", Manner::PreviousOutcome(0.8, 0.2), &[]),
+        row("previous run had half on", Manner::PreviousHalf, &[]),
+        row("previous run had change 0 on", Manner::PreviousChange, &[]),
+        row("change 0 leaves a file, removes it", Manner::Leftover, &[]),
+        row("change 0 spoils the next run", Manner::SlowRecovery(1), &[]),
+        row("change 0 spoils the next two", Manner::SlowRecovery(2), &[]),
+        row("bursts of 5, 20% of runs", Manner::Bursts(0.2, 5.0), &[]),
+        row("bursts of 10, 50% of runs", Manner::Bursts(0.5, 10.0), &[]),
+        row("bursts of 30, 50% of runs", Manner::Bursts(0.5, 30.0), &[]),
+        row("bursts of 5, beside a {1}", Manner::Bursts(0.2, 5.0), &[(1, 1.0)]),
+        row("drift 0 to 1 over 60 runs", Manner::Drift(0.0, 1.0, 60.0), &[]),
+        row("drift 1 to 0 over 60 runs", Manner::Drift(1.0, 0.0, 60.0), &[]),
+        row("a deadline, text costs time", Manner::Deadline, &[]),
+    ]
+}
+
+#[cfg(test)]
+#[path = "trust_tests.rs"]
+mod tests;
