@@ -31,6 +31,11 @@ impl Seed {
         number.map(Self).ok_or_else(|| "a seed is a whole number below 2^53".to_owned())
     }
 
+    /// Where the random choices of the search begin.
+    pub fn of_search(self) -> u64 {
+        self.0
+    }
+
     /// A random number for an execution of the target: the same for the same seed, run and execution.
     pub fn number(self, run: usize, execution: usize) -> u64 {
         let [run, execution] = [run, execution].map(|n| Field::U64(n as u64));

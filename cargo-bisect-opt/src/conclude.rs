@@ -2,7 +2,9 @@
 
 use bisect_core::{
     ChangeId,
-    search::{Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict},
+    search::{
+        CarryOver, Effect, Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict,
+    },
 };
 
 use crate::{exit_code::Exit, noise::Beliefs, words::plural};
@@ -251,6 +253,9 @@ fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String 
     const ADVICE: &str = "does one run leave something behind for the next, or is it flaky? Try --confidence 0.99";
     match how {
         Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
+        Inconsistency::CarryOver(carry_over) => {
+            format!("one run leaves something behind for the next: {}. {LEFTOVER}", rule(carry_over))
+        }
         Inconsistency::Runs(trial) => {
             format!(
                 "the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}",
@@ -273,6 +278,31 @@ fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String 
         Inconsistency::Endless => {
             format!("the target is inconsistent: it reports ever new changes and fails with all of them; {ADVICE}")
         }
+    }
+}
+
+/// What to do about a target whose runs depend on each other.
+const LEFTOVER: &str = "Look for files, ports, databases or caches that a run creates and the next one finds; each run has \
+                        an empty TMPDIR of its own, and {slot} or BISECT_SLOT make names that no parallel run has";
+
+/// What outcomes follow, if not the changes of the run.
+fn rule(carry_over: &CarryOver) -> String {
+    let ends = |effect: &Effect| match effect {
+        Effect::Fails => "fails",
+        Effect::Passes => "passes",
+    };
+    match carry_over {
+        CarryOver::Cycle(cycle) if *cycle == [true, false] || *cycle == [false, true] => {
+            "every other run fails, whatever is enabled".to_owned()
+        }
+        CarryOver::Cycle(cycle) => {
+            let outcomes: Vec<_> = cycle.iter().map(|&failed| if failed { "fail" } else { "pass" }).collect();
+            format!("the outcomes repeat, whatever is enabled: {}", outcomes.join(", "))
+        }
+        CarryOver::Change(change, effect) => {
+            format!("a run {} if the run before it had change {change} enabled", ends(effect))
+        }
+        CarryOver::Many(effect) => format!("a run {} if the run before it had many changes enabled", ends(effect)),
     }
 }
 

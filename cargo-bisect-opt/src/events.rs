@@ -74,7 +74,7 @@ pub struct Start {
     pub target: String,
     /// Runs at once.
     pub jobs: usize,
-    /// Seed of all random choices. The search makes none: the same answers lead to the same search.
+    /// Seed of all random choices: with the same answers it leads to the same search.
     pub seed: Seed,
 }
 

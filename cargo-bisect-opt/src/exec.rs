@@ -262,6 +262,10 @@ impl Target for Exec {
         }])
     }
 
+    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+        vec![&shown.reports]
+    }
+
     fn take_notes(&self) -> Vec<String> {
         std::mem::take(&mut self.learned().notes)
     }

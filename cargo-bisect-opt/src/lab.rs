@@ -3,6 +3,7 @@
 mod doubts;
 mod split;
 mod tell;
+mod texts;
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -14,18 +15,18 @@ use std::{
 };
 
 use bisect_core::{
-    ChangeId, Pattern,
+    ChangeId,
     search::{Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId, Verdict},
 };
 
 use doubts::Doubts;
+use texts::Texts;
 
 use crate::{
     chance::Seed,
     conclude::{About, conclude},
     crew::{Assignment, Crew, Next},
     culprits,
-    describe::Description,
     events::{End, Event, Found, RunBegins, Start},
     exit_code::Exit,
     interrupt::Interrupt,
@@ -237,16 +238,14 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     held: Vec<(Trial, T::Shown)>,
     /// Runs with every change or with none that were recorded.
     ends: usize,
-    /// Changes on lines that were touched.
-    touched: BTreeSet<ChangeId>,
     /// The numbers of trials that have one.
     numbers: HashMap<TrialId, usize>,
     /// The runs of each trial, by their numbers.
     runs: HashMap<TrialId, Vec<usize>>,
     /// The first run of the whole target with every change, and with none, by its number.
     run_at_end: HashMap<Question, usize>,
-    /// How many changes were touched when the search was asked to favour them.
-    favoured: Option<usize>,
+    /// What the target says about changes.
+    texts: Texts,
     /// Of trials that have been asked and not told yet.
     progress: HashMap<TrialId, Progress>,
     /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
@@ -266,9 +265,6 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     /// What there is to say where runs are only evidence.
     doubts: Doubts,
 }
-
-/// The text of so many changes is not asked for only to name suspects.
-const MANY: usize = 10_000;
 
 /// A trial that is being answered.
 #[derive(Default)]
@@ -290,11 +286,10 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             crew,
             held: Vec::new(),
             ends: 0,
-            touched: BTreeSet::new(),
             numbers: HashMap::new(),
             runs: HashMap::new(),
             run_at_end: HashMap::new(),
-            favoured: None,
+            texts: Texts::default(),
             progress: HashMap::new(),
             accounts: HashMap::new(),
             told: Vec::new(),
@@ -336,7 +331,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 return Ok(Err(RunError::Interrupted));
             }
             self.end_obsolete();
-            if self.search.verdict().is_some() {
+            self.want_texts();
+            if self.search.verdict().is_some() && !self.texts.is_pending() {
                 return Ok(Ok(()));
             }
             self.start_runs()?;
@@ -355,6 +351,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 return Ok(Err(error));
             }
             self.judge_held()?;
+            if self.favour_touched()? {
+                self.try_split()?;
+            }
             self.tell_found(false)?;
         }
     }
@@ -368,13 +367,10 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 Next::Gone => {}
                 Next::Interrupted => return Err(RunError::Interrupted),
                 Next::Over { trial, result, patience } => {
-                    let learned = result.and_then(|shown| {
+                    let shown = result?;
+                    if !self.take_text(&trial, &shown) {
                         self.target.learn(&trial, &shown)?;
-                        Ok(shown)
-                    });
-                    match learned {
-                        Ok(shown) => self.held.push((trial, shown)),
-                        Err(error) => return Err(error),
+                        self.held.push((trial, shown));
                     }
                     if patience.is_some() {
                         next = self.crew.next(patience);
@@ -397,6 +393,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     }
 
     fn start_runs(&mut self) -> io::Result<()> {
+        if self.start_text_run() {
+            return Ok(());
+        }
         while self.crew.has_room() {
             // Those that are held are in flight as far as the search knows.
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
@@ -404,7 +403,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             let run = self.lab.before.runs + self.search.runs();
             self.tell_run(&trial, run)?;
             let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
-            let pattern = self.pattern(&trial);
+            let pattern = trial.pattern();
             let (repetition, is_split) = (self.repetition(), self.tests.is_some());
             self.crew.start(Assignment { trial, pattern, run, repetition, is_split, log, report_file });
         }
@@ -435,7 +434,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 Ok(runs) => self.record(&trial, runs)?,
                 Err(shown) => self.held.push((trial, shown)),
             }
-            if is_end && self.knows_ends() && self.search.can_split() && self.split()? {
+            if is_end && self.try_split()? {
                 break;
             }
         }
@@ -461,47 +460,14 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         !left_out.is_empty() && !self.search.is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
+    /// Goes on for each failing test, if that is how the target is searched and all is known that has to be.
+    fn try_split(&mut self) -> io::Result<bool> {
+        Ok(self.knows_ends() && !self.awaits_places() && self.search.can_split() && self.split()?)
+    }
+
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
         self.ends >= 2 * self.lab.options.runs_per_trial.get()
-    }
-
-    /// What the target gets to know of a trial. Where it matters which places changed, the first runs must say where
-    /// changes are.
-    fn pattern(&self, trial: &Trial) -> Pattern {
-        let pattern = trial.pattern();
-        let is_end = matches!(trial.question, Question::All | Question::None);
-        let is_noisy = trial.tests.iter().any(|&test| self.search.is_noisy_test(test));
-        let wants_text = self.lab.since.is_some() && self.is_end(trial) || is_noisy && self.search.changes() < MANY;
-        let verbose = pattern.verbose || wants_text && is_end;
-        pattern.verbose(verbose)
-    }
-
-    /// Learns from a run at one of the ends which changes are likelier.
-    fn note_places(&mut self, runs: &[Run]) {
-        let Some(since) = &self.lab.since else { return };
-        for run in runs {
-            let places: Vec<_> =
-                run.reports.ids().iter().map(|&id| (id, Description::parse(run.reports.text(id)))).collect();
-            self.touched.extend(since.touched(places.iter().map(|(id, description)| (*id, description))));
-        }
-    }
-
-    /// Has the search prefer the changes that were touched.
-    fn favour_touched(&mut self) -> io::Result<()> {
-        let Some(since) = &self.lab.since else { return Ok(()) };
-        // An end may be run once more.
-        if self.favoured.replace(self.touched.len()) == Some(self.touched.len()) {
-            return Ok(());
-        }
-        let (touched, commit) = (self.touched.len(), &since.commit()[..12]);
-        let note = if touched > 0 {
-            format!("of the changes, {touched} are on lines that changed since {commit}: these are tried first")
-        } else {
-            format!("no change is on a line that changed since {commit}")
-        };
-        self.search.favour(self.touched.iter().copied());
-        self.lab.tell(&Event::Note(&note))
     }
 
     fn record(&mut self, trial: &Trial, runs: Vec<Run>) -> io::Result<()> {
@@ -524,14 +490,15 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 self.looks_again = Some(trial.question);
             }
             self.failed_at_end.extend(failed);
-            self.note_places(&runs);
-            if self.knows_ends() && !self.search.is_noisy() {
-                self.favour_touched()?;
-            }
         }
         let is_noisy = |index: usize| self.tests.is_none() || self.search.is_noisy_test(trial.tests[index]);
         self.doubts.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
         self.tell_doubts()?;
+        if trial.question == Question::Exactly || self.is_end(trial) {
+            for run in &runs {
+                self.texts.learn(&run.reports);
+            }
+        }
         if trial.question == Question::Exactly {
             self.accounts.insert(trial.id, runs);
         }

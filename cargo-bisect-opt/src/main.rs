@@ -248,6 +248,7 @@ fn bisect(
             max_set_size: args.max_set,
             max_runs: args.max_runs,
             favours: since.is_some(),
+            seed: seed.of_search(),
             noise: args.confidence.map_or(engine::Noise::Suspected(noise::CONFIDENCE), engine::Noise::Expected),
             ..engine::Options::default()
         },

@@ -42,6 +42,7 @@ use crate::{
     events::{Change, StopGap},
     interrupt::Interrupt,
     launcher::Launcher,
+    reports::Reports,
     target::{Kind, Request, Run, RunError, Target, lost_log_note},
 };
 use attempt::Attempt;
@@ -360,6 +361,17 @@ impl Target for Program {
                 Ok(vec![self.judge_by(&criteria, attempt)])
             }
         }
+    }
+
+    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+        match shown {
+            Shown::Separate(solos) => solos.iter().map(|solo| &solo.attempt.reports).collect(),
+            Shown::Together(attempt) => vec![&attempt.reports],
+        }
+    }
+
+    fn needs_text_run(&self) -> bool {
+        self.level().is_none()
     }
 
     fn tests(&self) -> Option<Vec<String>> {

@@ -47,6 +47,14 @@ pub trait Target: Sync {
     /// The run itself, as long as that depends on others.
     fn judge(&self, trial: &Trial, shown: Self::Shown) -> Result<Vec<Run>, Self::Shown>;
 
+    /// What a run reported, however it ended: of each process that was asked for text of its own.
+    fn reports<'a>(&self, shown: &'a Self::Shown) -> Vec<&'a Reports>;
+
+    /// Whether only a run that asks for text says what changes are. Else every run does.
+    fn needs_text_run(&self) -> bool {
+        true
+    }
+
     /// No other run will come: from now on every run can be judged, by what is known.
     fn settle(&self) {}
 

@@ -106,12 +106,22 @@ fn a_target_that_reports_what_it_was_not_asked_for() {
 }
 
 #[test]
-fn a_culprit_that_cannot_be_confirmed_is_not_found() {
-    let finished = search(&[], &["--fails-when=12", "--mode=passes-when-watched"]).expect_status(4);
-    expect_nothing_found(&finished);
+fn a_target_that_text_changes_is_searched_without_text() {
+    let finished = search(&[], &["--fails-when=12", "--mode=passes-when-watched"]).expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
+    assert!(finished.events_of("trial").iter().all(|trial| !trial["pattern"].as_str().unwrap().starts_with('v')));
+}
+
+#[test]
+fn a_target_that_leaves_something_behind_for_its_next_run_accuses_no_change() {
+    for options in [&[][..], &["--confidence=0.99"], &["--count=2"], &["--max-set=1"]] {
+        let finished = search(options, &["--fails-when=12", "--mode=alternates"]).expect_status(4);
+        expect_nothing_found(&finished);
+        finished.expect_message(&["one run leaves something behind for the next", "every other run fails"]);
+    }
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN"]);
-    let finished = run(command.arg(foreign::executable()).args(["--fails-when=12", "--mode=passes-when-watched"]));
+    let finished = run(command.arg(foreign::executable()).args(["--fails-when=12", "--mode=alternates"]));
     assert_eq!(finished.expect_status(4).stdout, "", "nothing on standard output");
 }
 

@@ -133,7 +133,7 @@ fn the_end_carries_the_exit_status() {
         (&["--fails-when=12"][..], 0),
         (&[], 1),
         (&["--fails-when=12", "--mode=silent"], 3),
-        (&["--fails-when=12", "--mode=passes-when-watched"], 4),
+        (&["--fails-when=12", "--mode=alternates"], 4),
     ] {
         let finished = search(&scratch, &[], program).expect_status(status);
         assert_eq!(finished.events_of("end")[0]["status"], status);

@@ -62,13 +62,16 @@ fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
     }
     tree.expect_gone();
 
-    // Logs and reports are those of the trials that were told, and of the two runs that were made once more.
+    // Logs and reports are those of the trials that were shown, of the runs that were made again, and of one for each
+    // culprit, which says what it is.
     let names = |folder: &str| -> BTreeSet<_> {
         let entries = fs::read_dir(scratch.dir().join("bisect.out").join(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".log", "")).collect()
     };
     let runs_of = |trial: &Value| usize::try_from(trial["runs"].as_u64().unwrap()).unwrap();
-    assert_eq!(names("runs").len(), finished.events_of("trial").iter().map(runs_of).sum::<usize>() + 2, "{finished}");
+    let shown = finished.events_of("trial").iter().map(runs_of).sum::<usize>();
+    let again = finished.stderr.matches("again with").count();
+    assert_eq!(names("runs").len(), shown + again + finished.events_of("found").len(), "{finished}");
     assert_eq!(names("runs"), names("reports"));
     let runs = usize::try_from(finished.events_of("end")[0]["runs"].as_u64().unwrap()).unwrap();
     assert!(runs > names("runs").len(), "{finished}");

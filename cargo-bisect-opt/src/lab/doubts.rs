@@ -7,10 +7,7 @@ use std::{
     time::Duration,
 };
 
-use bisect_core::{
-    ChangeId,
-    search::{Noise, Outcome},
-};
+use bisect_core::search::{Noise, Outcome};
 
 use super::Session;
 use crate::{
@@ -41,8 +38,6 @@ pub(super) struct Doubts {
     runs: u32,
     executions: u32,
     executed_in: Duration,
-    /// What the target said about changes.
-    texts: HashMap<ChangeId, Vec<String>>,
 }
 
 /// How long runs took.
@@ -72,20 +67,14 @@ impl Doubts {
             };
             costs.runs += 1;
             costs.duration += run.started_in + run.duration;
-            for &id in run.reports.ids() {
-                let text = run.reports.text(id);
-                if !text.is_empty() {
-                    self.texts.entry(id).or_insert_with(|| text.to_vec());
-                }
-            }
         }
     }
 }
 
 impl Doubts {
-    /// From here on it is about single tests, each in a process of its own. What the target said stays true.
+    /// From here on it is about single tests, each in a process of its own.
     pub(super) fn forget(&mut self) {
-        *self = Self { texts: std::mem::take(&mut self.texts), ..Self::default() };
+        *self = Self::default();
     }
 
     /// How often a run is best executed, where each execution counts.
@@ -113,7 +102,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// What is believed of one test, or of the whole target, if its runs are only evidence.
     pub(super) fn beliefs_of(&self, test: usize) -> Option<Beliefs> {
-        let said = |id| self.doubts.texts.get(&id).cloned().unwrap_or_default();
+        let said = |id| self.texts.of(id).to_vec();
         let beliefs = Beliefs::new(&self.search.estimate_of(test)?, said);
         Some(match &self.tests {
             Some(tests) => beliefs.of_test(tests[test].clone()),

@@ -30,7 +30,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             self.run_at_end.entry(trial.question).or_insert(run);
         }
         let search = &self.search;
-        let pattern = self.pattern(trial).to_string();
+        let pattern = trial.pattern().to_string();
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
         let progress = self.progress.entry(trial.id).or_default();
         progress.pattern.clone_from(&pattern);
@@ -122,6 +122,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             if known.is_some() && (self.tests.is_none() || !at_end) {
                 continue;
             }
+            if !at_end && !self.has_text(&changes) {
+                continue;
+            }
             let number = known.unwrap_or(self.told.len());
             if known.is_none() {
                 self.told.push(changes);
@@ -181,11 +184,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
         failures.dedup();
-        let change = |&id: &ChangeId| {
-            // Where several tests say something about it, they say the same.
-            let text = runs.iter().map(|run| run.reports.text(id)).find(|text| !text.is_empty()).unwrap_or_default();
-            self.target.change(id, text)
-        };
+        let change = |&id: &ChangeId| self.target.change(id, self.texts.of(id));
         let changes: Vec<_> = culprit.changes.iter().map(change).collect();
         let stop_gap = match culprit.mode {
             Mode::Enable => self.target.stop_gap(&culprit.changes, &changes),
@@ -203,10 +202,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             within: self.lab.within,
             headline: self.target.headline(culprit.changes.len()),
             is_of_tests: self.tests.is_some(),
-            reproduce: self
-                .lab
-                .repetition
-                .line(self.target.reproduce(&self.search.alone(culprit).pattern().verbose(true), &tests)),
+            reproduce: self.lab.repetition.line(self.target.reproduce(&self.search.alone(culprit).pattern(), &tests)),
             tests,
             stop_gap,
             failures,

@@ -7,7 +7,7 @@
 
 use bisect_core::Pattern;
 
-use super::{Failure, Failures, Program, attempt::Attempt, criteria::Part, failures::Focus, run::new_reports};
+use super::{Failure, Failures, Program, attempt::Attempt, criteria::Part, failures::Focus};
 use crate::{
     calibration::Side,
     cargo::{Artifacts, Subcommand},
@@ -63,7 +63,7 @@ impl Program {
         artifacts: &Artifacts,
         request: &Request<'_>,
     ) -> Result<Failures, RunError> {
-        let mut reports = new_reports(request.pattern);
+        let mut reports = self.new_reports(request.pattern);
         let mut failed = Failures::new();
         for _ in 0..request.repetition.times() {
             let execution = self.execute(focus, artifacts, request, &mut reports)?;

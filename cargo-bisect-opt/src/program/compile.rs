@@ -15,7 +15,7 @@ use super::{
     attempt::Attempt,
     criteria::Part,
     failures::{Failure, Failures},
-    run::{new_reports, unusable},
+    run::unusable,
 };
 use crate::{
     cargo::{Built, Output},
@@ -31,7 +31,7 @@ const NOT_BEGUN: &str = "cargo fails before it compiles anything";
 impl Program {
     /// Builds what the selection says; several times, if that is asked for.
     pub(super) fn compile(&self, request: &Request<'_>) -> Result<Attempt, RunError> {
-        let mut reports = new_reports(request.pattern);
+        let mut reports = self.new_reports(request.pattern);
         let with = self.build_with(request)?;
         let (timeout, output, scratch) = (self.settings.timeout, Output::Log(request.log), request.scratch.path());
         let started = Instant::now();

@@ -100,7 +100,7 @@ impl Program {
 
     /// Runs everything that is to be run, in one go; several times, if that is asked for.
     pub(super) fn attempt(&self, request: &Request<'_>) -> Result<Attempt, RunError> {
-        let mut reports = new_reports(request.pattern);
+        let mut reports = self.new_reports(request.pattern);
         let begun = Instant::now();
         let artifacts = match self.build(request)? {
             Ok(artifacts) => artifacts,
@@ -335,9 +335,12 @@ fn check(artifacts: &Artifacts) -> Result<(), RunError> {
     })
 }
 
-/// No reports yet; their text is kept where the target is asked for it.
-pub(super) fn new_reports(pattern: &Pattern) -> Reports {
-    Reports::new(Matcher::new(pattern).is_some_and(|matcher| matcher.verbose()))
+impl Program {
+    /// No reports yet; their text is kept where it is asked for, or there is text anyway.
+    pub(super) fn new_reports(&self, pattern: &Pattern) -> Reports {
+        let is_asked_for = Matcher::new(pattern).is_some_and(|matcher| matcher.verbose());
+        Reports::new(is_asked_for || self.level().is_some())
+    }
 }
 
 /// In the middle of a search, nobody can mend it.

@@ -23,7 +23,7 @@ use super::{
     Attempt, Axis, Failure, Failures, PerTest, Program,
     criteria::Part,
     failures::Share,
-    run::{Start, Unbuilt, new_reports},
+    run::{Start, Unbuilt},
 };
 use crate::{
     cargo::{Artifacts, Subcommand, libtest},
@@ -64,7 +64,7 @@ impl Program {
         let begun = Instant::now();
         let built = self.build(request)?;
         let started_in = begun.elapsed();
-        let mut reports = new_reports(request.pattern);
+        let mut reports = self.new_reports(request.pattern);
         // What the compiler said holds for each test.
         self.read_messages(built.as_deref().ok(), request, &mut reports)?;
         if built.is_err() || matches!(self.axis, Axis::Flags(_)) {

@@ -18,7 +18,7 @@ use super::{
     Failure, Failures, Program, Share,
     criteria::Part,
     failures::{names, too_many_arguments},
-    run::{Start, new_reports},
+    run::Start,
     separate::{Place, Solo},
 };
 use crate::{
@@ -157,7 +157,7 @@ impl Program {
         let request = Request { repetition: Repetition::Once, ..*request };
         let place = |(i, test)| Place::new(test, i, &request).with_limit(whole.limit);
         let places = tests.iter().enumerate().map(place).collect();
-        let solos = self.run_each(places, start.artifacts, &new_reports(request.pattern), &request)?;
+        let solos = self.run_each(places, start.artifacts, &self.new_reports(request.pattern), &request)?;
         let cause = |Solo { test, attempt }: Solo| {
             let cause = attempt.parts().find_map(|part| part.causes.get(&test))?.clone();
             (!cause.is_untold() && cause.is_like(whole.cause)).then_some((test, cause))
