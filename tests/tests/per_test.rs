@@ -29,7 +29,8 @@ fn forty_tests_take_hardly_more_runs_than_the_hardest() {
     let single = search(&fixture, &scratch, &["--", "--exact", "tests::player_17"]).expect_status(0);
     let finished = search(&fixture, &scratch, &[]).expect_status(0);
     let runs = |finished: &Finished| finished.events_of("end")[0]["runs"].as_u64().unwrap();
-    assert!(2 * runs(&finished) <= 3 * runs(&single), "{} runs for one\n{finished}", runs(&single));
+    // Of which, for each of three culprits: checks before it is named, and the run that says what it is.
+    assert!(runs(&finished) <= 2 * runs(&single), "{} runs for one\n{finished}", runs(&single));
     assert_eq!(finished.events_of("trial")[0]["matches"], 1000, "{finished}");
 
     let groups = groups(&finished);

@@ -25,16 +25,16 @@ use super::{
 };
 
 /// Runs before the first culprit is named, if it is one change.
-const BEFORE_FIRST: usize = 5;
+pub(super) const BEFORE_FIRST: usize = 5;
 
 /// Runs before each further culprit of one change is named.
-const BEFORE_FURTHER: usize = 3;
+pub(super) const BEFORE_FURTHER: usize = 3;
 
 /// As many runs as fit are made at once, but no more than this for one that is needed.
 const AT_ONCE: usize = 4;
 
 /// Of the runs before a set of several changes is named, those of the whole set; the others leave a change out.
-const OF_WHOLE_SET: usize = 3;
+pub(super) const OF_WHOLE_SET: usize = 3;
 
 /// Runs before it is said that there is no difference.
 const BEFORE_GIVING_UP: usize = 2;

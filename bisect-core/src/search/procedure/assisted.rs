@@ -119,6 +119,11 @@ impl Procedure {
         self.select(Prefix::NONE, &[change])
     }
 
+    /// These changes and no others.
+    pub(in crate::search) fn exactly(&self, changes: Vec<ChangeId>) -> Selection {
+        Selection { prefix: Prefix::NONE, forced: changes, ..self.everything() }
+    }
+
     /// A change failed alone in that trial: what is being narrowed ends with it.
     pub(in crate::search) fn fails_alone(&mut self, change: ChangeId, trial: TrialId) {
         self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: trial });

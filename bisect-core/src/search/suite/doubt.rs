@@ -6,14 +6,14 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::test::Test;
+use super::test::{Check, Test};
 use crate::search::{
     Options,
     flaky::{Ask, Flaky, Run, Toss},
     noise::Noise,
     ranked,
     selection::Selection,
-    trial::{Observation, Outcome, Question, Trial, TrialId},
+    trial::{Observation, Outcome, Trial, TrialId},
     verdict::{Inconsistency, Verdict},
 };
 
@@ -105,7 +105,14 @@ impl Test {
     }
 
     /// Whether it ended otherwise than a reliable test would, in a run that was made to see that.
-    pub(super) fn differs_from(&self, question: Question, outcome: Outcome) -> bool {
+    pub(super) fn is_surprised_by(&mut self, trial: &Trial, outcome: Outcome) -> bool {
+        let is_due =
+            |check: &Check| check.question == trial.question && self.is_as_good(&trial.selection, &check.selection);
+        if self.checks.first().is_some_and(is_due) {
+            let expected = self.checks.remove(0).expected;
+            return !matches!(outcome, Outcome::Unresolved(_)) && outcome != expected;
+        }
+        let question = trial.question;
         let before = match self.verdict() {
             Some(Verdict::NoDifference(before)) => *before,
             _ if question == self.procedure.failing_end().0 => Outcome::Fail,

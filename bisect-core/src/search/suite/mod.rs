@@ -6,6 +6,7 @@
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
 //! Tests that contradict themselves are searched under noise, and take turns with all others: see [`doubt`] and [`turns`].
 
+mod checks;
 mod doubt;
 mod joint;
 mod pool;
@@ -168,12 +169,12 @@ impl Suite {
             }
         }
         let is_check = runs.purpose == Purpose::Check;
-        self.advance();
         for (&test, &outcome) in trial.tests.iter().zip(&outcomes) {
-            if is_check && self.tests[test].differs_from(trial.question, outcome) {
+            if is_check && self.tests[test].is_surprised_by(&trial, outcome) {
                 self.disbelieve(test, options);
             }
         }
+        self.advance(options);
         for test in 0..self.tests.len() {
             if self.tests[test].is_contradictory() {
                 self.disbelieve(test, options);
@@ -216,9 +217,9 @@ impl Suite {
     }
 
     /// Tells every test all that is known and that it waits for.
-    fn advance(&mut self) {
+    fn advance(&mut self, options: &Options) {
         // An answer may be to a question that a test only comes to by another answer.
-        while self.tell() {}
+        while self.tell(options) {}
         // And some were asked early and turned out not to matter.
         for trial in 0..self.runs.len() {
             let runs = &self.runs[trial];
@@ -232,7 +233,7 @@ impl Suite {
     }
 
     /// Tells every test what it waits for now; says whether there was anything.
-    fn tell(&mut self) -> bool {
+    fn tell(&mut self, options: &Options) -> bool {
         let mut has_told = false;
         for runs in self.runs.iter_mut().filter(|runs| runs.is_complete()) {
             for (index, number) in runs.open_tests().collect::<Vec<_>>() {
@@ -241,8 +242,12 @@ impl Suite {
                     continue;
                 }
                 let found = test.found().len();
-                let (outcome, reported) = runs.take_answer(index);
+                let (outcome, reported) = runs.answer(index);
                 let answer = Answer { trial: runs.trial.id, outcome, reported: Some(&reported) };
+                if Self::check_before_naming(test, &runs.trial.selection, &answer, options) {
+                    continue;
+                }
+                runs.close(index);
                 test.answer(&runs.trial.selection, &answer);
                 for (which, culprit) in test.found().iter().enumerate().skip(found) {
                     self.found.push((number, which));

@@ -112,16 +112,10 @@ impl Runs {
     }
 
     /// The outcome for the test at this place, and all that it reported, once.
-    pub(super) fn take_answer(&mut self, index: usize) -> (Outcome, Arc<[ChangeId]>) {
-        let observations = core::mem::take(&mut self.observations[index]);
-        self.close(index);
+    pub(super) fn answer(&self, index: usize) -> (Outcome, Arc<[ChangeId]>) {
+        let observations = &self.observations[index];
         let outcome = observations[0].outcome;
-        let each = observations.into_iter().map(|seen| seen.reported);
-        let all = each.reduce(|mut all, more| {
-            all.extend(more);
-            all
-        });
-        let mut reported = all.unwrap_or_default();
+        let mut reported: Vec<_> = observations.iter().flat_map(|seen| seen.reported.iter().copied()).collect();
         ranked::sort(self.trial.selection.order, &mut reported);
         (outcome, reported.into())
     }

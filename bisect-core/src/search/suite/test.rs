@@ -34,6 +34,10 @@ pub(super) struct Test {
     narrowing: Option<(usize, usize)>,
     /// What a change alone showed that was tried before its turn.
     alone: Option<Alone>,
+    /// Runs that are still to be made before the answer that is there is taken, as it names a culprit.
+    pub(super) checks: Vec<Check>,
+    /// Culprits before whose naming such runs were made.
+    pub(super) checked_culprits: usize,
     /// Ends the search whatever the procedure would go on to ask.
     stopped: Option<Verdict>,
     /// The most changes that a run reported.
@@ -53,6 +57,15 @@ enum Guess {
     Alone(ChangeId),
     /// They have had their say. Exact runs go on from here, and look at this change first.
     Over(Option<ChangeId>),
+}
+
+/// A run that is made to see whether a test is reliable.
+#[derive(Clone, Debug)]
+pub(super) struct Check {
+    pub(super) question: Question,
+    pub(super) selection: Selection,
+    /// How it ends if the test is.
+    pub(super) expected: Outcome,
 }
 
 #[derive(Clone, Debug)]
@@ -83,6 +96,8 @@ impl Test {
             guess: Guess::Nothing,
             narrowing: None,
             alone: None,
+            checks: Vec::new(),
+            checked_culprits: 0,
             stopped: None,
             most_reported: 0,
             late: BTreeSet::new(),
@@ -223,6 +238,15 @@ impl Test {
     /// Two runs of a trial ended differently.
     pub(super) fn contradicts_itself(&mut self, trial: TrialId) {
         self.stop(Verdict::Inconsistent(Inconsistency::Runs(trial)));
+    }
+
+    /// The culprit that this answer would name.
+    pub(super) fn would_name(&self, selection: &Selection, answer: &Answer<'_>) -> Option<Culprit> {
+        let is_guess = matches!(self.guess, Guess::Alone(_)) && self.procedure.narrowing().is_some();
+        if is_guess || self.learns_from(selection).is_some() {
+            return None;
+        }
+        self.procedure.after(answer).found().get(self.procedure.found().len()).cloned()
     }
 
     /// The bracket that runs of prefixes narrow.

@@ -35,10 +35,12 @@ impl Suite {
         if let Some(check) = self.check() {
             return Some(check);
         }
+        // Checks come last, when as many tests as can share them have come to them.
         if self.was_doubtful {
-            return self.plan(useful).or_else(|| self.evidence(options));
+            let believed = self.plan(useful).or_else(|| self.check_of_culprits());
+            return believed.or_else(|| self.evidence(options));
         }
-        self.evidence(options).or_else(|| self.plan(useful))
+        self.evidence(options).or_else(|| self.plan(useful)).or_else(|| self.check_of_culprits())
     }
 
     /// The run that is made to see whether tests are reliable, once each was on its own: where a test has passed that failed

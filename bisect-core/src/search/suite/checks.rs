@@ -1,0 +1,87 @@
+//! What is run before a culprit of a test is named, of several tests that seem reliable.
+//!
+//! As for a single target, see [`super::super::checks`]: a coin says whether the next run is expected to fail or to pass.
+//! All tests toss the same coin, so those that are about to name something share their runs.
+
+use alloc::vec::Vec;
+
+use super::{
+    Plan, Suite, joint,
+    runs::Purpose,
+    test::{Check, Test},
+};
+use crate::search::{
+    Options,
+    chance::Chance,
+    checks::{BEFORE_FIRST, BEFORE_FURTHER, OF_WHOLE_SET},
+    noise::Noise,
+    procedure::Answer,
+    selection::Selection,
+    trial::{Outcome, Question},
+    verdict::Culprit,
+};
+
+impl Suite {
+    /// Has runs made before a test takes this answer, if it would name a culprit by it. Says whether it has to wait.
+    pub(super) fn check_before_naming(
+        test: &mut Test,
+        selection: &Selection,
+        answer: &Answer<'_>,
+        options: &Options,
+    ) -> bool {
+        if !test.checks.is_empty() {
+            return true;
+        }
+        let number = test.procedure.found().len();
+        let is_believed = matches!(options.noise, Noise::Suspected(_)) && test.doubt.search().is_none();
+        if !is_believed || test.checked_culprits > number {
+            return false;
+        }
+        let Some(culprit) = test.would_name(selection, answer) else { return false };
+        test.checked_culprits = number + 1;
+        test.checks = checks(test, &culprit, number, options);
+        true
+    }
+
+    /// The run that most of the tests take part in which are about to name something.
+    pub(super) fn check_of_culprits(&self) -> Option<Plan> {
+        let waiting = self.tests.iter().enumerate().filter(|(number, test)| {
+            test.doubt.search().is_none() && test.verdict().is_none() && !self.is_in_check(*number)
+        });
+        let asked = waiting.filter_map(|(number, test)| {
+            let Check { question, selection, .. } = test.checks.first()?;
+            Some((number, (*question, selection.clone())))
+        });
+        let plan = joint::most_asked(joint::runs(&self.tests, asked))?;
+        Some(Plan { purpose: Purpose::Check, ..plan })
+    }
+
+    fn is_in_check(&self, test: usize) -> bool {
+        let mut open = self.runs.iter().filter(|runs| runs.purpose == Purpose::Check && !runs.is_complete());
+        open.any(|runs| runs.trial.tests.contains(&test))
+    }
+}
+
+/// The runs that are made before this culprit is named.
+fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> Vec<Check> {
+    let mut chance = Chance::new(options.seed);
+    let alone = |forced| Check {
+        question: Question::Exactly,
+        selection: test.procedure.exactly(forced),
+        expected: Outcome::Fail,
+    };
+    let changes = &culprit.changes;
+    if let [_] = changes[..] {
+        let (question, selection) = test.procedure.passing_end();
+        let passing = Check { question, selection, expected: Outcome::Pass };
+        let count = if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER };
+        return (0..count).map(|_| if chance.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
+    }
+    let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
+    let left_out = (0..changes.len()).chain([0]);
+    let passes = |change| Check { expected: Outcome::Pass, ..alone(without(change)) };
+    let whole = core::iter::repeat_with(|| alone(changes.clone())).take(OF_WHOLE_SET);
+    let mut checks: Vec<_> = left_out.map(passes).chain(whole).collect();
+    chance.shuffle(&mut checks);
+    checks
+}
