@@ -7,6 +7,11 @@
 //! does not tell.
 //! Then the set is excluded, and as long as the rest still fails the search goes on.
 //!
+//! A target may fail by chance, or follow what the run before has left behind. [`Options::noise`] says what is made of that:
+//! by default each run is believed; with [`Noise::Suspected`], a few runs more see whether that is right before anything is
+//! named; with [`Noise::Expected`], runs are only evidence. What all outcomes follow beside the changes of the run, if that is
+//! a simple rule, is a verdict: [`CarryOver`]. Outcomes are those of runs without text for people; a [`Trial`] asks for none.
+//!
 //! Where several tests fail, the search can be [split](Search::split): from then on every run answers for as many tests as
 //! possible, and each test gets its own culprits.
 //!

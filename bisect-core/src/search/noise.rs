@@ -16,11 +16,14 @@ use crate::{ChangeId, noise::Rate};
 pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`].
     Refused,
-    /// Each run is believed, and before something is named a few are made to see whether that is right. After a
-    /// contradiction all runs, those before it as well, are only evidence, what was found before is no longer, and the
-    /// search goes on until an answer is as likely as this.
+    /// Each run is believed. Before a culprit of one change is named, a few runs are made to see whether that is right: five
+    /// before the first one, three before each further one, or more if several are in flight. Before a set of several is
+    /// named, runs without each of its changes show that it is minimal. Random choices of the [seed](super::Options::seed)
+    /// say which runs these are. After a contradiction all runs, those before it as well, are only evidence, what was found
+    /// before is no longer, and the search goes on until an answer is as likely as this.
     Suspected(f64),
-    /// All runs are only evidence, from the first on.
+    /// All runs are only evidence, from the first on. A change is named when it is as likely as this to be what is searched
+    /// for, and runs in random order have proved that it matters, whatever else outcomes follow.
     Expected(f64),
 }
 
