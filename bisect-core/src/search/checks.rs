@@ -70,8 +70,8 @@ impl Search {
         !checks.is_empty()
     }
 
-    /// Takes it for granted that the target still passes as it did at first, and has runs made instead that tell more, one
-    /// of them likely as it passed. Says whether there is nothing to wait for.
+    /// In place of a run that shows that the target still passes as it did at first, has checks made, one of which passes.
+    /// Says whether the question is answered by that.
     pub(super) fn skip_without(&mut self) -> bool {
         if !self.may_check() {
             return false;
@@ -93,10 +93,14 @@ impl Search {
     fn doubtful(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
         let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
         let mut runs = self.history.clone();
-        let mut checks = Vec::new();
+        let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
             let doubts = Doubts::new(self.options.order, &self.seen, &found, &runs, culprit);
-            let fails = expects_failure(&carry_over::rules(&self.seen, &runs)).unwrap_or_else(|| self.chance.coin());
+            let by_rule = expects_failure(&carry_over::rules(&self.seen, &runs));
+            let by_coin = by_rule.unwrap_or_else(|| self.chance.coin());
+            // A target that has come to fail always must be seen to pass once more.
+            let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
+            let fails = by_coin && !must_pass;
             let expected = if fails { Outcome::Fail } else { Outcome::Pass };
             let candidates = self.ended(expected).into_iter();
             let doubtful = candidates.map(|asked| (doubts.of(&asked.selection, !fails), asked));
@@ -180,13 +184,6 @@ impl Search {
     pub fn repeated(&self, id: TrialId) -> Option<TrialId> {
         let check = self.checks.iter().find(|check| check.trial == id.0).filter(|check| self.agrees(check))?;
         check.of.map(TrialId)
-    }
-
-    /// The number of a trial for people, from 1: one that makes another once more has the number of that one.
-    #[must_use]
-    pub fn number(&self, id: TrialId) -> usize {
-        let id = self.repeated(id).unwrap_or(id).0;
-        id + 1 - self.repeats().filter(|&trial| trial < id).count()
     }
 
     /// The trials that only make another one once more.

@@ -353,3 +353,21 @@ fn an_unreliable_target_is_distrusted_all_the_same() {
 fn last(search: &Search) -> TrialId {
     TrialId(search.trials() - 1)
 }
+
+#[test]
+fn a_target_that_comes_to_fail_always_accuses_nobody() {
+    for seed in 0..12 {
+        for last_good in 1..14 {
+            let mut target = Flaky::new(seed, 30, &[&[3], &[17]], (1.0, 0.0));
+            let mut search = Search::new(Options { seed, max_runs: Some(60), ..suspecting() });
+            while let Step::Run(trial) = search.step() {
+                let mut observation = target.run(&trial);
+                if search.runs() > last_good {
+                    observation.outcome = Outcome::Fail;
+                }
+                search.record(trial.id, observation);
+            }
+            assert!(found(&search).is_subset(&target.expected()), "seed {seed}, {last_good}");
+        }
+    }
+}

@@ -75,7 +75,12 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
         let (question, selection) = test.procedure.passing_end();
         let passing = Check { question, selection, expected: Outcome::Pass };
         let count = if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER };
-        return (0..count).map(|_| if chance.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
+        let mut checks: Vec<_> =
+            (1..count).map(|_| if chance.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
+        let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
+        // A test that has come to fail always must be seen to pass once more.
+        checks.push(if has_passing && chance.coin() { alone(changes.clone()) } else { passing });
+        return checks;
     }
     let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
     let left_out = (0..changes.len()).chain([0]);
