@@ -35,7 +35,7 @@ pub enum Manners {
     ReportsEverything,
     /// It obeys and reports nothing.
     Silent,
-    /// It passes whenever text is asked for, so that no culprit can be confirmed.
+    /// It passes whenever text is asked for: who asks for text to confirm a culprit cannot confirm it.
     PassesWhenWatched,
     /// From this run on (counted from 1) it always fails.
     BreaksAt(usize),

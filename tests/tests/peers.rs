@@ -72,14 +72,12 @@ fn hostile_targets_get_no_false_culprit_from_ours() {
             };
         }
         assert_eq!(hostile(Manners::Silent), Verdict::Unusable(Unusable::NoReports));
-        for manners in [Manners::PassesWhenWatched, Manners::BreaksAt(3)] {
-            let verdict = hostile(manners);
-            let Verdict::Inconsistent(how) = &verdict else { panic!("{manners:?}: {verdict:?}") };
-            assert!(
-                matches!(how, Inconsistency::NotConfirmed(..) | Inconsistency::BaseFails(..)),
-                "{manners:?}, seed {seed}: {how:?}"
-            );
-        }
+        let verdict = hostile(Manners::BreaksAt(3));
+        let Verdict::Inconsistent(how) = &verdict else { panic!("seed {seed}: {verdict:?}") };
+        assert!(matches!(how, Inconsistency::NotConfirmed(..) | Inconsistency::BaseFails(..)), "seed {seed}: {how:?}");
+        // Ours confirms without text, so text is no other experiment.
+        let found = target().with(Manners::PassesWhenWatched).search(Options::default());
+        assert_eq!((found.verdict, found.sets), (Verdict::Complete, vec![set([3])]), "seed {seed}");
         let accused = target().with(Manners::PassesWhenWatched).search_like_go(GoPeer::default()).unwrap();
         assert!(!accused.sets[0].confirmed);
     }
