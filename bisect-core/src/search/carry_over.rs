@@ -8,6 +8,9 @@ use alloc::vec::Vec;
 use super::{flaky::Run, selection::Selection};
 use crate::ChangeId;
 
+/// A cycle that foretold less than this says little: that the last outcome was like the first one, maybe.
+const LEAST_FORETOLD: usize = 4;
+
 /// Runs of everything and of nothing, with which each search begins.
 const ENDS: usize = 2;
 
@@ -92,8 +95,7 @@ fn foretold<'a>(outcomes: impl Iterator<Item = &'a bool>) -> [usize; 2] {
 /// Of several cycles one is the shortest, and the others repeat it or say more than is known.
 fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
     let follows = move |length: &usize| failed.iter().skip(*length).zip(failed).all(|(one, other)| one == other);
-    // A cycle that was seen only once foretold nothing.
-    let lengths = (2..=LONGEST_CYCLE).filter(|&length| length < failed.len()).filter(follows);
+    let lengths = (2..=LONGEST_CYCLE).filter(|&length| length + LEAST_FORETOLD <= failed.len()).filter(follows);
     lengths.map(|length| Rule {
         carry_over: CarryOver::Cycle(failed[..length].to_vec()),
         next_fails: Some(failed[failed.len() - length]),

@@ -13,7 +13,7 @@ use crate::{
     search::{
         Options,
         selection::{Prefix, Selection},
-        trial::{Question, Reason},
+        trial::{Outcome, Question, Reason},
         verdict::{Incomplete, Mode, Unusable, Verdict},
     },
 };
@@ -26,6 +26,9 @@ const FARTHEST: usize = 16;
 
 /// A candidate that is the change with this probability is a suspect: the runs that prove it are those that tell most.
 const SUSPECT: f64 = 0.8;
+
+/// A suspect is run alone so many times more than what comes before it, at most, to see whether it suffices.
+const MOST_ALONE: usize = 8;
 
 impl Flaky {
     /// The question that is most worth a run, or how the search ends for want of one.
@@ -62,7 +65,12 @@ impl Flaky {
                     let has = |id| trial.selection.contains(id);
                     narrowing.part(&trial.selection, has)
                 });
-                let confirming = self.confirming(narrowing);
+                // Nothing stands out as long as all runs end alike; then the other end shows most.
+                let confirming = match self.always() {
+                    Some(Outcome::Pass) => Some((Part::below(narrowing.candidates()), None)),
+                    Some(_) => Some((Part::below(0), None)),
+                    None => self.confirming(narrowing),
+                };
                 let (part, toss) =
                     confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
                 // The target has to pass once as it does without any change.
@@ -86,9 +94,16 @@ impl Flaky {
     fn confirming(&self, narrowing: &Narrowing) -> Option<(Part, Option<Toss>)> {
         let candidate = narrowing.point().likeliest()?;
         if candidate.alone < SUSPECT {
-            // It is the one; only whether it suffices is open.
+            // It is the one; only whether it suffices is open. Where it does not seem to, the runs without it say more
+            // about whether it is.
             let is_it = candidate.probability() >= 1.0 - self.allowed() / 8.0;
-            return is_it.then_some((Part::alone(candidate.index), None));
+            let (alone, without) = (Part::alone(candidate.index), Part::below(candidate.index));
+            let runs = |part| {
+                let selection = narrowing.question(part).1;
+                self.runs.iter().filter(|run| run.selection == selection).count()
+            };
+            let part = if runs(alone) > runs(without) + MOST_ALONE { without } else { alone };
+            return is_it.then_some((part, None));
         }
         let set = narrowing.with(candidate.index);
         if self.chance.peek() {

@@ -257,3 +257,34 @@ fn a_test_that_only_flips_coins_hardly_ever_gets_a_culprit() {
         assert!(wrong <= most, "{wrong} of 60 at {rates:?}");
     }
 }
+
+#[test]
+fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
+    for seed in 0..40 {
+        let target = taking_turns(seed, 21, 3, 3);
+        let mut search = Search::new(Options { seed, max_runs: Some(2_000), ..with(SUSPECTED) });
+        let mut failures = seed % 4 + 1;
+        while let Step::Run(trial) = search.step() {
+            if search.tests() == 1 {
+                search.record(trial.id, target.observe_all(&trial.selection));
+                if search.can_split() {
+                    search.split(NonZeroUsize::new(3).unwrap());
+                    search.disbelieve_test(2);
+                }
+                continue;
+            }
+            let mut observe = |&test: &usize| {
+                let seen = target.observe(test, &trial.selection);
+                if test == 2 && seen.outcome == Outcome::Fail && failures == 0 {
+                    return Observation { outcome: Outcome::Pass, ..seen };
+                }
+                failures -= u64::from(test == 2 && seen.outcome == Outcome::Fail);
+                seen
+            };
+            let observations = trial.tests.iter().map(&mut observe).collect();
+            search.record_each(trial.id, observations);
+        }
+        assert!(search.found_by(2).is_empty());
+        assert!(search.runs() < 700, "seed {seed}: {} runs", search.runs());
+    }
+}
