@@ -13,7 +13,7 @@ use crate::{
     search::{
         Options,
         selection::{Prefix, Selection},
-        trial::{Outcome, Question, Reason},
+        trial::{Question, Reason},
         verdict::{Incomplete, Mode, Unusable, Verdict},
     },
 };
@@ -65,12 +65,7 @@ impl Flaky {
                     let has = |id| trial.selection.contains(id);
                     narrowing.part(&trial.selection, has)
                 });
-                // Nothing stands out as long as all runs end alike; then the other end shows most.
-                let confirming = match self.always() {
-                    Some(Outcome::Pass) => Some((Part::below(narrowing.candidates()), None)),
-                    Some(_) => Some((Part::below(0), None)),
-                    None => self.confirming(narrowing),
-                };
+                let confirming = self.confirming(narrowing);
                 let (part, toss) =
                     confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
                 // The target has to pass once as it does without any change.
