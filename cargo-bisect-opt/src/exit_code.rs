@@ -27,7 +27,10 @@ pub const TABLE: [(Exit, &str); 7] = [
         "the target cannot be used: it does not build or start, passes and fails but reports no change, ignores the pattern, \
          or reports what it was not asked for",
     ),
-    (Exit::Inconsistent, "the target contradicts itself, or is flaky and no change makes a difference that shows"),
+    (
+        Exit::Inconsistent,
+        "the target contradicts itself, or is flaky and no change makes a difference that shows, or its outcomes follow the run before",
+    ),
     (
         Exit::Limit,
         "stopped at a limit (`--max`, `--max-set`, `--max-runs`), or what is left does not tell, with what was found",
