@@ -83,13 +83,21 @@ fn of(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
     cycles(&failed).chain(after_many(known, runs)).chain(after_change(known, runs)).collect()
 }
 
-fn foretold<'a>(outcomes: impl Iterator<Item = &'a bool>) -> [usize; 2] {
+fn foretold(outcomes: impl Iterator<Item = bool>) -> [usize; 2] {
     outcomes.fold(
         [0, 0],
-        |[failures, passes], &failed| {
+        |[failures, passes], failed| {
             if failed { [failures + 1, passes] } else { [failures, passes + 1] }
         },
     )
+}
+
+/// How the next run ends more often than not, after a run that ended as the last one did.
+pub(super) fn tendency(runs: &[Run]) -> Option<bool> {
+    let last = runs.last()?.failed;
+    let after = runs.windows(2).filter(|pair| pair[0].failed == last).map(|pair| pair[1].failed);
+    let [failures, passes] = foretold(after);
+    (failures != passes).then_some(failures > passes)
 }
 
 /// Of several cycles one is the shortest, and the others repeat it or say more than is known.
@@ -100,7 +108,7 @@ fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
         carry_over: CarryOver::Cycle(failed[..length].to_vec()),
         next_fails: Some(failed[failed.len() - length]),
         weight: 1 << (2 * (LONGEST_CYCLE - length)),
-        foretold: foretold(failed[length..].iter()),
+        foretold: foretold(failed[length..].iter().copied()),
         alternatives: LONGEST_CYCLE,
     })
 }
@@ -136,7 +144,7 @@ fn after_many(known: &[ChangeId], runs: &[Run]) -> Option<Rule> {
         carry_over: CarryOver::Many(effect(many_fails)),
         next_fails,
         weight: 1 << (2 * LONGEST_CYCLE - 8),
-        foretold: foretold(follow.iter().map(|run| &run.failed)),
+        foretold: foretold(follow.iter().map(|run| run.failed)),
         alternatives: known.len(),
     })
 }
@@ -149,7 +157,7 @@ fn effect(fails: bool) -> Effect {
 fn after_change(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
     let (Some(last), Some(follow)) = (runs.last(), runs.get(1..)) else { return Vec::new() };
     let is_on = |run: &Run, change: ChangeId| run.selection.contains(change) != run.selection.inverted;
-    let foretold = foretold(follow.iter().map(|run| &run.failed));
+    let foretold = foretold(follow.iter().map(|run| run.failed));
     let mut rules = Vec::new();
     for fails in [true, false] {
         // Each pair of runs leaves those that explain it: few soon, also of many.

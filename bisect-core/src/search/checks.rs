@@ -5,7 +5,8 @@
 //! choice of them shows a fair coin in more than 1 - 2^-*n* of all cases. This one comes near to that whatever outcomes
 //! follow, as long as it is not the changes: whether a run is expected to fail or to pass is decided by a coin of the
 //! search's own, so outcomes that know nothing of it agree in half of the cases. Where a simple [rule](carry_over) without
-//! changes explains all outcomes so far, the run is one of which the rule and the changes say different things.
+//! changes explains all outcomes so far, the run is one of which the rule and the changes say different things; and where
+//! outcomes only tend to follow the one before, it mostly is.
 //!
 //! Which of the runs that are expected to fail, or to pass, is the likeliest to end otherwise is up to the posterior of
 //! the search under noise: see [`flaky::Doubts`].
@@ -25,10 +26,10 @@ use super::{
 };
 
 /// Runs before the first culprit is named, if it is one change.
-pub(super) const BEFORE_FIRST: usize = 5;
+const BEFORE_FIRST: usize = 5;
 
 /// Runs before each further culprit of one change is named.
-pub(super) const BEFORE_FURTHER: usize = 3;
+const BEFORE_FURTHER: usize = 3;
 
 /// As many runs as fit are made at once, but no more than this for one that is needed.
 const AT_ONCE: usize = 4;
@@ -60,10 +61,7 @@ impl Search {
         let after = self.procedure.after(answer);
         let Some(culprit) = after.found().get(number) else { return false };
         self.checked_culprits = number + 1;
-        let count = if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER };
-        // Runs beside others cost no time, and in what order they end says less.
-        let count = count.next_multiple_of(self.options.in_flight.get().min(AT_ONCE));
-        let checks = self.choose_checks(culprit, count);
+        let checks = self.choose_checks(culprit, number);
         for &(ref asked, expected) in &checks {
             self.check(asked.clone(), expected);
         }
@@ -84,8 +82,17 @@ impl Search {
     }
 
     /// The runs that are made before this culprit is named, and how each is expected to end.
-    fn choose_checks(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
-        if let [_] = culprit.changes[..] { self.doubtful(culprit, count) } else { self.minimal(culprit) }
+    fn choose_checks(&mut self, culprit: &Culprit, number: usize) -> Vec<(Asked, Outcome)> {
+        // Runs beside others cost no time, and in what order they end says less.
+        let beside = self.options.in_flight.get().min(AT_ONCE);
+        match culprit.changes.len() {
+            1 => self.doubtful(culprit, of_change(number).next_multiple_of(beside)),
+            size => {
+                let parts = left_out(size, number);
+                let runs = parts.len() + OF_WHOLE_SET;
+                self.minimal(culprit, parts, runs.next_multiple_of(beside))
+            }
+        }
     }
 
     /// The runs that are the likeliest to show that this culprit is wrong. Each is chosen as if those before it will have
@@ -96,11 +103,9 @@ impl Search {
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
             let doubts = Doubts::new(self.options.order, &self.seen, &found, &runs, culprit);
-            let by_rule = expects_failure(&carry_over::rules(&self.seen, &runs));
-            let by_coin = by_rule.unwrap_or_else(|| self.chance.coin());
             // A target that has come to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
-            let fails = by_coin && !must_pass;
+            let fails = self.expects_failure(&runs) && !must_pass;
             let expected = if fails { Outcome::Fail } else { Outcome::Pass };
             let candidates = self.ended(expected).into_iter();
             let doubtful = candidates.map(|asked| (doubts.of(&asked.selection, !fails), asked));
@@ -112,10 +117,8 @@ impl Search {
         checks
     }
 
-    /// A set of several changes without each of them, and in between the whole set: a flaky change is found together with
-    /// innocent ones that were enabled when it happened to fail. No run has shown yet how the set ends without its first
-    /// change, so that is seen twice.
-    fn minimal(&mut self, culprit: &Culprit) -> Vec<(Asked, Outcome)> {
+    /// A set of several changes without each of its changes at these places, and in between the whole set: `count` runs.
+    fn minimal(&mut self, culprit: &Culprit, left_out: Vec<usize>, count: usize) -> Vec<(Asked, Outcome)> {
         let changes = &culprit.changes;
         let exactly = |forced| {
             let inverted = culprit.mode == Mode::Disable;
@@ -123,11 +126,36 @@ impl Search {
             Asked::by_others(Question::Exactly, selection)
         };
         let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
-        let left_out = (0..changes.len()).chain([0]);
-        let mut checks: Vec<_> = left_out.map(|change| (exactly(without(change)), Outcome::Pass)).collect();
-        checks.extend(vec![(exactly(changes.clone()), Outcome::Fail); OF_WHOLE_SET]);
+        let mut checks: Vec<_> = left_out.into_iter().map(|place| (exactly(without(place)), Outcome::Pass)).collect();
+        checks.resize(count, (exactly(changes.clone()), Outcome::Fail));
         self.chance.shuffle(&mut checks);
+        self.against_the_tendency(checks)
+    }
+
+    /// These checks in an order that what explains the runs so far without the changes does not foretell.
+    fn against_the_tendency(&mut self, mut checks: Vec<(Asked, Outcome)>) -> Vec<(Asked, Outcome)> {
+        let mut runs = self.history.clone();
+        for next in 0..checks.len() {
+            let fails = self.expects_failure(&runs);
+            let place = checks[next..].iter().position(|&(_, expected)| fails == (expected == Outcome::Fail));
+            checks.swap(next, next + place.unwrap_or(0));
+            let (asked, expected) = &checks[next];
+            runs.push(Run::expected(&asked.selection, *expected == Outcome::Fail));
+        }
         checks
+    }
+
+    /// Whether the next check should be one that is expected to fail: mostly the contrary of what these runs foretell
+    /// without the changes, if they foretell anything.
+    fn expects_failure(&mut self, runs: &[Run]) -> bool {
+        if let Some(fails) = contrary(&carry_over::rules(&self.seen, runs)) {
+            return fails;
+        }
+        let coin = self.chance.coin();
+        match carry_over::tendency(runs) {
+            Some(fails) => fails == (coin && self.chance.coin()),
+            None => coin,
+        }
     }
 
     /// The questions of which a run has ended so, each once.
@@ -200,9 +228,21 @@ impl Search {
     }
 }
 
+/// How many runs are made before the culprit with this number is named, if it is one change.
+pub(super) fn of_change(number: usize) -> usize {
+    if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER }
+}
+
+/// The places of the changes that are left out of a set of several changes in the runs before it is named, as the culprit
+/// with this number. A flaky change beside a reliable culprit is often found together with an innocent one. So of a further
+/// set, the first change is left out twice: no run has shown yet how the set ends without it.
+pub(super) fn left_out(size: usize, number: usize) -> Vec<usize> {
+    (0..size).chain((number > 0).then_some(0)).collect()
+}
+
 /// Whether the next check should be one that is expected to fail, if these rules are to be told from the changes: then
 /// the rules that are worth most say that it passes. Nothing, if there is no rule.
-fn expects_failure(rules: &[Rule]) -> Option<bool> {
+fn contrary(rules: &[Rule]) -> Option<bool> {
     let weight = |fails: bool| -> u64 {
         rules.iter().filter(|rule| rule.next_fails == Some(fails)).map(|rule| u64::from(rule.weight)).sum()
     };

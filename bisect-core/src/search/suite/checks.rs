@@ -13,7 +13,7 @@ use super::{
 use crate::search::{
     Options,
     chance::Chance,
-    checks::{BEFORE_FIRST, BEFORE_FURTHER, OF_WHOLE_SET},
+    checks::{OF_WHOLE_SET, left_out, of_change},
     noise::Noise,
     procedure::Answer,
     selection::Selection,
@@ -74,19 +74,18 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
     if let [_] = changes[..] {
         let (question, selection) = test.procedure.passing_end();
         let passing = Check { question, selection, expected: Outcome::Pass };
-        let count = if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER };
-        let mut checks: Vec<_> =
-            (1..count).map(|_| if chance.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
+        let mut checks: Vec<_> = (1..of_change(number))
+            .map(|_| if chance.coin() { alone(changes.clone()) } else { passing.clone() })
+            .collect();
         let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
         // A test that has come to fail always must be seen to pass once more.
         checks.push(if has_passing && chance.coin() { alone(changes.clone()) } else { passing });
         return checks;
     }
     let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
-    let left_out = (0..changes.len()).chain([0]);
     let passes = |change| Check { expected: Outcome::Pass, ..alone(without(change)) };
     let whole = core::iter::repeat_with(|| alone(changes.clone())).take(OF_WHOLE_SET);
-    let mut checks: Vec<_> = left_out.map(passes).chain(whole).collect();
+    let mut checks: Vec<_> = left_out(changes.len(), number).into_iter().map(passes).chain(whole).collect();
     chance.shuffle(&mut checks);
     checks
 }
