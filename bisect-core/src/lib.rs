@@ -22,15 +22,11 @@
 
 extern crate alloc;
 
-mod config;
-mod id;
-pub mod marker;
-mod matcher;
-pub mod noise;
-mod pattern;
+pub mod protocol;
+#[cfg(feature = "search")]
 pub mod search;
 
-pub use config::{Config, ConfigError, ConfigErrorKind, Setting};
-pub use id::{ChangeId, Field, IdHasher};
-pub use matcher::Matcher;
-pub use pattern::{ParseError, ParseErrorKind, Pattern, Suffix, Term};
+pub use protocol::{
+    ChangeId, Config, ConfigError, ConfigErrorKind, Field, IdHasher, Matcher, ParseError, ParseErrorKind, Pattern,
+    Setting, Suffix, Term, marker,
+};

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bisect_core::{
-    ChangeId, noise,
-    search::{Certainty, Estimate},
+    ChangeId,
+    search::{Certainty, Estimate, posterior},
 };
 use serde::Serialize;
 
@@ -21,8 +21,8 @@ pub struct Rate {
     high: f64,
 }
 
-impl From<noise::Rate> for Rate {
-    fn from(noise::Rate { mean, low, high }: noise::Rate) -> Self {
+impl From<posterior::Rate> for Rate {
+    fn from(posterior::Rate { mean, low, high }: posterior::Rate) -> Self {
         Self { mean, low, high }
     }
 }

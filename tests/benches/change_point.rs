@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use bisect_core::noise::{Candidate, ChangePoint, Evidence, Part};
+use bisect_core::search::posterior::{Candidate, ChangePoint, Evidence, Part};
 
 /// With the change, and without it.
 const RATES: [(f64, f64); 6] = [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)];

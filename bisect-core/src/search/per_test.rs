@@ -4,26 +4,31 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use super::{
-    Search,
-    noise::{Certainty, Estimate, Noise},
-    progress::Progress,
-    selection::{Prefix, Selection},
+    Engine, Search,
+    model::{
+        noise::{Certainty, Estimate, Noise},
+        selection::{Prefix, Selection},
+        verdict::{Culprit, Mode, Shared, Verdict},
+    },
+    sequential::Procedure,
     suite::Suite,
-    verdict::{Culprit, Mode, Shared, Verdict},
 };
 
 impl Search {
+    fn suite(&self) -> Option<&Suite> {
+        if let Engine::Suite(suite) = &self.engine { Some(suite) } else { None }
+    }
+
     /// Whether the search can be [split](Self::split): it was not yet, and it is known that the target passes with every
     /// change and fails with none, or the other way round.
     #[must_use]
     pub fn can_split(&self) -> bool {
-        self.suite.is_none()
-            && match (&self.flaky, self.options.noise) {
-                (None, _) => self.calibrated.as_ref().is_some_and(|procedure| procedure.question().is_ok()),
-                (Some(flaky), Noise::Expected(_)) => flaky.is_under_way(),
-                // What contradicts itself does so as a whole.
-                (Some(_), _) => false,
-            }
+        match &self.engine {
+            Engine::Sequential(sequential) => sequential.calibrated().is_some(),
+            // What contradicts itself does so as a whole.
+            Engine::Noisy(noisy) => matches!(self.options.noise, Noise::Expected(_)) && noisy.is_under_way(),
+            Engine::Suite(_) => false,
+        }
     }
 
     /// From here on the target is so many tests, numbered from 0, each with culprits of its own. That the target passes
@@ -43,24 +48,31 @@ impl Search {
     /// If it [cannot be split](Self::can_split).
     pub fn split(&mut self, tests: NonZeroUsize) {
         assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
-        if let Some(flaky) = self.flaky.take() {
-            self.seen = flaky.known().to_vec();
-            self.trials.extend(flaky.into_trials().map(|(trial, outcome)| Progress::of_others(trial, outcome)));
-        } else {
-            self.procedure = self.calibrated.take().expect("it is known");
-        }
-        self.stopped = None;
-        self.suite = Some(Suite::new(&self.procedure, tests, self.trials.len(), &self.options));
+        let mut procedure = Procedure::new(self.options.clone());
+        let known = match self.engine.take(&self.options) {
+            Engine::Sequential(sequential) => {
+                procedure = sequential.calibrated().cloned().unwrap_or(procedure);
+                let (trials, known) = sequential.into_trials();
+                self.earlier = trials;
+                known
+            }
+            Engine::Noisy(noisy) => {
+                let known = noisy.known().to_vec();
+                self.earlier.extend(noisy.into_trials());
+                known
+            }
+            Engine::Suite(_) => unreachable!("it was not split"),
+        };
+        self.engine = Engine::Suite(Suite::new(&procedure, known, tests, self.earlier.len(), &self.options));
     }
 
-    /// Takes every run of a test for no more than evidence from here on, if noise is suspected: whoever calls this has seen
-    /// that it contradicts itself.
+    /// Takes every run of a test as no more than evidence from here on, if noise is suspected: it has contradicted itself.
     ///
     /// # Panics
     /// If the search was not [split](Self::split), or if there is no such test.
-    pub fn disbelieve_test(&mut self, test: usize) {
-        let suite = self.suite.as_mut().expect("the search is of several tests");
-        suite.disbelieve(test, &self.options);
+    pub fn switch_test_to_noisy(&mut self, test: usize) {
+        let Engine::Suite(suite) = &mut self.engine else { panic!("the search is not of several tests") };
+        suite.switch_to_noisy(test, &self.options);
     }
 
     /// Whether runs of a test are no more than evidence.
@@ -69,7 +81,7 @@ impl Search {
     /// If there is no such test.
     #[must_use]
     pub fn is_noisy_test(&self, test: usize) -> bool {
-        self.suite.as_ref().map_or(self.is_noisy(), |suite| suite.is_noisy(test))
+        self.suite().map_or(self.is_noisy(), |suite| suite.is_noisy(test))
     }
 
     /// What is believed of one test, if it has contradicted itself or was expected to.
@@ -78,7 +90,7 @@ impl Search {
     /// If there is no such test.
     #[must_use]
     pub fn estimate_of(&self, test: usize) -> Option<Estimate> {
-        self.suite.as_ref().map_or_else(|| self.estimate(), |suite| suite.estimate(test))
+        self.suite().map_or_else(|| self.estimate(), |suite| suite.estimate(test))
     }
 
     /// How sure a culprit of one test is, by its index among those [found](Self::found_by); nothing, if each run of that test
@@ -88,7 +100,7 @@ impl Search {
     /// If there is no such test.
     #[must_use]
     pub fn certainty_of(&self, test: usize, index: usize) -> Option<Certainty> {
-        self.suite.as_ref().map_or_else(|| self.certainty(index), |suite| suite.certainty(test, index))
+        self.suite().map_or_else(|| self.certainty(index), |suite| suite.certainty(test, index))
     }
 
     /// How the search ended for one test, if it has.
@@ -97,13 +109,14 @@ impl Search {
     /// If there is no such test.
     #[must_use]
     pub fn verdict_of(&self, test: usize) -> Option<&Verdict> {
-        if let Some(suite) = &self.suite {
+        if let Engine::Suite(suite) = &self.engine {
             return suite.verdict_of(test);
         }
         assert_eq!(test, 0, "a search that was not split is of one test");
-        match &self.flaky {
-            Some(flaky) => flaky.verdict(),
-            None => self.stopped.as_ref().or(self.procedure.question().err()),
+        match &self.engine {
+            Engine::Sequential(sequential) => sequential.ended(),
+            Engine::Noisy(noisy) => noisy.verdict(),
+            Engine::Suite(_) => None,
         }
     }
 
@@ -113,7 +126,7 @@ impl Search {
     /// If there is no such test.
     #[must_use]
     pub fn found_by(&self, test: usize) -> &[Culprit] {
-        if let Some(suite) = &self.suite {
+        if let Some(suite) = self.suite() {
             return suite.found_by(test);
         }
         assert_eq!(test, 0, "a search that was not split is of one test");
@@ -124,7 +137,7 @@ impl Search {
     /// several tests is one entry.
     #[must_use]
     pub fn culprits(&self) -> Vec<Shared<'_>> {
-        match &self.suite {
+        match self.suite() {
             Some(suite) => suite.culprits(),
             None => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
         }
@@ -145,13 +158,13 @@ impl Search {
     /// The tests that are searched for: 1 before a [split](Self::split).
     #[must_use]
     pub fn tests(&self) -> usize {
-        self.suite.as_ref().map_or(1, Suite::tests)
+        self.suite().map_or(1, Suite::tests)
     }
 
     /// How many of them are still being searched.
     #[must_use]
     pub fn undecided(&self) -> usize {
-        match &self.suite {
+        match self.suite() {
             Some(suite) => suite.undecided(),
             None => usize::from(self.verdict().is_none()),
         }

@@ -1,6 +1,6 @@
 //! What is run before a culprit of a test is named, of several tests that seem reliable.
 //!
-//! As for a single target, see [`super::super::checks`]: a coin says whether the next run is expected to fail or to pass.
+//! As for a single target, see the checks of the sequential search: a coin says whether the next run is expected to fail or to pass.
 //! All tests toss the same coin, so those that are about to name something share their runs.
 
 use alloc::vec::Vec;
@@ -11,14 +11,15 @@ use super::{
     test::{Check, Test},
 };
 use crate::search::{
-    Options,
-    chance::Chance,
-    checks::{OF_WHOLE_SET, left_out, of_change},
-    noise::Noise,
-    procedure::Answer,
-    selection::Selection,
-    trial::{Outcome, Question},
-    verdict::Culprit,
+    model::{
+        Options,
+        chance::Chance,
+        noise::Noise,
+        selection::Selection,
+        trial::{Outcome, Question},
+        verdict::Culprit,
+    },
+    sequential::{Answer, OF_WHOLE_SET, left_out, of_change},
 };
 
 impl Suite {

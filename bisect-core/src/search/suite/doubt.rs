@@ -8,13 +8,15 @@ use alloc::{boxed::Box, vec::Vec};
 
 use super::test::{Check, Test};
 use crate::search::{
-    Options,
-    flaky::{Ask, Flaky, Run, Toss},
-    noise::Noise,
-    ranked,
-    selection::Selection,
-    trial::{Observation, Outcome, Trial, TrialId},
-    verdict::{Inconsistency, Verdict},
+    model::{
+        Options,
+        noise::Noise,
+        ranked,
+        selection::Selection,
+        trial::{Observation, Outcome, Trial, TrialId},
+        verdict::{Inconsistency, Verdict},
+    },
+    noisy::{Ask, NoisySearch, Run, Toss},
 };
 
 /// What there is to doubt about a test.
@@ -23,7 +25,7 @@ pub(super) enum Doubt {
     /// Nothing yet; its runs so far.
     No(Vec<Run>),
     /// It has contradicted itself, or is expected to: a search under noise, and how many runs were made for it.
-    Yes(Box<Flaky>, usize),
+    Yes(Box<NoisySearch>, usize),
 }
 
 impl Default for Doubt {
@@ -34,14 +36,14 @@ impl Default for Doubt {
 
 impl Doubt {
     /// The search under noise, if it has come to that.
-    pub(super) fn search(&self) -> Option<&Flaky> {
+    pub(super) fn search(&self) -> Option<&NoisySearch> {
         match self {
             Doubt::No(_) => None,
             Doubt::Yes(search, _) => Some(search),
         }
     }
 
-    pub(super) fn search_mut(&mut self) -> Option<&mut Flaky> {
+    pub(super) fn search_mut(&mut self) -> Option<&mut NoisySearch> {
         match self {
             Doubt::No(_) => None,
             Doubt::Yes(search, _) => Some(search),
@@ -69,7 +71,7 @@ impl Test {
         ranked::sort(options.order, &mut late);
         ranked::merge(options.order, &mut known, &late);
         // Its trials are numbered by the suite.
-        let search = Flaky::new(confidence, options).after(options, known, runs, 0);
+        let search = NoisySearch::new(confidence, options).after(options, known, runs, 0);
         self.doubt = Doubt::Yes(Box::new(search), 0);
     }
 
@@ -92,7 +94,7 @@ impl Test {
     fn view(&self, selection: &Selection, observation: &Observation) -> Selection {
         let mut own = selection.clone();
         own.forced.retain(|id| observation.reported.contains(id));
-        let known = self.doubt.search().map_or(&[][..], Flaky::known);
+        let known = self.doubt.search().map_or(&[][..], NoisySearch::known);
         let matters = |id| self.comes_by(id) || ranked::contains(own.order, known, id);
         own.excluded.retain(|&id| matters(id) || observation.reported.contains(&id));
         own
@@ -143,7 +145,7 @@ impl Test {
 
     /// About how many runs the search under noise takes until it names something.
     pub(super) fn runs_left(&self) -> usize {
-        self.doubt.search().and_then(Flaky::runs_left).unwrap_or(0)
+        self.doubt.search().and_then(NoisySearch::runs_left).unwrap_or(0)
     }
 
     pub(super) fn cancel(&mut self, id: TrialId) {

@@ -8,7 +8,7 @@ use alloc::{vec, vec::Vec};
 use super::{Plan, runs::Purpose, test::Test};
 use crate::{
     ChangeId,
-    search::{selection::Selection, trial::Question},
+    search::model::{selection::Selection, trial::Question},
 };
 
 /// At most so many changes are named, so that a pattern fits into an environment variable.

@@ -21,20 +21,27 @@ use pool::Member;
 use runs::{Purpose, Runs};
 use test::Test;
 
-use super::{
-    Options, Step,
-    flaky::Toss,
-    noise::Noise,
-    procedure::{Answer, Procedure},
-    selection::Selection,
-    trial::{Observation, Question, Trial, TrialId},
-    verdict::{Culprit, Incomplete, Shared, Verdict},
+use crate::{
+    ChangeId,
+    search::{
+        model::{
+            Options, Step,
+            noise::Noise,
+            ranked,
+            selection::Selection,
+            trial::{Observation, Question, Trial, TrialId},
+            verdict::{Culprit, Incomplete, Shared, Verdict},
+        },
+        noisy::Toss,
+        sequential::{Answer, Procedure},
+    },
 };
-use crate::ChangeId;
 
 /// The search over several tests.
 #[derive(Clone, Debug)]
 pub(super) struct Suite {
+    /// Every change ever reported, in order.
+    known: Vec<ChangeId>,
     tests: Vec<Test>,
     /// The trials that were begun, numbered from `first` on.
     runs: Vec<Runs>,
@@ -69,8 +76,15 @@ struct Plan {
 
 impl Suite {
     /// So many tests, each of which would go on like `procedure`; trials are numbered from `first` on.
-    pub(super) fn new(procedure: &Procedure, tests: NonZeroUsize, first: usize, options: &Options) -> Self {
+    pub(super) fn new(
+        procedure: &Procedure,
+        known: Vec<ChangeId>,
+        tests: NonZeroUsize,
+        first: usize,
+        options: &Options,
+    ) -> Self {
         let mut this = Self {
+            known,
             tests: vec![Test::new(procedure.apart()); tests.get()],
             runs: Vec::new(),
             first,
@@ -84,7 +98,7 @@ impl Suite {
             stopped: None,
         };
         if let Noise::Expected(_) = options.noise {
-            (0..tests.get()).for_each(|test| this.disbelieve(test, options));
+            (0..tests.get()).for_each(|test| this.switch_to_noisy(test, options));
         }
         this
     }
@@ -151,6 +165,10 @@ impl Suite {
     pub(super) fn record(&mut self, id: TrialId, observations: Vec<Observation>, options: &Options) {
         let runs = &mut self.runs[id.0 - self.first];
         let trial = runs.trial.clone();
+        let reported = observations.iter().flat_map(|observation| &observation.reported);
+        let mut reported: Vec<_> = reported.copied().filter(|&id| trial.selection.contains(id)).collect();
+        ranked::sort(options.order, &mut reported);
+        ranked::merge(options.order, &mut self.known, &reported);
         for (&number, observation) in trial.tests.iter().zip(&observations) {
             let test = &mut self.tests[number];
             let is_check = runs.purpose == Purpose::Check;
@@ -171,13 +189,13 @@ impl Suite {
         let is_check = runs.purpose == Purpose::Check;
         for (&test, &outcome) in trial.tests.iter().zip(&outcomes) {
             if is_check && self.tests[test].is_surprised_by(&trial, outcome) {
-                self.disbelieve(test, options);
+                self.switch_to_noisy(test, options);
             }
         }
         self.advance(options);
         for test in 0..self.tests.len() {
             if self.tests[test].is_contradictory() {
-                self.disbelieve(test, options);
+                self.switch_to_noisy(test, options);
             }
         }
     }
@@ -340,6 +358,11 @@ impl Suite {
         };
         // Of equally bad ones that of the first test.
         verdicts.into_iter().rev().max_by_key(rank).cloned()
+    }
+
+    /// Every change ever reported, in order.
+    pub(super) fn known(&self) -> &[ChangeId] {
+        &self.known
     }
 
     pub(super) fn tests(&self) -> usize {

@@ -12,7 +12,7 @@ use alloc::{
 use super::test::{Narrowing, Test};
 use crate::{
     ChangeId,
-    search::{
+    search::model::{
         order::{Order, simplest_cut},
         selection::{Prefix, Selection},
     },

@@ -4,7 +4,7 @@ use alloc::{sync::Arc, vec, vec::Vec};
 
 use crate::{
     ChangeId,
-    search::{
+    search::model::{
         ranked,
         trial::{Observation, Outcome, Trial},
     },

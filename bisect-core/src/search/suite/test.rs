@@ -14,13 +14,14 @@ use super::doubt::Doubt;
 use crate::{
     ChangeId,
     search::{
-        bracket::Bracket,
-        flaky::Flaky,
-        procedure::{Answer, Procedure},
-        ranked,
-        selection::{Prefix, Selection},
-        trial::{Observation, Outcome, Question, TrialId},
-        verdict::{Culprit, Inconsistency, Unusable, Verdict},
+        model::{
+            ranked,
+            selection::{Prefix, Selection},
+            trial::{Observation, Outcome, Question, TrialId},
+            verdict::{Culprit, Inconsistency, Unusable, Verdict},
+        },
+        noisy::NoisySearch,
+        sequential::{Answer, Bracket, Procedure},
     },
 };
 
@@ -105,7 +106,7 @@ impl Test {
     }
 
     pub(super) fn found(&self) -> &[Culprit] {
-        self.doubt.search().map_or_else(|| self.procedure.found(), Flaky::found)
+        self.doubt.search().map_or_else(|| self.procedure.found(), NoisySearch::found)
     }
 
     pub(super) fn verdict(&self) -> Option<&Verdict> {

@@ -8,17 +8,19 @@ use super::{
     test::Test,
 };
 use crate::search::{
-    Options,
-    flaky::{Ask, Flaky},
-    noise::{Certainty, Estimate, Noise},
-    trial::Outcome,
-    verdict::Verdict,
+    model::{
+        Options,
+        noise::{Certainty, Estimate, Noise},
+        trial::Outcome,
+        verdict::Verdict,
+    },
+    noisy::{Ask, NoisySearch},
 };
 
 impl Suite {
     /// Goes on under noise with a test. The chance of a mistake is shared out among all tests.
     #[expect(clippy::cast_precision_loss, reason = "there are not so many tests")]
-    pub(in crate::search) fn disbelieve(&mut self, test: usize, options: &Options) {
+    pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
         let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
         if self.tests[test].doubt.search().is_none() {
             let share = (1.0 - confidence) / self.tests.len() as f64;
@@ -82,7 +84,7 @@ impl Suite {
 
     /// What is believed of a test that contradicts itself.
     pub(in crate::search) fn estimate(&self, test: usize) -> Option<Estimate> {
-        self.tests[test].doubt.search().and_then(Flaky::estimate)
+        self.tests[test].doubt.search().and_then(NoisySearch::estimate)
     }
 
     /// Whether a test has contradicted itself, or was expected to.

@@ -115,7 +115,7 @@ fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
                 search.record(trial.id, target.observe_all(&trial.selection));
                 if search.can_split() {
                     search.split(NonZeroUsize::new(3).unwrap());
-                    search.disbelieve_test(2);
+                    search.switch_test_to_noisy(2);
                 }
                 continue;
             }
@@ -269,7 +269,7 @@ fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
                 search.record(trial.id, target.observe_all(&trial.selection));
                 if search.can_split() {
                     search.split(NonZeroUsize::new(3).unwrap());
-                    search.disbelieve_test(2);
+                    search.switch_test_to_noisy(2);
                 }
                 continue;
             }

@@ -1,0 +1,185 @@
+//! What `BISECT_PATTERN` says: a pattern for all toggles, or settings for some of them.
+
+use alloc::{
+    borrow::ToOwned,
+    collections::btree_map::{BTreeMap, Entry},
+    string::String,
+};
+use core::{error, fmt, str};
+
+use super::{Matcher, ParseError, Pattern};
+
+/// What the changes of one name were told.
+#[derive(Clone, Debug, Default)]
+pub enum Setting {
+    /// Nothing: nobody bisects it.
+    #[default]
+    Default,
+    /// To be on or off, and silent about it.
+    Fixed(bool),
+    /// To ask for each of its changes.
+    Search(Matcher),
+}
+
+/// The meaning of a value of `BISECT_PATTERN`: `PATTERN`, or `name=PATTERN;other=PATTERN` with `on` and `off` as patterns too.
+///
+/// ```
+/// use bisect_core::{Config, Setting};
+///
+/// let config = Config::parse(b"sort=+01;cache=off").unwrap();
+/// assert!(matches!(config.setting("sort"), Setting::Search(_)));
+/// assert!(matches!(config.setting("cache"), Setting::Fixed(false)));
+/// assert!(matches!(config.setting("other"), Setting::Default));
+/// ```
+#[derive(Clone, Debug)]
+pub enum Config {
+    /// The same for every name.
+    All(Setting),
+    /// By name; what is not named is at its default.
+    Named(BTreeMap<String, Setting>),
+}
+
+impl Config {
+    /// The meaning of a value.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn parse(value: &[u8]) -> Result<Self, ConfigError> {
+        let text = str::from_utf8(value)
+            .map_err(|error| ConfigError { offset: error.valid_up_to(), kind: ConfigErrorKind::NotUtf8 })?;
+        if !text.contains('=') {
+            return Ok(Self::All(pattern(text, 0)?));
+        }
+        let mut named = BTreeMap::new();
+        let mut offset = 0;
+        for item in text.split(';') {
+            let (name, setting) = named_setting(item, offset)?;
+            match named.entry(name.to_owned()) {
+                Entry::Occupied(_) => return Err(ConfigError { offset, kind: ConfigErrorKind::NamedTwice }),
+                Entry::Vacant(entry) => entry.insert(setting),
+            };
+            offset += item.len() + 1;
+        }
+        Ok(Self::Named(named))
+    }
+
+    /// Whether nothing can be but at its default.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.settings().all(|setting| matches!(setting, Setting::Default))
+    }
+
+    /// All settings.
+    pub fn settings(&self) -> impl Iterator<Item = &Setting> {
+        let (all, named) = match self {
+            Self::All(setting) => (Some(setting), None),
+            Self::Named(named) => (None, Some(named.values())),
+        };
+        all.into_iter().chain(named.into_iter().flatten())
+    }
+
+    /// The names that have one.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let named = match self {
+            Self::All(_) => None,
+            Self::Named(named) => Some(named.keys().map(String::as_str)),
+        };
+        named.into_iter().flatten()
+    }
+
+    /// The setting of what is asked for by its name, if it is.
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&Setting> {
+        match self {
+            Self::All(_) => None,
+            Self::Named(named) => named.get(name),
+        }
+    }
+
+    /// The setting of what has this name.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> &Setting {
+        match self {
+            Self::All(setting) => setting,
+            Self::Named(_) => self.named(name).unwrap_or(&Setting::Default),
+        }
+    }
+}
+
+fn named_setting(item: &str, offset: usize) -> Result<(&str, Setting), ConfigError> {
+    let Some((name, value)) = item.split_once('=') else {
+        return Err(ConfigError { offset: offset + item.len(), kind: ConfigErrorKind::NoEquals });
+    };
+    if name.is_empty() {
+        return Err(ConfigError { offset, kind: ConfigErrorKind::NoName });
+    }
+    if let Some((at, c)) = name.char_indices().find(|&(_, c)| !is_name_char(c)) {
+        return Err(ConfigError { offset: offset + at, kind: ConfigErrorKind::NotInNames(c) });
+    }
+    let setting = match value {
+        "on" => Setting::Fixed(true),
+        "off" => Setting::Fixed(false),
+        _ => pattern(value, offset + name.len() + 1)?,
+    };
+    Ok((name, setting))
+}
+
+/// The characters that `bisect-macros` allows in the names of toggles.
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_.:/-".contains(c)
+}
+
+fn pattern(text: &str, start: usize) -> Result<Setting, ConfigError> {
+    let pattern: Pattern = text.parse().map_err(|error: ParseError| ConfigError {
+        offset: start + error.offset,
+        kind: ConfigErrorKind::Pattern(error),
+    })?;
+    Ok(Matcher::new(&pattern).map_or(Setting::Default, Setting::Search))
+}
+
+/// Why a value has no meaning, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The byte of the value at which it goes wrong; its length if it ends too early.
+    pub offset: usize,
+    /// What goes wrong.
+    pub kind: ConfigErrorKind,
+}
+
+/// What is wrong with a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConfigErrorKind {
+    /// It is not UTF-8.
+    NotUtf8,
+    /// A name without `=` behind it.
+    NoEquals,
+    /// `=` without a name before it.
+    NoName,
+    /// A character that names cannot have.
+    NotInNames(char),
+    /// A name that was there before.
+    NamedTwice,
+    /// A pattern has no meaning; its own offset counts from where it starts.
+    Pattern(ParseError),
+}
+
+impl error::Error for ConfigError {}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind {
+            ConfigErrorKind::NotUtf8 => f.write_str("it is not UTF-8")?,
+            ConfigErrorKind::NoEquals => f.write_str("`=` and a pattern are missing behind the name")?,
+            ConfigErrorKind::NoName => f.write_str("the name of a toggle is missing")?,
+            ConfigErrorKind::NotInNames(c) => write!(f, "the name of a toggle cannot have {c:?}")?,
+            ConfigErrorKind::NamedTwice => f.write_str("this toggle was named before")?,
+            // Its own offset counts from the start of the pattern.
+            ConfigErrorKind::Pattern(error) => return ParseError { offset: self.offset, ..error }.fmt(f),
+        }
+        write!(f, " at byte {}", self.offset)
+    }
+}
+
+#[cfg(test)]
+#[path = "config_tests.rs"]
+mod tests;

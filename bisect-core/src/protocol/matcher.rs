@@ -1,0 +1,98 @@
+//! The compiled form of a pattern: what a target asks at each change.
+
+use alloc::{boxed::Box, vec::Vec};
+use core::ops::Range;
+
+use crate::{ChangeId, Pattern, Suffix, Term};
+
+/// Answers the two questions of the protocol. Where there is no matcher nobody is bisecting: every change is at its
+/// default and nothing is reported.
+#[derive(Clone, Debug)]
+pub struct Matcher {
+    verbose: bool,
+    inverted: bool,
+    // In a pattern all additions come before all removals, and the last term that matches decides.
+    added: Suffixes,
+    removed: Suffixes,
+}
+
+/// Suffixes such that it takes little time to find out whether an ID has one of many: they are sorted by length, and within
+/// one length by their bits.
+#[derive(Clone, Debug)]
+struct Suffixes {
+    lengths: Box<[Length]>,
+    bits: Box<[u64]>,
+}
+
+/// The suffixes of one length.
+#[derive(Clone, Debug)]
+struct Length {
+    mask: u64,
+    /// Where their bits are.
+    range: Range<usize>,
+}
+
+impl Suffixes {
+    fn new(suffixes: impl Iterator<Item = Suffix>) -> Self {
+        let mut suffixes: Vec<_> = suffixes.map(|suffix| (suffix.mask(), suffix.bits())).collect();
+        suffixes.sort_unstable();
+        suffixes.dedup();
+        let mut lengths: Vec<Length> = Vec::new();
+        for (at, &(mask, _)) in suffixes.iter().enumerate() {
+            match lengths.last_mut() {
+                Some(last) if last.mask == mask => last.range.end = at + 1,
+                _ => lengths.push(Length { mask, range: at..at + 1 }),
+            }
+        }
+        Self { lengths: lengths.into(), bits: suffixes.into_iter().map(|(_, bits)| bits).collect() }
+    }
+
+    fn contain(&self, id: ChangeId) -> bool {
+        let contains = |length: &Length| self.bits[length.range.clone()].binary_search(&(id.0 & length.mask)).is_ok();
+        self.lengths.iter().any(contains)
+    }
+}
+
+impl Matcher {
+    /// The matcher of a pattern; `None` for the empty one.
+    #[must_use]
+    pub fn new(pattern: &Pattern) -> Option<Self> {
+        if pattern.is_empty() {
+            return None;
+        }
+        let added = |term: &Term| if let Term::Add(suffix) = *term { Some(suffix) } else { None };
+        let removed = |term: &Term| if let Term::Remove(suffix) = *term { Some(suffix) } else { None };
+        Some(Self {
+            verbose: pattern.verbose,
+            inverted: pattern.inverted,
+            added: Suffixes::new(pattern.terms().iter().filter_map(added)),
+            removed: Suffixes::new(pattern.terms().iter().filter_map(removed)),
+        })
+    }
+
+    /// The changes that the pattern names one by one to select them, sorted.
+    #[must_use]
+    pub fn single_changes(&self) -> &[u64] {
+        // The longest come last.
+        let single = self.added.lengths.last().filter(|length| length.mask == u64::MAX);
+        single.map_or(&[], |length| &self.added.bits[length.range.clone()])
+    }
+
+    /// Whether reports are for people and carry text, not only the marker.
+    #[must_use]
+    pub fn verbose(&self) -> bool {
+        self.verbose
+    }
+
+    /// Whether the change is to be on.
+    #[must_use]
+    pub fn should_enable(&self, id: ChangeId) -> bool {
+        self.should_report(id) != self.inverted
+    }
+
+    /// Whether the change is to be reported: the pattern selects it.
+    #[must_use]
+    pub fn should_report(&self, id: ChangeId) -> bool {
+        self.added.contain(id) && !self.removed.contain(id)
+    }
+}

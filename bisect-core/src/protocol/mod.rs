@@ -1,0 +1,12 @@
+//! What targets and searches say to each other: patterns in, reports out.
+
+mod config;
+mod id;
+pub mod marker;
+mod matcher;
+mod pattern;
+
+pub use config::{Config, ConfigError, ConfigErrorKind, Setting};
+pub use id::{ChangeId, Field, IdHasher};
+pub use matcher::Matcher;
+pub use pattern::{ParseError, ParseErrorKind, Pattern, Suffix, Term};

@@ -1,0 +1,166 @@
+//! The three engines behind one interface: which one searches may change on the way.
+
+use alloc::vec::Vec;
+use core::mem;
+
+use super::{
+    model::{
+        Options, Step,
+        noise::Noise,
+        selection::Selection,
+        trial::{Observation, Trial, TrialId},
+        verdict::{Culprit, Verdict},
+    },
+    noisy::{NoisySearch, Run},
+    sequential::{Sequential, Trials},
+    suite::Suite,
+};
+use crate::ChangeId;
+
+/// What is searched by.
+#[expect(clippy::large_enum_variant, reason = "a search has one of them")]
+#[derive(Clone, Debug)]
+pub(super) enum Engine {
+    /// Each run is believed.
+    Sequential(Sequential),
+    /// Runs are only evidence.
+    Noisy(NoisySearch),
+    /// Several tests, each with culprits of its own.
+    Suite(Suite),
+}
+
+impl Engine {
+    pub(super) fn new(options: &Options) -> Self {
+        match options.noise {
+            Noise::Expected(confidence) => Self::Noisy(NoisySearch::new(confidence, options)),
+            Noise::Refused | Noise::Suspected(_) => Self::Sequential(Sequential::new(options)),
+        }
+    }
+
+    /// Takes what it is out, to make another engine of it.
+    pub(super) fn take(&mut self, options: &Options) -> Self {
+        mem::replace(self, Self::Sequential(Sequential::new(options)))
+    }
+
+    /// Goes on under noise, if each run was believed so far; returns the trials so far if so.
+    pub(super) fn switch_to_noisy(&mut self, confidence: f64, options: &Options) -> Option<Trials> {
+        match self.take(options) {
+            Self::Sequential(sequential) => {
+                let (noisy, trials) = sequential.into_noisy(confidence, options);
+                *self = Self::Noisy(noisy);
+                Some(trials)
+            }
+            other => {
+                *self = other;
+                None
+            }
+        }
+    }
+
+    pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
+        match self {
+            Self::Sequential(sequential) => sequential.step(options, runs),
+            Self::Noisy(noisy) => noisy.step(options, runs),
+            Self::Suite(suite) => suite.step(options, runs),
+        }
+    }
+
+    pub(super) fn record(&mut self, id: TrialId, mut observations: Vec<Observation>, options: &Options) {
+        match self {
+            Self::Sequential(sequential) => sequential.record(id, observations.remove(0), options),
+            Self::Noisy(noisy) => noisy.record(id, observations.remove(0), options),
+            Self::Suite(suite) => suite.record(id, observations, options),
+        }
+    }
+
+    /// Takes what a run showed that this engine did not ask for, if runs are evidence.
+    pub(super) fn learn(&mut self, id: TrialId, selection: &Selection, observation: &Observation, options: &Options) {
+        if let (Self::Noisy(noisy), Some(run)) = (self, Run::new(id, selection, observation)) {
+            noisy.learn(run, options);
+        }
+    }
+
+    /// Whether it has a use for runs that it did not ask for.
+    pub(super) fn learns(&self) -> bool {
+        matches!(self, Self::Noisy(_))
+    }
+
+    pub(super) fn cancel(&mut self, id: TrialId) {
+        match self {
+            Self::Sequential(sequential) => sequential.cancel(id),
+            Self::Noisy(noisy) => noisy.cancel(id),
+            Self::Suite(suite) => suite.cancel(id),
+        }
+    }
+
+    pub(super) fn obsolete(&mut self, options: &Options) -> Vec<TrialId> {
+        match self {
+            Self::Sequential(sequential) => sequential.obsolete(options),
+            Self::Noisy(noisy) => noisy.obsolete(),
+            Self::Suite(suite) => suite.obsolete(),
+        }
+    }
+
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        match self {
+            Self::Sequential(sequential) => sequential.verdict(),
+            Self::Noisy(noisy) => noisy.verdict().cloned(),
+            Self::Suite(suite) => suite.verdict(),
+        }
+    }
+
+    /// The culprits so far; none of a suite, whose tests have theirs.
+    pub(super) fn found(&self) -> &[Culprit] {
+        match self {
+            Self::Sequential(sequential) => sequential.found(),
+            Self::Noisy(noisy) => noisy.found(),
+            Self::Suite(_) => &[],
+        }
+    }
+
+    pub(super) fn trial(&self, id: TrialId) -> &Trial {
+        match self {
+            Self::Sequential(sequential) => &sequential.trials()[id.0].trial,
+            Self::Noisy(noisy) => noisy.trial(id),
+            Self::Suite(suite) => suite.trial(id),
+        }
+    }
+
+    /// Trials that this engine has begun.
+    pub(super) fn trials(&self) -> usize {
+        match self {
+            Self::Sequential(sequential) => sequential.trials().begun(),
+            Self::Noisy(noisy) => noisy.trials(),
+            Self::Suite(suite) => suite.trials(),
+        }
+    }
+
+    pub(super) fn runs_of_trial(&self, id: TrialId, options: &Options) -> usize {
+        match self {
+            Self::Sequential(sequential) => {
+                let trials = sequential.trials();
+                trials.runs_wanted(id.0, options).max(trials[id.0].outcomes.len())
+            }
+            Self::Noisy(_) => 1,
+            Self::Suite(suite) => suite.runs_of_trial(id),
+        }
+    }
+
+    /// Every change ever reported, in order.
+    pub(super) fn known(&self) -> &[ChangeId] {
+        match self {
+            Self::Sequential(sequential) => sequential.known(),
+            Self::Noisy(noisy) => noisy.known(),
+            Self::Suite(suite) => suite.known(),
+        }
+    }
+
+    /// About how many trials are left.
+    pub(super) fn trials_left(&self) -> Option<usize> {
+        match self {
+            Self::Sequential(sequential) => sequential.trials_left(),
+            Self::Noisy(noisy) => noisy.runs_left(),
+            Self::Suite(suite) => Some(suite.trials_left()),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Which question is most worth a run under noise.
+
+use alloc::vec::Vec;
+
+use super::{
+    Ask, NoisySearch, Stage, history,
+    narrowing::Narrowing,
+    proof::{Side, Toss},
+};
+use crate::search::posterior::Part;
+use crate::{
+    ChangeId,
+    search::model::{
+        Options,
+        selection::{Prefix, Selection},
+        trial::{Question, Reason},
+        verdict::{Incomplete, Mode, Unusable, Verdict},
+    },
+};
+
+/// A question that told nothing so often more than it told something is not asked again.
+const UNRESOLVED_LIMIT: usize = 3;
+
+/// In place of a cut that does not resolve, others are asked up to so many candidates away.
+const FARTHEST: usize = 16;
+
+/// A candidate that is the change with this probability is a suspect: the runs that prove it are those that tell most.
+const SUSPECT: f64 = 0.8;
+
+/// A suspect is run alone so many times more than what comes before it, at most, to see whether it suffices.
+const MOST_ALONE: usize = 8;
+
+impl NoisySearch {
+    /// The question that is most worth a run, or how the search ends for want of one.
+    pub(super) fn ask(&self, options: &Options) -> Result<Ask, Verdict> {
+        let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
+        let end = self.direction.wants(options.order, &self.runs, self.in_flight());
+        if let Some(end) = end.filter(|_| self.found.is_empty()) {
+            if let Some(reason) = self.refusal(&end.1) {
+                return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
+            }
+            return Ok(Ask::new(end.0, end.1));
+        }
+        if self.wants_again {
+            let everything = history::everything(options.order, self.direction.mode());
+            return Ok(Ask::new(self.failing_end(), everything));
+        }
+        match &self.stage {
+            Stage::Ends => Err(match self.always() {
+                Some(outcome) => Verdict::NoDifference(outcome),
+                None => Verdict::Unusable(Unusable::NoReports),
+            }),
+            Stage::Thin(thinning) => {
+                if !thinning.wants_others(&[]) {
+                    return Ok(Ask::new(Question::Without, history::base(options.order, self.direction.mode())));
+                }
+                let selection = self.alone(options, thinning.others());
+                match self.refusal(&selection) {
+                    Some(reason) => Err(unresolved(reason)),
+                    None => Ok(Ask::new(Question::Exactly, selection)),
+                }
+            }
+            Stage::Narrow(narrowing) => {
+                let in_flight = self.in_flight().filter_map(|trial| {
+                    let has = |id| trial.selection.contains(id);
+                    narrowing.part(&trial.selection, has)
+                });
+                let confirming = self.confirming(narrowing);
+                let (part, toss) =
+                    confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
+                // The target has to pass once as it does without any change.
+                if let Some(Toss { set, side: Side::Control }) = &toss
+                    && !self.failed_alone(set).is_some_and(|failed| self.passed_since(options, failed))
+                {
+                    let base = (Question::Without, history::base(options.order, self.direction.mode()));
+                    let (question, selection) = Self::named(narrowing, base);
+                    return Ok(Ask { question, selection, toss });
+                }
+                let (question, selection) = self.nearest(narrowing, part).map_err(unresolved)?;
+                // Another question in place of one that does not resolve is no part of the proof.
+                let toss = toss.filter(|_| selection == narrowing.question(part).1);
+                Ok(Ask { question, selection, toss })
+            }
+        }
+    }
+
+    /// What is still to be seen of a candidate that is likely enough to be named: a run of its proof, and the side that
+    /// the coin has said.
+    fn confirming(&self, narrowing: &Narrowing) -> Option<(Part, Option<Toss>)> {
+        let candidate = narrowing.point().likeliest()?;
+        if candidate.alone < SUSPECT {
+            // It is the one; only whether it suffices is open. Where it does not seem to, the runs without it say more
+            // about whether it is.
+            let is_it = candidate.probability() >= 1.0 - self.allowed() / 8.0;
+            let (alone, without) = (Part::alone(candidate.index), Part::below(candidate.index));
+            let runs = |part| {
+                let selection = narrowing.question(part).1;
+                self.runs.iter().filter(|run| run.selection == selection).count()
+            };
+            let part = if runs(alone) > runs(without) + MOST_ALONE { without } else { alone };
+            return is_it.then_some((part, None));
+        }
+        let set = narrowing.with(candidate.index);
+        if self.chance.peek() {
+            return Some((Part::alone(candidate.index), Some(Toss { set, side: Side::Suspect })));
+        }
+        Some((Part::below(candidate.index), Some(Toss { set, side: Side::Control })))
+    }
+
+    /// The question about these candidates, or the nearest one that may tell something.
+    fn nearest(&self, narrowing: &Narrowing, part: Part) -> Result<(Question, Selection), Reason> {
+        let first = narrowing.question(part);
+        let Some(reason) = self.refusal(&first.1) else { return Ok(Self::named(narrowing, first)) };
+        let Part { below, also: None, except: None } = part else { return Err(reason) };
+        let cuts = (1..=FARTHEST).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
+        let mut others =
+            cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(Part::below(cut)));
+        let other = others.find(|(_, selection)| self.refusal(selection).is_none());
+        other.map(|other| Self::named(narrowing, other)).ok_or(reason)
+    }
+
+    /// With no culprit found, the ends are what they were called in the calibration.
+    fn named(narrowing: &Narrowing, (question, selection): (Question, Selection)) -> (Question, Selection) {
+        let question = match (question, selection.inverted) {
+            (Question::Rest | Question::Without, false) if narrowing.is_first() => Question::All,
+            (Question::Rest | Question::Without, true) if narrowing.is_first() => Question::None,
+            _ => question,
+        };
+        (question, selection)
+    }
+
+    /// What a run is called at the end that fails.
+    fn failing_end(&self) -> Question {
+        match self.direction.mode() {
+            Mode::Enable => Question::All,
+            Mode::Disable => Question::None,
+        }
+    }
+
+    /// Why a selection is not asked for again.
+    fn refusal(&self, selection: &Selection) -> Option<Reason> {
+        let told = self.runs.iter().filter(|run| run.selection == *selection).count();
+        let untold = self.trials.iter().filter(|asked| asked.trial.selection == *selection);
+        let reasons: Vec<_> = untold.filter_map(|asked| asked.unresolved).collect();
+        (reasons.len() >= told + UNRESOLVED_LIMIT).then(|| reasons[0])
+    }
+
+    pub(super) fn alone(&self, options: &Options, changes: &[ChangeId]) -> Selection {
+        Selection {
+            prefix: Prefix::NONE,
+            forced: changes.to_vec(),
+            ..history::everything(options.order, self.direction.mode())
+        }
+    }
+}

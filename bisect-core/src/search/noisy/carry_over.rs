@@ -1,0 +1,181 @@
+//! Explanations of outcomes that leave the changes out: the number of the run, or what the run before had enabled.
+//!
+//! A target that leaves something behind for its next run follows such a rule. A search that alternates between questions
+//! that fail and questions that pass can be in step with it, and blame a change for nothing.
+
+use alloc::vec::Vec;
+
+use super::Run;
+use crate::{
+    ChangeId,
+    search::model::{
+        selection::Selection,
+        verdict::{CarryOver, Effect},
+    },
+};
+
+/// A cycle that foretold less than this says little: that the last outcome was like the first one, maybe.
+const LEAST_FORETOLD: usize = 4;
+
+/// Runs of everything and of nothing, with which each search begins.
+const ENDS: usize = 2;
+
+/// The longest cycle of outcomes that is looked for, in runs.
+const LONGEST_CYCLE: usize = 12;
+
+/// What no rule explained in this many runs is not explained by one.
+const MOST_RUNS: usize = 250;
+
+/// A rule is stated only if it foretold this many failures, and this many passes: chance does so in one of 65,536 cases.
+const FORETOLD: usize = 8;
+
+/// A rule that all outcomes so far follow.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Rule {
+    carry_over: CarryOver,
+    /// How the next run ends if the rule holds, and the rule says so.
+    pub(in crate::search) next_fails: Option<bool>,
+    /// How much it is worth, beside other rules: simple rules are worth more.
+    pub(in crate::search) weight: u32,
+    /// Failures and passes that it foretold.
+    foretold: [usize; 2],
+    /// How many rules of its kind there are.
+    alternatives: usize,
+}
+
+impl Rule {
+    /// Whether it foretold enough to be stated.
+    fn is_sure(&self) -> bool {
+        let chances = self.alternatives.next_power_of_two().ilog2() as usize;
+        self.foretold.iter().all(|&count| count >= FORETOLD + chances.div_ceil(2))
+    }
+}
+
+/// The rules that the outcomes of these runs follow, in the order in which the runs were started. `known` are all changes.
+pub(in crate::search) fn rules(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
+    // Trials are numbered as they are started; runs of several at once end in any order.
+    let mut runs = runs.to_vec();
+    runs.sort_by_key(|run| run.trial);
+    let all = of(known, &runs);
+    // The first run at each end may have been another experiment, to see what is to be repeated.
+    if all.is_empty() && runs.len() > ENDS { of(known, &runs[ENDS..]) } else { all }
+}
+
+fn of(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
+    let failed: Vec<bool> = runs.iter().map(|run| run.failed).collect();
+    if failed.iter().all(|&fails| fails) || !failed.contains(&true) {
+        return Vec::new();
+    }
+    cycles(&failed).chain(after_many(known, runs)).chain(after_change(known, runs)).collect()
+}
+
+fn foretold(outcomes: impl Iterator<Item = bool>) -> [usize; 2] {
+    outcomes.fold(
+        [0, 0],
+        |[failures, passes], failed| {
+            if failed { [failures + 1, passes] } else { [failures, passes + 1] }
+        },
+    )
+}
+
+/// How the next run ends more often than not, after a run that ended as the last one did.
+pub(in crate::search) fn tendency(runs: &[Run]) -> Option<bool> {
+    let last = runs.last()?.failed;
+    let after = runs.windows(2).filter(|pair| pair[0].failed == last).map(|pair| pair[1].failed);
+    let [failures, passes] = foretold(after);
+    (failures != passes).then_some(failures > passes)
+}
+
+/// Of several cycles one is the shortest, and the others repeat it or say more than is known.
+fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
+    let follows = move |length: &usize| failed.iter().skip(*length).zip(failed).all(|(one, other)| one == other);
+    let lengths = (2..=LONGEST_CYCLE).filter(|&length| length + LEAST_FORETOLD <= failed.len()).filter(follows);
+    lengths.map(|length| Rule {
+        carry_over: CarryOver::Cycle(failed[..length].to_vec()),
+        next_fails: Some(failed[failed.len() - length]),
+        weight: 1 << (2 * (LONGEST_CYCLE - length)),
+        foretold: foretold(failed[length..].iter().copied()),
+        alternatives: LONGEST_CYCLE,
+    })
+}
+
+/// How many changes a selection enables.
+fn enabled(known: &[ChangeId], selection: &Selection) -> usize {
+    let selected = selection.count(known);
+    if selection.inverted { known.len() - selected } else { selected }
+}
+
+/// A run fails, or passes, if at least as many changes as some number were enabled before.
+fn after_many(known: &[ChangeId], runs: &[Run]) -> Option<Rule> {
+    let before: Vec<usize> = runs.iter().map(|run| enabled(known, &run.selection)).collect();
+    let follow = runs.get(1..)?;
+    let counts =
+        |failed: bool| follow.iter().zip(&before).filter(move |(run, _)| run.failed == failed).map(|(_, n)| *n);
+    let (failures, passes) = (counts(true), counts(false));
+    let (failures, passes) = ((failures.clone().min()?, failures.max()?), (passes.clone().min()?, passes.max()?));
+    let many_fails = passes.1 < failures.0;
+    let (few, many) = if many_fails { (passes, failures) } else { (failures, passes) };
+    if few.1 >= many.0 {
+        return None;
+    }
+    let present = *before.last()?;
+    let next_fails = if present <= few.1 {
+        Some(!many_fails)
+    } else if present >= many.0 {
+        Some(many_fails)
+    } else {
+        None
+    };
+    Some(Rule {
+        carry_over: CarryOver::Many(effect(many_fails)),
+        next_fails,
+        weight: 1 << (2 * LONGEST_CYCLE - 8),
+        foretold: foretold(follow.iter().map(|run| run.failed)),
+        alternatives: known.len(),
+    })
+}
+
+fn effect(fails: bool) -> Effect {
+    if fails { Effect::Fails } else { Effect::Passes }
+}
+
+/// A run fails, or passes, if one change was enabled before.
+fn after_change(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
+    let (Some(last), Some(follow)) = (runs.last(), runs.get(1..)) else { return Vec::new() };
+    let is_on = |run: &Run, change: ChangeId| run.selection.contains(change) != run.selection.inverted;
+    let foretold = foretold(follow.iter().map(|run| run.failed));
+    let mut rules = Vec::new();
+    for fails in [true, false] {
+        // Each pair of runs leaves those that explain it: few soon, also of many.
+        let mut left: Vec<ChangeId> = known.to_vec();
+        for (before, run) in runs.iter().zip(follow) {
+            left.retain(|&change| (is_on(before, change) == fails) == run.failed);
+        }
+        let count = u32::try_from(left.len()).unwrap_or(u32::MAX);
+        rules.extend(left.iter().map(|&change| Rule {
+            carry_over: CarryOver::Change(change, effect(fails)),
+            next_fails: Some(is_on(last, change) == fails),
+            weight: (1 << (2 * LONGEST_CYCLE - 8)) / count.max(1),
+            foretold,
+            alternatives: 2 * known.len(),
+        }));
+    }
+    rules
+}
+
+/// Whether runs with the same selection ended differently, at least twice: so it is not the selection that decides.
+fn is_contradicted(runs: &[Run]) -> bool {
+    let contradicts = |&(index, run): &(usize, &Run)| {
+        runs[..index].iter().any(|before| before.failed != run.failed && before.selection == run.selection)
+    };
+    runs.iter().enumerate().filter(contradicts).nth(1).is_some()
+}
+
+/// What all outcomes of these runs follow beside the changes, if that is sure.
+pub(in crate::search) fn explanation(known: &[ChangeId], runs: &[Run]) -> Option<CarryOver> {
+    if runs.len() > MOST_RUNS || !is_contradicted(runs) {
+        return None;
+    }
+    let sure = rules(known, runs).into_iter().filter(Rule::is_sure);
+    sure.max_by_key(|rule| rule.weight).map(|rule| rule.carry_over)
+}

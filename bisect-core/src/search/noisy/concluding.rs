@@ -1,0 +1,215 @@
+//! What follows from all runs so far, under noise: what is sure enough to be named, and when it is over.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use super::{NoisySearch, Stage, carry_over, history, narrowing::Narrowing, thinning::Thinning};
+use crate::{
+    ChangeId,
+    search::model::{
+        Options,
+        noise::Certainty,
+        selection::Prefix,
+        trial::{Outcome, TrialId},
+        verdict::{Culprit, Incomplete, Inconsistency, Verdict},
+    },
+};
+
+/// Of what is allowed, so much is kept for further culprits, and so on: most targets have one.
+const OTHERS: f64 = 0.125;
+
+/// A target that fails more rarely than this, or passes more rarely, does not count as one that does.
+const RAREST: f64 = 0.03;
+
+/// After so many runs it is given up if it is as likely as this that nothing makes a difference: nobody is accused by it,
+/// and to be surer would take as long again.
+const LONG: usize = 500;
+const MOOT: f64 = 0.9;
+
+/// Runs after which the search is given up, whatever is believed: of a target that goes on to report new changes.
+const MOST: usize = 10_000;
+
+/// One part in so many of the doubt that is allowed is spent on the chance that a suspect is proved that does not matter.
+const CHANCE: f64 = 8.0;
+
+/// What follows from what is known.
+enum Next {
+    Stage(Box<Stage>),
+    Found(Culprit, Certainty),
+    End(Verdict),
+}
+
+impl Next {
+    fn stage(stage: Stage) -> Self {
+        Next::Stage(Box::new(stage))
+    }
+}
+
+impl NoisySearch {
+    /// The chance of a mistake that may be spent on the present culprit.
+    pub(super) fn allowed(&self) -> f64 {
+        let first = (1.0 - self.confidence) * (1.0 - OTHERS);
+        self.found.iter().fold(first, |allowed, _| allowed * OTHERS)
+    }
+
+    /// Follows from what is known as far as it goes.
+    pub(super) fn conclude(&mut self, options: &Options) {
+        if matches!(self.stage, Stage::Ends) && !self.known.is_empty() && self.direction.is_known(&self.runs) {
+            self.restart(options);
+        }
+        if self.verdict.is_none()
+            && let Some(carry_over) = carry_over::explanation(&self.known, &self.sequence)
+        {
+            self.verdict = Some(Verdict::Inconsistent(Inconsistency::CarryOver(carry_over)));
+        }
+        while self.verdict.is_none() {
+            let next = match &self.stage {
+                Stage::Ends => None,
+                Stage::Narrow(narrowing) => self.after_narrowing(options, narrowing),
+                Stage::Thin(thinning) => self.after_thinning(options, thinning),
+            };
+            match next {
+                None => break,
+                Some(Next::Stage(stage)) => self.stage = *stage,
+                Some(Next::End(verdict)) => self.verdict = Some(verdict),
+                Some(Next::Found(culprit, certainty)) => self.take_culprit(options, culprit, certainty),
+            }
+        }
+    }
+
+    fn after_narrowing(&self, options: &Options, narrowing: &Narrowing) -> Option<Next> {
+        let point = narrowing.point();
+        let always = self.always();
+        if let Some(outcome) = always.filter(|_| self.would_show()) {
+            return Some(Next::End(Verdict::NoDifference(outcome)));
+        }
+        if always.is_none() && (point.nothing() >= 1.0 - self.allowed() || self.is_moot(point.nothing())) {
+            let how = match (narrowing.is_first(), narrowing.forced()) {
+                (false, []) => return Some(Next::End(Verdict::Complete)),
+                (_, []) => Inconsistency::Noise,
+                (_, _) => Inconsistency::Unexplained(self.runs.last()?.trial),
+            };
+            return Some(Next::End(Verdict::Inconsistent(how)));
+        }
+        if self.runs.len() >= MOST {
+            return Some(Next::End(Verdict::Inconsistent(Inconsistency::Noise)));
+        }
+        if let Some(candidate) = point.found(1.0 - self.allowed()) {
+            let set = narrowing.with(candidate.index);
+            let failed = self.failed_alone(&set)?;
+            let is_proved = self.passed_since(options, failed) && self.is_proved(&set);
+            return is_proved.then(|| self.with_set(options, set, candidate.alone));
+        }
+        let candidate = point.likeliest()?;
+        let set = narrowing.with(candidate.index);
+        if candidate.in_company >= 1.0 - self.allowed() / 8.0 {
+            if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
+                return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));
+            }
+            return Narrowing::new(self.context(options), set).map(|next| Next::stage(Stage::Narrow(next)));
+        }
+        None
+    }
+
+    /// Whether it goes on for long, and it is likely that nothing comes of it.
+    fn is_moot(&self, nothing: f64) -> bool {
+        let runs = self.runs.len();
+        runs >= LONG && nothing >= MOOT || runs >= 2 * LONG && nothing >= 0.5
+    }
+
+    /// A set fails alone: it is a culprit, once it is known that each of its changes is needed.
+    fn with_set(&self, options: &Options, set: Vec<ChangeId>, confidence: f64) -> Next {
+        match set[..] {
+            [_] => self.name(set, confidence),
+            _ => Next::stage(Stage::Thin(Thinning::new(self.context(options), set, 0))),
+        }
+    }
+
+    fn after_thinning(&self, options: &Options, thinning: &Thinning) -> Option<Next> {
+        let allowed = self.allowed() / 4.0;
+        let point = thinning.point();
+        if point.nothing() >= 1.0 - allowed {
+            let next = thinning.index() + 1;
+            let set = thinning.set().to_vec();
+            return Some(if next < set.len() {
+                Next::stage(Stage::Thin(Thinning::new(self.context(options), set, next)))
+            } else {
+                self.name(set, 1.0 - 2.0 * self.allowed())
+            });
+        }
+        let suffices = point.likeliest()?.alone;
+        let others = thinning.others();
+        (suffices >= 1.0 - allowed && self.failed_alone(others).is_some())
+            .then(|| self.with_set(options, others.to_vec(), suffices))
+    }
+
+    fn name(&self, changes: Vec<ChangeId>, confidence: f64) -> Next {
+        let confirmed_by = self.failed_alone(&changes).map_or(TrialId(0), |index| self.runs[index].trial);
+        let culprit = Culprit { changes, mode: self.direction.mode(), confirmed_by };
+        let [without, with] = match &self.stage {
+            Stage::Narrow(narrowing) => narrowing.point().rates(),
+            Stage::Thin(thinning) => thinning.point().rates(),
+            Stage::Ends => unreachable!("a set is named by a search"),
+        };
+        Next::Found(culprit, Certainty { confidence, without, with })
+    }
+
+    fn take_culprit(&mut self, options: &Options, culprit: Culprit, certainty: Certainty) {
+        self.sets.push(culprit.changes.clone());
+        self.found.push(culprit);
+        self.certainties.push(certainty);
+        if options.max_sets.is_some_and(|max| self.found.len() >= max.get()) {
+            self.verdict = Some(Verdict::Incomplete(Incomplete::MaxSets));
+            return;
+        }
+        match Narrowing::new(self.context(options), Vec::new()) {
+            Some(narrowing) => self.stage = Stage::Narrow(narrowing),
+            None => self.verdict = Some(Verdict::Complete),
+        }
+    }
+
+    /// Whether it is proved that the set matters. The chance of a mistake is shared out among all suspects.
+    fn is_proved(&self, set: &[ChangeId]) -> bool {
+        let Some(number) = self.proof_of(set) else { return false };
+        // Of all shares 1/(1·2), 1/(2·3), 1/(3·4), … the sum is 1.
+        let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+        let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
+        self.proofs[number].wealth() >= CHANCE / (share * (1.0 - self.confidence))
+    }
+
+    /// The index of the first run that failed with exactly these changes.
+    pub(super) fn failed_alone(&self, changes: &[ChangeId]) -> Option<usize> {
+        self.runs.iter().position(|run| run.failed && run.is_exactly(changes))
+    }
+
+    /// Whether the target has passed as it does without any of the changes, after this run.
+    pub(super) fn passed_since(&self, options: &Options, index: usize) -> bool {
+        let base = history::base(options.order, self.direction.mode());
+        self.runs[index..].iter().any(|run| !run.failed && run.selection == base)
+    }
+
+    /// How all runs have ended, if they have ended alike.
+    pub(super) fn always(&self) -> Option<Outcome> {
+        let failed = self.runs.first()?.failed;
+        let outcome = if failed { Outcome::Fail } else { Outcome::Pass };
+        self.runs.iter().all(|run| run.failed == failed).then_some(outcome)
+    }
+
+    /// Whether there were so many runs that it would be a wonder if none had ended as few do.
+    fn would_show(&self) -> bool {
+        // What matters is switched in all prefixes only if it is switched with everything.
+        let ends = self.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
+        let mut chance = 1.0;
+        (0..ends).for_each(|_| chance *= 1.0 - RAREST);
+        chance < 1.0 - self.confidence
+    }
+
+    /// How the search ends if no more runs may be made.
+    pub(super) fn at_limit(&self) -> Verdict {
+        match &self.stage {
+            Stage::Narrow(narrowing) if narrowing.is_first() && narrowing.point().nothing() > 1.0 - self.confidence => {
+                Verdict::Inconsistent(Inconsistency::Noise)
+            }
+            Stage::Ends | Stage::Narrow(_) | Stage::Thin(_) => Verdict::Incomplete(Incomplete::MaxRuns),
+        }
+    }
+}

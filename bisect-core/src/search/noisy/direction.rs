@@ -1,0 +1,100 @@
+//! Which way round: do enabled changes break the target, or disabled ones? Under noise that, too, is only likely.
+
+use super::history::Run;
+use crate::search::model::{
+    order::Order,
+    selection::Selection,
+    trial::{Question, Trial},
+    verdict::Mode,
+};
+use crate::search::posterior::{ChangePoint, Evidence, Part};
+
+/// How likely it is at first that disabled changes break the target.
+const DISABLED: f64 = 0.05;
+
+/// From this probability on it is gone ahead with what is likelier; it shows if that was wrong.
+const LIKELY: f64 = 0.9;
+
+/// So many runs say which way round it is, or that it makes no difference.
+const ENOUGH: usize = 60;
+
+/// How likely it is at first that it makes no difference.
+const NOTHING: f64 = 0.01;
+
+/// What the runs with every change and with none say.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Direction {
+    mode: Mode,
+    /// How likely it is that it is this one.
+    probability: f64,
+}
+
+impl Direction {
+    pub(super) fn of(order: Order, runs: &[Run]) -> Self {
+        // One candidate: everything.
+        let odds = |mode| {
+            let (base, everything) = (super::history::base(order, mode), super::history::everything(order, mode));
+            let mut point = ChangePoint::new(1, &Evidence::new());
+            point.set_nothing(NOTHING);
+            let ends = runs.iter().filter(|run| run.selection == everything || run.selection == base);
+            for run in ends.take(ENOUGH) {
+                if run.selection == everything {
+                    point.observe(Part::below(1), run.failed);
+                } else {
+                    point.observe(Part::below(0), run.failed);
+                }
+            }
+            (1.0 - point.nothing()) / point.nothing()
+        };
+        let (enabled, disabled) = ((1.0 - DISABLED) * odds(Mode::Enable), DISABLED * odds(Mode::Disable));
+        let share = enabled / (enabled + disabled);
+        if share >= 0.5 {
+            Self { mode: Mode::Enable, probability: share }
+        } else {
+            Self { mode: Mode::Disable, probability: 1.0 - share }
+        }
+    }
+
+    pub(super) fn mode(self) -> Mode {
+        self.mode
+    }
+
+    /// How likely it is that this is what breaks the target.
+    pub(super) fn probability(self, mode: Mode) -> f64 {
+        if mode == self.mode { self.probability } else { 1.0 - self.probability }
+    }
+
+    /// Whether it can be gone ahead with.
+    pub(super) fn is_known(self, runs: &[Run]) -> bool {
+        let [all, none] =
+            [false, true].map(|inverted| runs.iter().filter(|run| is_end(&run.selection, inverted)).count());
+        all > 0 && none > 0 && (self.probability >= LIKELY || all + none >= ENOUGH)
+    }
+
+    /// The end to run first, or once more, before anything else is asked.
+    pub(super) fn wants<'a>(
+        self,
+        order: Order,
+        runs: &[Run],
+        in_flight: impl Iterator<Item = &'a Trial>,
+    ) -> Option<(Question, Selection)> {
+        let mut count = [0_usize; 2];
+        for run in runs.iter().filter(|run| is_end(&run.selection, run.selection.inverted)) {
+            count[usize::from(run.selection.inverted)] += 1;
+        }
+        for trial in in_flight.filter(|trial| is_end(&trial.selection, trial.selection.inverted)) {
+            count[usize::from(trial.selection.inverted)] += 1;
+        }
+        let [all, none] = count;
+        (all == 0 || none == 0 || self.probability < LIKELY && all + none < ENOUGH).then(|| {
+            let inverted = none < all;
+            let question = if inverted { Question::None } else { Question::All };
+            (question, Selection { inverted, ..Selection::all(order) })
+        })
+    }
+}
+
+/// Whether it is every change, enabled or disabled.
+fn is_end(selection: &Selection, inverted: bool) -> bool {
+    *selection == Selection { inverted, ..Selection::all(selection.order) }
+}

@@ -1,0 +1,187 @@
+//! The change that a failure needs beside the forced ones, under noise: runs and questions as parts of its candidates.
+
+use alloc::vec::Vec;
+
+use super::history::{Run, base};
+use crate::search::posterior::{ChangePoint, Evidence, Part};
+use crate::{
+    ChangeId,
+    search::model::{
+        order::{Order, simplest_cut},
+        ranked,
+        selection::{Prefix, Selection},
+        trial::Question,
+        verdict::Mode,
+    },
+};
+
+/// What all questions about the same culprit have in common.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Context<'a> {
+    pub(super) order: Order,
+    pub(super) mode: Mode,
+    /// Every change ever reported, in order.
+    pub(super) known: &'a [ChangeId],
+    /// The sets of the culprits that were found.
+    pub(super) found: &'a [Vec<ChangeId>],
+    pub(super) runs: &'a [Run],
+    /// What a failing run and a passing one cost.
+    pub(super) costs: (f64, f64),
+}
+
+/// A search for one change.
+#[derive(Clone, Debug)]
+pub(super) struct Narrowing {
+    order: Order,
+    mode: Mode,
+    /// Found before, and left out.
+    found: Vec<Vec<ChangeId>>,
+    /// Needed, each of lower rank than the one before it.
+    forced: Vec<ChangeId>,
+    /// Those that may be the next one, in order; at least one.
+    candidates: Vec<ChangeId>,
+    point: ChangePoint,
+}
+
+impl Narrowing {
+    /// The search for the change that is needed beside the forced ones, with all that is known of it; none if there is no
+    /// candidate.
+    pub(super) fn new(context: Context<'_>, forced: Vec<ChangeId>) -> Option<Self> {
+        let Context { order, mode, known, found, runs, costs } = context;
+        let end = forced.last().map_or(known.len(), |&last| ranked::below(order, known, order.rank(last)));
+        let excluded = |id: &ChangeId| found.iter().any(|set| set.contains(id));
+        let candidates: Vec<_> = known[..end].iter().copied().filter(|id| !excluded(id)).collect();
+        if candidates.is_empty() {
+            return None;
+        }
+        let mut point = ChangePoint::new(candidates.len(), &evidence(found, runs));
+        point.set_costs(costs.0, costs.1);
+        let mut this = Self { order, mode, found: found.to_vec(), forced, candidates, point };
+        for run in runs {
+            this.observe(run);
+        }
+        Some(this)
+    }
+
+    pub(super) fn point(&self) -> &ChangePoint {
+        &self.point
+    }
+
+    pub(super) fn set_costs(&mut self, failing: f64, passing: f64) {
+        self.point.set_costs(failing, passing);
+    }
+
+    pub(super) fn forced(&self) -> &[ChangeId] {
+        &self.forced
+    }
+
+    /// The forced changes, and this candidate.
+    pub(super) fn with(&self, candidate: usize) -> Vec<ChangeId> {
+        self.forced.iter().copied().chain([self.candidates[candidate]]).collect()
+    }
+
+    pub(super) fn is_first(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    pub(super) fn candidates(&self) -> usize {
+        self.candidates.len()
+    }
+
+    /// Takes what a run showed, as far as it says something about this search.
+    pub(super) fn observe(&mut self, run: &Run) {
+        if let Some(part) = self.part(&run.selection, |id| run.has(id)) {
+            self.point.observe(part, run.failed);
+        }
+    }
+
+    /// Which candidates a selection is about, if that can be said.
+    pub(super) fn part(&self, selection: &Selection, has: impl Fn(ChangeId) -> bool) -> Option<Part> {
+        if *selection == base(self.order, self.mode) {
+            return Some(Part::below(0));
+        }
+        if selection.inverted != (self.mode == Mode::Disable) {
+            return None;
+        }
+        // What was found explains how it ended.
+        if self.found.iter().any(|set| set.iter().all(|&id| has(id))) {
+            return None;
+        }
+        // What it asked for counts, not what it came by: a change that shows up only in company does not matter without it.
+        let asked = |id: &ChangeId| selection.contains(*id);
+        if !self.forced.iter().all(asked) {
+            return Some(Part::below(0));
+        }
+        let below = self.cut_by(selection)?;
+        let index = |id: &ChangeId| self.candidates[below..].iter().position(|other| other == id);
+        let mut also = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
+        let is_candidate = |id: &&ChangeId| !self.found.iter().any(|set| set.contains(id));
+        let mut except = selection.excluded.iter().filter(is_candidate).map(|&id| self.index(id));
+        match (also.next(), also.next(), except.next(), except.next()) {
+            (also, None, None, None) => Some(Part { below, also, except: None }),
+            (also, None, Some(except), None) => Some(Part { below, also, except: Some(except?) }),
+            _ => None,
+        }
+    }
+
+    /// How many of the first candidates a prefix has; none if its gaps make it anything but a prefix of them.
+    fn cut_by(&self, selection: &Selection) -> Option<usize> {
+        let below = |rank: u128| {
+            u64::try_from(rank).map_or(self.candidates.len(), |rank| ranked::below(self.order, &self.candidates, rank))
+        };
+        let mut cut = 0;
+        for (start, end) in selection.intervals() {
+            let (start, end) = (below(start.into()), below(end));
+            if start < end && start > cut {
+                return None;
+            }
+            cut = cut.max(end);
+        }
+        Some(cut)
+    }
+
+    /// Where a change is among the candidates, if it is one.
+    pub(super) fn index(&self, change: ChangeId) -> Option<usize> {
+        let index = ranked::below(self.order, &self.candidates, self.order.rank(change));
+        (self.candidates.get(index) == Some(&change)).then_some(index)
+    }
+
+    /// The question whose run switches these candidates.
+    pub(super) fn question(&self, part: Part) -> (Question, Selection) {
+        let forced = match part.also {
+            Some(candidate) => self.with(candidate),
+            None => self.forced.clone(),
+        };
+        let rank = |index: usize| self.order.rank(self.candidates[index]);
+        let is_all = part.below == self.candidates.len();
+        let prefix = match (part.below, self.forced.last()) {
+            (0, _) => Prefix::NONE,
+            (_, None) if is_all => Prefix::All,
+            (_, Some(&last)) if is_all => Prefix::Below(self.order.rank(last)),
+            (below, _) => Prefix::Below(simplest_cut(rank(below - 1), rank(below))),
+        };
+        let question = match prefix {
+            Prefix::NONE if forced.is_empty() => return (Question::Without, base(self.order, self.mode)),
+            Prefix::NONE => Question::Exactly,
+            Prefix::All => Question::Rest,
+            Prefix::Below(_) => Question::Prefix,
+        };
+        // Sets that share no change with it are not in its way.
+        let excluded = if prefix == Prefix::NONE { Vec::new() } else { self.found.concat() };
+        let inverted = self.mode == Mode::Disable;
+        let selection = Selection { order: self.order, prefix, gaps: Vec::new(), forced, excluded, inverted };
+        (question, selection)
+    }
+}
+
+/// What is known of the rates: how often what was found fails. Not only alone: those runs were made until they had failed
+/// often enough.
+fn evidence(found: &[Vec<ChangeId>], runs: &[Run]) -> Evidence {
+    let mut evidence = Evidence::new();
+    for run in runs {
+        if found.iter().any(|set| run.has_all(set)) {
+            evidence.observe(true, run.failed);
+        }
+    }
+    evidence
+}

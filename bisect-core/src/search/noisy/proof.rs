@@ -1,0 +1,114 @@
+//! Proof that a suspect matters, whatever else the outcomes follow: bursts, drift, the run before.
+//!
+//! Each run of a proof is of the suspect or of a control without it, and a coin of the search's own says of which. If the
+//! suspect makes no difference, how the run ends is settled before the coin is: by the target, its history, its
+//! environment. Then a bet at fair odds on the coin, made once the outcome is known, gains nothing on average, whatever
+//! the outcomes follow; so by Ville's inequality the wealth of who bets so, from 1 on, is ever as high as *w* with a
+//! probability of at most 1/*w* (Shafer, "Testing by betting", 2021). If the suspect matters, the wealth grows by what a
+//! run tells of the coin: the information of the channel between the two rates of failure.
+
+use alloc::vec::Vec;
+
+use crate::ChangeId;
+
+/// Rates are taken to be no nearer to never and always than this: one surprise must not cost everything.
+const SUREST: f64 = 0.02;
+
+/// What a run of a proof is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Suspect,
+    Control,
+}
+
+/// A run of a proof, of the side that the coin has said.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Toss {
+    pub(super) set: Vec<ChangeId>,
+    pub(super) side: Side,
+}
+
+/// The proof of one set of changes.
+#[derive(Clone, Debug)]
+pub(super) struct Proof {
+    /// In ascending order.
+    set: Vec<ChangeId>,
+    wealth: f64,
+}
+
+impl Proof {
+    pub(super) fn new(set: &[ChangeId]) -> Self {
+        let mut set = set.to_vec();
+        set.sort_unstable();
+        Self { set, wealth: 1.0 }
+    }
+
+    pub(super) fn is_of(&self, set: &[ChangeId]) -> bool {
+        set.len() == self.set.len() && set.iter().all(|change| self.set.binary_search(change).is_ok())
+    }
+
+    /// The higher it is, the less likely it is chance.
+    pub(super) fn wealth(&self) -> f64 {
+        self.wealth
+    }
+
+    /// Takes how a run ended of which the coin had said that it is of this side. The rates of failure are what is
+    /// believed, without and with the suspect, before this run.
+    pub(super) fn observe(&mut self, side: Side, failed: bool, [without, with]: [f64; 2]) {
+        let ends_so = |rate: f64| {
+            let rate = rate.clamp(SUREST, 1.0 - SUREST);
+            if failed { rate } else { 1.0 - rate }
+        };
+        let (suspect, control) = (ends_so(with), ends_so(without));
+        let staked = match side {
+            Side::Suspect => suspect,
+            Side::Control => control,
+        };
+        self.wealth *= 2.0 * staked / (suspect + control);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::model::chance::Chance;
+
+    /// The share of proofs that ever come to a wealth of 100 within 200 runs.
+    fn proved(mut fails: impl FnMut(usize, Side, &mut Chance) -> bool) -> f64 {
+        let proofs = 2_000;
+        let mut chance = Chance::new(1);
+        let mut count = 0;
+        for _ in 0..proofs {
+            let mut proof = Proof::new(&[ChangeId(1)]);
+            let is_proved = (0..200).any(|run| {
+                let side = if chance.coin() { Side::Suspect } else { Side::Control };
+                let failed = fails(run, side, &mut chance);
+                proof.observe(side, failed, [0.1, 0.8]);
+                proof.wealth() >= 100.0
+            });
+            count += u32::from(is_proved);
+        }
+        f64::from(count) / f64::from(proofs)
+    }
+
+    #[test]
+    fn what_matters_is_proved() {
+        assert!((proved(|_, side, _| side == Side::Suspect) - 1.0).abs() < 1e-9);
+        let rarely_misleads = |_: usize, side, chance: &mut Chance| {
+            let misleads = chance.coin() && chance.coin() && chance.coin();
+            (side == Side::Suspect) != misleads
+        };
+        assert!(proved(rarely_misleads) > 0.99);
+    }
+
+    #[test]
+    fn whatever_else_outcomes_follow_is_no_proof() {
+        assert!(proved(|run, _, _| run % 2 == 0) <= 0.01, "alternating");
+        assert!(proved(|run, _, _| run / 7 % 2 == 0) <= 0.01, "in bursts");
+        assert!(proved(|run, _, _| run < 100) <= 0.01, "drifting");
+        assert!(proved(|_, _, chance| chance.coin()) <= 0.01, "a coin");
+        let mut before = Side::Control;
+        let follows = |_: usize, side, _: &mut Chance| core::mem::replace(&mut before, side) == Side::Suspect;
+        assert!(proved(follows) <= 0.01, "following the run before");
+    }
+}

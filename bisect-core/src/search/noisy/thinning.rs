@@ -1,0 +1,91 @@
+//! A set that fails often enough: does it without one of its changes?
+
+use alloc::vec::Vec;
+
+use super::{
+    history::{Run, base, names_exactly},
+    narrowing::Context,
+};
+use crate::search::posterior::{ChangePoint, Evidence, Part};
+use crate::{ChangeId, search::model::selection::Selection};
+
+/// How likely it is at first that a change of a set is needed: that is why it is in it.
+const NEEDED: f64 = 0.9;
+
+/// A set of several changes, each of which is left out in turn.
+#[derive(Clone, Debug)]
+pub(super) struct Thinning {
+    set: Vec<ChangeId>,
+    /// The change that is left out.
+    index: usize,
+    others: Vec<ChangeId>,
+    /// The selection without any of them.
+    base: Selection,
+    /// One candidate: the others suffice.
+    point: ChangePoint,
+}
+
+impl Thinning {
+    pub(super) fn new(context: Context<'_>, set: Vec<ChangeId>, index: usize) -> Self {
+        let others = without(&set, index);
+        let base = base(context.order, context.mode);
+        let mut known = Evidence::new();
+        let unexplained = context.runs.iter().filter(|run| !context.found.iter().any(|found| run.has_all(found)));
+        for run in unexplained {
+            if run.has_all(&set) {
+                known.observe(true, run.failed);
+            } else if run.selection != base && !set.iter().any(|&change| run.has(change)) {
+                known.observe(false, run.failed);
+            }
+        }
+        let mut point = ChangePoint::new(1, &known);
+        point.set_nothing(NEEDED);
+        point.set_costs(context.costs.0, context.costs.1);
+        let mut this = Self { set, index, others, base, point };
+        for run in context.runs {
+            this.observe(run);
+        }
+        this
+    }
+
+    pub(super) fn set(&self) -> &[ChangeId] {
+        &self.set
+    }
+
+    pub(super) fn index(&self) -> usize {
+        self.index
+    }
+
+    pub(super) fn point(&self) -> &ChangePoint {
+        &self.point
+    }
+
+    /// The set without the change.
+    pub(super) fn others(&self) -> &[ChangeId] {
+        &self.others
+    }
+
+    /// Whether a run of the others tells most, not one of none of them.
+    pub(super) fn wants_others(&self, in_flight: &[Part]) -> bool {
+        self.point.next(in_flight).also.is_some()
+    }
+
+    /// Whether a selection is one of the two that are compared.
+    pub(super) fn is_about(&self, selection: &Selection) -> bool {
+        names_exactly(selection, &self.others) || *selection == self.base
+    }
+
+    /// Takes what a run showed.
+    pub(super) fn observe(&mut self, run: &Run) {
+        if names_exactly(&run.selection, &self.others) {
+            self.point.observe(Part::alone(0), run.failed);
+        } else if run.selection == self.base {
+            self.point.observe(Part::below(0), run.failed);
+        }
+    }
+}
+
+fn without(set: &[ChangeId], index: usize) -> Vec<ChangeId> {
+    let others = set.iter().enumerate().filter(|&(i, _)| i != index);
+    others.map(|(_, &change)| change).collect()
+}

@@ -1,0 +1,407 @@
+//! A change among many, found by runs that are not reliable.
+//!
+//! A run *with* the change fails at one rate and a run *without* it at a lower one; neither rate is known. Candidates have an
+//! order, and a run is of a [`Part`] of them: those before a cut, or one by itself. The change may be a candidate *alone*; or
+//! one *in company*, the last of several that are needed together; or nothing. [`ChangePoint`] keeps how likely each of these
+//! is and says which part to run next; it does no I/O, and takes what runs show in any order.
+//!
+//! ```
+//! use bisect_core::search::posterior::{ChangePoint, Evidence};
+//!
+//! // The change is number 700; every tenth run misleads.
+//! let mut search = ChangePoint::new(1000, &Evidence::new());
+//! let mut runs = 0;
+//! let found = loop {
+//!     if let Some(candidate) = search.found(0.99) {
+//!         break candidate.index;
+//!     }
+//!     let part = search.next(&[]);
+//!     runs += 1;
+//!     search.observe(part, (700 < part.below || part.also == Some(700)) != (runs % 10 == 0));
+//! };
+//! assert_eq!(found, 700);
+//! assert!(runs < 60);
+//! ```
+//!
+//! # Method
+//! That runs of prefixes under noise find a change at the rate of a channel's capacity is due to Horstein (1963) and
+//! Burnashev and Zigangirov (1974), for known rates; Karp and Kleinberg (2007) and Waeber, Frazier and Henderson ("Bisection
+//! search with noisy responses", 2013) treat the same search for other noise. That culprits of flaky tests can be found so
+//! is due to Henderson and others ("Flake Aware Culprit Finding", 2023), with one known rate; `git_bayesect` has both rates
+//! unknown, with Beta priors. Here both are on a grid, in their order, with the likeliest special cases (see `rates`), and only
+//! intervals between cuts that were run are kept, so that the work does not depend on the number of candidates.
+
+mod beliefs;
+mod candidates;
+mod choice;
+mod evidence;
+mod forecast;
+mod interval;
+mod math;
+mod part;
+mod rates;
+#[cfg(test)]
+mod tests;
+
+use alloc::{collections::BTreeMap, vec, vec::Vec};
+
+use beliefs::{Belief, Beliefs, Kind};
+use candidates::Candidates;
+use choice::{Chooser, Costs};
+pub use evidence::Evidence;
+use interval::Interval;
+pub use part::Part;
+use rates::{Likelihood, POINTS, Prior, Weight};
+
+/// The share of the probability of a candidate with which it is the change alone, before the first run.
+const ALONE: f64 = 0.8;
+
+/// How likely it is that nothing matters, if no run is known beforehand.
+const NOTHING: f64 = 0.15;
+/// The same if runs are known: the target was searched before.
+const NOTHING_MORE: f64 = 0.7;
+
+/// Every so many runs one is of all candidates or of none, while no candidate stands out: what runs near a wrong place show
+/// may agree with it for long if the rates are not known from elsewhere.
+const ENDS: usize = 20;
+
+/// With less runs that show it a candidate is not named, however likely it is: with rates near to each other a few lucky
+/// runs look like rates far apart.
+const CONFIRMATIONS: usize = 5;
+
+/// A name has to be as certain as this power of the doubt that is allowed: what is right often enough on average over all
+/// rates is less often right where they are near to each other.
+const CAUTION: f64 = 1.45;
+
+/// What is known of one change among many.
+#[derive(Clone, Debug)]
+pub struct ChangePoint {
+    candidates: Candidates,
+    prior: Prior,
+    /// How likely it is that nothing matters, before the first run.
+    prior_nothing: f64,
+    costs: Costs,
+    /// Between cuts that were run, in order.
+    intervals: Vec<Interval>,
+    nothing: Nothing,
+    beliefs: Beliefs,
+    /// How likely the change is in each interval and matters.
+    matters: Vec<Matters>,
+    /// How many runs were observed.
+    runs: usize,
+    /// For each candidate: how many runs of it by itself failed, and of those before it passed.
+    confirmations: BTreeMap<usize, usize>,
+}
+
+/// If no candidate matters: what is known of the rates then.
+#[derive(Clone, Debug)]
+struct Nothing {
+    /// Of all runs, but those that are known to be with something else.
+    without: Likelihood,
+    /// Of those; if no run is known beforehand there is only one rate.
+    with: Option<Likelihood>,
+}
+
+/// How likely the change is in an interval, of each kind.
+#[derive(Clone, Copy, Debug)]
+struct Matters {
+    alone: f64,
+    in_company: f64,
+}
+
+/// One that may be the change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its place among the candidates, from 0.
+    pub index: usize,
+    /// How likely it is the change and suffices, with what is forced.
+    pub alone: f64,
+    /// How likely it is the last of several that are needed together.
+    pub in_company: f64,
+}
+
+impl Candidate {
+    /// How likely it is the change: that runs with it fail more often, and that it is this one.
+    #[must_use]
+    pub fn probability(&self) -> f64 {
+        self.alone + self.in_company
+    }
+}
+
+/// How often runs fail, as far as is known.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rate {
+    /// The mean of what is believed.
+    pub mean: f64,
+    /// It is lower than this with a probability of at most 2.5%.
+    pub low: f64,
+    /// It is higher than this with a probability of at most 2.5%.
+    pub high: f64,
+}
+
+impl ChangePoint {
+    /// One change among so many candidates, each as likely as any other.
+    ///
+    /// # Panics
+    /// If there is none.
+    #[must_use]
+    pub fn new(candidates: usize, known: &Evidence) -> Self {
+        Self::among(Candidates::Even(candidates), known)
+    }
+
+    /// One change among candidates of these weights: how likely each is, up to a common factor.
+    ///
+    /// # Panics
+    /// If there is none, or if a weight or their sum is not a positive number.
+    #[must_use]
+    pub fn weighted(weights: impl IntoIterator<Item = f64>, known: &Evidence) -> Self {
+        Self::among(Candidates::weighted(weights), known)
+    }
+
+    fn among(candidates: Candidates, known: &Evidence) -> Self {
+        assert!(candidates.len() > 0, "there is no candidate");
+        let prior = Prior::new();
+        let [without, with] = known.likelihoods(&prior);
+        let nothing = Nothing { without: without.clone(), with: (!known.is_empty()).then(|| with.clone()) };
+        let unknown = Belief { end: 0, kind: Kind::Nothing, probability: 0.0, without: 0.0, with: 0.0 };
+        let mut this = Self {
+            intervals: vec![Interval::new(candidates.len(), without, with)],
+            candidates,
+            prior,
+            prior_nothing: if known.is_empty() { NOTHING } else { NOTHING_MORE },
+            costs: Costs { failing: 1.0, passing: 1.0 },
+            nothing,
+            beliefs: Beliefs { places: Vec::new(), nothing: unknown },
+            matters: Vec::new(),
+            runs: 0,
+            confirmations: BTreeMap::new(),
+        };
+        this.conclude();
+        this
+    }
+
+    /// Sets what a failing run and a passing one cost, for instance in seconds; at first both cost the same.
+    ///
+    /// # Panics
+    /// If a cost is not a positive number.
+    pub fn set_costs(&mut self, failing: f64, passing: f64) {
+        assert!(failing.is_finite() && failing > 0.0 && passing.is_finite() && passing > 0.0, "costs are positive");
+        self.costs = Costs { failing, passing };
+    }
+
+    /// Sets how likely it is, before the first run, that nothing matters; at first that is 0.15, or 0.7 if runs are known.
+    ///
+    /// # Panics
+    /// If it is not a probability below 1.
+    pub fn set_nothing(&mut self, prior: f64) {
+        assert!((0.0..1.0).contains(&prior), "nothing is less than certain");
+        self.prior_nothing = prior;
+        self.conclude();
+    }
+
+    /// Takes what a run of a part showed.
+    ///
+    /// # Panics
+    /// If there are not so many candidates.
+    pub fn observe(&mut self, part: Part, failed: bool) {
+        let part = part.plain();
+        let end = part.also.map_or(part.below, |also| also + 1);
+        assert!(end <= self.candidates.len(), "there are {} candidates, not {end}", self.candidates.len());
+        part.cuts().for_each(|cut| self.split(cut));
+        for interval in &mut self.intervals {
+            interval.observe(&self.prior, part, failed);
+        }
+        self.nothing.without.observe(&self.prior, failed);
+        self.runs += 1;
+        let confirmed = match part {
+            Part { below: 0, also: Some(candidate), except: None } => failed.then_some(candidate),
+            Part { below: 1, also: None, except: None } if failed => Some(0),
+            Part { below, also: None, except: None } => (!failed).then_some(below),
+            Part { .. } => None,
+        };
+        if let Some(candidate) = confirmed {
+            *self.confirmations.entry(candidate).or_default() += 1;
+        }
+        self.conclude();
+    }
+
+    /// Makes a cut one at which an interval ends.
+    fn split(&mut self, cut: usize) {
+        let index = self.intervals.partition_point(|interval| interval.end < cut);
+        if cut > 0 && self.intervals[index].end != cut {
+            self.intervals.insert(index, self.intervals[index].until(cut));
+        }
+    }
+
+    /// Works out what follows from all that was observed.
+    fn conclude(&mut self) {
+        let weights: Vec<_> = self.intervals.iter().map(|interval| interval.weigh(&self.prior)).collect();
+        let nothing = match &self.nothing {
+            Nothing { without, with: Some(with) } => self.prior.weigh(without, with),
+            Nothing { without, with: None } => self.prior.weigh_alike(without),
+        };
+        let magnitudes = weights.iter().flatten().chain([&nothing]).filter_map(Weight::magnitude);
+        let unit = magnitudes.max().expect("a rate between 0 and 1 explains anything");
+        let something = (1.0 - self.prior_nothing) / self.candidates.weight(0, self.candidates.len());
+        let mut begin = 0;
+        self.beliefs.places.clear();
+        self.matters.clear();
+        for (interval, [alone, in_company]) in self.intervals.iter().zip(&weights) {
+            let end = interval.end;
+            // Nothing is before the first candidate that could be its company.
+            let share = self.candidates.weight(begin.max(1).min(end), end) * (1.0 - ALONE);
+            let matters = Matters {
+                alone: something * (self.candidates.weight(begin, end) - share) * alone.sum * alone.factor(unit),
+                in_company: something * share * in_company.sum * in_company.factor(unit),
+            };
+            if end - begin == 1 {
+                self.beliefs.places.push(belief(end, Kind::Alone, matters.alone, alone));
+                self.beliefs.places.push(belief(end, Kind::InCompany, matters.in_company, in_company));
+            } else {
+                self.beliefs.places.push(belief(end, Kind::Either, matters.alone + matters.in_company, alone));
+            }
+            self.matters.push(matters);
+            begin = end;
+        }
+        let probability = self.prior_nothing * nothing.sum * nothing.factor(unit);
+        self.beliefs.nothing = belief(0, Kind::Nothing, probability, &nothing);
+        let total = probability + self.matters.iter().map(|matters| matters.alone + matters.in_company).sum::<f64>();
+        self.beliefs.nothing.probability /= total;
+        self.beliefs.places.iter_mut().for_each(|belief| belief.probability /= total);
+        for matters in &mut self.matters {
+            matters.alone /= total;
+            matters.in_company /= total;
+        }
+    }
+
+    /// The part to run next, most worth its cost, if runs of these parts are in flight.
+    ///
+    /// It is those before a cut, where none and all tell of the rates; or a candidate that stands out, by itself.
+    #[must_use]
+    pub fn next(&self, in_flight: &[Part]) -> Part {
+        let number = self.runs + in_flight.len() + 1;
+        if number > ENDS && number.is_multiple_of(ENDS) && self.beliefs.suspect().is_none() {
+            return Part::below(if number.is_multiple_of(2 * ENDS) { self.candidates.len() } else { 0 });
+        }
+        let part = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
+        // The first candidate is by itself what is before a cut, too.
+        if part == Part::below(1) { Part::alone(0) } else { part }
+    }
+
+    /// The candidate to be named, if one is the change, alone, with this probability at least, whatever the rates are: its
+    /// own probability is higher, and enough runs show it, of itself and of those before it.
+    #[must_use]
+    pub fn found(&self, confidence: f64) -> Option<Candidate> {
+        let doubt = doubt(confidence);
+        let confirmations = |candidate: &Candidate| self.confirmations.get(&candidate.index).copied().unwrap_or(0);
+        let found = |candidate: &Candidate| candidate.alone > 1.0 - doubt && confirmations(candidate) >= CONFIRMATIONS;
+        self.likeliest().filter(found)
+    }
+
+    /// The likeliest of the candidates that runs have told apart from all others; none if there are no such yet.
+    #[must_use]
+    pub fn likeliest(&self) -> Option<Candidate> {
+        self.single().max_by(|a, b| a.probability().total_cmp(&b.probability()))
+    }
+
+    /// All candidates that runs have told apart from all others, the likeliest first.
+    #[must_use]
+    pub fn suspects(&self) -> Vec<Candidate> {
+        let mut suspects: Vec<_> = self.single().collect();
+        suspects.sort_by(|a, b| b.probability().total_cmp(&a.probability()));
+        suspects
+    }
+
+    fn single(&self) -> impl Iterator<Item = Candidate> {
+        let begins = core::iter::once(0).chain(self.intervals.iter().map(|interval| interval.end));
+        let intervals = begins.zip(&self.intervals).zip(&self.matters);
+        let single = intervals.filter(|((begin, interval), _)| interval.end - begin == 1);
+        single.map(|((index, _), &Matters { alone, in_company })| Candidate { index, alone, in_company })
+    }
+
+    /// How likely it is that no candidate matters: that runs fail as often with all as with none, or if runs were known
+    /// beforehand, as often as those without the change.
+    #[must_use]
+    pub fn nothing(&self) -> f64 {
+        self.beliefs.nothing.probability
+    }
+
+    /// How likely it is that this candidate is the change, alone or in company.
+    pub(crate) fn is(&self, candidate: Option<usize>, is_alone: bool) -> f64 {
+        let found = self.single().find(|single| candidate == Some(single.index));
+        found.map_or(0.0, |found| if is_alone { found.alone } else { found.in_company })
+    }
+
+    /// How likely it is that this is wrong, and that a run of this part ends so.
+    pub(crate) fn is_not(&self, candidate: Option<usize>, is_alone: bool, part: Part, failed: bool) -> f64 {
+        let part = part.plain();
+        let kind = if is_alone { Kind::Alone } else { Kind::InCompany };
+        let is_other = |belief: &&Belief| belief.kind != kind || candidate.is_none_or(|index| belief.end != index + 1);
+        let beliefs = self.beliefs.places.iter().chain([&self.beliefs.nothing]).filter(is_other);
+        let ends_so = |rate: f64| if failed { rate } else { 1.0 - rate };
+        beliefs.map(|belief| belief.probability * ends_so(belief.rate(part))).sum()
+    }
+
+    /// How often runs fail without the change and with it. As far as nothing matters, and no runs were known beforehand,
+    /// that is the same.
+    #[must_use]
+    pub fn rates(&self) -> [Rate; 2] {
+        let mut sums = [[0.0; POINTS]; 2];
+        let mut add = |probability: f64, marginals: [[f64; POINTS]; 2]| {
+            for (sum, marginal) in sums.iter_mut().zip(marginals) {
+                let whole: f64 = marginal.iter().sum();
+                if probability > 0.0 && whole > 0.0 {
+                    sum.iter_mut().zip(marginal).for_each(|(sum, part)| *sum += probability * part / whole);
+                }
+            }
+        };
+        for (interval, matters) in self.intervals.iter().zip(&self.matters) {
+            let [alone, in_company] = interval.sides();
+            if core::ptr::eq(alone, in_company) {
+                add(matters.alone + matters.in_company, self.prior.marginals(&alone[0], &alone[1]));
+            } else {
+                add(matters.alone, self.prior.marginals(&alone[0], &alone[1]));
+                add(matters.in_company, self.prior.marginals(&in_company[0], &in_company[1]));
+            }
+        }
+        let of_nothing = match &self.nothing {
+            Nothing { without, with: Some(with) } => self.prior.marginals(without, with),
+            Nothing { without, with: None } => [self.prior.marginal_alike(without); 2],
+        };
+        add(self.nothing(), of_nothing);
+        sums.map(|sum| self.summary(&sum))
+    }
+
+    fn summary(&self, weights: &[f64; POINTS]) -> Rate {
+        let rates = self.prior.rates();
+        let whole: f64 = weights.iter().sum();
+        let mean = weights.iter().zip(rates).map(|(weight, rate)| weight * rate).sum::<f64>() / whole;
+        // The outermost rate that no more than 2.5% are beyond.
+        let end = |mut places: &mut dyn Iterator<Item = usize>| {
+            let mut sum = 0.0;
+            let end = Iterator::find(&mut places, |&i| {
+                sum += weights[i];
+                sum > 0.025 * whole
+            });
+            end.map_or(mean, |i| rates[i])
+        };
+        Rate { mean, low: end(&mut (0..POINTS)), high: end(&mut (0..POINTS).rev()) }
+    }
+
+    /// How many more runs it may take until one candidate is [`found`](Self::found) with this confidence, on average. At first
+    /// it depends on the rates, which are not known yet: it may be two or three times too few or too many.
+    #[must_use]
+    pub fn runs_left(&self, confidence: f64) -> f64 {
+        forecast::runs_left(&self.beliefs, doubt(confidence))
+    }
+}
+
+/// How unlikely it has to be that a candidate is not the change, for a name of this confidence.
+fn doubt(confidence: f64) -> f64 {
+    math::exp2(CAUTION * math::log2(1.0 - confidence))
+}
+
+fn belief(end: usize, kind: Kind, probability: f64, weight: &Weight) -> Belief {
+    let rate = |sum: f64| if weight.sum > 0.0 { (sum / weight.sum).clamp(0.0, 1.0) } else { 0.5 };
+    Belief { end, kind, probability, without: rate(weight.without), with: rate(weight.with) }
+}

@@ -1,0 +1,194 @@
+//! The inner search: which is the last change of the smallest failing prefix?
+
+use alloc::{sync::Arc, vec::Vec};
+use core::ops::Range;
+
+use super::weights::Weights;
+use crate::{
+    ChangeId,
+    search::model::{
+        order::{Order, simplest_cut},
+        ranked,
+        selection::Prefix,
+        trial::Outcome,
+    },
+};
+
+/// After so many trials that did not settle, cuts halve the space of ranks instead of the known changes, which bounds
+/// the search even where a target invents changes at every run.
+const PATIENCE: u32 = 64;
+
+/// At most so many unresolved cuts are worked around before the search takes what it has.
+const UNRESOLVED_LIMIT: usize = 16;
+
+/// A prefix that does not fail and a longer one that does, both together with the same forced changes.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Bracket {
+    order: Order,
+    /// Ranks below this do not suffice.
+    low: u64,
+    /// Those of this prefix do.
+    high: Prefix,
+    /// Whether a run has shown that, with the changes forced that now are.
+    observed: bool,
+    /// The changes that the failing run of this prefix or a longer one reported, in order: only these can have
+    /// mattered.
+    failing: Arc<[ChangeId]>,
+    /// How likely each of them is.
+    weights: Weights,
+    /// Changes that may be among them and are likelier, in order.
+    favoured: Arc<[ChangeId]>,
+    /// Cuts between the two that told nothing.
+    unresolved: Vec<u64>,
+    steps: u32,
+}
+
+/// What a bracket knows, or wants to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::search) enum Narrowing {
+    /// Whether this prefix fails.
+    Ask(u64),
+    /// This change is needed: the shortest prefix known to fail ends with it.
+    Needed(ChangeId),
+    /// The failing run reported nothing that a passing one left out.
+    Unexplained,
+}
+
+impl Bracket {
+    /// A run of `high` failed and reported `failing`, in order; with none of them it does not fail.
+    pub(in crate::search) fn new(
+        order: Order,
+        high: Prefix,
+        failing: Arc<[ChangeId]>,
+        favoured: Arc<[ChangeId]>,
+    ) -> Self {
+        let end = end(order, high, &failing);
+        let weights = Weights::new(order, &failing[..end], &favoured);
+        Self { order, low: 0, high, observed: true, failing, weights, favoured, unresolved: Vec::new(), steps: 0 }
+    }
+
+    /// The same search, with these changes taken for likelier, in order.
+    pub(in crate::search) fn favouring(self, favoured: Arc<[ChangeId]>) -> Self {
+        let weights = Weights::new(self.order, &self.failing[..self.span().end], &favoured);
+        Self { weights, favoured, ..self }
+    }
+
+    /// The changes that may be the one searched for.
+    pub(in crate::search) fn candidates(&self) -> &[ChangeId] {
+        &self.failing[self.span()]
+    }
+
+    /// Where they are among those of the failing run.
+    fn span(&self) -> Range<usize> {
+        let end = end(self.order, self.high, &self.failing);
+        ranked::below(self.order, &self.failing, self.low).min(end)..end
+    }
+
+    pub(in crate::search) fn narrowing(&self) -> Narrowing {
+        let candidates = self.candidates();
+        let settled = match candidates {
+            [] => Narrowing::Unexplained,
+            [only] => Narrowing::Needed(*only),
+            [.., last] => self.cut().map_or(Narrowing::Needed(*last), Narrowing::Ask),
+        };
+        match (settled, self.high) {
+            // Every trial passed: has the target changed its mind? Where nothing was asked, the set will be tried alone.
+            (Narrowing::Needed(_), Prefix::Below(high)) if !self.observed && self.steps > 0 => Narrowing::Ask(high),
+            (settled, _) => settled,
+        }
+    }
+
+    /// Whether any cut between two candidates is as good a question as any other of its kind.
+    pub(in crate::search) fn is_open(&self) -> bool {
+        self.candidates().len() > 1 && self.unresolved.is_empty() && self.steps < PATIENCE
+    }
+
+    /// Whether `cut` separates some candidates from others.
+    pub(in crate::search) fn is_cut_by(&self, cut: u64) -> bool {
+        let candidates = self.candidates();
+        (1..candidates.len()).contains(&candidates.partition_point(|&id| self.order.rank(id) < cut))
+    }
+
+    /// Whether `cut` is the whole prefix that is believed to fail.
+    pub(in crate::search) fn is_high(&self, cut: u64) -> bool {
+        self.high == Prefix::Below(cut)
+    }
+
+    /// Whether [`Narrowing::Ask`] may yet ask for this cut.
+    pub(in crate::search) fn may_ask(&self, cut: u64) -> bool {
+        self.low < cut && (self.high.contains(cut) || self.is_high(cut))
+    }
+
+    /// Takes the answer to [`Narrowing::Ask`]; without reports, a failing run is taken to have reported what the one of
+    /// the longer prefix did.
+    pub(in crate::search) fn record(&mut self, cut: u64, outcome: Outcome, reported: Option<&Arc<[ChangeId]>>) {
+        self.steps += 1;
+        match outcome {
+            Outcome::Pass => self.low = cut,
+            Outcome::Fail => {
+                self.high = Prefix::Below(cut);
+                self.observed = true;
+                if let Some(reported) = reported {
+                    // Forced changes may be among them: all of those rank above.
+                    self.failing = reported.clone();
+                    self.weights.find(self.order, reported, &self.favoured);
+                }
+            }
+            // It cannot be shown, then.
+            Outcome::Unresolved(_) if self.is_high(cut) => self.observed = true,
+            Outcome::Unresolved(_) => self.unresolved.push(cut),
+        }
+    }
+
+    /// How likely a prefix is to fail, in 256ths.
+    pub(in crate::search) fn odds_of_failure(&self, cut: u64) -> u64 {
+        if self.is_high(cut) {
+            return 243;
+        }
+        let span = self.span();
+        let middle = ranked::below(self.order, &self.failing, cut).clamp(span.start, span.end);
+        // Weights are far from overflowing: their sum is less than the square of the number of changes.
+        (256 * self.weights.of(span.start..middle) / self.weights.of(span).max(1)).clamp(1, 255)
+    }
+
+    /// What is left to search once `needed` is forced: the failing prefix without it.
+    pub(in crate::search) fn below(&self, needed: ChangeId) -> Self {
+        let high = Prefix::Below(self.order.rank(needed));
+        Self { observed: false, ..Self::new(self.order, high, self.failing.clone(), self.favoured.clone()) }
+    }
+
+    /// The cut between candidates to ask for next; none if all that are left were unresolved.
+    fn cut(&self) -> Option<u64> {
+        let span = self.span();
+        let rank = |i: usize| self.order.rank(self.failing[i]);
+        if self.steps >= PATIENCE {
+            let (first, last) = (rank(span.start), rank(span.end - 1));
+            let middle = first + (last - first).div_ceil(2);
+            return (!self.unresolved.contains(&middle)).then_some(middle);
+        }
+        if self.unresolved.is_empty() {
+            let middle = self.weights.middle(span);
+            return Some(simplest_cut(rank(middle.start() - 1), rank(*middle.end())));
+        }
+        if self.unresolved.len() >= UNRESOLVED_LIMIT {
+            return None;
+        }
+        // What keeps a trial from resolving is likely to keep its neighbours from it too: go as far away as possible,
+        // counted in candidates, from the cuts that told nothing and from both ends.
+        let position = |cut: u64| ranked::below(self.order, &self.failing, cut).clamp(span.start, span.end);
+        let mut marks: Vec<usize> = self.unresolved.iter().map(|&cut| position(cut)).collect();
+        marks.extend([span.start, span.end]);
+        marks.sort_unstable();
+        let widest = marks.windows(2).max_by_key(|gap| gap[1] - gap[0])?;
+        let middle = usize::midpoint(widest[0], widest[1]);
+        (middle > widest[0]).then(|| simplest_cut(rank(middle - 1), rank(middle)))
+    }
+}
+
+/// How many changes of a list a prefix has.
+fn end(order: Order, prefix: Prefix, changes: &[ChangeId]) -> usize {
+    match prefix {
+        Prefix::Below(cut) => ranked::below(order, changes, cut),
+        Prefix::All => changes.len(),
+    }
+}

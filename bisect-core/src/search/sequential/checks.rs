@@ -1,0 +1,218 @@
+//! What is run before something is named, of a target that has not contradicted itself.
+//!
+//! A plain search follows outcomes wherever they lead, so a coin, or a target that depends on the run before, may lead it
+//! to any change. Some runs more show that, if each of them may end otherwise than the search expects. With *n* runs, no
+//! choice of them shows a fair coin in more than 1 - 2^-*n* of all cases. This one comes near to that whatever outcomes
+//! follow, as long as it is not the changes: whether a run is expected to fail or to pass is decided by a coin of the
+//! search's own, so outcomes that know nothing of it agree in half of the cases. Where a simple [rule](carry_over) without
+//! changes explains all outcomes so far, the run is one of which the rule and the changes say different things; and where
+//! outcomes only tend to follow the one before, it mostly is.
+//!
+//! Which of the runs that are expected to fail, or to pass, is the likeliest to end otherwise is up to the posterior of
+//! the search under noise: see [`noisy::Doubts`].
+
+use alloc::{vec, vec::Vec};
+
+use super::{
+    Sequential,
+    procedure::{Answer, Asked},
+};
+use crate::search::{
+    model::{
+        noise::Noise,
+        options::Options,
+        order::Order,
+        selection::{Prefix, Selection},
+        trial::{Outcome, Question, TrialId},
+        verdict::{Culprit, Mode, Verdict},
+    },
+    noisy::{
+        Doubts, Run,
+        carry_over::{self, Rule},
+    },
+};
+
+/// Runs before the first culprit is named, if it is one change.
+const BEFORE_FIRST: usize = 5;
+
+/// Runs before each further culprit of one change is named.
+const BEFORE_FURTHER: usize = 3;
+
+/// As many runs as fit are made at once, but no more than this for one that is needed.
+const AT_ONCE: usize = 4;
+
+/// Of the runs before a set of several changes is named, those of the whole set; the others leave a change out.
+pub(in crate::search) const OF_WHOLE_SET: usize = 3;
+
+/// Runs before it is said that there is no difference.
+const BEFORE_GIVING_UP: usize = 2;
+
+impl Sequential {
+    /// Has runs made before this answer is taken, if a culprit would be named by it; says whether any are to be made.
+    pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, options: &Options) -> bool {
+        let number = self.procedure.found().len();
+        if !may_check(options) || self.checked_culprits > number {
+            return false;
+        }
+        let after = self.procedure.after(answer);
+        let Some(culprit) = after.found().get(number) else { return false };
+        self.checked_culprits = number + 1;
+        let checks = self.choose_checks(culprit, number, options);
+        for &(ref asked, expected) in &checks {
+            self.trials.check(asked.clone(), expected);
+        }
+        !checks.is_empty()
+    }
+
+    /// In place of a run that shows that the target still passes as it did at first, has checks made, one of which passes.
+    /// Says whether the question is answered by that.
+    pub(super) fn skip_without(&mut self, options: &Options) -> bool {
+        if !may_check(options) {
+            return false;
+        }
+        let passes = Answer { trial: TrialId(self.trials.len()), outcome: Outcome::Pass, reported: None };
+        if !self.check_before_naming(&passes, options) {
+            self.procedure.answer(&passes);
+        }
+        true
+    }
+
+    /// The runs that are made before this culprit is named, and how each is expected to end.
+    fn choose_checks(&mut self, culprit: &Culprit, number: usize, options: &Options) -> Vec<(Asked, Outcome)> {
+        // Runs beside others cost no time, and in what order they end says less.
+        let beside = options.in_flight.get().min(AT_ONCE);
+        match culprit.changes.len() {
+            1 => self.doubtful(culprit, of_change(number).next_multiple_of(beside), options.order),
+            size => {
+                let parts = left_out(size, number);
+                let runs = parts.len() + OF_WHOLE_SET;
+                self.minimal(culprit, parts, runs.next_multiple_of(beside), options.order)
+            }
+        }
+    }
+
+    /// The runs that are the likeliest to show that this culprit is wrong. Each is chosen as if those before it will have
+    /// ended as expected: else the rest need not be made.
+    fn doubtful(&mut self, culprit: &Culprit, count: usize, order: Order) -> Vec<(Asked, Outcome)> {
+        let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
+        let mut runs = self.history.clone();
+        let mut checks: Vec<(Asked, Outcome)> = Vec::new();
+        for _ in 0..count {
+            let doubts = Doubts::new(order, &self.seen, &found, &runs, culprit);
+            // A target that has come to fail always must be seen to pass once more.
+            let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
+            let fails = self.expects_failure(&runs) && !must_pass;
+            let expected = if fails { Outcome::Fail } else { Outcome::Pass };
+            let candidates = self.questions_that(expected).into_iter();
+            let doubtful = candidates.map(|asked| (doubts.of(&asked.selection, !fails), asked));
+            // Of several that are as good, the last: what it needs may still be built.
+            let Some((_, asked)) = doubtful.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
+            runs.push(Run::expected(&asked.selection, fails));
+            checks.push((asked, expected));
+        }
+        checks
+    }
+
+    /// A set of several changes without each of its changes at these places, and in between the whole set: `count` runs.
+    fn minimal(
+        &mut self,
+        culprit: &Culprit,
+        left_out: Vec<usize>,
+        count: usize,
+        order: Order,
+    ) -> Vec<(Asked, Outcome)> {
+        let changes = &culprit.changes;
+        let exactly = |forced| {
+            let inverted = culprit.mode == Mode::Disable;
+            let selection = Selection { prefix: Prefix::NONE, forced, inverted, ..Selection::all(order) };
+            Asked::by_others(Question::Exactly, selection)
+        };
+        let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
+        let mut checks: Vec<_> = left_out.into_iter().map(|place| (exactly(without(place)), Outcome::Pass)).collect();
+        checks.resize(count, (exactly(changes.clone()), Outcome::Fail));
+        self.chance.shuffle(&mut checks);
+        self.against_the_tendency(checks)
+    }
+
+    /// These checks in an order that what explains the runs so far without the changes does not foretell.
+    fn against_the_tendency(&mut self, mut checks: Vec<(Asked, Outcome)>) -> Vec<(Asked, Outcome)> {
+        let mut runs = self.history.clone();
+        for next in 0..checks.len() {
+            let fails = self.expects_failure(&runs);
+            let place = checks[next..].iter().position(|&(_, expected)| fails == (expected == Outcome::Fail));
+            checks.swap(next, next + place.unwrap_or(0));
+            let (asked, expected) = &checks[next];
+            runs.push(Run::expected(&asked.selection, *expected == Outcome::Fail));
+        }
+        checks
+    }
+
+    /// Whether the next check should be one that is expected to fail: mostly the contrary of what these runs foretell
+    /// without the changes, if they foretell anything.
+    fn expects_failure(&mut self, runs: &[Run]) -> bool {
+        if let Some(fails) = contrary(&carry_over::rules(&self.seen, runs)) {
+            return fails;
+        }
+        let coin = self.chance.coin();
+        match carry_over::tendency(runs) {
+            Some(fails) => fails == (coin && self.chance.coin()),
+            None => coin,
+        }
+    }
+
+    /// The questions of which a run has ended with this outcome, each once.
+    fn questions_that(&self, outcome: Outcome) -> Vec<Asked> {
+        let mut questions: Vec<Asked> = Vec::new();
+        for progress in self.trials.iter().filter(|progress| progress.outcomes.contains(&outcome)) {
+            if !questions.iter().any(|asked| asked.selection == progress.asked.selection) {
+                questions.push(progress.asked.clone());
+            }
+        }
+        questions
+    }
+
+    /// Has an end run once more before it is said that there is no difference: of flaky targets, that is how it looks if
+    /// they happen to pass, or to fail.
+    pub(super) fn check_before_giving_up(&mut self, options: &Options) {
+        let &Err(&Verdict::NoDifference(outcome)) = &self.procedure.question() else { return };
+        let end = match outcome {
+            Outcome::Pass => Question::All,
+            Outcome::Fail => Question::None,
+            Outcome::Unresolved(_) => return,
+        };
+        let is_new = may_check(options) && self.trials.checks() < BEFORE_GIVING_UP;
+        let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
+        if let Some(asked) = asked.filter(|_| is_new).cloned() {
+            for asked in vec![asked; BEFORE_GIVING_UP] {
+                self.trials.check(asked, outcome);
+            }
+        }
+    }
+}
+
+/// Whether a contradiction would matter.
+pub(super) fn may_check(options: &Options) -> bool {
+    matches!(options.noise, Noise::Suspected(_))
+}
+
+/// How many runs are made before the culprit with this number is named, if it is one change.
+pub(in crate::search) fn of_change(number: usize) -> usize {
+    if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER }
+}
+
+/// The places of the changes that are left out of a set of several changes in the runs before it is named, as the culprit
+/// with this number. A flaky change beside a reliable culprit is often found together with an innocent one. So of a further
+/// set, the first change is left out twice: no run has shown yet how the set ends without it.
+pub(in crate::search) fn left_out(size: usize, number: usize) -> Vec<usize> {
+    (0..size).chain((number > 0).then_some(0)).collect()
+}
+
+/// Whether the next check should be one that is expected to fail, if these rules are to be told from the changes: then
+/// the rules that are worth most say that it passes. Nothing, if there is no rule.
+fn contrary(rules: &[Rule]) -> Option<bool> {
+    let weight = |fails: bool| -> u64 {
+        rules.iter().filter(|rule| rule.next_fails == Some(fails)).map(|rule| u64::from(rule.weight)).sum()
+    };
+    let (fails, passes) = (weight(true), weight(false));
+    (fails != passes).then_some(passes > fails)
+}

@@ -1,0 +1,275 @@
+//! The search as one trial after the other, each of which is believed.
+//!
+//! [`Procedure`] says which question is next, and what its answer means; [`speculation`] asks it early, where several
+//! trials may be in flight; [`checks`] says what is run before something is named.
+
+mod bracket;
+mod checks;
+mod procedure;
+mod progress;
+mod speculation;
+mod trials;
+mod weights;
+
+use alloc::vec::Vec;
+
+pub(super) use bracket::Bracket;
+pub(super) use checks::{OF_WHOLE_SET, left_out, of_change};
+pub(super) use procedure::{Answer, Asked, Procedure};
+pub(super) use trials::Trials;
+
+use super::{
+    model::{
+        Options, Step,
+        chance::Chance,
+        ranked,
+        trial::{Observation, Outcome, Question, TrialId},
+        verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
+    },
+    noisy::{NoisySearch, Run},
+};
+use crate::ChangeId;
+
+/// The sequential search.
+#[derive(Clone, Debug)]
+pub(super) struct Sequential {
+    procedure: Procedure,
+    trials: Trials,
+    /// The trials whose answers are wanted, the one that the procedure waits for first; worked out again after each answer.
+    wanted: Option<Vec<usize>>,
+    /// Every change ever reported, in order.
+    seen: Vec<ChangeId>,
+    /// Ends the search whatever the procedure would go on to ask.
+    stopped: Option<Verdict>,
+    /// The procedure as it was when both answers of the calibration were known.
+    calibrated: Option<Procedure>,
+    /// All runs, as long as they may turn out to be evidence only.
+    history: Vec<Run>,
+    /// Culprits before whose naming checks were made.
+    checked_culprits: usize,
+    chance: Chance,
+}
+
+impl Sequential {
+    pub(super) fn new(options: &Options) -> Self {
+        Self {
+            procedure: Procedure::new(options.clone()),
+            trials: Trials::default(),
+            wanted: None,
+            seen: Vec::new(),
+            stopped: None,
+            calibrated: None,
+            history: Vec::new(),
+            checked_culprits: 0,
+            chance: Chance::new(options.seed),
+        }
+    }
+
+    /// What to do next, where so many runs were started before.
+    pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
+        if let Some(verdict) = self.verdict() {
+            return Step::Done(verdict);
+        }
+        let wanted = self.wanted(options);
+        let may_start = |&&trial: &&usize| self.trials[trial].started < self.trials.runs_wanted(trial, options);
+        let Some(&next) = wanted.iter().find(may_start) else { return Step::Wait };
+        if options.max_runs.is_some_and(|max| runs >= max) {
+            // What the search waits for may still come.
+            if self.trials[wanted[0]].in_flight() > 0 {
+                return Step::Wait;
+            }
+            let verdict = Verdict::Incomplete(Incomplete::MaxRuns);
+            self.stopped = Some(verdict.clone());
+            return Step::Done(verdict);
+        }
+        self.trials[next].started += 1;
+        Step::Run(self.trials[next].trial.clone())
+    }
+
+    /// Takes what one run of a trial showed.
+    ///
+    /// # Panics
+    /// If no run of such a trial is in flight.
+    pub(super) fn record(&mut self, id: TrialId, mut observation: Observation, options: &Options) {
+        self.trials.note(id, observation.outcome);
+        let progress = &mut self.trials[id.0];
+        let run = Run::new(id, &progress.trial.selection, &observation);
+        if !progress.is_over {
+            ranked::sort(options.order, &mut observation.reported);
+            ranked::merge(options.order, &mut observation.reported, &progress.reported);
+            progress.reported = observation.reported.into();
+        }
+        self.history.extend(run.filter(|_| checks::may_check(options)));
+        self.wanted = None;
+        self.advance(options);
+    }
+
+    pub(super) fn cancel(&mut self, id: TrialId) {
+        self.trials.cancel(id);
+    }
+
+    /// Works out anew which trials are wanted.
+    pub(super) fn reconsider(&mut self) {
+        self.wanted = None;
+    }
+
+    /// Takes these changes, in order, for likelier than others from now on.
+    pub(super) fn favour(&mut self, favoured: Vec<ChangeId>, options: &Options) {
+        if let Some(calibrated) = &mut self.calibrated {
+            calibrated.favour(favoured.clone());
+        }
+        self.procedure.favour(favoured);
+        self.wanted = None;
+        // What it asks for now may have been answered early.
+        self.advance(options);
+    }
+
+    /// Has the end that failed run once more before anything else.
+    pub(super) fn look_again(&mut self) {
+        let failed = self.trials.iter().find(|progress| {
+            matches!(progress.asked.question, Question::All | Question::None)
+                && progress.outcomes.first() == Some(&Outcome::Fail)
+        });
+        if let Some(asked) = failed.map(|progress| progress.asked.clone()) {
+            self.trials.check(asked, Outcome::Fail);
+        }
+        self.wanted = None;
+    }
+
+    /// The trials with runs in flight that do not matter any more.
+    pub(super) fn obsolete(&mut self, options: &Options) -> Vec<TrialId> {
+        let wanted = if self.verdict().is_some() { Vec::new() } else { self.wanted(options) };
+        self.trials.in_flight().filter(|trial| !wanted.contains(trial)).map(TrialId).collect()
+    }
+
+    /// Gives the procedure all answers that it waits for and that are known.
+    fn advance(&mut self, options: &Options) {
+        while self.stopped.is_none() && self.trials.checks_due().next().is_none() {
+            let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up(options) };
+            if asked.question == Question::Without && self.skip_without(options) {
+                continue;
+            }
+            let Some((trial, _)) = self.trials.find(&asked) else { return };
+            self.stopped = self.distrust(TrialId(trial), options);
+            let progress = &self.trials[trial];
+            let (outcome, reported) = match progress.answer(options.runs_per_trial.get()) {
+                Some((outcome, reported)) if self.stopped.is_none() => (outcome, reported.clone()),
+                _ => return,
+            };
+            let answer = Answer { trial: TrialId(trial), outcome, reported: Some(&reported) };
+            if self.check_before_naming(&answer, options) {
+                return;
+            }
+            ranked::merge(options.order, &mut self.seen, &reported);
+            self.procedure.answer(&answer);
+            if asked.question == Question::None {
+                self.calibrated = Some(self.procedure.clone());
+            }
+            self.trials[trial].put_away();
+            for progress in self.trials.iter_mut() {
+                if !progress.is_over && !self.procedure.may_ask(&progress.asked) {
+                    progress.put_away();
+                }
+            }
+        }
+    }
+
+    /// Why what was observed in a trial cannot be believed.
+    fn distrust(&self, id: TrialId, options: &Options) -> Option<Verdict> {
+        let progress = &self.trials[id.0];
+        let reported = &progress.reported;
+        let unasked = |change: &ChangeId| !progress.trial.selection.contains(*change);
+        let changes: Vec<_> = reported.iter().copied().filter(unasked).take(8).collect();
+        if !changes.is_empty() {
+            // Not one change that it could have left out is missing.
+            let ignores_pattern = self.seen.iter().all(|&change| ranked::contains(options.order, reported, change));
+            return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
+        }
+        (!progress.agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
+    }
+
+    /// How the search ended, if it has.
+    pub(super) fn verdict(&self) -> Option<Verdict> {
+        self.ended().cloned()
+    }
+
+    /// As [`verdict`](Self::verdict).
+    pub(super) fn ended(&self) -> Option<&Verdict> {
+        match &self.stopped {
+            Some(stopped) => Some(stopped),
+            None if self.trials.checks_due().next().is_some() => None,
+            None => self.procedure.question().err(),
+        }
+    }
+
+    pub(super) fn found(&self) -> &[Culprit] {
+        self.procedure.found()
+    }
+
+    pub(super) fn trials(&self) -> &Trials {
+        &self.trials
+    }
+
+    /// Every change ever reported, in order.
+    pub(super) fn known(&self) -> &[ChangeId] {
+        &self.seen
+    }
+
+    /// About how many trials are left, if one more change is needed.
+    pub(super) fn trials_left(&self) -> Option<usize> {
+        let candidates = self.procedure.candidates()?.len();
+        // Halving; the set on its own; the rest.
+        Some(candidates.next_power_of_two().ilog2() as usize + 2)
+    }
+
+    /// The trials whose answers are wanted, the one that the procedure waits for first.
+    fn wanted(&mut self, options: &Options) -> Vec<usize> {
+        let checks: Vec<_> = self.trials.checks_due().take(options.in_flight.get()).collect();
+        if !checks.is_empty() {
+            return checks;
+        }
+        if let Some(wanted) = &self.wanted {
+            return wanted.clone();
+        }
+        let early_answer = |asked: &Asked| {
+            let (trial, progress) = self.trials.find(asked)?;
+            let (outcome, reported) = progress.answer(options.runs_per_trial.get())?;
+            Some((TrialId(trial), outcome, reported))
+        };
+        let mut asked = speculation::wanted(&self.procedure, options.in_flight.get(), early_answer);
+        asked.retain(|asked| asked.question != Question::Without || !checks::may_check(options));
+        let trials = &mut self.trials;
+        let index = |asked: Asked| match trials.find(&asked) {
+            Some((trial, _)) => trial,
+            None => trials.add(asked),
+        };
+        let wanted: Vec<_> = asked.into_iter().map(index).collect();
+        self.wanted = Some(wanted.clone());
+        wanted
+    }
+
+    /// Whether the outcomes so far show that the target is not reliable, and that can be made use of.
+    pub(super) fn is_contradicted(&self) -> bool {
+        match self.verdict() {
+            Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
+            Some(Verdict::Inconsistent(_)) => true,
+            _ => self.trials.contradict(),
+        }
+    }
+
+    /// Goes on with all runs as mere evidence.
+    pub(super) fn into_noisy(self, confidence: f64, options: &Options) -> (NoisySearch, Trials) {
+        let first = self.trials.len();
+        (NoisySearch::new(confidence, options).after(options, self.seen, self.history, first), self.trials)
+    }
+
+    /// The procedure as it was when it was known that the changes make a difference; nothing, if they make none.
+    pub(super) fn calibrated(&self) -> Option<&Procedure> {
+        self.calibrated.as_ref().filter(|procedure| procedure.question().is_ok())
+    }
+
+    /// Its trials, and every change ever reported, in order.
+    pub(super) fn into_trials(self) -> (Trials, Vec<ChangeId>) {
+        (self.trials, self.seen)
+    }
+}

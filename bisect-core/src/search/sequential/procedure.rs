@@ -1,0 +1,464 @@
+//! The search as one trial after the other: which question is next, and what its answer means.
+//!
+//! The state is small and cheap to clone, so that whoever wants to know what would be asked next, whichever way a trial
+//! ends, can try both ways.
+
+mod assisted;
+mod forecast;
+
+use alloc::{sync::Arc, vec, vec::Vec};
+
+use super::bracket::{Bracket, Narrowing};
+use crate::{
+    ChangeId,
+    search::model::{
+        Options, ranked,
+        selection::{Prefix, Selection},
+        trial::{Outcome, Question, TrialId},
+        verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict},
+    },
+};
+
+/// At most so many sets that are too large are worked around; each may leave as many branches as it has changes.
+const TOO_LARGE_LIMIT: usize = 16;
+
+/// The sequential search.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Procedure {
+    options: Options,
+    state: State,
+    mode: Mode,
+    /// Reported in the calibration, in order.
+    known: Arc<[ChangeId]>,
+    /// Whether `known` is only made up, to guess what will be asked.
+    is_made_up: bool,
+    /// Changes that are likelier than others, in order.
+    favoured: Arc<[ChangeId]>,
+    found: Vec<Culprit>,
+    /// Left out for the time being, so that sets which share changes with one that is too large are found.
+    avoided: Vec<ChangeId>,
+    /// What else to avoid in turn.
+    branches: Vec<Vec<ChangeId>>,
+    too_large: usize,
+    /// Sets that were given up, or avoided in turn.
+    stages: usize,
+    /// A trial for the present set told nothing, so the set may come to hold changes that it does not need.
+    doubtful: bool,
+    incomplete: Option<Incomplete>,
+}
+
+/// A question, as the procedure asks it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::search) struct Asked {
+    pub(in crate::search) question: Question,
+    pub(in crate::search) selection: Selection,
+    /// Sets that were named before: what is asked again after another set is another question.
+    stage: usize,
+}
+
+/// The answer to it.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Answer<'a> {
+    pub(in crate::search) trial: TrialId,
+    pub(in crate::search) outcome: Outcome,
+    /// In order; none of a trial that has not been made, which is taken to report what those before did.
+    pub(in crate::search) reported: Option<&'a Arc<[ChangeId]>>,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// Run with every change.
+    All,
+    /// Run with none; this came of running with every change.
+    None {
+        all: Outcome,
+        reported: Arc<[ChangeId]>,
+    },
+    /// One test of several, on its own for the first time: does it fail where all together did?
+    Apart,
+    /// Find one more change that the failure needs beside the forced ones.
+    Narrow {
+        forced: Vec<ChangeId>,
+        bracket: Bracket,
+    },
+    /// Do the forced changes suffice? What is left to search if not.
+    Exactly {
+        forced: Vec<ChangeId>,
+        rest: Bracket,
+    },
+    /// This set fails, but may be too large; does this part of it?
+    Thin {
+        culprit: Culprit,
+        part: usize,
+    },
+    /// This set fails; does the target pass without it, and everything else switched?
+    Rest {
+        culprit: Culprit,
+    },
+    /// This set fails; does the target still pass in the state that passed at first? What to do if so.
+    Without {
+        culprit: Culprit,
+        then: Then,
+    },
+    /// A set was too large: does the target fail without some of its changes?
+    Branch,
+    Done(Verdict),
+}
+
+/// What follows once a culprit is confirmed.
+#[derive(Clone, Debug)]
+enum Then {
+    /// As many sets as were asked for.
+    Stop,
+    /// Everything else failed too, in this trial: search what it reported.
+    Search(TrialId, Arc<[ChangeId]>),
+    /// What else fails is not known.
+    NextBranch,
+}
+
+impl Procedure {
+    pub(in crate::search) fn new(options: Options) -> Self {
+        Self {
+            options,
+            state: State::All,
+            mode: Mode::Enable,
+            known: Arc::new([]),
+            is_made_up: false,
+            favoured: Arc::new([]),
+            found: Vec::new(),
+            avoided: Vec::new(),
+            branches: Vec::new(),
+            too_large: 0,
+            stages: 0,
+            doubtful: false,
+            incomplete: None,
+        }
+    }
+
+    pub(in crate::search) fn found(&self) -> &[Culprit] {
+        &self.found
+    }
+
+    /// Takes these changes, in order, for likelier than others from now on.
+    pub(in crate::search) fn favour(&mut self, favoured: Vec<ChangeId>) {
+        self.favoured = favoured.into();
+        match &mut self.state {
+            State::Narrow { bracket, .. } | State::Exactly { rest: bracket, .. } => {
+                *bracket = bracket.clone().favouring(self.favoured.clone());
+            }
+            _ => {}
+        }
+    }
+
+    /// The changes that may be the one searched for at the moment.
+    pub(in crate::search) fn candidates(&self) -> Option<&[ChangeId]> {
+        match &self.state {
+            State::Narrow { bracket, .. } => Some(bracket.candidates()),
+            _ => None,
+        }
+    }
+
+    /// The question whose answer is needed, or how the search ended.
+    pub(in crate::search) fn question(&self) -> Result<Asked, &Verdict> {
+        let inverted = self.mode == Mode::Disable;
+        let (question, selection) = match &self.state {
+            State::All => (Question::All, Selection::all(self.options.order)),
+            State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
+            State::Apart => self.failing_end(),
+            State::Narrow { forced, bracket } => match bracket.narrowing() {
+                Narrowing::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
+                settled => unreachable!("a settled bracket is left at once: {settled:?}"),
+            },
+            State::Exactly { forced, .. } => (Question::Exactly, self.select(Prefix::NONE, forced)),
+            State::Thin { culprit, part: index } => {
+                (Question::Exactly, self.select(Prefix::NONE, &part(culprit, *index)))
+            }
+            State::Rest { culprit } => {
+                let mut selection = self.select(Prefix::All, &[]);
+                selection.excluded.extend(&culprit.changes);
+                (Question::Rest, selection)
+            }
+            State::Branch => (Question::Rest, self.select(Prefix::All, &[])),
+            State::Without { .. } => {
+                (Question::Without, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
+            }
+            State::Done(verdict) => return Err(verdict),
+        };
+        Ok(Asked { question, selection, stage: self.stage() })
+    }
+
+    /// Sets that were named so far.
+    fn stage(&self) -> usize {
+        self.found.len() + self.stages
+    }
+
+    /// A prefix and the forced changes, without the excluded ones, switched as the mode wants it.
+    fn select(&self, prefix: Prefix, forced: &[ChangeId]) -> Selection {
+        Selection {
+            order: self.options.order,
+            prefix,
+            gaps: Vec::new(),
+            forced: forced.to_vec(),
+            excluded: self.excluded(),
+            inverted: self.mode == Mode::Disable,
+        }
+    }
+
+    /// Takes the answer to [`question`](Self::question).
+    pub(in crate::search) fn answer(&mut self, answer: &Answer<'_>) {
+        let state = core::mem::replace(&mut self.state, State::All);
+        self.doubtful |= matches!(answer.outcome, Outcome::Unresolved(_));
+        self.state = match state {
+            State::All => self.after_all(answer),
+            State::None { all, reported } => self.after_none(all, reported, answer),
+            State::Apart => self.after_apart(answer),
+            State::Narrow { forced, bracket } => match bracket.narrowing() {
+                Narrowing::Ask(cut) => self.after_prefix(forced, bracket, cut, answer),
+                settled => unreachable!("only an open bracket asks: {settled:?}"),
+            },
+            State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
+            State::Thin { culprit, part } => self.after_thin(culprit, part, answer),
+            State::Rest { culprit } => self.after_rest(culprit, answer),
+            State::Without { culprit, then } => self.after_without(culprit, then, answer),
+            State::Branch => match answer.outcome {
+                Outcome::Fail => self.narrow_all(answer.trial, self.reported_of_rest(answer, &[])),
+                Outcome::Pass => self.next_branch(),
+                Outcome::Unresolved(reason) => {
+                    self.incomplete = Some(Incomplete::Unresolved(reason));
+                    self.next_branch()
+                }
+            },
+            done @ State::Done(_) => done,
+        };
+    }
+
+    fn after_all(&mut self, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::All, reason)),
+            all => {
+                self.is_made_up = answer.reported.is_none();
+                let reported = answer.reported.cloned().unwrap_or_else(|| self.made_up());
+                State::None { all, reported }
+            }
+        }
+    }
+
+    fn after_none(&mut self, all: Outcome, of_all: Arc<[ChangeId]>, answer: &Answer<'_>) -> State {
+        let of_none = answer.reported.unwrap_or(&of_all);
+        let mut known = of_all.to_vec();
+        ranked::merge(self.options.order, &mut known, of_none);
+        self.known = known.into();
+        let failing = match (all, answer.outcome) {
+            (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::None, reason)),
+            (Outcome::Fail, Outcome::Pass) => {
+                self.mode = Mode::Enable;
+                of_all
+            }
+            (Outcome::Pass, Outcome::Fail) => {
+                self.mode = Mode::Disable;
+                of_none.clone()
+            }
+            (same, _) => return State::Done(Verdict::NoDifference(same)),
+        };
+        if self.known.is_empty() {
+            return unusable(Unusable::NoReports);
+        }
+        self.narrow_all(answer.trial, failing)
+    }
+
+    fn after_prefix(&mut self, forced: Vec<ChangeId>, mut bracket: Bracket, cut: u64, answer: &Answer<'_>) -> State {
+        if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
+            return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
+        }
+        bracket.record(cut, answer.outcome, answer.reported);
+        self.narrow(forced, bracket, answer.trial)
+    }
+
+    /// Goes on with a bracket; `failed` is the trial that last changed it.
+    fn narrow(&mut self, mut forced: Vec<ChangeId>, bracket: Bracket, failed: TrialId) -> State {
+        match bracket.narrowing() {
+            Narrowing::Ask(_) => State::Narrow { forced, bracket },
+            Narrowing::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
+            Narrowing::Needed(change) => {
+                let rest = bracket.below(change);
+                forced.push(change);
+                // Every set is of reported changes: a target that invents new ones with every run is stopped here.
+                let named = forced.len() + self.found.iter().map(|culprit| culprit.changes.len()).sum::<usize>();
+                if named > 2 * self.known.len() + 64 {
+                    return inconsistent(Inconsistency::Endless);
+                }
+                State::Exactly { forced, rest }
+            }
+        }
+    }
+
+    fn after_exactly(&mut self, forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Fail => self.after_failing_alone(forced, rest, 0, answer),
+            // Nothing else can be needed, so this is the set that failed a moment ago.
+            Outcome::Pass if rest.candidates().is_empty() => {
+                inconsistent(Inconsistency::NotConfirmed(answer.trial, forced))
+            }
+            Outcome::Unresolved(reason) if rest.candidates().is_empty() => {
+                self.incomplete = Some(Incomplete::Unresolved(reason));
+                self.next_branch()
+            }
+            Outcome::Pass | Outcome::Unresolved(_) => {
+                if self.options.max_set_size.is_some_and(|max| forced.len() >= max.get()) {
+                    return self.work_around(&forced);
+                }
+                self.narrow(forced, rest, answer.trial)
+            }
+        }
+    }
+
+    /// These changes failed, and no others were switched. So many parts of them are known not to fail.
+    fn after_failing_alone(
+        &mut self,
+        mut changes: Vec<ChangeId>,
+        rest: Bracket,
+        tried: usize,
+        answer: &Answer<'_>,
+    ) -> State {
+        // A change that this run did not even ask about cannot be needed. Of an honest and monotone target all were
+        // asked about.
+        let before = changes.len();
+        changes.retain(|id| answer.reported.is_none_or(|reported| reported.contains(id)));
+        if changes.is_empty() {
+            return inconsistent(Inconsistency::Unexplained(answer.trial));
+        }
+        if changes.len() < before {
+            return State::Exactly { forced: changes, rest };
+        }
+        let culprit = Culprit { changes, mode: self.mode, confirmed_by: answer.trial };
+        if self.doubtful && tried < parts(&culprit) {
+            return State::Thin { culprit, part: tried };
+        }
+        self.confirm(culprit)
+    }
+
+    fn after_thin(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            // What is left is tried like any other set, and thinned further.
+            Outcome::Fail => {
+                let rest = Bracket::new(self.options.order, Prefix::NONE, Arc::new([]), Arc::new([]));
+                let left = part(&culprit, index);
+                // None of its changes fails alone: that was tried first.
+                let tried = left.len();
+                self.after_failing_alone(left, rest, tried, answer)
+            }
+            Outcome::Pass | Outcome::Unresolved(_) if index + 1 < parts(&culprit) => {
+                State::Thin { culprit, part: index + 1 }
+            }
+            Outcome::Pass | Outcome::Unresolved(_) => self.confirm(culprit),
+        }
+    }
+
+    /// What is still to be asked about a set that fails alone.
+    fn confirm(&self, culprit: Culprit) -> State {
+        if self.options.max_sets.is_some_and(|max| self.found.len() + 1 >= max.get()) {
+            return State::Without { culprit, then: Then::Stop };
+        }
+        State::Rest { culprit }
+    }
+
+    /// A set with these changes, and more, is too large to be searched for. Any other minimal set lacks at least one of
+    /// them (Reiter's hitting-set tree): look for each one's in turn.
+    fn work_around(&mut self, forced: &[ChangeId]) -> State {
+        self.incomplete = Some(Incomplete::MaxSetSize);
+        self.too_large += 1;
+        if self.too_large <= TOO_LARGE_LIMIT {
+            for &change in forced {
+                let mut avoided = self.avoided.clone();
+                avoided.push(change);
+                avoided.sort_unstable();
+                if !self.branches.contains(&avoided) {
+                    self.branches.push(avoided);
+                }
+            }
+        }
+        self.next_branch()
+    }
+
+    fn next_branch(&mut self) -> State {
+        if self.branches.is_empty() {
+            return State::Done(self.incomplete.map_or(Verdict::Complete, Verdict::Incomplete));
+        }
+        self.avoided = self.branches.remove(0);
+        self.stages += 1;
+        State::Branch
+    }
+
+    fn after_rest(&mut self, culprit: Culprit, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            // It passes without the set and with everything else: no better confirmation.
+            Outcome::Pass => {
+                self.found.push(culprit);
+                self.next_branch()
+            }
+            Outcome::Fail => {
+                let reported = self.reported_of_rest(answer, &culprit.changes);
+                State::Without { culprit, then: Then::Search(answer.trial, reported) }
+            }
+            Outcome::Unresolved(reason) => {
+                self.incomplete = Some(Incomplete::Unresolved(reason));
+                State::Without { culprit, then: Then::NextBranch }
+            }
+        }
+    }
+
+    /// Starts a new set: everything but the excluded changes failed, and these were reported.
+    fn narrow_all(&mut self, failed: TrialId, reported: Arc<[ChangeId]>) -> State {
+        let bracket = Bracket::new(self.options.order, Prefix::All, reported, self.favoured.clone());
+        self.doubtful = false;
+        self.narrow(Vec::new(), bracket, failed)
+    }
+
+    fn after_without(&mut self, culprit: Culprit, then: Then, answer: &Answer<'_>) -> State {
+        match answer.outcome {
+            Outcome::Pass => {
+                self.found.push(culprit);
+                match then {
+                    Then::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
+                    Then::Search(failed, reported) => self.narrow_all(failed, reported),
+                    Then::NextBranch => self.next_branch(),
+                }
+            }
+            Outcome::Fail | Outcome::Unresolved(_) => {
+                inconsistent(Inconsistency::BaseFails(answer.trial, culprit.changes))
+            }
+        }
+    }
+
+    /// What is left out of every selection: found already, or avoided.
+    pub(in crate::search) fn excluded(&self) -> Vec<ChangeId> {
+        let found = self.found.iter().flat_map(|culprit| &culprit.changes);
+        found.chain(&self.avoided).copied().collect()
+    }
+}
+
+/// A part of a set that is worth trying where the set may be too large: first each change alone, as most culprits are one
+/// change; then all but one. Of a pair that is the same.
+fn part(culprit: &Culprit, index: usize) -> Vec<ChangeId> {
+    let changes = &culprit.changes;
+    let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
+    let others = changes.iter().enumerate().filter(|&(i, _)| i != left_out);
+    others.map(|(_, &change)| change).collect()
+}
+
+/// How many such parts there are.
+fn parts(culprit: &Culprit) -> usize {
+    match culprit.changes.len() {
+        1 => 0,
+        2 => 2,
+        changes => 2 * changes,
+    }
+}
+
+fn unusable(why: Unusable) -> State {
+    State::Done(Verdict::Unusable(why))
+}
+
+fn inconsistent(how: Inconsistency) -> State {
+    State::Done(Verdict::Inconsistent(how))
+}

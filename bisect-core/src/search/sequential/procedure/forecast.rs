@@ -1,0 +1,89 @@
+//! How the next trial may end: guesses that say what is asked early, never what is found.
+
+use alloc::{sync::Arc, vec::Vec};
+use core::cmp::Ordering;
+
+use super::{Answer, Asked, Procedure, State};
+use crate::{
+    ChangeId,
+    search::{
+        model::{
+            order::Order,
+            selection::Prefix,
+            trial::{Outcome, Question},
+        },
+        sequential::bracket::Narrowing,
+    },
+};
+
+/// So many changes stand for all, before any is known.
+const MADE_UP: u64 = 64;
+
+impl Procedure {
+    /// What the first run may report. Hashes are spread evenly, so the first cuts halve their space, give or take what
+    /// brackets forgo for a simple cut, and can be asked before any change is known.
+    pub(super) fn made_up(&self) -> Arc<[ChangeId]> {
+        let evenly = |i: u64| self.options.order.at((2 * i + 1) * (u64::MAX / MADE_UP / 2));
+        match self.options.order {
+            Order::Hash if !self.options.favours => (0..MADE_UP).map(evenly).collect(),
+            Order::Hash | Order::Given => Arc::new([]),
+        }
+    }
+
+    /// What a run of all but the excluded changes, and but for these as well, has reported, or will.
+    pub(super) fn reported_of_rest(&self, answer: &Answer<'_>, left_out: &[ChangeId]) -> Arc<[ChangeId]> {
+        answer.reported.cloned().unwrap_or_else(|| {
+            let excluded = self.excluded();
+            let is_left = |id: &&ChangeId| !excluded.contains(id) && !left_out.contains(id);
+            self.known.iter().filter(is_left).copied().collect::<Vec<_>>().into()
+        })
+    }
+
+    /// Whether its question names changes that are only made up, so that no run can answer it.
+    pub(in crate::search) fn asks_about_made_up(&self) -> bool {
+        self.is_made_up && !matches!(self.state, State::None { .. } | State::Narrow { .. })
+    }
+
+    /// Whether a question that it was expected to ask may yet be asked; if not, the answer is of no use.
+    pub(in crate::search) fn may_ask(&self, asked: &Asked) -> bool {
+        let Prefix::Below(cut) = asked.selection.prefix else { return asked.stage == self.stage() };
+        let as_many_forced = |forced: &[ChangeId]| asked.selection.forced.len().cmp(&forced.len());
+        let of_this_set = match &self.state {
+            State::Narrow { forced, bracket } if asked.question == Question::Prefix => match as_many_forced(forced) {
+                Ordering::Less => false,
+                Ordering::Equal => bracket.may_ask(cut),
+                Ordering::Greater => true,
+            },
+            State::Exactly { forced, .. } => as_many_forced(forced).is_ge(),
+            _ => true,
+        };
+        asked.stage == self.stage() && of_this_set
+    }
+
+    /// How likely the next trial is to fail, in 256ths.
+    pub(in crate::search) fn odds_of_failure(&self) -> u64 {
+        match &self.state {
+            State::All | State::Apart => 243,
+            // Where everything passes, somebody thinks that something breaks without it.
+            State::None { all: Outcome::Pass, .. } => 192,
+            State::Narrow { bracket, .. } => match bracket.narrowing() {
+                Narrowing::Ask(cut) => bracket.odds_of_failure(cut),
+                Narrowing::Needed(_) | Narrowing::Unexplained => 128,
+            },
+            // Most culprits are one change.
+            State::Exactly { forced, .. } if forced.len() == 1 => 200,
+            State::Exactly { .. } => 128,
+            State::Rest { .. } | State::Branch => 77,
+            State::Thin { .. } => 51,
+            State::None { .. } | State::Without { .. } => 13,
+            State::Done(_) => 0,
+        }
+    }
+
+    /// The procedure as it would be with this answer.
+    pub(in crate::search) fn after(&self, answer: &Answer<'_>) -> Self {
+        let mut after = self.clone();
+        after.answer(answer);
+        after
+    }
+}

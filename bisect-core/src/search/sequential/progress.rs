@@ -1,0 +1,62 @@
+//! Trials of the sequential search, and how far they are.
+
+use alloc::{sync::Arc, vec::Vec};
+
+use super::procedure::Asked;
+use crate::{
+    ChangeId,
+    search::model::trial::{Outcome, Trial},
+};
+
+/// A trial, and what is known of it.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Progress {
+    pub(in crate::search) asked: Asked,
+    pub(in crate::search) trial: Trial,
+    /// Runs that were started and not cancelled.
+    pub(in crate::search) started: usize,
+    /// How those that are over ended.
+    pub(in crate::search) outcomes: Vec<Outcome>,
+    /// What they reported, in order, each once.
+    pub(in crate::search) reported: Arc<[ChangeId]>,
+    /// The procedure has been told, or will never ask; reports are kept no longer, for there may be a million a run.
+    pub(in crate::search) is_over: bool,
+}
+
+impl Progress {
+    /// A trial that was not begun.
+    pub(super) fn new(asked: Asked, trial: Trial) -> Self {
+        Self { asked, trial, started: 0, outcomes: Vec::new(), reported: Arc::new([]), is_over: false }
+    }
+
+    /// A trial that another search has made, or is making; how it ended.
+    pub(in crate::search) fn of_others(trial: Trial, outcome: Option<Outcome>) -> Self {
+        let asked = Asked::by_others(trial.question, trial.selection.clone());
+        let (outcomes, reported) = (outcome.into_iter().collect(), Arc::new([]));
+        Self { asked, trial, started: 1, outcomes, reported, is_over: true }
+    }
+
+    pub(in crate::search) fn in_flight(&self) -> usize {
+        self.started - self.outcomes.len()
+    }
+
+    /// The outcome and all that was reported, if this is all that was to be observed.
+    pub(in crate::search) fn answer(&self, runs: usize) -> Option<(Outcome, &Arc<[ChangeId]>)> {
+        let is_known = !self.is_over && self.outcomes.len() >= runs && self.agrees();
+        is_known.then(|| (self.outcomes[0], &self.reported))
+    }
+
+    pub(in crate::search) fn agrees(&self) -> bool {
+        self.outcomes.windows(2).all(|pair| pair[0] == pair[1])
+    }
+
+    pub(in crate::search) fn put_away(&mut self) {
+        self.is_over = true;
+        self.reported = Arc::new([]);
+    }
+}
+
+/// Whether runs of the same changes have passed and failed.
+pub(in crate::search) fn differ(outcomes: &[Outcome]) -> bool {
+    outcomes.contains(&Outcome::Pass) && outcomes.contains(&Outcome::Fail)
+}

@@ -1,0 +1,154 @@
+//! The trials of one engine after the other: those of a search that has become another one may still be in flight.
+
+use alloc::{vec, vec::Vec};
+use core::ops::{Index, IndexMut};
+
+use super::{
+    procedure::Asked,
+    progress::{self, Progress},
+};
+use crate::search::model::{
+    options::Options,
+    trial::{Outcome, Trial, TrialId},
+};
+
+/// Trials, numbered from 0 in the order in which they were first wanted.
+#[derive(Clone, Debug, Default)]
+pub(in crate::search) struct Trials {
+    trials: Vec<Progress>,
+    checks: Vec<Check>,
+}
+
+/// A run that is made to see whether the target is reliable.
+#[derive(Clone, Copy, Debug)]
+struct Check {
+    /// The trial that it is.
+    trial: usize,
+    /// The trial that it makes once more, if there is one.
+    of: Option<usize>,
+    /// How it ends if the target is reliable.
+    expected: Outcome,
+}
+
+impl Trials {
+    pub(in crate::search) fn len(&self) -> usize {
+        self.trials.len()
+    }
+
+    pub(in crate::search) fn iter(&self) -> impl Iterator<Item = &Progress> {
+        self.trials.iter()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Progress> {
+        self.trials.iter_mut()
+    }
+
+    /// The trial that answers a question of the procedure, if it was wanted before.
+    pub(super) fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {
+        self.trials.iter().enumerate().find(|(_, progress)| !progress.is_over && progress.asked == *asked)
+    }
+
+    pub(super) fn add(&mut self, asked: Asked) -> usize {
+        let id = TrialId(self.trials.len());
+        let trial = Trial { id, question: asked.question, selection: asked.selection.clone(), tests: vec![0] };
+        self.trials.push(Progress::new(asked, trial));
+        id.0
+    }
+
+    /// Adds trials that another engine has made, or is making, and how each ended.
+    pub(in crate::search) fn extend(&mut self, trials: impl Iterator<Item = (Trial, Option<Outcome>)>) {
+        self.trials.extend(trials.map(|(trial, outcome)| Progress::of_others(trial, outcome)));
+    }
+
+    /// Adds a run that is made before anything else. It is a trial of its own, which the procedure does not wait for.
+    pub(super) fn check(&mut self, asked: Asked, expected: Outcome) {
+        let of = self.trials.iter().position(|progress| progress.asked.selection == asked.selection);
+        let trial = self.add(asked);
+        self.trials[trial].is_over = true;
+        self.checks.push(Check { trial, of, expected });
+    }
+
+    /// How many such runs there are.
+    pub(super) fn checks(&self) -> usize {
+        self.checks.len()
+    }
+
+    /// The checks that have not been made.
+    pub(super) fn checks_due(&self) -> impl Iterator<Item = usize> {
+        let checks = self.checks.iter().map(|check| check.trial);
+        checks.filter(|&trial| self.trials[trial].outcomes.is_empty())
+    }
+
+    /// Whether a check has not ended otherwise than expected.
+    fn agrees(&self, check: &Check) -> bool {
+        let mut outcomes = self.trials[check.trial].outcomes.clone();
+        outcomes.push(check.expected);
+        !progress::differ(&outcomes)
+    }
+
+    /// Whether runs of the same changes have passed and failed.
+    pub(super) fn contradict(&self) -> bool {
+        self.trials.iter().any(|progress| progress::differ(&progress.outcomes))
+            || self.checks.iter().any(|check| !self.agrees(check))
+    }
+
+    /// The trial that this one makes once more, and that has not ended otherwise.
+    pub(in crate::search) fn repeated(&self, id: TrialId) -> Option<TrialId> {
+        let check = self.checks.iter().find(|check| check.trial == id.0).filter(|check| self.agrees(check))?;
+        check.of.map(TrialId)
+    }
+
+    /// Trials that were begun, without those that only made another one once more.
+    pub(in crate::search) fn begun(&self) -> usize {
+        let repeats = self.checks.iter().filter(|check| check.of.is_some() && self.agrees(check));
+        let repeats = repeats.filter(|check| self.trials[check.trial].started > 0).count();
+        self.trials.iter().filter(|progress| progress.started > 0).count() - repeats
+    }
+
+    /// The trials of which runs are in flight.
+    pub(in crate::search) fn in_flight(&self) -> impl Iterator<Item = usize> {
+        (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0)
+    }
+
+    /// Takes how a run of a trial has ended.
+    ///
+    /// # Panics
+    /// If none is in flight.
+    pub(in crate::search) fn note(&mut self, id: TrialId, outcome: Outcome) {
+        self.in_flight_of(id).outcomes.push(outcome);
+    }
+
+    /// Takes back the start of a run.
+    ///
+    /// # Panics
+    /// If none is in flight.
+    pub(in crate::search) fn cancel(&mut self, id: TrialId) {
+        self.in_flight_of(id).started -= 1;
+    }
+
+    fn in_flight_of(&mut self, id: TrialId) -> &mut Progress {
+        let progress = &mut self.trials[id.0];
+        assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
+        progress
+    }
+
+    /// How many runs a trial takes.
+    pub(in crate::search) fn runs_wanted(&self, trial: usize, options: &Options) -> usize {
+        let is_check = self.checks.iter().any(|check| check.trial == trial);
+        if is_check { 1 } else { options.runs_per_trial.get() }
+    }
+}
+
+impl Index<usize> for Trials {
+    type Output = Progress;
+
+    fn index(&self, trial: usize) -> &Progress {
+        &self.trials[trial]
+    }
+}
+
+impl IndexMut<usize> for Trials {
+    fn index_mut(&mut self, trial: usize) -> &mut Progress {
+        &mut self.trials[trial]
+    }
+}

@@ -1,0 +1,142 @@
+//! How likely each candidate is: cuts halve the weight of the candidates, not their number.
+
+use alloc::{sync::Arc, vec::Vec};
+use core::ops::{Range, RangeInclusive};
+
+use crate::{
+    ChangeId,
+    search::model::{order::Order, ranked},
+};
+
+/// Among fewer candidates a cut beside the middle costs more than its simplicity is worth.
+const FEWEST_WITH_SLACK: usize = 16;
+
+/// How far from the middle, in candidates, a simpler cut is taken. Hashes are spread so evenly that within the square
+/// root of their number there nearly always is the middle of their space, too.
+fn slack(candidates: usize) -> usize {
+    if candidates < FEWEST_WITH_SLACK { 0 } else { (candidates / 10).min(candidates.isqrt()) }
+}
+
+/// The weights of the changes of a list, which are named by their indices.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Weights {
+    /// Which of them are favoured, sorted.
+    favoured: Arc<[usize]>,
+    weight_of_favoured: u64,
+    weight_of_others: u64,
+}
+
+impl Weights {
+    /// The favoured ones together weigh as much as all others together. Where there are only such or only such, all
+    /// weigh the same.
+    pub(in crate::search) fn new(order: Order, changes: &[ChangeId], favoured: &[ChangeId]) -> Self {
+        let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1 };
+        weights.find(order, changes, favoured);
+        let count = weights.favoured.len();
+        if 0 < count && count < changes.len() {
+            weights.weight_of_favoured = (changes.len() - count) as u64;
+            weights.weight_of_others = count as u64;
+        }
+        weights
+    }
+
+    /// Other changes of the same weights: what was seen does not make those that are left likelier among themselves.
+    pub(in crate::search) fn find(&mut self, order: Order, changes: &[ChangeId], favoured: &[ChangeId]) {
+        let index = |&id| {
+            let index = ranked::below(order, changes, order.rank(id));
+            (changes.get(index) == Some(&id)).then_some(index)
+        };
+        self.favoured = favoured.iter().filter_map(index).collect::<Vec<_>>().into();
+    }
+
+    /// The weight of all changes before this index.
+    fn before(&self, index: usize) -> u64 {
+        let favoured = self.favoured.partition_point(|&i| i < index);
+        favoured as u64 * self.weight_of_favoured + (index - favoured) as u64 * self.weight_of_others
+    }
+
+    /// The weight of a span.
+    pub(in crate::search) fn of(&self, span: Range<usize>) -> u64 {
+        self.before(span.end) - self.before(span.start)
+    }
+
+    /// Where a span of at least two changes may be cut in two of about the same weight: the indices that the second of
+    /// them may begin with.
+    pub(in crate::search) fn middle(&self, span: Range<usize>) -> RangeInclusive<usize> {
+        // Everything is doubled, for the half of it to be a whole number.
+        let total = self.of(span.clone());
+        let left_of = |index: usize| 2 * self.of(span.start..index);
+        let inner = |index: usize| index.clamp(span.start + 1, span.end - 1);
+
+        let slack = 2 * total * slack(span.len()) as u64 / span.len() as u64;
+        let low = inner(first(span.clone(), |index| left_of(index) >= total - slack));
+        let high = inner(first(span.clone(), |index| left_of(index) > total + slack) - 1);
+        if low <= high {
+            return low..=high;
+        }
+        // There is none so near: the nearest, then.
+        let nearest = if left_of(high).abs_diff(total) <= left_of(low).abs_diff(total) { high } else { low };
+        nearest..=nearest
+    }
+}
+
+/// The first index of a span, or its end, from which on this holds.
+fn first(span: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
+    let (mut low, mut high) = (span.start, span.end);
+    while low < high {
+        let middle = usize::midpoint(low, high);
+        if holds(middle) { high = middle } else { low = middle + 1 }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{prelude::*, sample::subsequence};
+
+    use super::*;
+
+    fn weights(count: usize, favoured: &[usize]) -> Weights {
+        let change = |i: usize| ChangeId(i as u64);
+        let changes: Vec<_> = (0..count).map(change).collect();
+        Weights::new(Order::Given, &changes, &favoured.iter().copied().map(change).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn few_are_cut_in_the_middle_and_many_near_it() {
+        for count in 2..16 {
+            assert_eq!(weights(count, &[]).middle(0..count), count / 2..=count / 2);
+        }
+        assert_eq!(weights(1000, &[]).middle(0..1000), 469..=531);
+        assert_eq!(weights(1000, &[]).middle(200..300), 240..=260);
+    }
+
+    #[test]
+    fn a_favoured_one_is_told_from_the_others() {
+        let weights = weights(100, &[30]);
+        assert_eq!(weights.of(30..31), weights.of(0..30) + weights.of(31..100));
+        // It weighs most of what is on its side, so it is cut off on this side and on the other.
+        assert_eq!(weights.middle(0..100), 31..=31);
+        assert_eq!(weights.middle(0..31), 30..=30);
+    }
+
+    proptest! {
+        #[test]
+        fn no_cut_is_nearer_to_the_half_than_is_asked_for(
+            (favoured, mut ends) in (subsequence((0..100).collect::<Vec<_>>(), 0..=100), [0..100_usize, 0..100]),
+        ) {
+            ends.sort_unstable();
+            let span = ends[0]..ends[1];
+            prop_assume!(span.len() >= 2);
+            let weights = weights(100, &favoured);
+            let total = weights.of(span.clone());
+            let distance = |index| (2 * weights.of(span.start..index)).abs_diff(total);
+            let nearest = (span.start + 1..span.end).map(distance).min().unwrap();
+            let middle = weights.middle(span.clone());
+            prop_assert!(span.start < *middle.start() && middle.start() <= middle.end() && *middle.end() < span.end);
+            for index in middle {
+                prop_assert!(distance(index) <= nearest.max(total / 5));
+            }
+        }
+    }
+}
