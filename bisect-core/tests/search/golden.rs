@@ -1,67 +1,24 @@
 //! Whole searches as text files: `tests/searches/*.txt`. How to add one: `tests/searches/README.md`.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    env,
-    fmt::Write,
-    fs,
-    num::NonZeroUsize,
-    path::Path,
-};
+use std::{collections::BTreeSet, env, fs, num::NonZeroUsize, path::Path};
 
 use bisect_core::{
     ChangeId,
-    search::{Observation, Options, Outcome, Question, Reason, Search, Step},
+    search::{Noise, Observation, Options, Outcome, Selection},
 };
 
-use crate::simulator::{Run, id};
+use crate::{
+    behaviour::{Behaviour, Moment, Settings},
+    transcript::transcript,
+};
 
 /// Between the settings and the search that they lead to.
 const SEPARATOR: &str = "----\n";
 
-/// A condition on which changes are on: `a & b | !c & d`, or the number of the run: `run>5`.
-struct Formula(Vec<Vec<Literal>>);
-
-enum Literal {
-    On(String),
-    Off(String),
-    RunAfter(usize),
-}
-
-impl Formula {
-    fn parse(text: &str) -> Self {
-        let literal = |text: &str| match (text.trim().strip_prefix('!'), text.trim().strip_prefix("run>")) {
-            (Some(name), _) => Literal::Off(name.into()),
-            (_, Some(run)) => Literal::RunAfter(run.parse().unwrap()),
-            _ => Literal::On(text.trim().into()),
-        };
-        Self(text.split('|').map(|and| and.split('&').map(literal).collect()).collect())
-    }
-
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.iter().flatten().filter_map(|literal| match literal {
-            Literal::On(name) | Literal::Off(name) => Some(name.as_str()),
-            Literal::RunAfter(_) => None,
-        })
-    }
-
-    fn holds(&self, run: &Run<'_>) -> bool {
-        self.0.iter().any(|and| {
-            and.iter().all(|literal| match literal {
-                Literal::On(name) => run.enabled(id(name)),
-                Literal::Off(name) => !run.enabled(id(name)),
-                Literal::RunAfter(number) => run.number > *number,
-            })
-        })
-    }
-}
-
 /// The settings of one file.
-struct Scenario {
-    options: Options,
-    fails: Formula,
-    unresolved: Option<Formula>,
-    names: BTreeMap<ChangeId, String>,
+pub(crate) struct Scenario {
+    pub(crate) options: Options,
+    pub(crate) behaviour: Behaviour,
     reports: Reports,
 }
 
@@ -73,88 +30,59 @@ enum Reports {
 
 impl Scenario {
     fn parse(text: &str) -> Self {
-        let mut settings: BTreeMap<&str, &str> = text
-            .lines()
-            .filter(|line| !line.starts_with('#') && !line.is_empty())
-            .map(|line| line.split_once(": ").unwrap_or_else(|| panic!("no `key: value`: {line}")))
-            .collect();
-        let mut take = |key: &str| settings.remove(key);
-        let number = |text: Option<&str>| text.map(|n| n.parse::<usize>().unwrap());
-        let fails = Formula::parse(take("fails").expect("`fails` says what to search for"));
-        let unresolved = take("unresolved").map(Formula::parse);
-        let filler = number(take("others")).unwrap_or(0);
-        let mentioned = fails.names().chain(unresolved.iter().flat_map(Formula::names)).map(String::from);
-        let names = mentioned.chain((0..filler).map(|i| format!("other-{i}"))).map(|name| (id(&name), name)).collect();
-        let reports = match take("reports") {
+        let mut settings = Settings::parse(text);
+        let behaviour = Behaviour::parse(&mut settings);
+        let reports = match settings.take("reports") {
             None => Reports::Honest,
             Some("everything") => Reports::Everything,
             Some("nothing") => Reports::Nothing,
             Some(other) => panic!("reports: {other}"),
         };
+        let noise = match settings.take("noise").map(|noise| noise.split_once(' ').expect("`suspected 0.99`")) {
+            None => Noise::Refused,
+            Some(("suspected", confidence)) => Noise::Suspected(confidence.parse().unwrap()),
+            Some(("expected", confidence)) => Noise::Expected(confidence.parse().unwrap()),
+            Some((other, _)) => panic!("noise: {other}"),
+        };
         let options = Options {
-            runs_per_trial: number(take("runs per trial")).and_then(NonZeroUsize::new).unwrap_or(NonZeroUsize::MIN),
-            max_sets: number(take("max sets")).and_then(NonZeroUsize::new),
-            max_set_size: number(take("max set size")).and_then(NonZeroUsize::new),
-            max_runs: number(take("max runs")),
+            runs_per_trial: settings.number("runs per trial").unwrap_or(NonZeroUsize::MIN),
+            max_sets: settings.number("max sets"),
+            max_set_size: settings.number("max set size"),
+            max_runs: settings.number("max runs"),
+            seed: behaviour.seed(),
+            noise,
             ..Options::default()
         };
-        assert!(settings.is_empty(), "unknown settings: {settings:?}");
-        Self { options, fails, unresolved, names, reports }
+        settings.finish();
+        Self { options, behaviour, reports }
     }
 
-    fn observe(&self, run: &Run<'_>) -> Observation {
-        let outcome = match &self.unresolved {
-            Some(unresolved) if unresolved.holds(run) => Outcome::Unresolved(Reason::Skip),
-            _ if self.fails.holds(run) => Outcome::Fail,
-            _ => Outcome::Pass,
+    /// What a run shows for one of the tests, or for all of them together.
+    pub(crate) fn observe(
+        &self,
+        test: Option<usize>,
+        number: usize,
+        run: &Selection,
+        before: &Selection,
+    ) -> Observation {
+        let is_on = |id| run.contains(id) != run.inverted;
+        let was_on = |id| before.contains(id) != before.inverted;
+        let at = Moment { number, is_on: &is_on, was_on: &was_on };
+        let all = self.behaviour.tests().len().max(1);
+        let tests = test.map_or(0..all, |test| test..test + 1);
+        let outcomes: Vec<_> = tests.clone().map(|test| self.behaviour.outcome(test, 0, &at)).collect();
+        let outcome = match outcomes.iter().find(|&&outcome| outcome == Outcome::Fail) {
+            Some(fail) => *fail,
+            None => outcomes[0],
         };
-        let ids = self.names.keys().copied();
+        let reached = |&id: &ChangeId| tests.clone().any(|test| self.behaviour.reaches(test, id));
+        let ids = self.behaviour.ids().filter(reached);
         let reported = match self.reports {
-            Reports::Honest => run.reported(ids),
+            Reports::Honest => ids.filter(|&id| run.contains(id)).collect(),
             Reports::Everything => ids.collect(),
             Reports::Nothing => Vec::new(),
         };
         Observation { outcome, reported }
-    }
-
-    fn name(&self, ids: &[ChangeId]) -> String {
-        ids.iter().map(|id| self.names[id].as_str()).collect::<Vec<_>>().join(" ")
-    }
-
-    /// The whole search, as text.
-    fn transcript(&self) -> String {
-        let mut search = Search::new(self.options.clone());
-        let (mut text, mut found) = (String::new(), 0);
-        loop {
-            let step = search.step();
-            for culprit in &search.found()[found..] {
-                writeln!(text, "found ({:?}): {}", culprit.mode, self.name(&culprit.changes)).unwrap();
-                found += 1;
-            }
-            match step {
-                Step::Run(trial) => {
-                    let seen = self.observe(&Run { number: search.runs(), selection: &trial.selection });
-                    let question = format!("{:?}", trial.question).to_lowercase();
-                    let outcome = match seen.outcome {
-                        Outcome::Pass => "pass",
-                        Outcome::Fail => "FAIL",
-                        Outcome::Unresolved(_) => "unresolved",
-                    };
-                    let (number, changes) = (trial.id.0 + 1, seen.reported.len());
-                    let asked = match trial.question {
-                        Question::Exactly => self.name(&trial.selection.forced),
-                        _ => trial.pattern().to_string(),
-                    };
-                    writeln!(text, "{number:>3} {question} {asked}: {outcome}, {changes} changes").unwrap();
-                    search.record(trial.id, seen);
-                }
-                Step::Wait => panic!("nothing is in flight, yet the search waits"),
-                Step::Done(verdict) => {
-                    writeln!(text, "{verdict:?} after {} runs", search.runs()).unwrap();
-                    return text;
-                }
-            }
-        }
     }
 }
 
@@ -172,7 +100,7 @@ fn searches_are_as_written() {
         count += 1;
         let file = fs::read_to_string(&path).unwrap();
         let (settings, expected) = file.split_once(SEPARATOR).unwrap_or((&file, ""));
-        let actual = Scenario::parse(settings).transcript();
+        let actual = transcript(&Scenario::parse(settings));
         if actual == expected {
             continue;
         }

@@ -2,7 +2,10 @@
 
 use std::{cell::Cell, collections::BTreeSet, num::NonZeroUsize};
 
-use crate::simulator::{Run, id, search};
+use crate::{
+    behaviour::id,
+    simulator::{Run, search},
+};
 use bisect_core::{
     ChangeId,
     search::{Incomplete, Inconsistency, Observation, Options, Outcome, Question, Reason, TrialId, Unusable, Verdict},

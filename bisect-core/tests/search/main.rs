@@ -1,5 +1,6 @@
 //! The search engine on a simulated target: against brute force, against hostile targets, and whole searches as text.
 
+mod behaviour;
 mod brute_force;
 mod favour;
 mod flaky;
@@ -8,3 +9,4 @@ mod hostile;
 mod in_flight;
 mod simulator;
 mod suite;
+mod transcript;

@@ -3,14 +3,9 @@
 use std::collections::BTreeSet;
 
 use bisect_core::{
-    ChangeId, Field,
+    ChangeId,
     search::{Observation, Options, Outcome, Question, Search, Selection, Step, Trial, Verdict},
 };
-
-/// The ID of a named change.
-pub(crate) fn id(name: &str) -> ChangeId {
-    ChangeId::of(&[Field::Str(name)])
-}
 
 /// What a run sees: the selection that it was asked for, and its number, from 1.
 pub(crate) struct Run<'a> {

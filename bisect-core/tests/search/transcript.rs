@@ -1,0 +1,150 @@
+//! A whole search as text: a line for each run, each culprit, and each turn that the search takes.
+
+use std::{collections::BTreeSet, fmt::Write, num::NonZeroUsize};
+
+use bisect_core::{
+    ChangeId,
+    search::{Certainty, Culprit, Observation, Order, Outcome, Question, Search, Selection, Step, Trial, Verdict},
+};
+
+use crate::golden::Scenario;
+
+/// Runs after which a search does not seem to end.
+const TOO_MANY: usize = 1_000;
+
+/// What the search of a scenario does, one run after the other.
+pub(crate) fn transcript(scenario: &Scenario) -> String {
+    let mut transcript = Transcript {
+        scenario,
+        search: Search::new(scenario.options.clone()),
+        before: Selection { inverted: true, ..Selection::all(Order::Hash) },
+        is_split: false,
+        found: Vec::new(),
+        noisy: BTreeSet::new(),
+        text: String::new(),
+    };
+    loop {
+        let step = transcript.search.step();
+        transcript.write_turns();
+        match step {
+            Step::Run(trial) => transcript.run(&trial),
+            Step::Wait => panic!("nothing is in flight, yet the search waits"),
+            Step::Done(verdict) => {
+                transcript.write_end(&verdict);
+                return transcript.text;
+            }
+        }
+    }
+}
+
+struct Transcript<'a> {
+    scenario: &'a Scenario,
+    search: Search,
+    /// The run before; at first, one with no change.
+    before: Selection,
+    is_split: bool,
+    /// The lines about culprits that hold at the moment.
+    found: Vec<String>,
+    /// The tests whose runs are only evidence.
+    noisy: BTreeSet<usize>,
+    text: String,
+}
+
+impl Transcript<'_> {
+    fn line(&mut self, line: &str) {
+        writeln!(self.text, "{line}").expect("a string takes everything");
+    }
+
+    /// Makes a run of a trial.
+    fn run(&mut self, trial: &Trial) {
+        let number = self.search.runs();
+        assert!(number < TOO_MANY, "it does not end:\n{}", self.text);
+        let tests: Vec<_> = trial.tests.iter().map(|&test| self.is_split.then_some(test)).collect();
+        let observe = |&test: &Option<usize>| self.scenario.observe(test, number, &trial.selection, &self.before);
+        let seen: Vec<_> = tests.iter().map(observe).collect();
+        let question = format!("{:?}", trial.question).to_lowercase();
+        let asked = match trial.question {
+            Question::Exactly => self.name(&trial.selection.forced),
+            _ => trial.pattern().to_string(),
+        };
+        let again = if self.search.repeated(trial.id).is_some() { " again" } else { "" };
+        let changes: BTreeSet<_> = seen.iter().flat_map(|seen| &seen.reported).collect();
+        let outcomes: Vec<_> = tests.iter().zip(&seen).map(|(&test, seen)| self.outcome(test, seen)).collect();
+        let (trial_number, outcomes, changes) = (trial.id.0 + 1, outcomes.join(", "), changes.len());
+        self.line(&format!("{trial_number:>3} {question}{again} {asked}: {outcomes}, {changes} changes"));
+        self.search.record_each(trial.id, seen);
+        self.before = trial.selection.clone();
+        let tests = self.scenario.behaviour.tests().len();
+        if tests > 1 && !self.is_split && self.search.can_split() {
+            self.search.split(NonZeroUsize::new(tests).expect("several"));
+            self.is_split = true;
+            self.line("from here on, for each test");
+        }
+    }
+
+    fn outcome(&self, test: Option<usize>, seen: &Observation) -> String {
+        let outcome = match seen.outcome {
+            Outcome::Pass => "pass",
+            Outcome::Fail => "FAIL",
+            Outcome::Unresolved(_) => "unresolved",
+        };
+        test.map(|test| format!("{} ", self.scenario.behaviour.tests()[test])).unwrap_or_default() + outcome
+    }
+
+    /// Writes what has become different: culprits, and whether runs are believed.
+    fn write_turns(&mut self) {
+        for test in 0..self.search.tests() {
+            let is_noisy = if self.is_split { self.search.is_noisy_test(test) } else { self.search.is_noisy() };
+            if is_noisy && self.noisy.insert(test) {
+                let of = self.of_test(test);
+                self.line(&format!("runs{of} are only evidence"));
+            }
+        }
+        let tests = 0..self.search.tests();
+        let found: Vec<_> = tests.flat_map(|test| (0..self.culprits(test).len()).map(move |i| (test, i))).collect();
+        let found: Vec<_> = found.into_iter().map(|(test, i)| self.found_line(test, i)).collect();
+        let before = std::mem::replace(&mut self.found, found.clone());
+        for line in before.iter().filter(|line| !found.contains(line)) {
+            self.line(&format!("taken back: {line}"));
+        }
+        for line in found.iter().filter(|line| !before.contains(line)) {
+            self.line(line);
+        }
+    }
+
+    fn culprits(&self, test: usize) -> &[Culprit] {
+        if self.is_split { self.search.found_by(test) } else { self.search.found() }
+    }
+
+    fn found_line(&self, test: usize, index: usize) -> String {
+        let culprit = &self.culprits(test)[index];
+        let (mode, names, of) = (culprit.mode, self.name(&culprit.changes), self.of_test(test));
+        let certainty =
+            if self.is_split { self.search.certainty_of(test, index) } else { self.search.certainty(index) };
+        format!("found{of} ({mode:?}): {names}{}", certainty.map(sure).unwrap_or_default())
+    }
+
+    fn of_test(&self, test: usize) -> String {
+        if self.is_split { format!(" for {}", self.scenario.behaviour.tests()[test]) } else { String::new() }
+    }
+
+    fn write_end(&mut self, verdict: &Verdict) {
+        let scenario = self.scenario;
+        let tests = if self.is_split { scenario.behaviour.tests() } else { Vec::new() };
+        for (test, name) in tests.into_iter().enumerate() {
+            let verdict = self.search.verdict_of(test).expect("the search has ended").clone();
+            self.line(&format!("{name}: {verdict:?}"));
+        }
+        self.line(&format!("{verdict:?} after {} runs", self.search.runs()));
+    }
+
+    fn name(&self, ids: &[ChangeId]) -> String {
+        ids.iter().map(|&id| self.scenario.behaviour.name(id)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// How sure a culprit is, as rounded as it may be without hiding what matters.
+fn sure(certainty: Certainty) -> String {
+    let Certainty { confidence, without, with } = certainty;
+    format!(", {confidence:.3} sure, fails {:.2} of runs, {:.2} without", with.mean, without.mean)
+}
