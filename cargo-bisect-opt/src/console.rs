@@ -63,6 +63,44 @@ impl Trace {
         }
     }
 
+    /// Shows an event on this terminal.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn show(&mut self, err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Start(start) => self.start(err, start),
+            Event::Run(run) => self.run(err, run),
+            Event::Trial(trial) => self.trial(err, trial),
+            Event::Sighted(found) => {
+                let which = culprits::in_short(found);
+                self.complete_line(err)?;
+                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
+            }
+            // It was told when it was found.
+            Event::Found(found) if found.is_of_tests => self.complete_line(err),
+            Event::Found(found) => {
+                let n = found.changes.len();
+                let sure = found.noise.as_ref().map(|noise| format!("; {}", noise.words())).unwrap_or_default();
+                let which = match found.within {
+                    None => format!("culprit {}", found.set),
+                    Some(whole) => format!("in culprit {whole}"),
+                };
+                self.complete_line(err)?;
+                writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{sure}", plural(n, self.noun))
+            }
+            Event::Note(note) | Event::Lost(note) => {
+                self.complete_line(err)?;
+                writeln!(err, "{ODD}note{ODD:#}: {note}")
+            }
+            Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
+            Event::End(end) => {
+                self.complete_line(err)?;
+                end_line(err, end)
+            }
+        }
+    }
+
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
         self.jobs = start.jobs;
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
@@ -161,38 +199,7 @@ impl Trace {
 
 impl Sink for Trace {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        let mut err = Terminal::new(anstream::stderr().lock());
-        match event {
-            Event::Start(start) => self.start(&mut err, start),
-            Event::Run(run) => self.run(&mut err, run),
-            Event::Trial(trial) => self.trial(&mut err, trial),
-            Event::Sighted(found) => {
-                let which = culprits::in_short(found);
-                self.complete_line(&mut err)?;
-                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
-            }
-            // It was told when it was found.
-            Event::Found(found) if found.is_of_tests => self.complete_line(&mut err),
-            Event::Found(found) => {
-                let n = found.changes.len();
-                let sure = found.noise.as_ref().map(|noise| format!("; {}", noise.words())).unwrap_or_default();
-                let which = match found.within {
-                    None => format!("culprit {}", found.set),
-                    Some(whole) => format!("in culprit {whole}"),
-                };
-                self.complete_line(&mut err)?;
-                writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{sure}", plural(n, self.noun))
-            }
-            Event::Note(note) | Event::Lost(note) => {
-                self.complete_line(&mut err)?;
-                writeln!(err, "{ODD}note{ODD:#}: {note}")
-            }
-            Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
-            Event::End(end) => {
-                self.complete_line(&mut err)?;
-                end_line(&mut err, end)
-            }
-        }
+        self.show(&mut Terminal::new(anstream::stderr().lock()), event)
     }
 }
 
@@ -213,15 +220,23 @@ fn end_line(err: &mut impl Write, end: &End) -> io::Result<()> {
 #[derive(Debug)]
 pub struct Conclusion;
 
-impl Sink for Conclusion {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+impl Conclusion {
+    /// Shows an event on this terminal.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn show(err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::End(end) if end.status != Exit::Found => {
-                end_line(&mut Terminal::new(anstream::stderr().lock()), end)
-            }
-            Event::Lost(what) => writeln!(Terminal::new(anstream::stderr()), "{ODD}note{ODD:#}: {what}"),
+            Event::End(end) if end.status != Exit::Found => end_line(err, end),
+            Event::Lost(what) => writeln!(err, "{ODD}note{ODD:#}: {what}"),
             _ => Ok(()),
         }
+    }
+}
+
+impl Sink for Conclusion {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        Self::show(&mut Terminal::new(anstream::stderr().lock()), event)
     }
 }
 
@@ -246,7 +261,11 @@ impl Results {
         Self { is_beside_trace: true, ..Self::new(root) }
     }
 
-    fn show(&self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
+    /// Shows an event on this terminal.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub fn show(&self, out: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         match event {
             // They come together.
             Event::Found(found) if found.is_of_tests => {}

@@ -179,8 +179,12 @@ impl<'scope, 'env, T: Target> Crew<'scope, 'env, T> {
     /// If the thread of a run did.
     pub fn next(&mut self, patience: Option<Duration>) -> Option<Next<T::Shown>> {
         let message = match patience {
-            // The sender is ours as well, so there is always one.
-            None => self.messages.recv().expect("somebody can still send"),
+            None => {
+                #[cfg(test)]
+                self.target.loop_waits(self.running.iter().flatten().count());
+                // The sender is ours as well, so there is always one.
+                self.messages.recv().expect("somebody can still send")
+            }
             Some(patience) => match self.messages.recv_timeout(patience) {
                 Ok(message) => message,
                 Err(_) => return None,
@@ -254,6 +258,8 @@ impl<T: Target> Drop for Crew<'_, '_, T> {
     /// On the way out with an error: whoever waits for the threads must not wait for ever.
     fn drop(&mut self) {
         self.end(|_| true);
+        #[cfg(test)]
+        self.target.loop_left();
     }
 }
 

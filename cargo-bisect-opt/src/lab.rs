@@ -1,6 +1,8 @@
 //! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
 
 mod doubts;
+#[cfg(test)]
+mod simulation;
 mod split;
 mod tell;
 mod texts;

@@ -109,6 +109,15 @@ pub trait Target: Sync {
         None
     }
 
+    /// The loop has decided all that it can, and waits for one of this many runs to end. In tests, a target decides here
+    /// which one.
+    #[cfg(test)]
+    fn loop_waits(&self, _in_flight: usize) {}
+
+    /// The loop waits for no single run any more: all that are left may end.
+    #[cfg(test)]
+    fn loop_left(&self) {}
+
     /// A command line that a user can paste into a shell to run the target once more with this pattern; of its tests, where
     /// it has any, only these, unless none are named.
     fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String;

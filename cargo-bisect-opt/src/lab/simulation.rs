@@ -1,0 +1,217 @@
+//! Whole searches without processes: the loop on a simulated target, and everything that listeners make of it, as text.
+
+#[path = "../../../bisect-core/tests/search/behaviour.rs"]
+mod behaviour;
+mod clock;
+mod fake_target;
+mod loop_tests;
+
+use std::{
+    cell::RefCell,
+    io::{self, Write},
+    num::NonZeroUsize,
+    path::Path,
+    rc::Rc,
+};
+
+use bisect_core::search::{Noise, Options};
+use regex::Regex;
+
+use super::{Before, Lab};
+use crate::{
+    chance::Seed,
+    console::{Conclusion, Results, Trace},
+    events::{Answer, Event, Fact, Sink},
+    exit_code::Exit,
+    interrupt::Interrupt,
+    json::Json,
+    listeners::{Listener, Listeners},
+    noise,
+    repetition::Repetition,
+    run_dir::RunDir,
+    target::Target,
+    terminal::Terminal,
+};
+use behaviour::Settings;
+use fake_target::FakeTarget;
+
+/// Begins the settings of another search in the culprit with this number.
+const WITHIN: &str = "# in culprit ";
+/// Begins the settings of a single run of another target.
+const ONCE: &str = "# once more\n";
+
+/// What a search shows and leaves.
+struct Simulated {
+    /// The terminal: the trace and the answer, without colours.
+    screen: String,
+    /// The lines of `--json`.
+    events: String,
+    status: Exit,
+    /// The patterns that runs got, in the order of their numbers.
+    sent: Vec<String>,
+}
+
+/// Makes the searches that these settings describe.
+fn simulate(text: &str) -> Simulated {
+    let interrupt = Interrupt::default();
+    let blocks = blocks(text);
+    let mut settings = Settings::parse(blocks[0].1);
+    let first = FakeTarget::parse(&mut settings, &interrupt);
+    let jobs = settings.number("jobs").unwrap_or(NonZeroUsize::MIN);
+    let confidence = settings.number("confidence");
+    let repetition = Repetition::new(settings.number("repeat"), settings.number("any pass"));
+    let options = Options {
+        runs_per_trial: settings.number("count").unwrap_or(NonZeroUsize::MIN),
+        max_sets: settings.number("max"),
+        max_set_size: settings.number("max set"),
+        max_runs: settings.number("max runs"),
+        seed: first.seed(),
+        noise: confidence.map_or(Noise::Suspected(noise::CONFIDENCE), Noise::Expected),
+        ..Options::default()
+    };
+    let verbosity = settings.take("verbosity").unwrap_or("normal");
+    let (screen, events) = (Text::default(), Text::default());
+    let out_dir = Path::new("bisect.out");
+    let trace = match verbosity {
+        "quiet" => Listener::new("the trace", OnScreen(Conclusion, screen.clone())),
+        verbosity => Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", out_dir), screen.clone())),
+    };
+    settings.finish();
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let run_dir = RunDir::create(directory.path()).expect("a run directory");
+    let results = OnScreen(Results::new(first.root()), screen.clone());
+    let mut lab = Lab {
+        options,
+        jobs,
+        repetition,
+        seed: Seed::parse(&first.seed().to_string()).expect("a seed"),
+        is_repeated: false,
+        since: None,
+        run_dir: &run_dir,
+        out_dir,
+        listeners: Listeners::new([
+            trace,
+            Listener::new("the answer", results),
+            Listener::new("the events", Json(events.clone())),
+        ]),
+        interrupt: &interrupt,
+        before: Before::default(),
+        within: None,
+        numbered: 0,
+    };
+    let (status, sent) = search_all(&mut lab, &first, &blocks[1..]).expect("nothing is in the way of listeners");
+    drop(lab);
+    Simulated { screen: without_times(&screen.take()), events: rounded(&without_times(&events.take())), status, sent }
+}
+
+/// The settings of each search, with the line that begins them, if it is not the first.
+fn blocks(text: &str) -> Vec<(&str, &str)> {
+    let headings = text.match_indices(WITHIN).chain(text.match_indices(ONCE)).map(|(at, _)| at);
+    let mut borders: Vec<_> = headings.chain([text.len()]).collect();
+    borders.sort_unstable();
+    let others = borders.windows(2).map(|ends| text[ends[0]..ends[1]].split_once('\n').expect("a heading is a line"));
+    std::iter::once(("", &text[..borders[0]])).chain(others).collect()
+}
+
+/// Makes the first search; then others that look into its culprits, as `--codegen` does.
+fn search_all(lab: &mut Lab<'_>, first: &FakeTarget, others: &[(&str, &str)]) -> io::Result<(Exit, Vec<String>)> {
+    if others.is_empty() {
+        return Ok((lab.run(first)?, first.sent()));
+    }
+    let mut end = lab.search(first)?.end;
+    let mut sent = first.sent();
+    for (heading, settings) in others {
+        let mut settings = Settings::parse(settings);
+        let target = FakeTarget::parse(&mut settings, lab.interrupt);
+        settings.finish();
+        match heading.strip_prefix(WITHIN) {
+            None => {
+                let run = lab.try_once(&target)?;
+                let note = format!("once more: {:?}", run.map(|run| run.outcome));
+                lab.tell(&Event::Note(&note))?;
+            }
+            Some(number) => {
+                let culprit = number.parse().expect("a number");
+                lab.within = Some(culprit);
+                let found = lab.search(&target)?.found;
+                let changes = found.iter().flat_map(|named| &named.found.changes);
+                let facts = changes.map(|change| Fact { of: "inside", text: change.name.clone() }).collect();
+                let answer = Answer { set: culprit, facts, advice: vec!["look at it".to_owned()] };
+                lab.tell(&Event::Answer(&answer))?;
+                end.answers.push(answer);
+            }
+        }
+        sent.extend(target.sent());
+    }
+    (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
+    lab.tell(&Event::End(&end))?;
+    Ok((end.status, sent))
+}
+
+/// Text that several write to.
+#[derive(Clone, Default)]
+struct Text(Rc<RefCell<Vec<u8>>>);
+
+impl Text {
+    fn take(&self) -> String {
+        String::from_utf8(self.0.take()).expect("we write text")
+    }
+}
+
+impl Write for Text {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What of the console shows events on a terminal.
+trait Show {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()>;
+}
+
+impl Show for Trace {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
+        self.show(&mut Terminal::new(out), event)
+    }
+}
+
+impl Show for Conclusion {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
+        Conclusion::show(&mut Terminal::new(out), event)
+    }
+}
+
+impl Show for Results {
+    fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
+        Results::show(self, &mut Terminal::new(out), event)
+    }
+}
+
+/// Shows events on one terminal, where the trace and the answer come in the order in which they are written.
+struct OnScreen<S>(S, Text);
+
+impl<S: Show> Sink for OnScreen<S> {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let mut shown = Vec::new();
+        self.0.show(&mut shown, event)?;
+        let shown = String::from_utf8(shown).expect("a terminal gets text");
+        write!(self.1, "{}", anstream::adapter::strip_str(&shown))
+    }
+}
+
+/// The text without the times that clocks have measured. Those of runs are logical.
+fn without_times(text: &str) -> String {
+    let in_words = Regex::new(r"(?m)(\(\d+ trials?, \d+ runs?, )[0-9ms.]+\)$").expect("it is constant");
+    let in_json = Regex::new(r#"(?m)^(\{"v":1,"event":"end",.*"ms":)\d+"#).expect("it is constant");
+    in_json.replace_all(&in_words.replace_all(text, "${1}TIME)"), "${1}0").into_owned()
+}
+
+/// The lines with rates and probabilities cut to four digits: the others are not promised.
+fn rounded(events: &str) -> String {
+    let long = Regex::new(r"(\d\.\d{4})\d+").expect("it is constant");
+    long.replace_all(events, "$1").into_owned()
+}

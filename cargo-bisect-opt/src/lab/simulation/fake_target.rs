@@ -1,0 +1,341 @@
+//! A target without processes: its changes, tests and failures are a text, and a logical clock says when its runs end.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+    path::Path,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use bisect_core::{
+    ChangeId, Matcher, Pattern,
+    search::{Outcome, Trial},
+};
+
+use super::{
+    behaviour::{Behaviour, Moment, Settings},
+    clock::{Cancelled, Clock, Steps},
+};
+use crate::{
+    calibration::Side,
+    events::{Change, Failed},
+    interrupt::Interrupt,
+    repetition::Repetition,
+    reports::{Reports, Scanner},
+    target::{Kind, Request, Run, RunError, Target},
+};
+
+/// How long a logical step is, for people. A search of a thousand steps is too short for the hint that more runs at once
+/// would help, which depends on how busy the machine is.
+const STEP: Duration = Duration::from_millis(1);
+
+/// A simulated target.
+pub(super) struct FakeTarget {
+    behaviour: Behaviour,
+    clock: Clock,
+    /// The user wants to stop when this run has begun.
+    interrupted_in: Option<usize>,
+    interrupt: Interrupt,
+    /// Whether the search goes on for each of so many failing tests.
+    splits: fn(usize) -> bool,
+    axis: &'static str,
+    subject: Option<String>,
+    /// Whatever the pattern selects, all changes are reported.
+    reports_everything: bool,
+    /// Changes that are reported with a call stack.
+    stacks: BTreeSet<String>,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// What each run got, by its number.
+    sent: BTreeMap<usize, Pattern>,
+    /// The tests that failed at the ends of the search, as far as runs were made there.
+    ends: [Option<BTreeSet<usize>>; 2],
+    /// No other run at an end will come.
+    is_settled: bool,
+    /// The tests that the search goes on for.
+    searched: Vec<usize>,
+    notes: Vec<String>,
+}
+
+impl State {
+    /// The tests that fail at both ends, if it is known: they do not count.
+    fn broken(&self) -> Option<BTreeSet<usize>> {
+        match &self.ends {
+            [Some(all), Some(none)] => Some(all & none),
+            _ if self.is_settled => Some(BTreeSet::new()),
+            _ => None,
+        }
+    }
+}
+
+/// What a run showed.
+pub(super) struct Shown {
+    /// Each of the tests that were run for themselves; all tests together, if none were.
+    parts: Vec<Part>,
+    repetition: Repetition,
+    duration: Duration,
+}
+
+struct Part {
+    /// The outcome of each execution, and the tests that failed in it.
+    executions: Vec<(Outcome, Vec<usize>)>,
+    reports: Reports,
+}
+
+impl Part {
+    /// Takes the failures of these tests for none.
+    fn forgive(&mut self, broken: &BTreeSet<usize>) {
+        for (outcome, failed) in self.executions.iter_mut().filter(|(_, failed)| !failed.is_empty()) {
+            failed.retain(|test| !broken.contains(test));
+            if failed.is_empty() {
+                *outcome = Outcome::Pass;
+            }
+        }
+    }
+
+    fn failed(&self) -> impl Iterator<Item = usize> {
+        self.executions.iter().flat_map(|(_, failed)| failed).copied()
+    }
+}
+
+impl FakeTarget {
+    /// A target as its settings say. `interrupt` is what the user raises to stop the search.
+    pub(super) fn parse(settings: &mut Settings<'_>, interrupt: &Interrupt) -> Self {
+        let behaviour = Behaviour::parse(settings);
+        let stacks = settings.take("stacks").unwrap_or_default();
+        let notes = settings.take("note").into_iter().map(str::to_owned).collect();
+        Self {
+            clock: Clock::new(Steps::parse(settings.take("steps"), behaviour.seed())),
+            interrupted_in: settings.number("interrupt in run"),
+            interrupt: interrupt.clone(),
+            splits: match settings.take("per test") {
+                None => |tests| tests > 1,
+                Some("always") => |tests| tests > 0,
+                Some("never") => |_| false,
+                Some(other) => panic!("per test: {other}"),
+            },
+            axis: match settings.take("axis") {
+                None => "toggles",
+                Some("crates") => "crates",
+                Some("functions") => "functions",
+                Some("passes") => "passes",
+                Some(other) => panic!("axis: {other}"),
+            },
+            reports_everything: settings.take("reports").is_some_and(|reports| reports == "everything"),
+            subject: settings.take("subject").map(str::to_owned),
+            stacks: stacks.split_whitespace().map(str::to_owned).collect(),
+            state: Mutex::new(State { notes, ..State::default() }),
+            behaviour,
+        }
+    }
+
+    pub(super) fn seed(&self) -> u64 {
+        self.behaviour.seed()
+    }
+
+    /// The patterns that runs got, in the order of their numbers.
+    pub(super) fn sent(&self) -> Vec<String> {
+        self.state().sent.values().map(ToString::to_string).collect()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// All tests, or the whole target as its only one.
+    fn all(&self) -> Vec<usize> {
+        (0..self.behaviour.tests().len().max(1)).collect()
+    }
+
+    fn names(&self, tests: impl IntoIterator<Item = usize>) -> Vec<String> {
+        let names = self.behaviour.tests();
+        tests.into_iter().filter_map(|test| names.get(test).map(|&name| name.to_owned())).collect()
+    }
+
+    /// What these tests show in a process of their own.
+    fn execute(&self, tests: &[usize], request: &Request<'_>, log: &mut String) -> Part {
+        let now = Matcher::new(request.pattern).expect("a search sends no empty pattern");
+        let before = self.state().sent.get(&(request.run - 1)).and_then(Matcher::new);
+        let is_on = |id| now.should_enable(id);
+        let was_on = |id| before.as_ref().is_some_and(|before| before.should_enable(id));
+        let at = Moment { number: request.run, is_on: &is_on, was_on: &was_on };
+        let mut executions = Vec::new();
+        for execution in 0..request.repetition.times() {
+            let outcomes: Vec<_> = tests.iter().map(|&test| self.behaviour.outcome(test, execution, &at)).collect();
+            let failed = tests.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Fail);
+            let failed: Vec<_> = failed.map(|(&test, _)| test).collect();
+            let outcome = if failed.is_empty() { outcomes[0] } else { Outcome::Fail };
+            writeln!(log, "execution {}: {outcome:?} {}", execution + 1, self.names(failed.clone()).join(" ")).unwrap();
+            executions.push((outcome, failed));
+            if request.repetition.ends_with(outcome) {
+                break;
+            }
+        }
+        let reached = |id: &ChangeId| tests.iter().any(|&test| self.behaviour.reaches(test, *id));
+        let is_reported = |id: &ChangeId| self.reports_everything || now.should_report(*id);
+        let reported = self.behaviour.ids().filter(is_reported).filter(reached);
+        let text: String = reported.map(|id| self.report(id, now.verbose())).collect();
+        let (mut reports, mut scanner) = (Reports::new(now.verbose()), Scanner::default());
+        scanner.push(text.as_bytes(), &mut reports);
+        scanner.finish(&mut reports);
+        log.push_str(&text);
+        Part { executions, reports }
+    }
+
+    /// What a run prints about a change.
+    fn report(&self, id: ChangeId, is_verbose: bool) -> String {
+        let name = self.behaviour.name(id);
+        let line = self.behaviour.ids().position(|other| other == id).expect("it is ours") + 1;
+        let lines = match is_verbose {
+            false => vec![String::new()],
+            true if self.stacks.contains(name) => vec![
+                format!("src/lib.rs:{line}:1 toggle "),
+                format!("  simulated::toggle at src/lib.rs:{line}:1 "),
+                format!("  simulated::{name} at src/main.rs:8:5 "),
+                "  simulated::main at src/main.rs:4:5 ".to_owned(),
+                "  core::ops::function::FnOnce::call_once ".to_owned(),
+                "  std::rt::lang_start ".to_owned(),
+                "  _start ".to_owned(),
+            ],
+            true => vec![format!("src/lib.rs:{line}:1 {name} ")],
+        };
+        let marked = |line: String| line + &format!("[bisect-match {id}]\n");
+        lines.into_iter().map(marked).collect()
+    }
+
+    fn runs(&self, shown: Shown) -> Vec<Run> {
+        let how = (shown.repetition, shown.duration);
+        shown.parts.into_iter().map(|part| self.run_of(part, how)).collect()
+    }
+
+    fn run_of(&self, part: Part, shown: (Repetition, Duration)) -> Run {
+        let (repetition, duration) = shown;
+        let outcomes: Vec<_> = part.executions.iter().map(|(outcome, _)| *outcome).collect();
+        let decisive = repetition.decisive(&outcomes);
+        let (outcome, failed) = &part.executions[decisive];
+        let failed_tests = self.names(failed.iter().copied());
+        let how = |test: &String| Failed { test: Some(test.clone()), how: format!("panic at tests/{test}.rs:5:9") };
+        Run {
+            outcome: *outcome,
+            reason: match outcome {
+                Outcome::Pass => String::new(),
+                Outcome::Fail => "exit status 101".to_owned(),
+                Outcome::Unresolved(_) => "exit status 125".to_owned(),
+            },
+            failures: failed_tests.iter().map(how).collect(),
+            failed_tests,
+            duration,
+            executions: part.executions.len(),
+            also: repetition.also(&outcomes).to_vec(),
+            started_in: Duration::ZERO,
+            reports: part.reports,
+        }
+    }
+}
+
+impl Target for FakeTarget {
+    type Shown = Shown;
+
+    fn run(&self, request: &Request<'_>) -> Result<Shown, RunError> {
+        self.state().sent.insert(request.run, request.pattern.clone());
+        let steps = self.clock.run(request.run, request.interrupt).map_err(|Cancelled| RunError::Interrupted)?;
+        let searched = self.state().searched.clone();
+        let parts = request
+            .tests
+            .map_or_else(|| vec![self.all()], |tests| tests.iter().map(|&test| vec![searched[test]]).collect());
+        let mut log = String::new();
+        let parts: Vec<_> = parts.into_iter().map(|tests| self.execute(&tests, request, &mut log)).collect();
+        fs_err::write(request.log, log)?;
+        let executions = parts.iter().map(|part| part.executions.len()).max().unwrap_or_default();
+        let duration = STEP * u32::try_from(steps).expect("few steps") * u32::try_from(executions).expect("few");
+        Ok(Shown { parts, repetition: request.repetition, duration })
+    }
+
+    fn learn(&self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+        let mut state = self.state();
+        if let (Some(side), true) = (Side::of(trial.question), state.searched.is_empty()) {
+            let failed = shown.parts.iter().flat_map(Part::failed);
+            state.ends[usize::from(side == Side::None)].get_or_insert_default().extend(failed);
+        }
+        Ok(())
+    }
+
+    fn judge(&self, _trial: &Trial, mut shown: Shown) -> Result<Vec<Run>, Shown> {
+        let failed = shown.parts.iter().any(|part| part.failed().next().is_some());
+        // As with tests of cargo: which failures count depends on both ends.
+        let Some(broken) = self.state().broken() else { return if failed { Err(shown) } else { Ok(self.runs(shown)) } };
+        if !self.behaviour.tests().is_empty() {
+            shown.parts.iter_mut().for_each(|part| part.forgive(&broken));
+        }
+        Ok(self.runs(shown))
+    }
+
+    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+        shown.parts.iter().map(|part| &part.reports).collect()
+    }
+
+    fn settle(&self) {
+        self.state().is_settled = true;
+    }
+
+    fn tests(&self) -> Option<Vec<String>> {
+        let mut state = self.state();
+        let [Some(all), Some(none)] = &state.ends else { return None };
+        let failing: Vec<_> = all.symmetric_difference(none).copied().collect();
+        if self.behaviour.tests().is_empty() || !(self.splits)(failing.len()) {
+            return None;
+        }
+        state.searched.clone_from(&failing);
+        Some(self.names(failing))
+    }
+
+    fn describe(&self) -> String {
+        "a simulated target".to_owned()
+    }
+
+    fn root(&self) -> &Path {
+        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/simulated"))
+    }
+
+    fn axis(&self) -> &'static str {
+        self.axis
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.subject.clone()
+    }
+
+    fn change(&self, id: ChangeId, text: &[String]) -> Change {
+        Change::reported(id, text, |_| match self.axis {
+            "crates" => Some(Kind::Crate),
+            "functions" => Some(Kind::Function),
+            "passes" => Some(Kind::Pass),
+            _ => None,
+        })
+    }
+
+    fn take_notes(&self) -> Vec<String> {
+        std::mem::take(&mut self.state().notes)
+    }
+
+    fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String {
+        [&["simulate".to_owned(), pattern.to_string()], tests].concat().join(" ")
+    }
+
+    fn loop_waits(&self, in_flight: usize) {
+        let is_time = |run| self.clock.is_running(run, in_flight);
+        if self.interrupted_in.is_some_and(is_time) && !self.interrupt.requested() {
+            self.interrupt.raise();
+        } else {
+            self.clock.end_one(in_flight);
+        }
+    }
+
+    fn loop_left(&self) {
+        self.clock.end_all();
+    }
+}
