@@ -238,8 +238,8 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     crew: Crew<'scope, 'env, T>,
     /// Runs that are over, but cannot be judged yet.
     held: Vec<(Trial, T::Shown)>,
-    /// Runs with every change or with none that were recorded.
-    ends: usize,
+    /// Runs with every change, and with none, that were recorded.
+    ends: [usize; 2],
     /// The numbers of trials that have one.
     numbers: HashMap<TrialId, usize>,
     /// The runs of each trial, by their numbers.
@@ -287,7 +287,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             target,
             crew,
             held: Vec::new(),
-            ends: 0,
+            ends: [0; 2],
             numbers: HashMap::new(),
             runs: HashMap::new(),
             run_at_end: HashMap::new(),
@@ -469,7 +469,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
-        self.ends >= 2 * self.lab.options.runs_per_trial.get()
+        // Under noise each run is a trial.
+        let runs = if self.search.is_noisy() { 1 } else { self.lab.options.runs_per_trial.get() };
+        self.ends.iter().all(|&recorded| recorded >= runs)
     }
 
     fn record(&mut self, trial: &Trial, runs: Vec<Run>) -> io::Result<()> {
@@ -482,7 +484,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         }
         self.tell_trial(trial, &runs)?;
         if self.is_end(trial) {
-            self.ends += 1;
+            self.ends[usize::from(trial.question == Question::None)] += 1;
             let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
             let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
             if self.looks_again == Some(trial.question) && failed.is_empty() {

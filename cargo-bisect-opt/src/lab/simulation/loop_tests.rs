@@ -92,3 +92,14 @@ fn an_interruption_ends_every_search_in_whatever_run_it_comes() {
         }
     }
 }
+
+#[test]
+fn under_noise_count_makes_no_difference() {
+    for seed in 0..4 {
+        let search = |count| {
+            let settings = "fails: amber\nrates: 0.9\nothers: 10\nconfidence: 0.99";
+            simulate(&format!("{settings}\nseed: {seed}\ncount: {count}\n"))
+        };
+        assert_eq!(search(2).events, search(1).events, "seed {seed}");
+    }
+}
