@@ -84,7 +84,7 @@ impl Sequential {
         match culprit.changes.len() {
             1 => self.doubtful(culprit, of_change(number).next_multiple_of(beside), options.order),
             size => {
-                let parts = left_out(size, number);
+                let parts = left_out(size);
                 let runs = parts.len() + OF_WHOLE_SET;
                 self.minimal(culprit, parts, runs.next_multiple_of(beside), options.order)
             }
@@ -200,11 +200,12 @@ pub(in crate::search) fn of_change(number: usize) -> usize {
     if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER }
 }
 
-/// The places of the changes that are left out of a set of several changes in the runs before it is named, as the culprit
-/// with this number. A flaky change beside a reliable culprit is often found together with an innocent one. So of a further
-/// set, the first change is left out twice: no run has shown yet how the set ends without it.
-pub(in crate::search) fn left_out(size: usize, number: usize) -> Vec<usize> {
-    (0..size).chain((number > 0).then_some(0)).collect()
+/// The places of the changes that are left out of a set of several changes in the runs before it is named. A flaky change
+/// beside a reliable culprit is often found together with an innocent one. No run has shown yet how a set ends without its
+/// first change, so that is left out twice: with one run less, 1.1% of the searches of a pair beside a coin are wrong
+/// instead of 0.6% (bench `trust`).
+pub(in crate::search) fn left_out(size: usize) -> Vec<usize> {
+    (0..size).chain([0]).collect()
 }
 
 /// Whether the next check should be one that is expected to fail, if these rules are to be told from the changes: then

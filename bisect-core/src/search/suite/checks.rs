@@ -86,7 +86,7 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
     let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
     let passes = |change| Check { expected: Outcome::Pass, ..alone(without(change)) };
     let whole = core::iter::repeat_with(|| alone(changes.clone())).take(OF_WHOLE_SET);
-    let mut checks: Vec<_> = left_out(changes.len(), number).into_iter().map(passes).chain(whole).collect();
+    let mut checks: Vec<_> = left_out(changes.len()).into_iter().map(passes).chain(whole).collect();
     chance.shuffle(&mut checks);
     checks
 }
