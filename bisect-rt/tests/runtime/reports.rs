@@ -54,6 +54,17 @@ fn a_fork_in_the_middle() {
 
 #[test]
 #[cfg(unix)]
+fn handlers_of_a_fork() {
+    for flavour in [Flavour::Plain, Flavour::FramePointers] {
+        let run = probe(flavour, &["fork-handlers"]).pattern("y").run();
+        // Three handlers with a value and a stack each, and the other thread's hundred values. (The child has no such
+        // thread.)
+        assert_eq!(all_different(ids(&run.reports)).len(), 6 + 100, "{flavour:?}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
 fn a_crash_right_behind_the_decision() {
     use std::os::unix::process::ExitStatusExt as _;
 
