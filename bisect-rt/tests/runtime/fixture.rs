@@ -24,17 +24,26 @@ pub(crate) enum Flavour {
 }
 
 impl Flavour {
-    fn rustflags(self) -> &'static str {
-        match self {
+    /// With those of `BISECT_TEST_RUSTFLAGS`, by which `.ci/run` has the programs built with a sanitizer.
+    fn rustflags(self) -> String {
+        let flags = match self {
             Self::Plain => "",
             Self::FramePointers => "-Cforce-frame-pointers=yes --cfg bisect_frame_pointers",
             Self::Dynamic => "-Cprefer-dynamic",
             Self::Off => "--cfg bisect_off",
-        }
+        };
+        format!("{flags} {}", env::var("BISECT_TEST_RUSTFLAGS").unwrap_or_default())
     }
 
     fn target(self) -> PathBuf {
         temporary().join(format!("{self:?}"))
+    }
+
+    /// Where the programs of a profile are.
+    fn folder(self, profile: &str) -> PathBuf {
+        let mut folder = self.target();
+        folder.extend(env::var_os("CARGO_BUILD_TARGET"));
+        folder.join(profile)
     }
 
     /// Cargo, in the fixture, for this flavour.
@@ -58,8 +67,8 @@ impl Flavour {
         arguments.extend(is_fast.then_some("--release"));
         let output = self.cargo(&arguments).output().expect("cargo runs");
         assert!(output.status.success(), "{self:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let folder = if is_fast { "release" } else { "debug" };
-        self.target().join(folder).join(name).with_extension(env::consts::EXE_EXTENSION)
+        let folder = self.folder(if is_fast { "release" } else { "debug" });
+        folder.join(name).with_extension(env::consts::EXE_EXTENSION)
     }
 
     /// The program that decides on command.
