@@ -31,7 +31,8 @@ pub struct Lock(#[expect(dead_code, reason = "its end gives the lock back")] Fil
 /// # Errors
 /// If the file cannot be made, or the user does not want to wait.
 pub fn take(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Lock, CargoError> {
-    let file = open(target_dir, name)?;
+    let file = open(target_dir, name)
+        .map_err(|error| CargoError::Usage(format!("{error}; choose another directory with `--target-dir`")))?;
     let mut has_said = false;
     while is_taken(&file) {
         if interrupt.requested() {
@@ -99,6 +100,15 @@ mod tests {
         assert!(try_take(dir.path(), "a").unwrap().is_none());
         drop(second);
         assert!(try_take(dir.path(), "a").unwrap().is_some());
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_written_is_named_with_the_option_that_takes_another() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let error = take(file.path(), "a", "nothing", &Interrupt::default()).unwrap_err();
+        assert!(error.is_usage());
+        assert!(error.to_string().contains(file.path().to_str().unwrap()), "{error}");
+        assert!(error.to_string().ends_with("; choose another directory with `--target-dir`"), "{error}");
     }
 
     #[test]
