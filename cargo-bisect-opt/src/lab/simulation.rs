@@ -4,6 +4,7 @@
 mod behaviour;
 mod clock;
 mod fake_target;
+mod golden;
 mod loop_tests;
 
 use std::{

@@ -193,8 +193,8 @@ impl FakeTarget {
         let lines = match is_verbose {
             false => vec![String::new()],
             true if self.stacks.contains(name) => vec![
-                format!("src/lib.rs:{line}:1 toggle "),
-                format!("  simulated::toggle at src/lib.rs:{line}:1 "),
+                "src/lib.rs:1:1 toggle ".to_owned(),
+                "  simulated::toggle at src/lib.rs:1:1 ".to_owned(),
                 format!("  simulated::{name} at src/main.rs:8:5 "),
                 "  simulated::main at src/main.rs:4:5 ".to_owned(),
                 "  core::ops::function::FnOnce::call_once ".to_owned(),
