@@ -273,6 +273,9 @@ struct Session<'s, 'lab, 'scope, 'env, T: Target> {
 struct Progress {
     /// What the target got.
     pattern: String,
+    /// Runs that have begun. What they showed may not be judged yet.
+    started: usize,
+    /// Runs that were judged.
     runs: usize,
     duration: Duration,
     matches: usize,

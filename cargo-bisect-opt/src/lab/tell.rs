@@ -34,7 +34,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
         let progress = self.progress.entry(trial.id).or_default();
         progress.pattern.clone_from(&pattern);
-        let nth = progress.runs + 1;
+        progress.started += 1;
+        let nth = progress.started;
         let log = self.lab.shown_log(run);
         self.lab.tell(&Event::Run(&RunBegins {
             trial: trial.id,
@@ -60,7 +61,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         if progress.runs < self.search.runs_of_trial(trial.id) && self.search.verdict().is_none() {
             return Ok(());
         }
-        let Progress { pattern, runs: times, duration, matches } = self.progress.remove(&trial.id).unwrap_or_default();
+        let Progress { pattern, runs: times, duration, matches, .. } =
+            self.progress.remove(&trial.id).unwrap_or_default();
         let is_repeat = self.search.repeated(trial.id).is_some();
         let n = if is_repeat { 0 } else { self.number(trial.id) };
         let done = TrialDone { is_repeat, matches, ..done(trial.id, n, pattern, times, duration, runs) };
