@@ -472,6 +472,10 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Whether what happens with every change and with none was recorded.
     fn knows_ends(&self) -> bool {
+        if self.tests.is_some() {
+            // The search went on for each test when they were.
+            return true;
+        }
         // Under noise each run is a trial.
         let runs = if self.search.is_noisy() { 1 } else { self.lab.options.runs_per_trial.get() };
         self.ends.iter().all(|&recorded| recorded >= runs)

@@ -103,3 +103,14 @@ fn under_noise_count_makes_no_difference() {
         assert_eq!(search(2).events, search(1).events, "seed {seed}");
     }
 }
+
+#[test]
+fn under_noise_count_makes_no_difference_to_tests_either() {
+    let search = |count| {
+        let settings =
+            "tests: one = amber; two = plum; three = amber\nrates: two = 0.7\nothers: 11\nconfidence: 0.99\n";
+        simulate(&format!("{settings}jobs: 4\nsteps: random\nseed: 77\nrepeat: 2\ncount: {count}\n"))
+    };
+    let (twice, once) = (search(2), search(1));
+    assert_eq!((twice.events, twice.status), (once.events, Exit::Found));
+}
