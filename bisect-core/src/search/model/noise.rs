@@ -7,7 +7,7 @@ use crate::{ChangeId, search::posterior::Rate};
 /// What to make of a target that contradicts itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Noise {
-    /// Each run is believed. A contradiction ends the search: [`Inconsistency`].
+    /// Each run is believed. A contradiction ends the search: [`Inconsistency`](super::verdict::Inconsistency).
     Refused,
     /// Each run is believed. Before a culprit of one change is named, a few runs are made to see whether that is right: five
     /// before the first one, three before each further one, or more if several are in flight. Before a set of several is

@@ -19,7 +19,7 @@ pub struct Trial {
     /// The changes to switch.
     pub selection: Selection,
     /// The tests whose outcomes are wanted, in ascending order; `[0]` unless the search was
-    /// [split](super::Search::split).
+    /// [split](crate::search::Search::split).
     pub tests: Vec<usize>,
 }
 

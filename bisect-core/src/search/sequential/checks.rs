@@ -9,7 +9,7 @@
 //! outcomes only tend to follow the one before, it mostly is.
 //!
 //! Which of the runs that are expected to fail, or to pass, is the likeliest to end otherwise is up to the posterior of
-//! the search under noise: see [`noisy::Doubts`].
+//! the search under noise: see [`Doubts`].
 
 use alloc::{vec, vec::Vec};
 
