@@ -49,7 +49,7 @@ const SHOWN: usize = 3;
 
 /// What is believed of tests whose search under noise was stopped.
 fn so_far(search: &Search, beliefs: &Believed<'_>, tests: &[String]) -> String {
-    let is_open = |&test: &usize| search.verdict_of(test) == Some(&Verdict::Incomplete(Incomplete::MaxRuns));
+    let is_open = |&test: &usize| search.test(test).verdict() == Some(&Verdict::Incomplete(Incomplete::MaxRuns));
     let words = (0..tests.len()).filter(is_open).filter_map(|test| {
         let beliefs = beliefs(test)?;
         let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
@@ -103,7 +103,7 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
     let mut status = Exit::Found;
     let (mut unexplained, mut may_be_more) = (Vec::new(), false);
     for (i, test) in tests.iter().enumerate() {
-        let Some(verdict) = search.verdict_of(i) else { continue };
+        let Some(verdict) = search.test(i).verdict() else { continue };
         if matches!(verdict, Verdict::Complete | Verdict::Incomplete(Incomplete::MaxSets)) {
             may_be_more |= *verdict != Verdict::Complete;
             continue;
@@ -111,7 +111,7 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
         let (exit, words) = match verdict {
             Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
             verdict => {
-                let found = search.found_by(i).len();
+                let found = search.test(i).found().len();
                 under_noise(search, verdict, beliefs(i).as_ref(), found)
                     .unwrap_or_else(|| of_one(search, verdict, found, about))
             }

@@ -502,7 +502,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             }
             self.failed_at_end.extend(failed);
         }
-        let is_noisy = |index: usize| self.tests.is_none() || self.search.is_noisy_test(trial.tests[index]);
+        let is_noisy = |index: usize| self.tests.is_none() || self.search.test(trial.tests[index]).is_noisy();
         self.doubts.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
         self.tell_doubts()?;
         if trial.question == Question::Exactly || self.is_end(trial) {

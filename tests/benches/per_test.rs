@@ -255,7 +255,7 @@ impl Target {
         for (number, test) in self.tests.iter().enumerate() {
             let set = |set: &BTreeSet<usize>| set.iter().map(|&i| self.ids[i]).collect::<BTreeSet<_>>();
             let expected: BTreeSet<_> = test.fails.iter().map(set).collect();
-            let found = search.found_by(number).iter().map(|culprit| culprit.changes.iter().copied().collect());
+            let found = search.test(number).found().iter().map(|culprit| culprit.changes.iter().copied().collect());
             assert_eq!(found.collect::<BTreeSet<BTreeSet<_>>>(), expected);
         }
     }

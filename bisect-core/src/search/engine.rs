@@ -37,13 +37,18 @@ impl Engine {
         }
     }
 
-    /// Takes what it is out, to make another engine of it.
+    /// Takes this engine out, so that another one can be made from it.
     pub(super) fn take(&mut self, options: &Options) -> Self {
         mem::replace(self, Self::Sequential(Sequential::new(options)))
     }
 
-    /// Goes on under noise, if each run was believed so far; returns the trials so far if so.
-    pub(super) fn switch_to_noisy(&mut self, confidence: f64, options: &Options) -> Option<Trials> {
+    /// Goes on under noise with a test of which each run was believed so far. Returns the trials so far if another engine
+    /// goes on.
+    pub(super) fn switch_to_noisy(&mut self, test: usize, confidence: f64, options: &Options) -> Option<Trials> {
+        if let Self::Suite(suite) = self {
+            suite.switch_to_noisy(test, options);
+            return None;
+        }
         match self.take(options) {
             Self::Sequential(sequential) => {
                 let (noisy, trials) = sequential.into_noisy(confidence, options);

@@ -61,6 +61,8 @@ use sequential::Trials;
 
 use crate::ChangeId;
 
+pub use per_test::TestView;
+
 pub use model::{
     noise::{Certainty, Estimate, Noise, Suspect},
     options::{Options, Step},
@@ -173,7 +175,7 @@ impl Search {
     }
 
     /// The confirmed culprits so far. None after a [split](Self::split): there are [`culprits`](Self::culprits), and those
-    /// of [each test](Self::found_by).
+    /// of [each test](TestView::found).
     #[must_use]
     pub fn found(&self) -> &[Culprit] {
         self.engine.found()
@@ -246,22 +248,10 @@ impl Search {
         self.engine.trials_left()
     }
 
-    /// What is believed, if the target has contradicted itself or was expected to.
-    #[must_use]
-    pub fn estimate(&self) -> Option<Estimate> {
-        if let Engine::Noisy(noisy) = &self.engine { noisy.estimate() } else { None }
-    }
-
-    /// Whether runs are no more than evidence by now.
+    /// Whether runs are no more than evidence by now, of a search that was not [split](Self::split).
     #[must_use]
     pub fn is_noisy(&self) -> bool {
         matches!(self.engine, Engine::Noisy(_))
-    }
-
-    /// How sure a culprit is, by its index among those [found](Self::found); nothing, if each run was believed.
-    #[must_use]
-    pub fn certainty(&self, index: usize) -> Option<Certainty> {
-        if let Engine::Noisy(noisy) = &self.engine { noisy.certainty(index) } else { None }
     }
 
     /// Says what a failing run and a passing one cost on average, for instance in seconds: of a noisy target, runs are chosen
@@ -300,22 +290,13 @@ impl Search {
         }
     }
 
-    /// Takes every run, those so far as well, as no more than evidence from here on, if noise is suspected: the target has
-    /// contradicted itself in what it shows beside outcomes.
-    pub fn switch_to_noisy(&mut self) {
-        if let Noise::Suspected(confidence) = self.options.noise {
-            self.earlier =
-                self.engine.switch_to_noisy(confidence, &self.options).unwrap_or_else(|| self.earlier.clone());
-        }
-    }
-
     /// Goes on with all runs as mere evidence, if they contradict each other and that is wanted.
     fn doubt(&mut self) {
         let Noise::Suspected(_) = self.options.noise else { return };
         if let Engine::Sequential(sequential) = &self.engine
             && sequential.is_contradicted()
         {
-            self.switch_to_noisy();
+            self.switch_to_noisy(0);
         }
     }
 }

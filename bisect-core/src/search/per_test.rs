@@ -14,11 +14,66 @@ use super::{
     suite::Suite,
 };
 
-impl Search {
-    fn suite(&self) -> Option<&Suite> {
-        if let Engine::Suite(suite) = &self.engine { Some(suite) } else { None }
+/// One test of a search.
+#[derive(Clone, Copy, Debug)]
+pub struct TestView<'a> {
+    engine: &'a Engine,
+    test: usize,
+}
+
+impl<'a> TestView<'a> {
+    /// How the search ended for this test, if it has.
+    #[must_use]
+    pub fn verdict(self) -> Option<&'a Verdict> {
+        match self.engine {
+            Engine::Sequential(sequential) => sequential.ended(),
+            Engine::Noisy(noisy) => noisy.verdict(),
+            Engine::Suite(suite) => suite.verdict_of(self.test),
+        }
     }
 
+    /// The confirmed culprits so far.
+    #[must_use]
+    pub fn found(self) -> &'a [Culprit] {
+        match self.engine {
+            Engine::Sequential(sequential) => sequential.found(),
+            Engine::Noisy(noisy) => noisy.found(),
+            Engine::Suite(suite) => suite.found_by(self.test),
+        }
+    }
+
+    /// Whether runs are no more than evidence by now.
+    #[must_use]
+    pub fn is_noisy(self) -> bool {
+        match self.engine {
+            Engine::Sequential(_) => false,
+            Engine::Noisy(_) => true,
+            Engine::Suite(suite) => suite.is_noisy(self.test),
+        }
+    }
+
+    /// What is believed, if the test has contradicted itself or was expected to.
+    #[must_use]
+    pub fn estimate(self) -> Option<Estimate> {
+        match self.engine {
+            Engine::Sequential(_) => None,
+            Engine::Noisy(noisy) => noisy.estimate(),
+            Engine::Suite(suite) => suite.estimate(self.test),
+        }
+    }
+
+    /// How sure a culprit is, by its index among those [found](Self::found); nothing, if each run was believed.
+    #[must_use]
+    pub fn certainty(self, index: usize) -> Option<Certainty> {
+        match self.engine {
+            Engine::Sequential(_) => None,
+            Engine::Noisy(noisy) => noisy.certainty(index),
+            Engine::Suite(suite) => suite.certainty(self.test, index),
+        }
+    }
+}
+
+impl Search {
     /// Whether the search can be [split](Self::split): it was not yet, and it is known that the target passes with every
     /// change and fails with none, or the other way round.
     #[must_use]
@@ -66,80 +121,37 @@ impl Search {
         self.engine = Engine::Suite(Suite::new(&procedure, known, tests, self.earlier.len(), &self.options));
     }
 
-    /// Takes every run of a test as no more than evidence from here on, if noise is suspected: it has contradicted itself.
-    ///
-    /// # Panics
-    /// If the search was not [split](Self::split), or if there is no such test.
-    pub fn switch_test_to_noisy(&mut self, test: usize) {
-        let Engine::Suite(suite) = &mut self.engine else { panic!("the search is not of several tests") };
-        suite.switch_to_noisy(test, &self.options);
-    }
-
-    /// Whether runs of a test are no more than evidence.
+    /// What is known of one test: of a search that was not [split](Self::split), test 0 is the whole target.
     ///
     /// # Panics
     /// If there is no such test.
     #[must_use]
-    pub fn is_noisy_test(&self, test: usize) -> bool {
-        self.suite().map_or(self.is_noisy(), |suite| suite.is_noisy(test))
+    pub fn test(&self, test: usize) -> TestView<'_> {
+        assert!(test < self.tests(), "the search is of {} tests", self.tests());
+        TestView { engine: &self.engine, test }
     }
 
-    /// What is believed of one test, if it has contradicted itself or was expected to.
+    /// Takes every run of a test as no more than evidence from here on, if noise is suspected: the test has contradicted
+    /// itself in what it shows beside outcomes.
     ///
     /// # Panics
     /// If there is no such test.
-    #[must_use]
-    pub fn estimate_of(&self, test: usize) -> Option<Estimate> {
-        self.suite().map_or_else(|| self.estimate(), |suite| suite.estimate(test))
-    }
-
-    /// How sure a culprit of one test is, by its index among those [found](Self::found_by); nothing, if each run of that test
-    /// was believed.
-    ///
-    /// # Panics
-    /// If there is no such test.
-    #[must_use]
-    pub fn certainty_of(&self, test: usize, index: usize) -> Option<Certainty> {
-        self.suite().map_or_else(|| self.certainty(index), |suite| suite.certainty(test, index))
-    }
-
-    /// How the search ended for one test, if it has.
-    ///
-    /// # Panics
-    /// If there is no such test.
-    #[must_use]
-    pub fn verdict_of(&self, test: usize) -> Option<&Verdict> {
-        if let Engine::Suite(suite) = &self.engine {
-            return suite.verdict_of(test);
+    pub fn switch_to_noisy(&mut self, test: usize) {
+        assert!(test < self.tests(), "the search is of {} tests", self.tests());
+        if let Noise::Suspected(confidence) = self.options.noise
+            && let Some(trials) = self.engine.switch_to_noisy(test, confidence, &self.options)
+        {
+            self.earlier = trials;
         }
-        assert_eq!(test, 0, "a search that was not split is of one test");
-        match &self.engine {
-            Engine::Sequential(sequential) => sequential.ended(),
-            Engine::Noisy(noisy) => noisy.verdict(),
-            Engine::Suite(_) => None,
-        }
-    }
-
-    /// The confirmed culprits of one test so far.
-    ///
-    /// # Panics
-    /// If there is no such test.
-    #[must_use]
-    pub fn found_by(&self, test: usize) -> &[Culprit] {
-        if let Some(suite) = self.suite() {
-            return suite.found_by(test);
-        }
-        assert_eq!(test, 0, "a search that was not split is of one test");
-        self.found()
     }
 
     /// The confirmed culprits of all tests so far, in the order in which they were first found; one that was found for
     /// several tests is one entry.
     #[must_use]
     pub fn culprits(&self) -> Vec<Shared<'_>> {
-        match self.suite() {
-            Some(suite) => suite.culprits(),
-            None => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
+        match &self.engine {
+            Engine::Suite(suite) => suite.culprits(),
+            _ => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
         }
     }
 
@@ -158,15 +170,15 @@ impl Search {
     /// The tests that are searched for: 1 before a [split](Self::split).
     #[must_use]
     pub fn tests(&self) -> usize {
-        self.suite().map_or(1, Suite::tests)
+        if let Engine::Suite(suite) = &self.engine { suite.tests() } else { 1 }
     }
 
     /// How many of them are still being searched.
     #[must_use]
     pub fn undecided(&self) -> usize {
-        match self.suite() {
-            Some(suite) => suite.undecided(),
-            None => usize::from(self.verdict().is_none()),
+        match &self.engine {
+            Engine::Suite(suite) => suite.undecided(),
+            _ => usize::from(self.verdict().is_none()),
         }
     }
 }

@@ -61,7 +61,12 @@ impl Flaky {
         let mut search = Search::new(options);
         let (mut in_flight, mut trials) = (Vec::new(), Vec::new());
         loop {
-            assert!(search.runs() < 1_500, "it does not end: {:?}, found {:?}", search.estimate(), search.found());
+            assert!(
+                search.runs() < 1_500,
+                "it does not end: {:?}, found {:?}",
+                search.test(0).estimate(),
+                search.found()
+            );
             match search.step() {
                 Step::Run(trial) => {
                     in_flight.push(trial);
@@ -177,7 +182,7 @@ fn a_culprit_has_failed_alone_and_the_target_passed_after_that() {
     let passed = |(trial, outcome): &(Trial, Outcome)| trial.question == Question::None && *outcome == Outcome::Pass;
     assert!(trials[failed.unwrap()..].iter().any(passed));
     assert_eq!(trials.iter().find(|(trial, _)| trial.id == culprit.confirmed_by).unwrap().1, Outcome::Fail);
-    let certainty = search.certainty(0).unwrap();
+    let certainty = search.test(0).certainty(0).unwrap();
     assert!(certainty.confidence > 0.99 && certainty.with.low < 0.55 && 0.55 < certainty.with.high, "{certainty:?}");
 }
 
@@ -186,7 +191,7 @@ fn a_limit_leaves_estimates() {
     let options = Options { max_runs: Some(30), ..expecting(0.99) };
     let (search, verdict, _) = Flaky::new(2, 1000, &[&[700]], (0.7, 0.3)).search(options);
     assert_eq!((search.runs(), search.found().len()), (30, 0));
-    let estimate = search.estimate().unwrap();
+    let estimate = search.test(0).estimate().unwrap();
     assert!(matches!(verdict, Verdict::Inconsistent(Inconsistency::Noise) | Verdict::Incomplete(_)), "{verdict:?}");
     assert!(estimate.runs_left > 20.0 && estimate.with.mean > estimate.without.mean, "{estimate:?}");
 }
@@ -311,7 +316,7 @@ fn a_change_that_shows_up_only_in_company_is_found_with_it() {
                 search.runs() < 1_000,
                 "it does not end: {seed} {:?} {:?}, {:?} {:?}",
                 search.found(),
-                search.estimate(),
+                search.test(0).estimate(),
                 trial.question,
                 trial.selection
             );

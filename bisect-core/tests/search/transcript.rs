@@ -94,7 +94,7 @@ impl Transcript<'_> {
     /// Writes what has become different: culprits, and whether runs are believed.
     fn write_turns(&mut self) {
         for test in 0..self.search.tests() {
-            let is_noisy = if self.is_split { self.search.is_noisy_test(test) } else { self.search.is_noisy() };
+            let is_noisy = if self.is_split { self.search.test(test).is_noisy() } else { self.search.is_noisy() };
             if is_noisy && self.noisy.insert(test) {
                 let of = self.of_test(test);
                 self.line(&format!("runs{of} are only evidence"));
@@ -113,14 +113,14 @@ impl Transcript<'_> {
     }
 
     fn culprits(&self, test: usize) -> &[Culprit] {
-        if self.is_split { self.search.found_by(test) } else { self.search.found() }
+        if self.is_split { self.search.test(test).found() } else { self.search.found() }
     }
 
     fn found_line(&self, test: usize, index: usize) -> String {
         let culprit = &self.culprits(test)[index];
         let (mode, names, of) = (culprit.mode, self.name(&culprit.changes), self.of_test(test));
         let certainty =
-            if self.is_split { self.search.certainty_of(test, index) } else { self.search.certainty(index) };
+            if self.is_split { self.search.test(test).certainty(index) } else { self.search.test(0).certainty(index) };
         format!("found{of} ({mode:?}): {names}{}", certainty.map(sure).unwrap_or_default())
     }
 
@@ -132,7 +132,7 @@ impl Transcript<'_> {
         let scenario = self.scenario;
         let tests = if self.is_split { scenario.behaviour.tests() } else { Vec::new() };
         for (test, name) in tests.into_iter().enumerate() {
-            let verdict = self.search.verdict_of(test).expect("the search has ended").clone();
+            let verdict = self.search.test(test).verdict().expect("the search has ended").clone();
             self.line(&format!("{name}: {verdict:?}"));
         }
         self.line(&format!("{verdict:?} after {} runs", self.search.runs()));

@@ -103,7 +103,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// What is believed of one test, or of the whole target, if its runs are only evidence.
     pub(super) fn beliefs_of(&self, test: usize) -> Option<Beliefs> {
         let said = |id| self.texts.of(id).to_vec();
-        let beliefs = Beliefs::new(&self.search.estimate_of(test)?, said);
+        let beliefs = Beliefs::new(&self.search.test(test).estimate()?, said);
         Some(match &self.tests {
             Some(tests) => beliefs.of_test(tests[test].clone()),
             None => beliefs,
@@ -112,7 +112,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Tells how things stand, now and then, and the search what runs cost.
     pub(super) fn tell_doubts(&mut self) -> io::Result<()> {
-        let is_open = |&test: &usize| self.search.is_noisy_test(test) && self.search.verdict_of(test).is_none();
+        let is_open = |&test: &usize| self.search.test(test).is_noisy() && self.search.test(test).verdict().is_none();
         let noisy: Vec<_> = (0..self.search.tests()).filter(is_open).collect();
         if noisy.is_empty() || self.search.verdict().is_some() {
             return Ok(());
@@ -139,7 +139,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         if runs < (*next_word).max(FIRST_WORD) || !in_full {
             return Ok(());
         }
-        let Some(estimate) = self.search.estimate_of(test) else { return Ok(()) };
+        let Some(estimate) = self.search.test(test).estimate() else { return Ok(()) };
         *next_word = 2 * runs;
         let beliefs = Beliefs::new(&estimate, |_| Vec::new());
         let of = name.map(|name| format!("{name}: ")).unwrap_or_default();

@@ -21,7 +21,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             };
             unsteady.extend((0..count.get()).filter(|&i| first.contains(&tests[i]) != second.contains(&tests[i])));
             if unsteady.len() == count.get() {
-                self.search.switch_to_noisy();
+                self.search.switch_to_noisy(0);
                 return Ok(false);
             }
         }
@@ -36,7 +36,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.tests = Some(tests);
         self.doubts.forget();
         for test in unsteady {
-            self.search.switch_test_to_noisy(test);
+            self.search.switch_to_noisy(test);
         }
         Ok(true)
     }

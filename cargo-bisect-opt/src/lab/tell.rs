@@ -171,11 +171,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.
     fn sureness(&self, index: usize, shared: &Shared<'_>) -> Option<Sureness> {
-        let Some(tests) = &self.tests else { return self.search.certainty(index).map(Into::into) };
+        let Some(tests) = &self.tests else { return self.search.test(0).certainty(index).map(Into::into) };
         let set = |culprit: &Culprit| culprit.changes.iter().copied().collect::<BTreeSet<_>>();
         let of_test = |&test: &usize| {
-            let index = self.search.found_by(test).iter().position(|found| set(found) == set(shared.culprit))?;
-            let sureness = Sureness::from(self.search.certainty_of(test, index)?);
+            let index = self.search.test(test).found().iter().position(|found| set(found) == set(shared.culprit))?;
+            let sureness = Sureness::from(self.search.test(test).certainty(index)?);
             Some(Sureness { test: Some(tests[test].clone()), ..sureness })
         };
         shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))

@@ -108,7 +108,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Asks for the text about all changes, where it matters which lines they are on, or to name suspects.
     fn want_texts_of_all(&mut self) {
-        let is_noisy = (0..self.search.tests()).any(|test| self.search.is_noisy_test(test));
+        let is_noisy = (0..self.search.tests()).any(|test| self.search.test(test).is_noisy());
         let is_urgent = self.awaits_places() && self.tests.is_none();
         let verdict = self.search.verdict();
         // In the middle of a search, a run beside it would hide that each depends on the one before. At a limit, no run is

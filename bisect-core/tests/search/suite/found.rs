@@ -69,8 +69,8 @@ proptest! {
                 target.observe(test, &trial.selection)
             });
             for (test, alone) in alone.iter().enumerate() {
-                prop_assert_eq!(together.verdict_of(test), alone.verdict_of(0), "test {}, {} in flight", test, count);
-                prop_assert_eq!(sets(together.found_by(test)), sets(alone.found()), "test {}, {} in flight", test, count);
+                prop_assert_eq!(together.test(test).verdict(), alone.test(0).verdict(), "test {}, {} in flight", test, count);
+                prop_assert_eq!(sets(together.test(test).found()), sets(alone.found()), "test {}, {} in flight", test, count);
             }
             let shared: usize = together.culprits().iter().map(|shared| shared.tests.len()).sum();
             prop_assert_eq!(shared, alone.iter().map(|alone| alone.found().len()).sum::<usize>());
@@ -113,8 +113,8 @@ fn a_change_can_be_both_found_and_avoided() {
         let options = Options { max_set_size: NonZeroUsize::new(2), ..Options::default() };
         let together = honest(&target, options.clone());
         let alone = honest(&target.alone(1), options);
-        assert_eq!(together.verdict_of(1), Some(&Verdict::Incomplete(Incomplete::MaxSetSize)));
-        assert_eq!(sets(together.found_by(1)), sets(alone.found()));
+        assert_eq!(together.test(1).verdict(), Some(&Verdict::Incomplete(Incomplete::MaxSetSize)));
+        assert_eq!(sets(together.test(1).found()), sets(alone.found()));
     }
 }
 
@@ -125,7 +125,7 @@ fn forty_tests_that_have_nothing_in_common_take_little_more_than_the_hardest() {
         let together = honest(&target, Options::default());
         assert_eq!(together.verdict(), Some(Verdict::Complete));
         for test in 0..40 {
-            assert_eq!(sets(together.found_by(test)), [[target.ids[test]].into()].into());
+            assert_eq!(sets(together.test(test).found()), [[target.ids[test]].into()].into());
         }
         let hardest = (0..40).map(|test| honest(&target.alone(test), Options::default()).runs()).max().unwrap();
         println!("{} runs of all, {hardest} of the hardest alone", together.runs());
@@ -181,8 +181,8 @@ fn the_limit_on_runs_holds() {
         let search = honest(&target, Options { max_runs: Some(max), ..Options::default() });
         let stopped = Verdict::Incomplete(Incomplete::MaxRuns);
         assert_eq!((search.verdict(), search.runs()), (Some(stopped.clone()), max));
-        let decided = (0..5).filter(|&test| search.verdict_of(test) == Some(&Verdict::Complete)).count();
-        let given_up = (0..5).filter(|&test| search.verdict_of(test) == Some(&stopped)).count();
+        let decided = (0..5).filter(|&test| search.test(test).verdict() == Some(&Verdict::Complete)).count();
+        let given_up = (0..5).filter(|&test| search.test(test).verdict() == Some(&stopped)).count();
         assert_eq!(decided + given_up, 5);
     }
     assert_eq!(
@@ -230,7 +230,7 @@ fn before_a_split_there_is_one_test() {
     let target = taking_turns(1, 100, 1, 1);
     let search = honest(&target, Options::default());
     assert_eq!((search.tests(), search.undecided()), (1, 0));
-    assert_eq!((search.verdict_of(0).cloned(), search.found_by(0)), (search.verdict(), search.found()));
+    assert_eq!((search.test(0).verdict().cloned(), search.test(0).found()), (search.verdict(), search.found()));
     let shared = search.culprits();
     assert_eq!((shared.len(), shared[0].tests.as_slice(), shared[0].culprit), (1, &[0][..], &search.found()[0]));
 }

@@ -49,7 +49,7 @@ fn expected(target: &Target, test: usize) -> BTreeSet<BTreeSet<ChangeId>> {
 }
 
 fn is_right(search: &Search, target: &Target, test: usize) -> bool {
-    search.verdict_of(test) == Some(&Verdict::Complete) && sets(search.found_by(test)) == expected(target, test)
+    search.test(test).verdict() == Some(&Verdict::Complete) && sets(search.test(test).found()) == expected(target, test)
 }
 
 #[test]
@@ -60,11 +60,11 @@ fn one_that_fails_now_and_then_is_found_among_others() {
             for target in three(seed) {
                 let search = search_flaky(seed, &target, with(SUSPECTED), &[2], rates);
                 assert!([0, 1].iter().all(|&test| is_right(&search, &target, test)), "{seed}, {rates:?}");
-                assert!(![0, 1].iter().any(|&test| search.is_noisy_test(test)));
+                assert!(![0, 1].iter().any(|&test| search.test(test).is_noisy()));
                 right += usize::from(is_right(&search, &target, 2));
-                noisy += usize::from(search.is_noisy_test(2));
-                let is_sure = search.is_noisy_test(2) && !search.found_by(2).is_empty();
-                assert_eq!(search.certainty_of(2, 0).is_some(), is_sure, "of what was believed nothing is left");
+                noisy += usize::from(search.test(2).is_noisy());
+                let is_sure = search.test(2).is_noisy() && !search.test(2).found().is_empty();
+                assert_eq!(search.test(2).certainty(0).is_some(), is_sure, "of what was believed nothing is left");
             }
         }
         println!("{rates:?}: {right} right, {noisy} of 30 under noise");
@@ -83,7 +83,7 @@ fn each_is_found_with_the_confidence_asked_for() {
                     for test in 0..3 {
                         assert!(is_right(&search, &target, test), "{test} of {seed}, {rates:?}, {count} in flight");
                         // The chance of a mistake is shared out.
-                        assert!(search.certainty_of(test, 0).unwrap().confidence > 1.0 - 0.01 / 3.0);
+                        assert!(search.test(test).certainty(0).unwrap().confidence > 1.0 - 0.01 / 3.0);
                     }
                 }
             }
@@ -96,10 +96,10 @@ fn one_that_is_only_noise_ends_as_that_alone() {
     for seed in 0..10 {
         for target in three(seed) {
             let search = search_flaky(seed, &target, with(EXPECTED), &[1], (0.5, 0.5));
-            assert_eq!(search.verdict_of(1), Some(&Verdict::Inconsistent(Inconsistency::Noise)), "{seed}");
-            assert_eq!((search.found_by(1), search.verdict().as_ref()), (&[][..], search.verdict_of(1)));
+            assert_eq!(search.test(1).verdict(), Some(&Verdict::Inconsistent(Inconsistency::Noise)), "{seed}");
+            assert_eq!((search.test(1).found(), search.verdict().as_ref()), (&[][..], search.test(1).verdict()));
             assert!(is_right(&search, &target, 0) && is_right(&search, &target, 2), "{seed}");
-            let estimate = search.estimate_of(1).unwrap();
+            let estimate = search.test(1).estimate().unwrap();
             assert!(estimate.nothing > 0.9 && (0.35..0.65).contains(&estimate.with.mean), "{estimate:?}");
         }
     }
@@ -115,7 +115,7 @@ fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
                 search.record(trial.id, target.observe_all(&trial.selection));
                 if search.can_split() {
                     search.split(NonZeroUsize::new(3).unwrap());
-                    search.switch_test_to_noisy(2);
+                    search.switch_to_noisy(2);
                 }
                 continue;
             }
@@ -161,8 +161,8 @@ fn reliable_tests_cost_only_so_many_runs_more() {
                     let checked = honest(&target, in_flight(count, &with(SUSPECTED)));
                     assert_eq!(checked.verdict(), plain.verdict());
                     for test in 0..target.tests.len() {
-                        assert_eq!(sets(checked.found_by(test)), sets(plain.found_by(test)));
-                        assert!(!checked.is_noisy_test(test));
+                        assert_eq!(sets(checked.test(test).found()), sets(plain.test(test).found()));
+                        assert!(!checked.test(test).is_noisy());
                     }
                     // One to see what each does on its own; before something is named, those of one test at most cost
                     // more than what others share: 5 and 3 runs for culprits of one change, 6 for a pair.
@@ -182,7 +182,7 @@ fn runs_are_shared_fairly_at_a_limit() {
         let options = Options { max_runs: Some(max), ..with(EXPECTED) };
         let search = search_flaky(3, &target, options, &[0, 1, 2], (0.5, 0.3));
         assert_eq!(search.runs(), max);
-        let undecided = (0..3).filter(|&test| search.verdict_of(test) != Some(&Verdict::Complete)).count();
+        let undecided = (0..3).filter(|&test| search.test(test).verdict() != Some(&Verdict::Complete)).count();
         assert!(undecided > 0 && search.undecided() == 0, "{undecided}");
     }
     // Tests that are believed and one that is not take turns.
@@ -199,7 +199,7 @@ fn runs_are_shared_fairly_at_a_limit() {
     });
     let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
     let its_own = trials.filter(|trial| trial.tests == [2]).count();
-    assert!(search.is_noisy_test(2) && (8..=12).contains(&its_own), "{its_own} of {}", search.runs());
+    assert!(search.test(2).is_noisy() && (8..=12).contains(&its_own), "{its_own} of {}", search.runs());
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn one_that_fails_only_in_company_is_seen_once_more() {
         let seen = target.observe(test, &trial.selection);
         if test == 4 { Observation { outcome: Outcome::Pass, ..seen } } else { seen }
     });
-    assert_eq!(search.verdict_of(4), Some(&Verdict::NoDifference(Outcome::Pass)));
+    assert_eq!(search.test(4).verdict(), Some(&Verdict::NoDifference(Outcome::Pass)));
     assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
     let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
     let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
@@ -232,7 +232,7 @@ fn a_search_under_noise_is_split_with_its_trials() {
     let (begun, changes) = (search.trials(), search.changes());
     search.split(NonZeroUsize::new(2).unwrap());
     let ids = |running: &[Trial]| running.iter().map(|trial| trial.id).collect::<Vec<_>>();
-    assert!(!running.is_empty() && search.is_noisy_test(0) && search.is_noisy_test(1) && !search.is_noisy());
+    assert!(!running.is_empty() && search.test(0).is_noisy() && search.test(1).is_noisy() && !search.is_noisy());
     assert_eq!((search.obsolete(), search.trials(), search.changes()), (ids(&running), begun, changes));
     let late = running.remove(0);
     search.record(late.id, target.observe_all(&late.selection));
@@ -249,7 +249,7 @@ fn a_test_that_only_flips_coins_hardly_ever_gets_a_culprit() {
         for seed in 0..60 {
             let target = taking_turns(seed, 200, 3, 3);
             let search = search_flaky(seed, &target, Options { seed, ..with(SUSPECTED) }, &[2], rates);
-            let named = sets(search.found_by(2));
+            let named = sets(search.test(2).found());
             let truth = if rates.0 > rates.1 { expected(&target, 2) } else { BTreeSet::new() };
             wrong += usize::from(!named.is_subset(&truth));
         }
@@ -269,7 +269,7 @@ fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
                 search.record(trial.id, target.observe_all(&trial.selection));
                 if search.can_split() {
                     search.split(NonZeroUsize::new(3).unwrap());
-                    search.switch_test_to_noisy(2);
+                    search.switch_to_noisy(2);
                 }
                 continue;
             }
@@ -284,7 +284,7 @@ fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
             let observations = trial.tests.iter().map(&mut observe).collect();
             search.record_each(trial.id, observations);
         }
-        assert!(search.found_by(2).is_empty());
+        assert!(search.test(2).found().is_empty());
         assert!(search.runs() < 700, "seed {seed}: {} runs", search.runs());
     }
 }

@@ -22,10 +22,10 @@ fn with_one_odd(
         if test == 4 { observe(seen, trial, target) } else { seen }
     });
     for test in [0, 1, 2, 3, 5] {
-        assert_eq!(search.verdict_of(test), Some(&Verdict::Complete));
-        assert_eq!(sets(search.found_by(test)), [[target.ids[test % 2]].into()].into());
+        assert_eq!(search.test(test).verdict(), Some(&Verdict::Complete));
+        assert_eq!(sets(search.test(test).found()), [[target.ids[test % 2]].into()].into());
     }
-    assert_eq!((search.verdict().as_ref(), search.undecided()), (search.verdict_of(4), 0));
+    assert_eq!((search.verdict().as_ref(), search.undecided()), (search.test(4).verdict(), 0));
     (search, target)
 }
 
@@ -40,7 +40,7 @@ fn a_test_that_fails_only_in_company_is_left_alone() {
         let seen = target.observe(test, &trial.selection);
         if test == 4 { Observation { outcome: Outcome::Pass, ..seen } } else { seen }
     });
-    assert_eq!(search.verdict_of(4), Some(&Verdict::NoDifference(Outcome::Pass)));
+    assert_eq!(search.test(4).verdict(), Some(&Verdict::NoDifference(Outcome::Pass)));
     assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
     let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
     let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
@@ -64,9 +64,9 @@ fn a_test_that_tells_nothing_on_its_own_is_unusable_alone() {
         _ => seen,
     });
     let unresolved = Unusable::Unresolved(Question::All, Reason::Timeout);
-    assert_eq!(search.verdict_of(4), Some(&Verdict::Unusable(unresolved)));
+    assert_eq!(search.test(4).verdict(), Some(&Verdict::Unusable(unresolved)));
     let (search, _) = with_one_odd(Options::default(), &mut |seen, _, _| Observation { reported: Vec::new(), ..seen });
-    assert_eq!(search.verdict_of(4), Some(&Verdict::Unusable(Unusable::NoReports)));
+    assert_eq!(search.test(4).verdict(), Some(&Verdict::Unusable(Unusable::NoReports)));
 }
 
 /// A test that comes by what breaks another one only where one of its own changes is off, and is mended by it.
@@ -98,9 +98,9 @@ fn a_test_that_comes_by_what_breaks_another_one_is_asked_again_on_its_own() {
             seen
         });
         assert_eq!(search.verdict(), Some(Verdict::Complete), "{count} in flight");
-        assert_eq!(sets(search.found_by(0)), [[target.ids[8]].into()].into());
+        assert_eq!(sets(search.test(0).found()), [[target.ids[8]].into()].into());
         assert!(matches!(named[..], [2 | 3, 1]), "in company first, then not: {named:?}");
-        let confirmed_by = search.found_by(0)[0].confirmed_by;
+        let confirmed_by = search.test(0).found()[0].confirmed_by;
         assert_eq!(search.trial(confirmed_by).selection.forced, [target.ids[8]]);
     }
 }
@@ -109,8 +109,8 @@ fn a_test_that_comes_by_what_breaks_another_one_is_asked_again_on_its_own() {
 fn a_test_that_reports_what_it_was_not_asked_for_is_unusable_alone() {
     let (search, _) =
         with_one_odd(Options::default(), &mut |seen, _, target| Observation { reported: target.ids.clone(), ..seen });
-    assert!(matches!(search.verdict_of(4), Some(Verdict::Unusable(Unusable::Unasked { .. }))));
-    assert!(search.found_by(4).is_empty());
+    assert!(matches!(search.test(4).verdict(), Some(Verdict::Unusable(Unusable::Unasked { .. }))));
+    assert!(search.test(4).found().is_empty());
 }
 
 #[test]
@@ -120,8 +120,9 @@ fn a_test_that_ignores_the_pattern_is_told_from_one_that_slips() {
             let all = target.ids.iter().copied().skip(usize::from(slips && trial.question != Question::All));
             Observation { reported: all.collect(), ..seen }
         });
-        let Some(Verdict::Unusable(Unusable::Unasked { ignores_pattern, changes, .. })) = search.verdict_of(4) else {
-            panic!("{:?}", search.verdict_of(4))
+        let Some(Verdict::Unusable(Unusable::Unasked { ignores_pattern, changes, .. })) = search.test(4).verdict()
+        else {
+            panic!("{:?}", search.test(4).verdict())
         };
         assert_eq!((*ignores_pattern, changes.len()), (expected, 8));
     }
@@ -135,8 +136,8 @@ fn a_flaky_test_is_inconsistent_alone() {
         runs += 1;
         Observation { outcome: outcome(runs % 2 == 0), ..seen }
     });
-    let Some(Verdict::Inconsistent(Inconsistency::Runs(trial))) = search.verdict_of(4) else {
-        panic!("{:?}", search.verdict_of(4))
+    let Some(Verdict::Inconsistent(Inconsistency::Runs(trial))) = search.test(4).verdict() else {
+        panic!("{:?}", search.test(4).verdict())
     };
     assert!(search.trial(*trial).tests.contains(&4));
     assert_eq!((runs, search.runs()), (2, 2 * search.trials()), "it is not run any more, and the others twice each");
@@ -150,12 +151,12 @@ fn a_test_that_is_not_confirmed_is_not_accused() {
         let fails = fails && !trial.selection.inverted && trial.question != Question::Rest;
         Observation { outcome: outcome(fails), ..seen }
     });
-    let verdict = search.verdict_of(4);
+    let verdict = search.test(4).verdict();
     assert!(
         matches!(verdict, Some(Verdict::Inconsistent(Inconsistency::NotConfirmed(_, set))) if set.contains(&target.ids[3])),
         "{verdict:?}"
     );
-    assert!(search.found_by(4).is_empty());
+    assert!(search.test(4).found().is_empty());
 }
 
 #[test]
@@ -166,9 +167,13 @@ fn a_test_that_fails_for_good_is_not_accused() {
             runs += 1;
             Observation { outcome: if runs > from { Outcome::Fail } else { seen.outcome }, ..seen }
         });
-        if search.verdict_of(4) != Some(&Verdict::Complete) {
-            assert!(matches!(search.verdict_of(4), Some(Verdict::Inconsistent(_))), "{:?}", search.verdict_of(4));
-            assert!(search.found_by(4).is_empty(), "{from}");
+        if search.test(4).verdict() != Some(&Verdict::Complete) {
+            assert!(
+                matches!(search.test(4).verdict(), Some(Verdict::Inconsistent(_))),
+                "{:?}",
+                search.test(4).verdict()
+            );
+            assert!(search.test(4).found().is_empty(), "{from}");
         }
     }
 }
@@ -181,8 +186,8 @@ fn runs_that_tell_nothing_are_worked_around() {
         let outcome = if on(50) && !on(60) { Outcome::Unresolved(Reason::Skip) } else { seen.outcome };
         Observation { outcome, ..seen }
     });
-    assert_eq!(search.verdict_of(4), Some(&Verdict::Complete));
-    assert_eq!(sets(search.found_by(4)), [[target.ids[0]].into()].into());
+    assert_eq!(search.test(4).verdict(), Some(&Verdict::Complete));
+    assert_eq!(sets(search.test(4).found()), [[target.ids[0]].into()].into());
 }
 
 #[test]
@@ -193,5 +198,5 @@ fn a_test_that_invents_changes_without_end() {
         let reported = invented.chain(trial.selection.forced.iter().copied()).collect();
         Observation { outcome: outcome(!trial.selection.inverted), reported }
     });
-    assert!(matches!(search.verdict_of(4), Some(Verdict::Inconsistent(_))), "{:?}", search.verdict_of(4));
+    assert!(matches!(search.test(4).verdict(), Some(Verdict::Inconsistent(_))), "{:?}", search.test(4).verdict());
 }
