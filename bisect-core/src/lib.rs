@@ -6,7 +6,7 @@
 //! change: *should it be enabled*, and *should it be reported*. A report is a line that carries a [`marker`].
 //!
 //! *The search* ([`search::Search`]) names the smallest sets of changes that make the target fail. It is a state
-//! machine: it says which trials it wants and is told their outcomes.
+//! machine: it returns the trials to run and takes their outcomes.
 //!
 //! ```
 //! use bisect_core::{ChangeId, Matcher, Pattern};

@@ -470,10 +470,10 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         Ok(self.knows_ends() && !self.awaits_places() && self.search.can_split() && self.split()?)
     }
 
-    /// Whether what happens with every change and with none was recorded.
+    /// Returns whether enough runs with every change and with no change were recorded.
     fn knows_ends(&self) -> bool {
         if self.tests.is_some() {
-            // The search went on for each test when they were.
+            // A split search recorded both ends before the split.
             return true;
         }
         // Under noise each run is a trial.

@@ -22,7 +22,7 @@ use bisect_tests::trust::{Row, rows};
 /// Seeds of each row, unless others are asked for.
 const SEEDS: usize = 1_000;
 
-/// A row fails only if a target at its bound would look as bad as that more rarely than this.
+/// A row fails only if its result has less than this probability at a rate equal to the bound.
 const UNLIKELY: f64 = 1e-3;
 
 /// A way to search, and the share of searches that may name something innocent.

@@ -1,4 +1,4 @@
-//! The three engines behind one interface: which one searches may change on the way.
+//! The three engines behind one interface. A search may switch engines.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::ChangeId;
 
-/// What is searched by.
+/// The engine of a search.
 #[expect(clippy::large_enum_variant, reason = "a search has one of them")]
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
@@ -37,13 +37,13 @@ impl Engine {
         }
     }
 
-    /// Takes this engine out, so that another one can be made from it.
+    /// Replaces this engine by an empty sequential one and returns it.
     pub(super) fn take(&mut self, options: &Options) -> Self {
         mem::replace(self, Self::Sequential(Sequential::new(options)))
     }
 
-    /// Goes on under noise with a test of which each run was believed so far. Returns the trials so far if another engine
-    /// goes on.
+    /// Switches a test to the noisy search. Returns the trials of a sequential engine, which a noisy one replaces; `None` if
+    /// the engine stays the same.
     pub(super) fn switch_to_noisy(&mut self, test: usize, confidence: f64, options: &Options) -> Option<Trials> {
         if let Self::Suite(suite) = self {
             suite.switch_to_noisy(test, options);

@@ -9,13 +9,14 @@
 //!
 //! A target may fail by chance, or follow what the run before has left behind. [`Options::noise`] says what is made of that:
 //! by default each run is believed; with [`Noise::Suspected`], a few runs more see whether that is right before anything is
-//! named; with [`Noise::Expected`], runs are only evidence. What all outcomes follow beside the changes of the run, if that is
-//! a simple rule, is a verdict: [`CarryOver`]. Outcomes are those of runs without text for people; a [`Trial`] asks for none.
+//! named; with [`Noise::Expected`], runs are only evidence. If a simple rule without the changes of
+//! the run explains all outcomes, the verdict is that rule: [`CarryOver`]. Trials request reports without text, so outcomes
+//! come from runs without text.
 //!
 //! Where several tests fail, the search can be [split](Search::split): from then on every run answers for as many tests as
 //! possible, and each test gets its own culprits.
 //!
-//! [`Search`] does no I/O. It says which trials it wants and is told what their runs showed, in any order:
+//! [`Search`] does no I/O. It returns the trials to run, and takes what their runs showed, in any order:
 //!
 //! ```
 //! use bisect_core::{ChangeId, search::{Observation, Options, Outcome, Search, Step}};
@@ -77,7 +78,7 @@ pub use model::{
 pub struct Search {
     options: Options,
     runs: usize,
-    /// Trials of the engines before the present one, which go on from their numbers.
+    /// Trials of earlier engines; the present engine numbers its own from there on.
     earlier: Trials,
     engine: Engine,
 }
@@ -129,7 +130,7 @@ impl Search {
         if id.0 < self.earlier.len() { self.earlier.cancel(id) } else { self.engine.cancel(id) }
     }
 
-    /// Lets so many trials be in flight at once from now on. Of runs in flight beyond that, those that are least likely
+    /// Sets how many trials may be in flight at once from now on. Of runs in flight beyond that, those that are least likely
     /// to matter become [obsolete](Self::obsolete).
     pub fn set_in_flight(&mut self, in_flight: NonZeroUsize) {
         self.options.in_flight = in_flight;
@@ -199,8 +200,7 @@ impl Search {
         }
     }
 
-    /// Trials begun so far. One whose only purpose was to make a run of another once more is none of its own, unless it ended
-    /// otherwise.
+    /// Trials begun so far. A repetition of an earlier trial counts only if it ended differently.
     #[must_use]
     pub fn trials(&self) -> usize {
         self.earlier.begun() + self.engine.trials()
@@ -236,13 +236,14 @@ impl Search {
         self.engine.known().len()
     }
 
-    /// How many of those a selection selects.
+    /// Reported changes that a selection selects.
     #[must_use]
     pub fn selected(&self, selection: &Selection) -> usize {
         selection.count(self.engine.known())
     }
 
-    /// About how many trials are left, for the set that is being searched for to be found if one more change is needed.
+    /// Estimates the trials left. Sequential: until the present set is found, if it needs one more change. Noisy: the runs until
+    /// the next culprit. Of several tests: for all of them.
     #[must_use]
     pub fn trials_left(&self) -> Option<usize> {
         self.engine.trials_left()
@@ -254,11 +255,11 @@ impl Search {
         matches!(self.engine, Engine::Noisy(_))
     }
 
-    /// Says what a failing run and a passing one cost on average, for instance in seconds: of a noisy target, runs are chosen
-    /// by what they tell for what they cost.
+    /// Sets the mean cost of a failing run and of a passing run, for instance in seconds. A noisy search chooses the runs that
+    /// tell most for their cost; a sequential search ignores it.
     ///
     /// # Panics
-    /// If a cost is not a positive number.
+    /// A noisy search panics if a cost is not positive and finite.
     pub fn set_costs(&mut self, failing: f64, passing: f64) {
         match &mut self.engine {
             Engine::Sequential(_) => {}
@@ -267,8 +268,8 @@ impl Search {
         }
     }
 
-    /// Takes what one more execution within a run of a trial showed, where runs are only evidence; else it is ignored. It
-    /// counts like another run with the same changes.
+    /// Takes what one more execution within a run of a trial showed. In a noisy search it counts like another run with the same
+    /// changes; otherwise, and after a [split](Self::split), it is ignored.
     ///
     /// # Panics
     /// If this search never wanted such a trial.

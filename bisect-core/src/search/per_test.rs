@@ -74,30 +74,32 @@ impl<'a> TestView<'a> {
 }
 
 impl Search {
-    /// Whether the search can be [split](Self::split): it was not yet, and it is known that the target passes with every
-    /// change and fails with none, or the other way round.
+    /// Returns whether the search can be [split](Self::split): it is not split yet, one end passes and the other fails. A noisy
+    /// search can be split only if noise was expected and no culprit was found yet.
     #[must_use]
     pub fn can_split(&self) -> bool {
         match &self.engine {
             Engine::Sequential(sequential) => sequential.calibrated().is_some(),
-            // What contradicts itself does so as a whole.
+            // A target that became noisy is searched as one test.
             Engine::Noisy(noisy) => matches!(self.options.noise, Noise::Expected(_)) && noisy.is_under_way(),
             Engine::Suite(_) => false,
         }
     }
 
-    /// From here on the target is so many tests, numbered from 0, each with culprits of its own. That the target passes
-    /// at one end holds for each of them; at the other each shows first whether it fails on its own, and which changes it
-    /// comes by. Whatever else was learned is forgotten, and trials in flight are obsolete.
+    /// From here on the target is this number of tests, numbered from 0, each with culprits of its own. That the target passes
+    /// at one end holds for each of them. At the other end each test first shows whether it fails on its own, and which
+    /// changes it reaches. The reported and the favoured changes are kept; other answers are discarded, and trials in flight
+    /// are obsolete.
     ///
     /// A run of a [trial](super::Trial::tests) then runs each of its tests in a process of its own, with the same pattern, and
     /// [`record_each`](Self::record_each) takes what they showed. Of monotone tests each gets the sets that a search of
-    /// it alone would find, if it comes by all that breaks other tests in its first run or not at all. A test that cannot
+    /// it alone would find, if it reaches all that breaks other tests in its first run or not at all. A test that cannot
     /// be searched does not keep the others from it.
     ///
-    /// A test that contradicts itself ends so if [noise](super::Options::noise) is refused. Where it is suspected it goes on
-    /// under noise, and the others as ever; one run is made to see whether they are reliable. Where it is expected, every
-    /// test is searched under noise from the start. The chance of a mistake that is allowed is shared out among the tests.
+    /// A test that contradicts itself ends so if [noise](super::Options::noise) is refused. If noise is suspected, the
+    /// test switches to the noisy search and the others stay sequential. With one run per trial, one extra run checks them;
+    /// further checks come before each culprit is named. If noise is expected, every test is searched under noise from the
+    /// start. The tests share the chance of a mistake that is allowed.
     ///
     /// # Panics
     /// If it [cannot be split](Self::can_split).
@@ -173,7 +175,7 @@ impl Search {
         if let Engine::Suite(suite) = &self.engine { suite.tests() } else { 1 }
     }
 
-    /// How many of them are still being searched.
+    /// The number of tests that are still being searched.
     #[must_use]
     pub fn undecided(&self) -> usize {
         match &self.engine {

@@ -1,4 +1,4 @@
-//! A target that does not always end the same way: what the search makes of it, and what it believes.
+//! How the search treats a target that may be flaky, and what it estimates.
 
 use alloc::vec::Vec;
 
@@ -9,11 +9,11 @@ use crate::{ChangeId, search::posterior::Rate};
 pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`](super::verdict::Inconsistency).
     Refused,
-    /// Each run is believed. Before a culprit of one change is named, a few runs are made to see whether that is right: five
-    /// before the first one, three before each further one, or more if several are in flight. Before a set of several is
-    /// named, runs without each of its changes show that it is minimal. Random choices of the [seed](super::Options::seed)
-    /// say which runs these are. After a contradiction all runs, those before it as well, are only evidence, what was found
-    /// before is no longer, and the search goes on until an answer is as likely as this.
+    /// Each run is believed. Extra runs check this: five before the first culprit of one change, three before each further
+    /// one, more if several trials may be in flight; two before [`NoDifference`](super::verdict::Verdict::NoDifference). Before
+    /// a set of several changes is named, runs without each of its changes show that it is minimal. The
+    /// [seed](super::Options::seed) decides which runs these are. After a contradiction all runs, earlier ones included, are
+    /// evidence only, the culprits found so far are dropped, and the search goes on until an answer has this probability.
     Suspected(f64),
     /// All runs are only evidence, from the first on. A change is named when it is as likely as this to be what is searched
     /// for, and runs in random order have proved that it matters, whatever else outcomes follow.
@@ -23,13 +23,13 @@ pub enum Noise {
 /// What is believed of a target that contradicts itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// How often it fails without what is searched for.
+    /// The failure rate without what is searched for.
     pub without: Rate,
-    /// And with it.
+    /// The failure rate with what is searched for.
     pub with: Rate,
     /// How likely it is that no change that is left makes a difference.
     pub nothing: f64,
-    /// The changes that may be what is searched for, those that are known already first in each; the likeliest first.
+    /// Candidate sets, the likeliest first; within a set, the changes already found come first.
     pub suspects: Vec<Suspect>,
     /// About how many more runs it takes to name the next culprit.
     pub runs_left: f64,
@@ -46,13 +46,13 @@ pub struct Suspect {
     pub probability: f64,
 }
 
-/// How sure a culprit of such a target is.
+/// The confidence in a culprit of a noisy target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
     /// How likely it is one.
     pub confidence: f64,
-    /// How often the target fails without it, as far as that was known when it was named.
+    /// The failure rate without the culprit, as estimated when it was named.
     pub without: Rate,
-    /// And with it.
+    /// The failure rate with the culprit.
     pub with: Rate,
 }

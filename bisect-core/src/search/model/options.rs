@@ -15,13 +15,13 @@ pub struct Options {
     /// Changes will be [favoured](crate::search::Search::favour) as soon as they are known: no prefix is asked for before, as the
     /// guesses at their cuts would be of no use.
     pub favours: bool,
-    /// Runs that each trial takes, all of which must agree.
+    /// Runs that each trial takes, all of which must agree. A noisy search makes one run per trial.
     pub runs_per_trial: NonZeroUsize,
     /// What to make of a target that contradicts itself.
     pub noise: Noise,
     /// Where random choices begin: the same seed makes the same choices.
     pub seed: u64,
-    /// Stop after so many culprits.
+    /// Stop after this number of culprits.
     pub max_sets: Option<NonZeroUsize>,
     /// Do not search for culprits of more changes than this.
     pub max_set_size: Option<NonZeroUsize>,

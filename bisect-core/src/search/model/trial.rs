@@ -1,4 +1,4 @@
-//! What the search asks of a target, and what it is told.
+//! What the search asks of a target, and what it gets back.
 
 use alloc::vec::Vec;
 
@@ -40,7 +40,7 @@ impl Trial {
 pub enum Question {
     /// What does the target do with every change enabled?
     All,
-    /// And with none?
+    /// What does the target do with no change enabled?
     None,
     /// Does this prefix fail? It halves the changes that may be the last one needed.
     Prefix,

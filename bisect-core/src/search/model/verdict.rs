@@ -13,7 +13,7 @@ pub struct Culprit {
     /// Whether enabling or disabling them breaks the target.
     pub mode: Mode,
     /// The trial that failed with exactly this set. One of several tests may have named changes that break others, and
-    /// that this test does not come by.
+    /// that this test does not reach.
     pub confirmed_by: TrialId,
 }
 
@@ -82,7 +82,7 @@ pub enum Incomplete {
     MaxSetSize,
     /// As many runs were made as are allowed.
     MaxRuns,
-    /// Trials that would have told more were unresolved.
+    /// Trials that were needed to tell more changes apart were unresolved.
     Unresolved(Reason),
 }
 
@@ -128,9 +128,9 @@ pub enum Inconsistency {
 pub enum CarryOver {
     /// The outcomes repeat, whatever is enabled. Whether each run of one cycle failed.
     Cycle(Vec<bool>),
-    /// A run fails if this change was enabled in the run before, or passes if so.
+    /// The outcome depends on whether this change was enabled in the run before; the effect is that of enabling it.
     Change(ChangeId, Effect),
-    /// A run fails if many changes were enabled in the run before, or passes if so.
+    /// The outcome depends on whether many changes were enabled in the run before; the effect is that of enabling them.
     Many(Effect),
 }
 

@@ -43,7 +43,7 @@ use crate::{
     },
 };
 
-/// So many suspects are told.
+/// Suspects listed in an estimate, at most.
 const SUSPECTS: usize = 8;
 
 /// The search under noise.
@@ -142,7 +142,7 @@ impl NoisySearch {
         self
     }
 
-    /// What to do next, where so many runs were started before.
+    /// What to do next, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = &self.verdict {
             return Step::Done(verdict.clone());

@@ -14,11 +14,11 @@ use crate::{
     },
 };
 
-/// After so many trials that did not settle, cuts halve the space of ranks instead of the known changes, which bounds
+/// After this many trials that did not settle, cuts halve the space of ranks instead of the known changes, which bounds
 /// the search even where a target invents changes at every run.
 const PATIENCE: u32 = 64;
 
-/// At most so many unresolved cuts are worked around before the search takes what it has.
+/// At most this number of unresolved cuts are worked around before the search takes what it has.
 const UNRESOLVED_LIMIT: usize = 16;
 
 /// A prefix that does not fail and a longer one that does, both together with the same forced changes.
@@ -29,16 +29,16 @@ pub(in crate::search) struct Bracket {
     low: u64,
     /// Those of this prefix do.
     high: Prefix,
-    /// Whether a run has shown that, with the changes forced that now are.
+    /// Whether a run of `high` has failed with the present forced changes.
     observed: bool,
     /// The changes that the failing run of this prefix or a longer one reported, in order: only these can have
     /// mattered.
     failing: Arc<[ChangeId]>,
     /// How likely each of them is.
     weights: Weights,
-    /// Changes that may be among them and are likelier, in order.
+    /// Favoured changes, in order; some may not be in `failing`.
     favoured: Arc<[ChangeId]>,
-    /// Cuts between the two that told nothing.
+    /// Cuts between the two that were unresolved.
     unresolved: Vec<u64>,
     steps: u32,
 }
@@ -92,13 +92,13 @@ impl Bracket {
             [.., last] => self.cut().map_or(Narrowing::Needed(*last), Narrowing::Ask),
         };
         match (settled, self.high) {
-            // Every trial passed: has the target changed its mind? Where nothing was asked, the set will be tried alone.
+            // All trials passed: confirm that `high` still fails. If nothing was asked, the set is confirmed by a run alone.
             (Narrowing::Needed(_), Prefix::Below(high)) if !self.observed && self.steps > 0 => Narrowing::Ask(high),
             (settled, _) => settled,
         }
     }
 
-    /// Whether any cut between two candidates is as good a question as any other of its kind.
+    /// Returns whether any cut between two candidates may be asked: none was unresolved, and the step limit is not reached.
     pub(in crate::search) fn is_open(&self) -> bool {
         self.candidates().len() > 1 && self.unresolved.is_empty() && self.steps < PATIENCE
     }

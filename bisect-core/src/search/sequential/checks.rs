@@ -38,7 +38,7 @@ const BEFORE_FIRST: usize = 5;
 /// Runs before each further culprit of one change is named.
 const BEFORE_FURTHER: usize = 3;
 
-/// As many runs as fit are made at once, but no more than this for one that is needed.
+/// Checks are rounded up to a multiple of the trials in flight, or of this number if that is smaller.
 const AT_ONCE: usize = 4;
 
 /// Of the runs before a set of several changes is named, those of the whole set; the others leave a change out.
@@ -48,7 +48,7 @@ pub(in crate::search) const OF_WHOLE_SET: usize = 3;
 const BEFORE_GIVING_UP: usize = 2;
 
 impl Sequential {
-    /// Has runs made before this answer is taken, if a culprit would be named by it; says whether any are to be made.
+    /// Schedules checks before this answer is taken, if the answer would name a culprit. Returns whether there are any.
     pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, options: &Options) -> bool {
         let number = self.procedure.found().len();
         if !may_check(options) || self.checked_culprits > number {
@@ -64,8 +64,8 @@ impl Sequential {
         !checks.is_empty()
     }
 
-    /// In place of a run that shows that the target still passes as it did at first, has checks made, one of which passes.
-    /// Says whether the question is answered by that.
+    /// Replaces the question [`Question::Without`] by checks, at least one of which must pass. Returns whether the question is
+    /// handled this way, by an answer or by scheduled checks.
     pub(super) fn skip_without(&mut self, options: &Options) -> bool {
         if !may_check(options) {
             return false;
@@ -77,9 +77,9 @@ impl Sequential {
         true
     }
 
-    /// The runs that are made before this culprit is named, and how each is expected to end.
+    /// Returns the runs that are made before this culprit is named, and the outcome expected of each.
     fn choose_checks(&mut self, culprit: &Culprit, number: usize, options: &Options) -> Vec<(Asked, Outcome)> {
-        // Runs beside others cost no time, and in what order they end says less.
+        // Parallel checks take no extra time, and their order is less informative.
         let beside = options.in_flight.get().min(AT_ONCE);
         match culprit.changes.len() {
             1 => self.doubtful(culprit, of_change(number).next_multiple_of(beside), options.order),
@@ -113,7 +113,7 @@ impl Sequential {
         checks
     }
 
-    /// A set of several changes without each of its changes at these places, and in between the whole set: `count` runs.
+    /// Returns `count` checks of a set: one without each change in `left_out`, the others of the whole set.
     fn minimal(
         &mut self,
         culprit: &Culprit,
@@ -134,7 +134,7 @@ impl Sequential {
         self.against_the_tendency(checks)
     }
 
-    /// These checks in an order that what explains the runs so far without the changes does not foretell.
+    /// Returns the checks in an order that contradicts what carry-over rules, or the tendency of outcomes, predict.
     fn against_the_tendency(&mut self, mut checks: Vec<(Asked, Outcome)>) -> Vec<(Asked, Outcome)> {
         let mut runs = self.history.clone();
         for next in 0..checks.len() {
@@ -147,8 +147,8 @@ impl Sequential {
         checks
     }
 
-    /// Whether the next check should be one that is expected to fail: mostly the contrary of what these runs foretell
-    /// without the changes, if they foretell anything.
+    /// Returns whether the next check should be one that is expected to fail: the opposite of what rules predict. If outcomes
+    /// only have a tendency, its opposite in three of four cases; else by a coin.
     fn expects_failure(&mut self, runs: &[Run]) -> bool {
         if let Some(fails) = contrary(&carry_over::rules(&self.seen, runs)) {
             return fails;
@@ -160,7 +160,7 @@ impl Sequential {
         }
     }
 
-    /// The questions of which a run has ended with this outcome, each once.
+    /// Returns each question of which a run has ended with this outcome.
     fn questions_that(&self, outcome: Outcome) -> Vec<Asked> {
         let mut questions: Vec<Asked> = Vec::new();
         for progress in self.trials.iter().filter(|progress| progress.outcomes.contains(&outcome)) {
@@ -171,8 +171,8 @@ impl Sequential {
         questions
     }
 
-    /// Has an end run once more before it is said that there is no difference: of flaky targets, that is how it looks if
-    /// they happen to pass, or to fail.
+    /// Schedules two more runs of one end before the search reports [`Verdict::NoDifference`]: a flaky target may pass, or
+    /// fail, at both ends by chance.
     pub(super) fn check_before_giving_up(&mut self, options: &Options) {
         let &Err(&Verdict::NoDifference(outcome)) = &self.procedure.question() else { return };
         let end = match outcome {
@@ -190,7 +190,7 @@ impl Sequential {
     }
 }
 
-/// Whether a contradiction would matter.
+/// Returns whether checks are made: only where noise is suspected.
 pub(super) fn may_check(options: &Options) -> bool {
     matches!(options.noise, Noise::Suspected(_))
 }
@@ -208,8 +208,8 @@ pub(in crate::search) fn left_out(size: usize) -> Vec<usize> {
     (0..size).chain([0]).collect()
 }
 
-/// Whether the next check should be one that is expected to fail, if these rules are to be told from the changes: then
-/// the rules that are worth most say that it passes. Nothing, if there is no rule.
+/// Returns the outcome that the next check should have to contradict the rules: a failure, `Some(true)`, if the rules that
+/// predict a pass weigh more. `None` if both predictions weigh the same, or there is none.
 fn contrary(rules: &[Rule]) -> Option<bool> {
     let weight = |fails: bool| -> u64 {
         rules.iter().filter(|rule| rule.next_fails == Some(fails)).map(|rule| u64::from(rule.weight)).sum()

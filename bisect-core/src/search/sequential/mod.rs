@@ -30,7 +30,7 @@ use super::{
 };
 use crate::ChangeId;
 
-/// The sequential search.
+/// The sequential engine: a procedure, its trials and its checks.
 #[derive(Clone, Debug)]
 pub(super) struct Sequential {
     procedure: Procedure,
@@ -43,9 +43,9 @@ pub(super) struct Sequential {
     stopped: Option<Verdict>,
     /// The procedure as it was when both answers of the calibration were known.
     calibrated: Option<Procedure>,
-    /// All runs, as long as they may turn out to be evidence only.
+    /// All resolved runs; kept only if noise is suspected.
     history: Vec<Run>,
-    /// Culprits before whose naming checks were made.
+    /// Culprits for which checks were chosen.
     checked_culprits: usize,
     chance: Chance,
 }
@@ -65,7 +65,7 @@ impl Sequential {
         }
     }
 
-    /// What to do next, where so many runs were started before.
+    /// What to do next, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = self.verdict() {
             return Step::Done(verdict);

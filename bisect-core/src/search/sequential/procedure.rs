@@ -1,7 +1,6 @@
-//! The search as one trial after the other: which question is next, and what its answer means.
+//! The state machine of the sequential search: the next question, and the effect of its answer. It makes no trials.
 //!
-//! The state is small and cheap to clone, so that whoever wants to know what would be asked next, whichever way a trial
-//! ends, can try both ways.
+//! The state is small and cheap to clone, so a caller can try both outcomes of a trial to see what would be asked next.
 
 mod assisted;
 mod forecast;
@@ -19,10 +18,10 @@ use crate::{
     },
 };
 
-/// At most so many sets that are too large are worked around; each may leave as many branches as it has changes.
+/// At most this number of sets that are too large are worked around; each may leave as many branches as it has changes.
 const TOO_LARGE_LIMIT: usize = 16;
 
-/// The sequential search.
+/// The state of the sequential search: what is found, and what is asked next.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Procedure {
     options: Options,
@@ -40,7 +39,7 @@ pub(in crate::search) struct Procedure {
     /// What else to avoid in turn.
     branches: Vec<Vec<ChangeId>>,
     too_large: usize,
-    /// Sets that were given up, or avoided in turn.
+    /// Branches begun so far.
     stages: usize,
     /// A trial for the present set told nothing, so the set may come to hold changes that it does not need.
     doubtful: bool,
@@ -52,7 +51,7 @@ pub(in crate::search) struct Procedure {
 pub(in crate::search) struct Asked {
     pub(in crate::search) question: Question,
     pub(in crate::search) selection: Selection,
-    /// Sets that were named before: what is asked again after another set is another question.
+    /// The stage in which the question is asked: the same question in a later stage is another one.
     stage: usize,
 }
 
@@ -187,7 +186,7 @@ impl Procedure {
         Ok(Asked { question, selection, stage: self.stage() })
     }
 
-    /// Sets that were named so far.
+    /// Culprits found plus branches begun.
     fn stage(&self) -> usize {
         self.found.len() + self.stages
     }

@@ -1,4 +1,4 @@
-//! Trials of the sequential search, and how far they are.
+//! One trial of the sequential search and its progress.
 
 use alloc::{sync::Arc, vec::Vec};
 
@@ -19,7 +19,7 @@ pub(in crate::search) struct Progress {
     pub(in crate::search) outcomes: Vec<Outcome>,
     /// What they reported, in order, each once.
     pub(in crate::search) reported: Arc<[ChangeId]>,
-    /// The procedure has been told, or will never ask; reports are kept no longer, for there may be a million a run.
+    /// The procedure has taken the answer, or will never ask. Reports are dropped then: a run may have a million.
     pub(in crate::search) is_over: bool,
 }
 

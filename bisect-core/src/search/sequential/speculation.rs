@@ -1,4 +1,4 @@
-//! Several trials at once, without another search: what will be asked next, whichever way the trials in flight end?
+//! Several trials in flight, without a second search algorithm: what will be asked next, whichever way they end?
 //!
 //! The procedure is one trial after the other, and it stays so. To keep more than one in flight, copies of it are given
 //! the answers that may come, the likelier first, and the questions that they go on to ask are wanted too. Of *n*
@@ -17,7 +17,7 @@ use crate::{
 /// A likelihood, as a fraction of this.
 const CERTAIN: u64 = 1 << 48;
 
-/// Of so many possible futures each trial in flight may cost a look; the least likely are not looked at.
+/// Futures examined per trial in flight, at most; the likeliest first.
 const LOOKS: usize = 2;
 
 /// A possible future.
@@ -78,7 +78,7 @@ pub(in crate::search) fn wanted<'a>(
     for _ in 0..count * LOOKS {
         let Some(future) = futures.pop() else { break };
         let likelihood = future.likelihood;
-        // No run is free. Besides, one that takes long would let all others run ahead ever more wildly.
+        // Unlikely questions are not worth a run. Without this limit, one long run would let the others run ever further ahead.
         if likelihood < CERTAIN / count as u64 {
             break;
         }

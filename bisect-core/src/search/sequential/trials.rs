@@ -1,4 +1,4 @@
-//! The trials of one engine after the other: those of a search that has become another one may still be in flight.
+//! The trials of the sequential engine. When a search switches engines, some of them may still be in flight.
 
 use alloc::{vec, vec::Vec};
 use core::ops::{Index, IndexMut};
@@ -22,9 +22,9 @@ pub(in crate::search) struct Trials {
 /// A run that is made to see whether the target is reliable.
 #[derive(Clone, Copy, Debug)]
 struct Check {
-    /// The trial that it is.
+    /// The trial that makes this check.
     trial: usize,
-    /// The trial that it makes once more, if there is one.
+    /// The earlier trial with the same selection, if there is one.
     of: Option<usize>,
     /// How it ends if the target is reliable.
     expected: Outcome,
@@ -73,20 +73,20 @@ impl Trials {
         self.checks.len()
     }
 
-    /// The checks that have not been made.
+    /// The trials of the checks that have no outcome yet.
     pub(super) fn checks_due(&self) -> impl Iterator<Item = usize> {
         let checks = self.checks.iter().map(|check| check.trial);
         checks.filter(|&trial| self.trials[trial].outcomes.is_empty())
     }
 
-    /// Whether a check has not ended otherwise than expected.
+    /// Returns whether a check has ended as expected, is unresolved, or has no outcome yet.
     fn agrees(&self, check: &Check) -> bool {
         let mut outcomes = self.trials[check.trial].outcomes.clone();
         outcomes.push(check.expected);
         !progress::differ(&outcomes)
     }
 
-    /// Whether runs of the same changes have passed and failed.
+    /// Returns whether a trial has both passed and failed, or a check ended otherwise than expected.
     pub(super) fn contradict(&self) -> bool {
         self.trials.iter().any(|progress| progress::differ(&progress.outcomes))
             || self.checks.iter().any(|check| !self.agrees(check))

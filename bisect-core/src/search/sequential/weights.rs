@@ -27,8 +27,8 @@ pub(in crate::search) struct Weights {
 }
 
 impl Weights {
-    /// The favoured ones together weigh as much as all others together. Where there are only such or only such, all
-    /// weigh the same.
+    /// The favoured ones together weigh as much as all others together. If all are favoured, or none is, all weigh
+    /// the same.
     pub(in crate::search) fn new(order: Order, changes: &[ChangeId], favoured: &[ChangeId]) -> Self {
         let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1 };
         weights.find(order, changes, favoured);
@@ -40,7 +40,7 @@ impl Weights {
         weights
     }
 
-    /// Other changes of the same weights: what was seen does not make those that are left likelier among themselves.
+    /// Finds the favoured ones in a new list of changes. Both weights stay: a narrower list does not change their ratio.
     pub(in crate::search) fn find(&mut self, order: Order, changes: &[ChangeId], favoured: &[ChangeId]) {
         let index = |&id| {
             let index = ranked::below(order, changes, order.rank(id));
@@ -60,8 +60,8 @@ impl Weights {
         self.before(span.end) - self.before(span.start)
     }
 
-    /// Where a span of at least two changes may be cut in two of about the same weight: the indices that the second of
-    /// them may begin with.
+    /// Returns where a span of at least two changes may be cut into halves of about the same weight: the indices at which the
+    /// second half may begin.
     pub(in crate::search) fn middle(&self, span: Range<usize>) -> RangeInclusive<usize> {
         // Everything is doubled, for the half of it to be a whole number.
         let total = self.of(span.clone());

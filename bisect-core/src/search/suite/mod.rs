@@ -103,7 +103,7 @@ impl Suite {
         this
     }
 
-    /// What to do next, where so many runs were started before.
+    /// What to do next, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = self.verdict() {
             return Step::Done(verdict);

@@ -1,4 +1,4 @@
-//! A search that is told more than it asked: what it needs to be one of several, whose runs answer for all of them.
+//! A search that is one of several: it also takes answers to questions that it did not ask.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -24,8 +24,8 @@ impl Asked {
 }
 
 impl Procedure {
-    /// The search for one test of the target, which was calibrated with all its tests together. It begins with what
-    /// this one does at the end that fails: it may fail in company only, and it does not come by all the changes.
+    /// The search for one test of the target, which was calibrated with all its tests together. It first runs
+    /// this test alone at the failing end: the test may fail only together with others, and it may not reach all changes.
     pub(in crate::search) fn apart(&self) -> Self {
         Self { state: State::Apart, ..self.clone() }
     }

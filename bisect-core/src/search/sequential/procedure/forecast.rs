@@ -30,7 +30,8 @@ impl Procedure {
         }
     }
 
-    /// What a run of all but the excluded changes, and but for these as well, has reported, or will.
+    /// Returns the reports of a run without the excluded changes and without `left_out`: the actual ones, or a guess from the
+    /// known changes.
     pub(super) fn reported_of_rest(&self, answer: &Answer<'_>, left_out: &[ChangeId]) -> Arc<[ChangeId]> {
         answer.reported.cloned().unwrap_or_else(|| {
             let excluded = self.excluded();
@@ -64,7 +65,7 @@ impl Procedure {
     pub(in crate::search) fn odds_of_failure(&self) -> u64 {
         match &self.state {
             State::All | State::Apart => 243,
-            // Where everything passes, somebody thinks that something breaks without it.
+            // If the target passes with every change, the user probably expects it to fail with none.
             State::None { all: Outcome::Pass, .. } => 192,
             State::Narrow { bracket, .. } => match bracket.narrowing() {
                 Narrowing::Ask(cut) => bracket.odds_of_failure(cut),
