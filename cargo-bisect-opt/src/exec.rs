@@ -22,9 +22,9 @@ use crate::{
     chance::Seed,
     events::Failed,
     launcher::Launcher,
+    lost_reports::LostReports,
     outcome::{SEARCHED, classify},
     process::{self, Ending, Job},
-    program::lost_reports,
     repetition::Repetition,
     reports::Reports,
     scratch_dir::ScratchDir,
@@ -82,6 +82,7 @@ pub struct Exec {
     settings: Settings,
     learned: Mutex<Learned>,
     lost_log: Once,
+    lost_reports: LostReports,
 }
 
 /// What the runs so far have taught.
@@ -149,7 +150,15 @@ impl Exec {
             ends: BTreeSet::new(),
             is_settled: false,
         };
-        Ok(Self { learned: learned.into(), lost_log: Once::new(), variables, program, arguments, settings })
+        Ok(Self {
+            learned: learned.into(),
+            lost_log: Once::new(),
+            lost_reports: LostReports::default(),
+            variables,
+            program,
+            arguments,
+            settings,
+        })
     }
 
     fn learned(&self) -> MutexGuard<'_, Learned> {
@@ -315,8 +324,9 @@ impl Exec {
             self.lost_log.call_once(|| self.learned().notes.push(lost_log_note(error)));
         }
         let (mut outcome, mut reason) = classify(&finished, skip_code, fail_when);
+        let lost = self.lost_reports.in_output(&finished.output)?;
         if outcome == Outcome::Fail
-            && let Some(lost) = lost_reports(&finished.output)
+            && let Some(lost) = lost
         {
             (outcome, reason) = (Outcome::Unresolved(Reason::Skip), lost);
         }

@@ -28,6 +28,7 @@ mod lab;
 mod launcher;
 mod listeners;
 mod log;
+mod lost_reports;
 mod noise;
 mod options;
 mod outcome;

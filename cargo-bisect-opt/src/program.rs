@@ -42,12 +42,12 @@ use crate::{
     events::{Change, StopGap},
     interrupt::Interrupt,
     launcher::Launcher,
+    lost_reports::LostReports,
     reports::Reports,
     target::{Kind, Request, Run, RunError, Target, lost_log_note},
 };
 use attempt::Attempt;
 use axis::Axis;
-pub use axis::lost_reports;
 use failures::{Failure, Failures, Focus, Share};
 use judging::calibrate;
 use separate::Solo;
@@ -105,6 +105,7 @@ pub struct Program {
     axis: Axis,
     learned: Mutex<Learned>,
     lost_log: Once,
+    lost_reports: LostReports,
     root: PathBuf,
 }
 
@@ -200,6 +201,7 @@ impl Program {
             axis,
             learned: Mutex::new(Learned { focus, ..Learned::default() }),
             lost_log: Once::new(),
+            lost_reports: LostReports::default(),
         }
     }
 

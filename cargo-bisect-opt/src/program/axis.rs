@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ffi::OsString, path::Path};
 use bisect_core::Pattern;
 
 use crate::cargo::{CargoError, With, toggles::Toggle, variables};
-use crate::{codegen::Level, words::plural};
+use crate::{codegen::Level, lost_reports::said_by_the_runtime, words::plural};
 
 /// Names of toggles in the first line of a search, at most.
 const SHOWN: usize = 6;
@@ -123,19 +123,6 @@ pub fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
     said_by_the_runtime(output, "")
 }
 
-/// What the runtime said when it could not write a report, if it could not. What failed then is not known to have nothing to
-/// do with the changes that are missing.
-pub fn lost_reports(output: &[u8]) -> Option<String> {
-    said_by_the_runtime(output, ": reports are lost")
-}
-
-/// The first line of the runtime's own that ends so.
-fn said_by_the_runtime(output: &[u8], end: &str) -> Option<String> {
-    let text = String::from_utf8_lossy(output);
-    let said = text.lines().find_map(|line| line.strip_prefix("bisect-rt: ").filter(|line| line.ends_with(end)));
-    said.map(str::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,16 +166,5 @@ mod tests {
         assert_eq!(refusal(Some(101), output), None);
         assert_eq!(refusal(None, output), None);
         assert_eq!(refusal(Some(2), b"usage: bisect-rt: x"), None);
-    }
-
-    #[test]
-    fn lost_reports_are_heard_of() {
-        let said = "BISECT_REPORT: no storage space: reports are lost";
-        assert_eq!(lost_reports(format!("x\nbisect-rt: {said}\ny\n").as_bytes()).unwrap(), said);
-        assert_eq!(lost_reports(format!("x {said}\n").as_bytes()), None);
-        assert_eq!(
-            lost_reports(b"bisect-rt: BISECT_REPORT=\"x\": reports are lost to it, and go to standard error\n"),
-            None
-        );
     }
 }

@@ -272,8 +272,9 @@ impl Program {
         }
         let tests = libtest::started_tests(&finished.output);
         let (outcome, reason) = classify(finished, self.settings.skip_code, self.settings.fail_when.as_ref());
+        let lost = self.lost_reports.in_output(&finished.output)?;
         if outcome == Outcome::Fail
-            && let Some(lost) = axis::lost_reports(&finished.output)
+            && let Some(lost) = lost
         {
             // Else a change that makes the target fail would seem to have nothing to do with it.
             let (outcome, reason) = (Outcome::Unresolved(Reason::Skip), format!("{executable}: {lost}"));
