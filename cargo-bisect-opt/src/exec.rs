@@ -328,7 +328,7 @@ impl Exec {
         if outcome == Outcome::Fail
             && let Some(lost) = lost
         {
-            (outcome, reason) = (Outcome::Unresolved(Reason::Skip), lost);
+            (outcome, reason) = (Outcome::Unresolved(Reason::Environment), lost);
         }
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
         Ok((Execution { random, outcome, reason, cause }, finished.duration))

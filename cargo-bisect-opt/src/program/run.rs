@@ -277,7 +277,7 @@ impl Program {
             && let Some(lost) = lost
         {
             // Else a change that makes the target fail would seem to have nothing to do with it.
-            let (outcome, reason) = (Outcome::Unresolved(Reason::Skip), format!("{executable}: {lost}"));
+            let (outcome, reason) = (Outcome::Unresolved(Reason::Environment), format!("{executable}: {lost}"));
             return Ok(Part { outcome, reason, failures: Failures::new(), causes: [].into(), tests });
         }
         let causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
