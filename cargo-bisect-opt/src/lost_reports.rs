@@ -22,14 +22,17 @@ impl LostReports {
     /// If that happens too often.
     pub fn in_output(&self, output: &[u8]) -> Result<Option<String>, RunError> {
         let lost = said_by_the_runtime(output, ": reports are lost");
-        let step = |surplus: usize| if lost.is_some() { surplus + 1 } else { surplus.saturating_sub(1) };
-        let before = self.surplus.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |surplus| Some(step(surplus)));
-        match lost {
-            Some(lost) if before.unwrap_or_else(|surplus| surplus) + 1 >= TOO_MANY => Err(RunError::Unusable(format!(
-                "most runs lose their reports ({lost}); free space, or choose another directory with `--out`"
-            ))),
-            lost => Ok(lost),
+        let Some(lost) = lost else {
+            // At zero there is nothing to take off.
+            let _ = self.surplus.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |surplus| surplus.checked_sub(1));
+            return Ok(None);
+        };
+        if self.surplus.fetch_add(1, Ordering::Relaxed) + 1 < TOO_MANY {
+            return Ok(Some(lost));
         }
+        Err(RunError::Unusable(format!(
+            "most runs lose their reports ({lost}); free space, or choose another directory with `--out`"
+        )))
     }
 }
 

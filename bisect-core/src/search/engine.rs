@@ -45,18 +45,16 @@ impl Engine {
     /// Switches a test to the noisy search. Returns the trials of a sequential engine, which a noisy one replaces; `None` if
     /// the engine stays the same.
     pub(super) fn switch_to_noisy(&mut self, test: usize, confidence: f64, options: &Options) -> Option<Trials> {
-        if let Self::Suite(suite) = self {
-            suite.switch_to_noisy(test, options);
-            return None;
-        }
-        match self.take(options) {
+        match self {
             Self::Sequential(sequential) => {
+                let sequential = mem::replace(sequential, Sequential::new(options));
                 let (noisy, trials) = sequential.into_noisy(confidence, options);
                 *self = Self::Noisy(noisy);
                 Some(trials)
             }
-            other => {
-                *self = other;
+            Self::Noisy(_) => None,
+            Self::Suite(suite) => {
+                suite.switch_to_noisy(test, options);
                 None
             }
         }

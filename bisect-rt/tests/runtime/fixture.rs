@@ -24,7 +24,7 @@ pub(crate) enum Flavour {
 }
 
 impl Flavour {
-    /// With those of `BISECT_TEST_RUSTFLAGS`, by which `.ci/run` has the programs built with a sanitizer.
+    /// Returns the flavour's flags plus `BISECT_TEST_RUSTFLAGS`, which `.ci/run` uses to select a sanitizer.
     fn rustflags(self) -> String {
         let flags = match self {
             Self::Plain => "",
