@@ -8,7 +8,7 @@ use std::{
 
 /// A project in a directory of its own.
 #[derive(Debug)]
-pub struct Fixture {
+pub(crate) struct Fixture {
     path: PathBuf,
     /// Deletes it, unless it is kept for the next time.
     _dir: Option<tempfile::TempDir>,
@@ -16,7 +16,7 @@ pub struct Fixture {
 
 impl Fixture {
     /// A project of these files.
-    pub fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let fixture = Self { path: dir.path().canonicalize().unwrap(), _dir: Some(dir) };
         for (name, text) in files {
@@ -26,7 +26,7 @@ impl Fixture {
     }
 
     /// The project in `fixture_toggles`, which depends on the runtime. It is kept, so that the runtime is built once.
-    pub fn toggles() -> &'static Self {
+    pub(crate) fn toggles() -> &'static Self {
         static FIXTURE: OnceLock<Fixture> = OnceLock::new();
         FIXTURE.get_or_init(|| {
             // `…/debug/deps/cargo_bisect_opt-…`
@@ -55,12 +55,12 @@ impl Fixture {
     }
 
     /// Its directory.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Writes one of its files; one that is there already stays as it is, so that cargo takes it for old.
-    pub fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path.join(name);
         if fs_err::read_to_string(&path).is_ok_and(|old| old == text || name == "Cargo.lock") {
             return;
@@ -70,7 +70,7 @@ impl Fixture {
     }
 
     /// A command line for cargo in it.
-    pub fn words(&self, line: &str) -> Vec<OsString> {
+    pub(crate) fn words(&self, line: &str) -> Vec<OsString> {
         let target = self.path.join("target");
         let words = ["-C".into(), self.path.clone().into(), "--offline".into(), "--target-dir".into(), target.into()];
         words.into_iter().chain(line.split_whitespace().map(Into::into)).collect()

@@ -8,7 +8,7 @@ use std::{
 
 /// The subcommand whose arguments they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Subcommand {
+pub(crate) enum Subcommand {
     /// `cargo test`
     Test,
     /// `cargo run`
@@ -21,7 +21,7 @@ pub enum Subcommand {
 
 impl Subcommand {
     /// As one types it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Subcommand::Test => "test",
             Subcommand::Run => "run",
@@ -31,49 +31,49 @@ impl Subcommand {
     }
 
     /// Whether nothing is run: it is all about whether it can be built.
-    pub fn is_build(self) -> bool {
+    pub(crate) fn is_build(self) -> bool {
         matches!(self, Subcommand::Build | Subcommand::Check)
     }
 }
 
 /// What the arguments say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Arguments {
+pub(crate) struct Arguments {
     /// For cargo, in order. Taken out: what the driver says itself (`--target-dir`, `--message-format`, `--no-run`),
     /// `-C`, and everything that is no option.
-    pub options: Vec<OsString>,
+    pub(crate) options: Vec<OsString>,
     /// All of them as the user wrote them, without `-C`, which only some cargos take, and none here.
-    pub typed: Vec<OsString>,
+    pub(crate) typed: Vec<OsString>,
     /// The names of the options, in order, letters one by one.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Words that are no options: `TESTNAME`, or what `cargo run` hands to the program.
-    pub words: Vec<OsString>,
+    pub(crate) words: Vec<OsString>,
     /// `-C`: cargo and the driver work as if started there.
-    pub directory: Option<PathBuf>,
+    pub(crate) directory: Option<PathBuf>,
     /// `--manifest-path`
-    pub manifest_path: Option<OsString>,
+    pub(crate) manifest_path: Option<OsString>,
     /// `--target-dir`
-    pub target_dir: Option<PathBuf>,
+    pub(crate) target_dir: Option<PathBuf>,
     /// `--target`
-    pub targets: Vec<OsString>,
+    pub(crate) targets: Vec<OsString>,
     /// `--config`
-    pub config: Vec<OsString>,
+    pub(crate) config: Vec<OsString>,
     /// `-p`
-    pub packages: Vec<OsString>,
+    pub(crate) packages: Vec<OsString>,
     /// `--bin`
-    pub bins: Vec<OsString>,
+    pub(crate) bins: Vec<OsString>,
     /// `--example`
-    pub examples: Vec<OsString>,
+    pub(crate) examples: Vec<OsString>,
     /// `--doc`
-    pub doc: bool,
+    pub(crate) doc: bool,
     /// `--profile`
-    pub profile: Option<String>,
+    pub(crate) profile: Option<String>,
     /// `--release`
-    pub release: bool,
+    pub(crate) release: bool,
     /// What says which features and packages there are: `--workspace`, `--features x`, …
-    pub of_graph: Vec<OsString>,
+    pub(crate) of_graph: Vec<OsString>,
     /// `--workspace`
-    pub all_members: bool,
+    pub(crate) all_members: bool,
 }
 
 /// What follows an option.
@@ -138,7 +138,7 @@ fn value_of(option: &str) -> Value {
 
 impl Arguments {
     /// Reads the words that a user wrote for cargo, up to `--`.
-    pub fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
+    pub(crate) fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
         let mut arguments = Self::default();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
@@ -204,7 +204,7 @@ impl Arguments {
     }
 
     /// The options, without those that choose among the targets of packages.
-    pub fn options_of_any_target(&self) -> Vec<OsString> {
+    pub(crate) fn options_of_any_target(&self) -> Vec<OsString> {
         let mut words = self.options.iter().peekable();
         let mut kept = Vec::new();
         while let Some(word) = words.next() {
@@ -221,19 +221,19 @@ impl Arguments {
     }
 
     /// Whether what only tests, examples and benchmarks depend on is built as well, by this subcommand.
-    pub fn has_development(&self, subcommand: Subcommand) -> bool {
+    pub(crate) fn has_development(&self, subcommand: Subcommand) -> bool {
         let is_one = |word: &OsString| option(word).is_some_and(|(name, _)| DEVELOPMENT.contains(&name.as_str()));
         subcommand == Subcommand::Test || self.options.iter().any(is_one)
     }
 
     /// The profile that is built with.
-    pub fn profile(&self) -> String {
+    pub(crate) fn profile(&self) -> String {
         let default = if self.release { "release" } else { "dev" };
         self.profile.clone().unwrap_or_else(|| default.to_owned())
     }
 
     /// The options that say which workspace it is and how it is configured, for `cargo metadata`.
-    pub fn of_workspace(&self) -> Vec<OsString> {
+    pub(crate) fn of_workspace(&self) -> Vec<OsString> {
         let mut options = Vec::new();
         if let Some(path) = &self.manifest_path {
             options.extend(["--manifest-path".into(), path.clone()]);

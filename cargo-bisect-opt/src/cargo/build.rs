@@ -14,39 +14,38 @@ use cargo_metadata::{
 
 use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand};
 use crate::{
-    codegen::wrapper,
-    interrupt::Interrupt,
-    process::{self, Ending, Job},
+    compiler::wrapper,
+    process::{self, Ending, Job, interrupt::Interrupt},
 };
 
 /// One build of what the user's arguments select.
 #[derive(Debug)]
-pub struct Build<'a> {
+pub(crate) struct Build<'a> {
     /// Cargo's configuration.
-    pub config: &'a Config,
+    pub(crate) config: &'a Config,
     /// The user's arguments.
-    pub arguments: &'a Arguments,
+    pub(crate) arguments: &'a Arguments,
     /// Whether tests are built, the program, or whatever the arguments say.
-    pub subcommand: Subcommand,
+    pub(crate) subcommand: Subcommand,
     /// What the driver adds to the arguments: the program to build.
-    pub more_arguments: &'a [OsString],
+    pub(crate) more_arguments: &'a [OsString],
     /// Where to build.
-    pub target_dir: &'a Path,
+    pub(crate) target_dir: &'a Path,
     /// Only these of the targets that the user's arguments choose among.
-    pub only: Option<&'a [OsString]>,
+    pub(crate) only: Option<&'a [OsString]>,
     /// Settings that go over those of configuration files: the values of `--config`.
-    pub settings: &'a [String],
+    pub(crate) settings: &'a [String],
     /// Flags for rustc.
-    pub flags: Flags<'a>,
+    pub(crate) flags: Flags<'a>,
     /// Variables to set. Variables of build-time changes that are not among them are unset.
-    pub variables: &'a BTreeMap<String, OsString>,
+    pub(crate) variables: &'a BTreeMap<String, OsString>,
     /// Where cargo's progress and the compiler's messages go.
-    pub output: Output<'a>,
+    pub(crate) output: Output<'a>,
 }
 
 /// Flags for rustc.
 #[derive(Clone, Copy, Debug)]
-pub enum Flags<'a> {
+pub(crate) enum Flags<'a> {
     /// The user's, ours, and these.
     Instrumented(&'a [String]),
     /// The user's, and these: what is built is what cargo builds for the user.
@@ -55,7 +54,7 @@ pub enum Flags<'a> {
 
 /// Where the messages of a build go.
 #[derive(Clone, Copy, Debug)]
-pub enum Output<'a> {
+pub(crate) enum Output<'a> {
     /// To the user: cargo's as they come, the compiler's errors at the end. Warnings of the user's crates are not about the
     /// search.
     Shown,
@@ -64,24 +63,24 @@ pub enum Output<'a> {
 }
 
 /// Has cargo build what does not depend on what fails.
-pub const KEEP_GOING: &str = "--keep-going";
+pub(crate) const KEEP_GOING: &str = "--keep-going";
 
 /// A build that has come to its end, well or not.
 #[derive(Debug)]
-pub struct Built {
+pub(crate) struct Built {
     /// What it made, as far as it came.
-    pub artifacts: Artifacts,
+    pub(crate) artifacts: Artifacts,
     /// How it ended; it was not interrupted.
-    pub ending: Ending,
+    pub(crate) ending: Ending,
     /// Whether cargo came to compiling. If not, it failed for reasons of its own.
-    pub began: bool,
+    pub(crate) began: bool,
     /// What cargo and the compiler said; empty if it was shown.
-    pub messages: Vec<u8>,
+    pub(crate) messages: Vec<u8>,
 }
 
 impl Built {
     /// That it failed, in words for the user; `command` is what was run.
-    pub fn to_error(&self, command: String) -> CargoError {
+    pub(crate) fn to_error(&self, command: String) -> CargoError {
         let status = match self.ending {
             Ending::Exited(status) => process::describe(status),
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => "timeout".to_owned(),
@@ -93,29 +92,29 @@ impl Built {
 
 /// What a build made.
 #[derive(Clone, Debug, Default)]
-pub struct Artifacts {
+pub(crate) struct Artifacts {
     /// Whether the build succeeded: this is all then.
-    pub is_complete: bool,
+    pub(crate) is_complete: bool,
     /// Where they were built.
-    pub target_dir: PathBuf,
+    pub(crate) target_dir: PathBuf,
     /// Everything that can be started, also what is only there for others to start.
-    pub executables: Vec<Executable>,
+    pub(crate) executables: Vec<Executable>,
     /// What build scripts said.
-    pub scripts: Vec<BuildScript>,
+    pub(crate) scripts: Vec<BuildScript>,
     /// Shared libraries.
-    pub libraries: Vec<PathBuf>,
+    pub(crate) libraries: Vec<PathBuf>,
     /// The packages of which anything was built or is up to date, build scripts aside, by their IDs; and what their profile
     /// says, as far as cargo tells.
-    pub packages: BTreeMap<String, BTreeMap<&'static str, String>>,
+    pub(crate) packages: BTreeMap<String, BTreeMap<&'static str, String>>,
     /// The names of the files that were made or are up to date, without directory and extension, and without the `lib` that
     /// libraries begin with.
-    pub stems: BTreeSet<String>,
+    pub(crate) stems: BTreeSet<String>,
     /// What is started, and the shared libraries, to see whether someone exchanges them.
-    pub built: Vec<BuiltFile>,
+    pub(crate) built: Vec<BuiltFile>,
     /// How often rustc was run: what is up to date does not count.
-    pub rustc_invocations: usize,
+    pub(crate) rustc_invocations: usize,
     /// Crates that were compiled and build scripts that were run, or were up to date.
-    pub units: usize,
+    pub(crate) units: usize,
 }
 
 impl Build<'_> {
@@ -123,7 +122,7 @@ impl Build<'_> {
     ///
     /// # Errors
     /// If it fails, cannot be started, or is interrupted.
-    pub fn run(&self, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
+    pub(crate) fn run(&self, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
         let built = self.attempt(scratch, None, interrupt)?;
         if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error(self.describe())) }
     }
@@ -133,7 +132,7 @@ impl Build<'_> {
     ///
     /// # Errors
     /// If it cannot be started, or is interrupted.
-    pub fn attempt(
+    pub(crate) fn attempt(
         &self,
         scratch: &Path,
         timeout: Option<Duration>,
@@ -278,12 +277,12 @@ fn store(target_dir: &Path) -> PathBuf {
 
 impl Artifacts {
     /// Where the wrapper has kept what the compiler said about them.
-    pub fn store(&self) -> PathBuf {
+    pub(crate) fn store(&self) -> PathBuf {
         store(&self.target_dir)
     }
 
     /// A file that is not the one that was built any more, if there is one.
-    pub fn exchanged(&self) -> Option<&Path> {
+    pub(crate) fn exchanged(&self) -> Option<&Path> {
         self.built.iter().find(|file| file.is_exchanged()).map(BuiltFile::path)
     }
 

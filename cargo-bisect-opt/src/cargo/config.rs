@@ -28,25 +28,25 @@ const RELEASE_PROFILE: [(&str, &str); 2] =
 
 /// What cargo would do here, by the environment, the configuration files and the arguments.
 #[derive(Clone, Debug)]
-pub struct Config {
+pub(crate) struct Config {
     /// The cargo that runs us.
-    pub cargo: OsString,
+    pub(crate) cargo: OsString,
     /// Where cargo works.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// The target that is built for.
-    pub triple: String,
+    pub(crate) triple: String,
     /// Whether it was asked for: cargo then builds in a directory of its name.
-    pub is_cross: bool,
+    pub(crate) is_cross: bool,
     /// What starts executables of that target, with its arguments; empty: nothing.
-    pub runner: Vec<OsString>,
+    pub(crate) runner: Vec<OsString>,
     /// The user's flags for rustc.
-    pub rustflags: Vec<String>,
+    pub(crate) rustflags: Vec<String>,
     /// `[env]`: values, and whether they hide what is set.
-    pub env: BTreeMap<String, (OsString, bool)>,
+    pub(crate) env: BTreeMap<String, (OsString, bool)>,
     /// Whether intermediate files go to a directory of their own.
-    pub has_build_dir: bool,
+    pub(crate) has_build_dir: bool,
     /// What starts rustc in the user's place.
-    pub rustc_wrapper: Option<PathBuf>,
+    pub(crate) rustc_wrapper: Option<PathBuf>,
     rustc: PathAndArgs,
 }
 
@@ -66,7 +66,7 @@ impl Config {
     ///
     /// # Errors
     /// If it is wrong, or for more than one target.
-    pub fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
+    pub(crate) fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
         let mut directory = std::env::current_dir()?;
         directory.extend(&arguments.directory);
         let variables = environment.iter().filter(|(name, _)| name != BUILD_FLAGS).cloned();
@@ -111,7 +111,7 @@ impl Config {
     }
 
     /// The user's flags, ours, and `more`, for [`ENCODED`]; and debug information, unless the environment says otherwise.
-    pub fn set_flags(&self, command: &mut Command, more: &[String]) {
+    pub(crate) fn set_flags(&self, command: &mut Command, more: &[String]) {
         let flags: Vec<_> =
             self.rustflags.iter().map(String::as_str).chain(OUR_FLAGS).chain(more.iter().map(String::as_str)).collect();
         command.env(ENCODED, flags.join("\x1f")).env_remove(RUSTFLAGS);
@@ -119,12 +119,12 @@ impl Config {
     }
 
     /// The user's flags and `more`, and nothing else.
-    pub fn set_plain_flags(&self, command: &mut Command, more: &[String]) {
+    pub(crate) fn set_plain_flags(&self, command: &mut Command, more: &[String]) {
         command.env(ENCODED, [&self.rustflags[..], more].concat().join("\x1f")).env_remove(RUSTFLAGS);
     }
 
     /// Where the standard library is, for programs that link to it dynamically. `None` if rustc does not say.
-    pub fn target_libdir(&self) -> Option<PathBuf> {
+    pub(crate) fn target_libdir(&self) -> Option<PathBuf> {
         let mut rustc = Command::from(&self.rustc);
         rustc.args(["--print", "target-libdir", "--target", &self.triple]).current_dir(&self.directory);
         let output = rustc.output().ok().filter(|output| output.status.success())?;
@@ -133,14 +133,14 @@ impl Config {
     }
 
     /// What `rustc -vV` prints.
-    pub fn rustc_version(&self) -> Option<String> {
+    pub(crate) fn rustc_version(&self) -> Option<String> {
         let mut rustc = Command::from(&self.rustc);
         let output = rustc.arg("-vV").current_dir(&self.directory).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
     /// The cargo that runs us, as a path: what `CARGO` is in programs that cargo starts.
-    pub fn cargo_path(&self) -> PathBuf {
+    pub(crate) fn cargo_path(&self) -> PathBuf {
         let cargo = Path::new(&self.cargo);
         if cargo.components().count() > 1 {
             return cargo.to_owned();

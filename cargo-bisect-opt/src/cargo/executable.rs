@@ -23,14 +23,14 @@ const LIBRARY_PATH: &str = if cfg!(windows) {
 
 /// A test executable, a program, or an example. They are ordered as cargo runs them.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Executable {
+pub(crate) struct Executable {
     package: PackageKey,
     kind: Kind,
     name: String,
     /// Whether it is a test: the harness of the target, not the target itself.
-    pub is_test: bool,
+    pub(crate) is_test: bool,
     /// Where it is.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     source: PathBuf,
     manifest: PathBuf,
 }
@@ -54,7 +54,7 @@ enum Kind {
 
 impl Executable {
     /// What can be started of an artifact.
-    pub fn of(artifact: Artifact) -> Option<Self> {
+    pub(crate) fn of(artifact: Artifact) -> Option<Self> {
         let is = |kind| artifact.target.kind.contains(&kind);
         let kind = if is(TargetKind::Bin) {
             Kind::Binary
@@ -84,19 +84,19 @@ impl Executable {
     }
 
     /// Whether it is what `cargo run` runs.
-    pub fn is_program(&self) -> bool {
+    pub(crate) fn is_program(&self) -> bool {
         !self.is_test && matches!(self.kind, Kind::Binary | Kind::Example)
     }
 
     /// Whether a program is there when this test runs, as far as it may be started by it: cargo builds the binaries of a
     /// package for its integration tests. Unit tests start none.
-    pub fn has(&self, program: &Self) -> bool {
+    pub(crate) fn has(&self, program: &Self) -> bool {
         let starts_programs = matches!(self.kind, Kind::Test | Kind::Bench);
         !starts_programs || program.kind == Kind::Binary && program.package == self.package
     }
 
     /// The options with which cargo builds it, and others of its name.
-    pub fn options(&self) -> Vec<OsString> {
+    pub(crate) fn options(&self) -> Vec<OsString> {
         let named = |option: &str| vec![option.into(), self.name.clone().into()];
         match self.kind {
             Kind::Library => vec!["--lib".into()],
@@ -108,7 +108,7 @@ impl Executable {
     }
 
     /// Its name, the same after each build of it.
-    pub fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         format!("{} {:?} {} {}", self.package.id, self.kind, self.name, self.is_test)
     }
 
@@ -130,11 +130,11 @@ impl fmt::Display for Executable {
 
 /// A way to start an executable.
 #[derive(Clone, Debug)]
-pub struct Launch {
+pub(crate) struct Launch {
     /// The runner with its arguments, if there is one, and the executable.
     words: Vec<OsString>,
     /// Where it works.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     /// What cargo sets for it.
     variables: BTreeMap<String, OsString>,
     executable: PathBuf,
@@ -142,20 +142,20 @@ pub struct Launch {
 
 /// What all executables of a build have in common.
 #[derive(Debug)]
-pub struct Launcher<'a> {
+pub(crate) struct Launcher<'a> {
     /// Cargo's configuration.
-    pub config: &'a Config,
+    pub(crate) config: &'a Config,
     /// The workspace.
-    pub workspace: &'a Workspace,
+    pub(crate) workspace: &'a Workspace,
     /// What was built.
-    pub artifacts: &'a Artifacts,
+    pub(crate) artifacts: &'a Artifacts,
     /// Where the standard library is.
-    pub libdir: Option<&'a Path>,
+    pub(crate) libdir: Option<&'a Path>,
 }
 
 impl Launcher<'_> {
     /// How cargo would start `executable` for this subcommand.
-    pub fn launch(&self, executable: &Executable, subcommand: Subcommand) -> Launch {
+    pub(crate) fn launch(&self, executable: &Executable, subcommand: Subcommand) -> Launch {
         let mut words = self.config.runner.clone();
         words.push(executable.path.clone().into());
         let directory = match subcommand {
@@ -269,7 +269,7 @@ fn rust_version(version: &cargo_metadata::semver::Version) -> String {
 
 impl Launch {
     /// The command, with these arguments.
-    pub fn command(&self, arguments: &[OsString]) -> Command {
+    pub(crate) fn command(&self, arguments: &[OsString]) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).args(arguments).current_dir(&self.directory);
         super::scrub(&mut command);
@@ -278,7 +278,7 @@ impl Launch {
     }
 
     /// The words of the command.
-    pub fn words(&self) -> &[OsString] {
+    pub(crate) fn words(&self) -> &[OsString] {
         &self.words
     }
 
@@ -287,7 +287,7 @@ impl Launch {
     ///
     /// # Errors
     /// If the executable cannot be read.
-    pub fn needed_variables(&self, libraries: &[PathBuf]) -> std::io::Result<BTreeMap<String, OsString>> {
+    pub(crate) fn needed_variables(&self, libraries: &[PathBuf]) -> std::io::Result<BTreeMap<String, OsString>> {
         let bytes = fs_err::read(&self.executable)?;
         let names = |text: &[u8]| memchr::memmem::find(&bytes, text).is_some();
         let names_library = |path: &PathBuf| path.file_name().is_some_and(|name| names(name.as_encoded_bytes()));

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, process::Command};
 use crate::{
     cargo::{Output, Project, Subcommand, With},
     fixture::Fixture,
-    interrupt::Interrupt,
+    process::interrupt::Interrupt,
 };
 
 /// Writes its variables, directory and arguments to a file.

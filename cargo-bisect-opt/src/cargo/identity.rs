@@ -12,7 +12,7 @@ use std::{
 
 /// A file as it was built.
 #[derive(Clone, Debug)]
-pub struct BuiltFile {
+pub(crate) struct BuiltFile {
     path: PathBuf,
     identity: Option<Identity>,
 }
@@ -27,17 +27,17 @@ struct Identity {
 
 impl BuiltFile {
     /// The file that is there now.
-    pub fn new(path: &Path) -> Self {
+    pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), identity: identity(path) }
     }
 
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Whether it is another one by now, or gone.
-    pub fn is_exchanged(&self) -> bool {
+    pub(crate) fn is_exchanged(&self) -> bool {
         self.identity != identity(&self.path)
     }
 }

@@ -38,26 +38,26 @@ const UNLISTED: [&str; 5] = ["--all", "--build-plan", "--out-dir", "-C", "-m"];
 
 /// The options of one of cargo's subcommands.
 #[derive(Debug)]
-pub struct Known {
+pub(crate) struct Known {
     subcommand: Subcommand,
     listed: OnceLock<Option<BTreeSet<String>>>,
 }
 
 impl Known {
     /// Those of this subcommand.
-    pub fn of(subcommand: Subcommand) -> Self {
+    pub(crate) fn of(subcommand: Subcommand) -> Self {
         Self { subcommand, listed: OnceLock::new() }
     }
 
     /// The first option among these arguments that cargo does not know. Nothing if cargo cannot be asked: it speaks for itself
     /// when it builds.
-    pub fn first_unknown(&self, words: &[OsString]) -> Option<String> {
+    pub(crate) fn first_unknown(&self, words: &[OsString]) -> Option<String> {
         let names = Arguments::parse(self.subcommand, words).names;
         names.into_iter().find(|name| !self.is_known(name))
     }
 
     /// All that it lists.
-    pub fn options(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn options(&self) -> impl Iterator<Item = String> {
         self.listed().into_iter().flatten().cloned()
     }
 

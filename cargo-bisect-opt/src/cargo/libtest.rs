@@ -9,20 +9,20 @@ use std::{
 };
 
 /// The exit status of the harness when a test has failed; after a crash it is another.
-pub const FAILED: i32 = 101;
+pub(crate) const FAILED: i32 = 101;
 
 /// A test that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailedTest {
+pub(crate) struct FailedTest {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What it printed, as far as the harness shows that.
-    pub printed: String,
+    pub(crate) printed: String,
 }
 
 /// The tests that failed, in the order of the final list, from the output of a test executable that ended with [`FAILED`].
 /// `None` if there is no such list: it is another harness.
-pub fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
+pub(crate) fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let lines: Vec<_> = text.lines().collect();
     let summary = lines.iter().rposition(|line| line.starts_with("test result: "))?;
@@ -58,7 +58,7 @@ fn printed<'a>(lines: &[&str], names: &[&'a str]) -> HashMap<&'a str, String> {
 
 /// The names of the tests that are said to have failed one by one: all there is to go by if the executable did not come to
 /// its end.
-pub fn failed_before_the_end(output: &[u8]) -> Vec<String> {
+pub(crate) fn failed_before_the_end(output: &[u8]) -> Vec<String> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let name = |line: &str| {
         let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
@@ -68,7 +68,7 @@ pub fn failed_before_the_end(output: &[u8]) -> Vec<String> {
 }
 
 /// The names of the tests that have ended, in whichever way, if the executable has not.
-pub fn ended_tests(output: &[u8]) -> HashSet<String> {
+pub(crate) fn ended_tests(output: &[u8]) -> HashSet<String> {
     const RESULTS: [&str; 4] = ["ok", "FAILED", "ignored", "bench:"];
     let text = without_colour(&String::from_utf8_lossy(output));
     let named = text.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
@@ -79,7 +79,7 @@ pub fn ended_tests(output: &[u8]) -> HashSet<String> {
 }
 
 /// The names of the tests that the harness lists if it is asked to.
-pub fn listed_tests(output: &[u8]) -> Vec<String> {
+pub(crate) fn listed_tests(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
     let name = |line: &str| line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark")).map(str::to_owned);
     text.lines().filter_map(name).collect()
@@ -92,7 +92,7 @@ fn failed_count(summary: &str) -> Option<usize> {
 }
 
 /// How many tests the harness set out to run; `None` if it did not say so.
-pub fn started_tests(output: &[u8]) -> Option<usize> {
+pub(crate) fn started_tests(output: &[u8]) -> Option<usize> {
     let text = String::from_utf8_lossy(output);
     text.lines().find_map(|line| {
         let count = line.strip_prefix("running ")?;
@@ -101,7 +101,7 @@ pub fn started_tests(output: &[u8]) -> Option<usize> {
 }
 
 /// How many tests the harness runs at once, given these arguments.
-pub fn threads(arguments: &[OsString]) -> usize {
+pub(crate) fn threads(arguments: &[OsString]) -> usize {
     let mut words = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
     let mut asked = None;
     while let Some(word) = words.next() {
@@ -135,7 +135,7 @@ const WITH_VALUE: [&str; 6] = ["--color", "--format", "--logfile", "--shuffle-se
 
 /// The arguments that run exactly `tests`, with the user's `arguments` otherwise: what selects tests by name is replaced;
 /// `--ignored`, `--include-ignored` and everything else stays.
-pub fn repeat(arguments: &[OsString], tests: &[impl AsRef<OsStr>]) -> Vec<OsString> {
+pub(crate) fn repeat(arguments: &[OsString], tests: &[impl AsRef<OsStr>]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {

@@ -13,14 +13,11 @@ use super::{
     Workspace,
     build::Flags,
     executable::Launcher,
+    graph::Package,
+    profiles::Profiles,
     toggles::{self, Libraries, Toggle},
 };
-use crate::{
-    codegen::{graph::Package, profiles::Profiles},
-    interrupt::Interrupt,
-    owned_dir::OwnedDir,
-    process::{self, Ending, Job},
-};
+use crate::process::{self, Ending, Job, interrupt::Interrupt, owned_dir::OwnedDir};
 
 /// Listing the toggles takes no time; a program that does not come back is not listing them.
 const LISTING: Duration = Duration::from_secs(30);
@@ -29,11 +26,11 @@ const LIST: usize = 64 << 20;
 
 /// A project, with the user's arguments and configuration.
 #[derive(Debug)]
-pub struct Project {
+pub(crate) struct Project {
     /// Whether it is tested, its program run, or only built.
-    pub subcommand: Subcommand,
+    pub(crate) subcommand: Subcommand,
     /// Where cargo works.
-    pub directory: PathBuf,
+    pub(crate) directory: PathBuf,
     arguments: Arguments,
     config: Config,
     workspace: Workspace,
@@ -47,17 +44,17 @@ pub struct Project {
 
 /// What one build has beyond the user's arguments.
 #[derive(Clone, Debug, Default)]
-pub struct With {
+pub(crate) struct With {
     /// Variables, for the compiler to see.
-    pub variables: BTreeMap<String, OsString>,
+    pub(crate) variables: BTreeMap<String, OsString>,
     /// Flags for the compiler.
-    pub flags: Vec<String>,
+    pub(crate) flags: Vec<String>,
     /// Settings that go over those of configuration files, as for `--config`.
-    pub settings: Vec<String>,
+    pub(crate) settings: Vec<String>,
     /// Only these of the targets that the user's arguments choose among, as cargo's options.
-    pub only: Option<Vec<OsString>>,
+    pub(crate) only: Option<Vec<OsString>>,
     /// Nothing of ours, and no debug information that the user has not asked for.
-    pub is_plain: bool,
+    pub(crate) is_plain: bool,
 }
 
 impl Project {
@@ -65,7 +62,7 @@ impl Project {
     ///
     /// # Errors
     /// If they, the configuration or the workspace are not as they should be.
-    pub fn load(
+    pub(crate) fn load(
         subcommand: Subcommand,
         cargo_words: &[OsString],
         target_words: &[OsString],
@@ -105,17 +102,17 @@ impl Project {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn scratch(&self) -> io::Result<OwnedDir> {
+    pub(crate) fn scratch(&self) -> io::Result<OwnedDir> {
         self.slot_dirs.scratch()
     }
 
     /// The directory of the workspace.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.workspace.root()
     }
 
     /// What the compiler in use says of itself; empty if it does not.
-    pub fn rustc_version(&self) -> String {
+    pub(crate) fn rustc_version(&self) -> String {
         self.config.rustc_version().unwrap_or_default()
     }
 
@@ -123,18 +120,18 @@ impl Project {
     ///
     /// # Errors
     /// If cargo cannot say what the packages are.
-    pub fn packages(&self) -> Result<Vec<Package>, CargoError> {
+    pub(crate) fn packages(&self) -> Result<Vec<Package>, CargoError> {
         let tests = self.arguments.has_development(self.subcommand);
         self.workspace.graph(&self.config, &self.arguments, tests, &self.profiles().named_packages())
     }
 
     /// Whether the user says which packages of the workspace are built.
-    pub fn names_packages(&self) -> bool {
+    pub(crate) fn names_packages(&self) -> bool {
         !self.arguments.packages.is_empty()
     }
 
     /// Whether the profile of this build has the crates optimized together where they are linked.
-    pub fn has_lto(&self) -> bool {
+    pub(crate) fn has_lto(&self) -> bool {
         self.profiles().has_lto(&self.profile(), |name| std::env::var(name).ok())
     }
 
@@ -143,17 +140,17 @@ impl Project {
     }
 
     /// The target that is compiled for.
-    pub fn triple(&self) -> &str {
+    pub(crate) fn triple(&self) -> &str {
         &self.config.triple
     }
 
     /// The name of the profile.
-    pub fn profile(&self) -> String {
+    pub(crate) fn profile(&self) -> String {
         self.arguments.profile()
     }
 
     /// The user's own wrapper of rustc.
-    pub fn rustc_wrapper(&self) -> Option<&Path> {
+    pub(crate) fn rustc_wrapper(&self) -> Option<&Path> {
         self.config.rustc_wrapper.as_deref()
     }
 
@@ -161,7 +158,7 @@ impl Project {
     ///
     /// # Errors
     /// See [`Build::run`].
-    pub fn build(
+    pub(crate) fn build(
         &self,
         with: &With,
         output: Output<'_>,
@@ -176,7 +173,7 @@ impl Project {
     ///
     /// # Errors
     /// See [`Build::run`]; or if there is no room for the slot.
-    pub fn build_in(
+    pub(crate) fn build_in(
         &self,
         slot: usize,
         with: &With,
@@ -192,7 +189,7 @@ impl Project {
     ///
     /// # Errors
     /// See [`Build::attempt`]; or if there is no room for the slot.
-    pub fn attempt_in(
+    pub(crate) fn attempt_in(
         &self,
         slot: usize,
         with: &With,
@@ -206,7 +203,7 @@ impl Project {
     }
 
     /// That a build failed, in words for the user.
-    pub fn build_error(&self, built: &Built) -> CargoError {
+    pub(crate) fn build_error(&self, built: &Built) -> CargoError {
         built.to_error(self.prepare_build(Path::new(""), &With::default(), Output::Shown).describe())
     }
 
@@ -229,7 +226,7 @@ impl Project {
     ///
     /// # Errors
     /// If there is none, but for a subcommand that runs none; or several programs, of which cargo would run one.
-    pub fn executables<'a>(&self, artifacts: &'a Artifacts) -> Result<Vec<&'a Executable>, CargoError> {
+    pub(crate) fn executables<'a>(&self, artifacts: &'a Artifacts) -> Result<Vec<&'a Executable>, CargoError> {
         let all = artifacts.executables.iter();
         match self.subcommand {
             Subcommand::Build | Subcommand::Check => Ok(Vec::new()),
@@ -258,14 +255,14 @@ impl Project {
     }
 
     /// How cargo would start an executable.
-    pub fn launch(&self, artifacts: &Artifacts, executable: &Executable) -> Launch {
+    pub(crate) fn launch(&self, artifacts: &Artifacts, executable: &Executable) -> Launch {
         let launcher =
             Launcher { config: &self.config, workspace: &self.workspace, artifacts, libdir: self.libdir.as_deref() };
         launcher.launch(executable, self.subcommand)
     }
 
     /// The arguments of the executables.
-    pub fn arguments(&self) -> Vec<OsString> {
+    pub(crate) fn arguments(&self) -> Vec<OsString> {
         let mut arguments = self.arguments.words.clone();
         if self.subcommand == Subcommand::Run && !arguments.is_empty() && !self.target_words.is_empty() {
             // Behind the first of the program's arguments, cargo does not take `--` for itself.
@@ -276,7 +273,7 @@ impl Project {
     }
 
     /// Whether the command line says which tests are run.
-    pub fn names_tests(&self) -> bool {
+    pub(crate) fn names_tests(&self) -> bool {
         !self.arguments.words.is_empty() || !self.target_words.is_empty()
     }
 
@@ -284,7 +281,7 @@ impl Project {
     ///
     /// # Errors
     /// If an executable cannot be read or started, or does not come back.
-    pub fn toggles(
+    pub(crate) fn toggles(
         &self,
         artifacts: &Artifacts,
         scratch: &Path,
@@ -318,12 +315,12 @@ impl Project {
     }
 
     /// The command that a user would type for it, on one line.
-    pub fn command_line(&self) -> String {
-        crate::shell::line(self.command_words(&[], &self.target_words))
+    pub(crate) fn command_line(&self) -> String {
+        process::shell::line(self.command_words(&[], &self.target_words))
     }
 
     /// The words with which a user would have cargo build and run, with these settings, and these arguments behind `--`.
-    pub fn command_words(&self, settings: &[String], target_words: &[OsString]) -> Vec<OsString> {
+    pub(crate) fn command_words(&self, settings: &[String], target_words: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
         words.extend(self.arguments.typed.iter().cloned());
         // Of two that say different things, the last counts.
@@ -336,7 +333,7 @@ impl Project {
     }
 
     /// The user's flags for the compiler.
-    pub fn flags(&self) -> &[String] {
+    pub(crate) fn flags(&self) -> &[String] {
         &self.config.rustflags
     }
 }
@@ -344,12 +341,12 @@ impl Project {
 #[cfg(test)]
 impl Project {
     /// Cargo as it is run for a build.
-    pub fn cargo_for_tests(&self, with: &With) -> std::process::Command {
+    pub(crate) fn cargo_for_tests(&self, with: &With) -> std::process::Command {
         self.prepare_build(&self.target_dir(), with, Output::Shown).command()
     }
 
     /// Where it builds.
-    pub fn target_dir(&self) -> PathBuf {
+    pub(crate) fn target_dir(&self) -> PathBuf {
         self.slot_dirs.get(0, false, &Interrupt::default()).unwrap().path().to_owned()
     }
 }

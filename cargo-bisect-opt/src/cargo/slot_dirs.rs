@@ -13,17 +13,17 @@ use std::{
 
 use super::{
     CargoError,
-    seed::{OF_ONE_SEARCH, SeedError, seed},
+    clone_target_dir::{OF_ONE_SEARCH, SeedError, seed},
     target_lock::{self, Lock},
 };
-use crate::{interrupt::Interrupt, owned_dir::OwnedDir};
+use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
 
 /// The lock that is held while something is built in the first directory, or copied from it.
 const BUILDS: &str = "builds";
 
 /// Target directories, made when they are first needed.
 #[derive(Debug)]
-pub struct SlotDirs {
+pub(crate) struct SlotDirs {
     first: PathBuf,
     workspace: PathBuf,
     /// Locked while a copy is made, and while something is built in the first.
@@ -41,21 +41,21 @@ struct Held {
 
 /// A target directory; nobody copies it as long as this is held.
 #[derive(Debug)]
-pub struct SlotDir<'a> {
+pub(crate) struct SlotDir<'a> {
     path: PathBuf,
     _first: Option<(MutexGuard<'a, Held>, Lock)>,
 }
 
 impl SlotDir<'_> {
     /// Where it is.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl SlotDirs {
     /// Those of a workspace that builds in `first`.
-    pub fn new(first: &Path, workspace: &Path) -> Self {
+    pub(crate) fn new(first: &Path, workspace: &Path) -> Self {
         Self { first: first.to_owned(), workspace: workspace.to_owned(), held: Mutex::default() }
     }
 
@@ -63,7 +63,7 @@ impl SlotDirs {
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn scratch(&self) -> io::Result<OwnedDir> {
+    pub(crate) fn scratch(&self) -> io::Result<OwnedDir> {
         fs_err::create_dir_all(&self.first)?;
         OwnedDir::new_in(&std::path::absolute(&self.first)?, OF_ONE_SEARCH)
     }
@@ -73,7 +73,7 @@ impl SlotDirs {
     ///
     /// # Errors
     /// If it cannot be made, or is not to be made any more.
-    pub fn get(&self, slot: usize, seeds: bool, interrupt: &Interrupt) -> Result<SlotDir<'_>, CargoError> {
+    pub(crate) fn get(&self, slot: usize, seeds: bool, interrupt: &Interrupt) -> Result<SlotDir<'_>, CargoError> {
         // What a panic has left is at worst a copy too many.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.search.is_none() {

@@ -15,22 +15,22 @@ use std::{
 };
 
 use super::CargoError;
-use crate::interrupt::Interrupt;
+use crate::process::interrupt::Interrupt;
 
 /// The directory with the files that are locked, in the target directory.
-pub const LOCKS: &str = ".bisect-opt-locks";
+pub(crate) const LOCKS: &str = ".bisect-opt-locks";
 /// How often to see whether a lock is free: nothing waits for it and for Ctrl-C at once.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
 
 /// Holds a lock until it is dropped.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "its end gives the lock back")] File);
+pub(crate) struct Lock(#[expect(dead_code, reason = "its end gives the lock back")] File);
 
 /// The lock of this name in a target directory. If another process has it, this says what it waits for: `what`.
 ///
 /// # Errors
 /// If the file cannot be made, or the user does not want to wait.
-pub fn take(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Lock, CargoError> {
+pub(crate) fn take(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Lock, CargoError> {
     let file = open(target_dir, name)
         .map_err(|error| CargoError::Usage(format!("{error}; choose another directory with `--target-dir`")))?;
     let mut has_said = false;
@@ -51,7 +51,7 @@ pub fn take(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) ->
 ///
 /// # Errors
 /// See [`take`].
-pub fn share(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Arc<Lock>, CargoError> {
+pub(crate) fn share(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Arc<Lock>, CargoError> {
     static HELD: Mutex<BTreeMap<PathBuf, Weak<Lock>>> = Mutex::new(BTreeMap::new());
     // What is in there is right at any moment.
     let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ pub fn share(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -
 ///
 /// # Errors
 /// If the file cannot be made.
-pub fn try_take(target_dir: &Path, name: &str) -> io::Result<Option<Lock>> {
+pub(crate) fn try_take(target_dir: &Path, name: &str) -> io::Result<Option<Lock>> {
     let file = open(target_dir, name)?;
     Ok((!is_taken(&file)).then(|| Lock(file)))
 }

@@ -14,31 +14,31 @@ use bisect_core::{ChangeId, Matcher, Pattern};
 use memchr::memmem;
 use serde::{Serialize, Serializer};
 
-use crate::{reports::Reports, target::Kind, words::nearest};
+use crate::{lab::target::Kind, report::scan::Reports, units::nearest};
 
 /// `1`: the program lists its toggles and exits.
-pub const VARIABLE: &str = "BISECT_TOGGLES";
+pub(crate) const VARIABLE: &str = "BISECT_TOGGLES";
 
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct Toggle {
+pub(crate) struct Toggle {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// What its changes are.
     #[serde(rename = "kind")]
-    pub key: Key,
+    pub(crate) key: Key,
     /// Where it is.
-    pub place: Place,
+    pub(crate) place: Place,
     /// What it does when nobody searches.
-    pub default: String,
+    pub(crate) default: String,
     /// What is known only of those that are decided while compiling.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub build: Option<BuildTime>,
+    pub(crate) build: Option<BuildTime>,
 }
 
 /// A place in the source, as the runtime names it; ordered as one reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub(crate) struct Place {
     file: String,
     line: u32,
     column: u32,
@@ -46,7 +46,7 @@ pub struct Place {
 
 /// A [`Kind`] in the order and the words of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
+pub(crate) enum Key {
     /// See [`Kind::Site`].
     Site,
     /// See [`Kind::Caller`].
@@ -59,14 +59,14 @@ pub enum Key {
 
 /// What the list says about a change that is decided while compiling.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct BuildTime {
+pub(crate) struct BuildTime {
     /// The change's ID.
     #[serde(serialize_with = "id")]
-    pub id: ChangeId,
+    pub(crate) id: ChangeId,
     /// `name@version`
-    pub package: String,
+    pub(crate) package: String,
     /// Whether it is compiled in.
-    pub compiled_in: bool,
+    pub(crate) compiled_in: bool,
 }
 
 impl Place {
@@ -103,7 +103,7 @@ impl Key {
     }
 
     /// As the rest of the driver says it.
-    pub fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> Kind {
         match self {
             Key::Site => Kind::Site,
             Key::Caller => Kind::Caller,
@@ -125,7 +125,7 @@ fn id<S: Serializer>(id: &ChangeId, serializer: S) -> Result<S::Ok, S::Error> {
 }
 
 /// The toggles that a program listed, in whatever else it printed.
-pub fn parse(output: &[u8]) -> BTreeSet<Toggle> {
+pub(crate) fn parse(output: &[u8]) -> BTreeSet<Toggle> {
     String::from_utf8_lossy(output).lines().filter_map(line).collect()
 }
 
@@ -154,14 +154,14 @@ fn line(line: &str) -> Option<Toggle> {
 
 /// The shared libraries that contain the runtime: a program that names one of them has toggles.
 #[derive(Debug, Default)]
-pub struct Libraries(Vec<String>);
+pub(crate) struct Libraries(Vec<String>);
 
 impl Libraries {
     /// Those of `files` that contain the runtime.
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub fn among(files: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
+    pub(crate) fn among(files: impl IntoIterator<Item = PathBuf>) -> io::Result<Self> {
         let mut names = Vec::new();
         for file in files {
             if has_runtime(&fs_err::read(&file)?) {
@@ -172,7 +172,7 @@ impl Libraries {
     }
 
     /// Whether the program with these bytes would list its toggles if asked.
-    pub fn or_runtime_in(&self, program: &[u8]) -> bool {
+    pub(crate) fn or_runtime_in(&self, program: &[u8]) -> bool {
         has_runtime(program) || self.0.iter().any(|name| memmem::find(program, name.as_bytes()).is_some())
     }
 }
@@ -182,7 +182,7 @@ fn has_runtime(bytes: &[u8]) -> bool {
 }
 
 /// Reports, in the place of a program, the changes of the toggles with these names that the pattern selects.
-pub fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, reports: &mut Reports) {
+pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, reports: &mut Reports) {
     let Some(matcher) = Matcher::new(pattern) else { return };
     for toggle in toggles.iter().filter(|toggle| names.contains(&toggle.name)) {
         if let Some(build) = toggle.build.as_ref().filter(|build| matcher.should_report(build.id)) {
@@ -193,18 +193,18 @@ pub fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, r
 
 /// The toggles that are searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
+pub(crate) struct Choice {
     /// Their names; empty: all that are decided at run time.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Whether they are decided while compiling.
-    pub build_time: bool,
+    pub(crate) build_time: bool,
     /// What the user should know about it.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// Why there is nothing to search.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChoiceError {
+pub(crate) enum ChoiceError {
     /// No program has any.
     #[error(
         "no toggle in any executable of this build\n\
@@ -237,7 +237,7 @@ pub enum ChoiceError {
 
 impl ChoiceError {
     /// Whether other words on the command line would help.
-    pub fn is_usage(&self) -> bool {
+    pub(crate) fn is_usage(&self) -> bool {
         !matches!(self, ChoiceError::NoToggles)
     }
 }
@@ -254,7 +254,7 @@ fn quoted(names: &[String]) -> String {
 ///
 /// # Errors
 /// See [`ChoiceError`].
-pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, ChoiceError> {
+pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, ChoiceError> {
     let (build, runtime): (Vec<_>, Vec<_>) = toggles.iter().partition(|toggle| toggle.build.is_some());
     let names = |toggles: &[&Toggle]| {
         let names: BTreeSet<_> = toggles.iter().map(|toggle| toggle.name.clone()).collect();
@@ -295,7 +295,7 @@ pub fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, C
 }
 
 /// The toggles as a table for people.
-pub struct Table<'a>(pub &'a BTreeSet<Toggle>);
+pub(crate) struct Table<'a>(pub(crate) &'a BTreeSet<Toggle>);
 
 impl fmt::Debug for Table<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -10,12 +10,12 @@ use bisect_core::{Matcher, Pattern};
 use super::toggles::Toggle;
 
 /// What the names of the variables begin with.
-pub const PREFIX: &str = "BISECT_BUILD_";
+pub(crate) const PREFIX: &str = "BISECT_BUILD_";
 
 /// The variables of the packages with changes; those that are not there must be unset.
 ///
 /// Of `toggles`, only those called one of `names` follow the pattern. The others stay on.
-pub fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -> BTreeMap<String, String> {
+pub(crate) fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -> BTreeMap<String, String> {
     let matcher = Matcher::new(pattern);
     // Of each package: its changes as the variable names them, and whether they are on.
     let mut packages: BTreeMap<String, BTreeMap<String, bool>> = BTreeMap::new();
@@ -32,7 +32,7 @@ pub fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -
 }
 
 /// The name of the variable with this prefix for a package, `name@version`: such as every shell passes on.
-pub fn name(prefix: &str, package: &str) -> String {
+pub(crate) fn name(prefix: &str, package: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     prefix.chars().chain(package.chars().map(plain)).collect()
 }

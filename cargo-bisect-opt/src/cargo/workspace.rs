@@ -8,12 +8,14 @@ use std::{
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 
-use super::{Arguments, CargoError, Config};
-use crate::codegen::graph::{self, Package as Compiled};
+use super::{
+    Arguments, CargoError, Config,
+    graph::{self, Package as Compiled},
+};
 
 /// What `cargo metadata` says about the workspace.
 #[derive(Debug)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     metadata: Metadata,
 }
 
@@ -22,7 +24,7 @@ impl Workspace {
     ///
     /// # Errors
     /// In cargo's words: there is no workspace, or its manifests are wrong.
-    pub fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
+    pub(crate) fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
         let mut options = arguments.of_workspace();
         options.push("--no-deps".into());
         Ok(Self { metadata: metadata(config, &options, None)? })
@@ -32,7 +34,7 @@ impl Workspace {
     ///
     /// # Errors
     /// If cargo cannot say.
-    pub fn graph(
+    pub(crate) fn graph(
         &self,
         config: &Config,
         arguments: &Arguments,
@@ -55,12 +57,12 @@ impl Workspace {
     }
 
     /// Its directory: rustc names files relative to it.
-    pub fn root(&self) -> PathBuf {
+    pub(crate) fn root(&self) -> PathBuf {
         self.metadata.workspace_root.clone().into()
     }
 
     /// Where the driver builds: beside what the user builds, never in its place.
-    pub fn build_directory(&self, config: &Config, arguments: &Arguments) -> PathBuf {
+    pub(crate) fn build_directory(&self, config: &Config, arguments: &Arguments) -> PathBuf {
         let users = match &arguments.target_dir {
             Some(dir) => config.directory.join(dir),
             None => self.metadata.target_directory.clone().into(),
@@ -69,7 +71,7 @@ impl Workspace {
     }
 
     /// A package of the workspace.
-    pub fn package(&self, id: &str) -> Option<&Package> {
+    pub(crate) fn package(&self, id: &str) -> Option<&Package> {
         self.metadata.packages.iter().find(|package| package.id.repr == id)
     }
 
@@ -77,7 +79,7 @@ impl Workspace {
     ///
     /// # Errors
     /// In cargo's words, if there is none, or more than one.
-    pub fn binary(&self, arguments: &Arguments) -> Result<Vec<OsString>, CargoError> {
+    pub(crate) fn binary(&self, arguments: &Arguments) -> Result<Vec<OsString>, CargoError> {
         match arguments.bins.len() + arguments.examples.len() {
             0 => {}
             1 => return Ok(Vec::new()),
@@ -140,7 +142,7 @@ fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) ->
 }
 
 /// Whether a package ID specification (`name`, `name@version`, or a URL) means this package.
-pub fn is_spec_of(spec: &str, package: &Package) -> bool {
+pub(crate) fn is_spec_of(spec: &str, package: &Package) -> bool {
     let (name, version) = (package.name.as_str(), package.version.to_string());
     spec == name
         || spec == package.id.repr

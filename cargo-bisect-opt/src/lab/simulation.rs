@@ -18,20 +18,20 @@ use std::{
 use bisect_core::search::{Noise, Options};
 use regex::Regex;
 
-use super::{Before, Lab};
+use super::{Before, Lab, target::Target};
 use crate::{
-    chance::Seed,
-    console::{Conclusion, Results, Trace},
-    events::{Answer, Event, Fact, Sink},
-    exit_code::Exit,
-    interrupt::Interrupt,
-    json::Json,
-    listeners::{Listener, Listeners},
-    noise,
-    repetition::Repetition,
-    run_dir::RunDir,
-    target::Target,
-    terminal::Terminal,
+    output::{
+        console::{Conclusion, Results, Trace},
+        events::{Answer, Event, Fact, Sink},
+        exit_status::Exit,
+        json::Json,
+        listeners::{Listener, Listeners},
+        noise,
+        run_dir::RunDir,
+        terminal::Terminal,
+    },
+    process::interrupt::Interrupt,
+    run::{repetition::Repetition, seed::Seed},
 };
 use behaviour::Settings;
 use fake_target::FakeTarget;

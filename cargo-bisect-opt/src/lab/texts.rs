@@ -14,9 +14,11 @@ use bisect_core::{
     search::{Question, Selection, Trial, TrialId, Verdict},
 };
 
-use super::Session;
+use super::{Session, target::Target, workers::Assignment};
 use crate::{
-    crew::Assignment, describe::Description, events::Event, repetition::Repetition, reports::Reports, target::Target,
+    output::events::Event,
+    report::{scan::Reports, text::Description},
+    run::repetition::Repetition,
 };
 
 /// The trial of all runs that ask for text. No search has as many trials.

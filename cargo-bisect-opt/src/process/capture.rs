@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::reports::{Reports, Scanner};
+use crate::report::scan::{Reports, Scanner};
 
 /// Of what a process prints, the log gets so many of the first bytes, and so many of the last.
 const LOG_END: usize = 1 << 20;

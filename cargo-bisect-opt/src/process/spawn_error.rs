@@ -9,7 +9,7 @@ use std::{
 
 /// Why a process could not be run.
 #[derive(Debug, thiserror::Error)]
-pub enum SpawnError {
+pub(crate) enum SpawnError {
     /// There is no such program.
     #[error("cannot start `{}`: {source}; {next}", program.display())]
     NotFound {

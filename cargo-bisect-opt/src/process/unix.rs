@@ -11,7 +11,7 @@ mod family;
 #[cfg(not(target_os = "linux"))]
 #[path = "unix/posix.rs"]
 mod family;
-pub mod guard;
+pub(crate) mod guard;
 mod leaders;
 mod session;
 
@@ -29,12 +29,9 @@ use rustix::{
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
-use self::{
-    family::{Family, LOOK_AGAIN, Member, Scope},
-    guard::Guarded,
-};
-use super::{Capture, Ending, GRACE, KILLED};
-use crate::interrupt::Interrupt;
+use super::{Capture, Ending, GRACE, KILLED, interrupt::Interrupt};
+use family::{Family, LOOK_AGAIN, Member, Scope};
+use guard::Guarded;
 
 /// Bytes that one read takes: what a pipe holds.
 const READ: usize = 64 << 10;
@@ -121,7 +118,7 @@ struct Follower<'a, 'b> {
     output: Option<PipeReader>,
     /// Gets a byte at each request to stop.
     wake: PipeReader,
-    _registration: crate::interrupt::Registration<'a>,
+    _registration: crate::process::interrupt::Registration<'a>,
     buffer: Box<[u8]>,
 }
 

@@ -10,8 +10,7 @@ use std::{
 
 use process_wrap::std::{ChildWrapper, CommandWrap, JobObject};
 
-use super::{Capture, Ending, KILLED};
-use crate::interrupt::Interrupt;
+use super::{Capture, Ending, KILLED, interrupt::Interrupt};
 
 /// How often to see whether the process has exited; nothing that can be waited for together with the output tells.
 const LOOK_AGAIN: Duration = Duration::from_millis(5);

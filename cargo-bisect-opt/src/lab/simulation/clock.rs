@@ -11,7 +11,7 @@ use std::{
 
 use bisect_core::{ChangeId, Field};
 
-use crate::interrupt::Interrupt;
+use crate::process::interrupt::Interrupt;
 
 /// A thread that takes longer to begin its run will not begin it. Tests do not depend on this but where they would hang.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);

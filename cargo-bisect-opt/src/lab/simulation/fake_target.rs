@@ -18,12 +18,14 @@ use super::{
     clock::{Cancelled, Clock, Steps},
 };
 use crate::{
-    calibration::Side,
-    events::{Change, Failed},
-    interrupt::Interrupt,
-    repetition::Repetition,
-    reports::{Reports, Scanner},
-    target::{Kind, Request, Run, RunError, Target},
+    lab::{
+        calibration::Side,
+        target::{Kind, Request, Run, RunError, Target},
+    },
+    output::events::{Change, Failed},
+    process::interrupt::Interrupt,
+    report::scan::{Reports, Scanner},
+    run::repetition::Repetition,
 };
 
 /// How long a logical step is, for people. A search of a thousand steps is too short for the hint that more runs at once

@@ -25,7 +25,7 @@ const VARIABLE: &str = "BISECT_OPT_GUARD";
 static GUARD: OnceLock<Option<Mutex<Child>>> = OnceLock::new();
 
 /// Starts a guard for this process. Where that is impossible there is none.
-pub fn start() {
+pub(crate) fn start() {
     GUARD.get_or_init(|| spawn().ok().map(Mutex::new));
 }
 
@@ -82,7 +82,7 @@ fn tell(line: &str) {
 }
 
 /// Whether this process is a guard; then it has done its work.
-pub fn main() -> bool {
+pub(crate) fn main() -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }

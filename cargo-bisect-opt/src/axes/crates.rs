@@ -1,0 +1,109 @@
+//! Packages as changes: which of them are compiled in the bad way.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::Path,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bisect_core::{ChangeId, Matcher, Pattern};
+
+use super::{
+    Level,
+    compilation::Compilation,
+    contrast::{Contrast, Settings},
+    stop_gap,
+};
+use crate::{
+    cargo::{Artifacts, With},
+    lab::target::Kind,
+    output::events::{Change, StopGap},
+    report::scan::Reports,
+};
+
+/// All packages of the graph.
+#[derive(Debug)]
+pub(crate) struct Crates {
+    compilation: Arc<Compilation>,
+    /// Those that are needed; before the first build, nothing is known of that.
+    needed: Mutex<Option<BTreeSet<ChangeId>>>,
+}
+
+impl Crates {
+    /// Those of this compilation.
+    pub(crate) fn new(compilation: Arc<Compilation>) -> Self {
+        Self { compilation, needed: Mutex::default() }
+    }
+}
+
+impl Level for Crates {
+    fn compilation(&self) -> &Compilation {
+        &self.compilation
+    }
+
+    fn name(&self) -> &'static str {
+        "crates"
+    }
+
+    fn subject(&self) -> String {
+        "crates".to_owned()
+    }
+
+    fn headline(&self, changes: usize) -> String {
+        let Contrast { good, bad } = &self.compilation.contrast;
+        let bad = if bad == &Settings::default() {
+            format!("by the {} profile", self.compilation.profile)
+        } else {
+            format!("with {bad}")
+        };
+        let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
+        let (these, make) = if changes == 1 { ("this crate", "makes") } else { ("these crates", "together make") };
+        format!("{these} compiled {bad}, not {good}, {make} the target fail")
+    }
+
+    fn build_with(&self, pattern: &Pattern) -> Option<With> {
+        Some(self.compilation.with(&self.bad(pattern), &BTreeMap::new()))
+    }
+
+    fn bad(&self, pattern: &Pattern) -> BTreeSet<ChangeId> {
+        let matcher = Matcher::new(pattern);
+        let is_bad = |change: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(*change));
+        self.compilation.packages.iter().map(|package| package.change).filter(is_bad).collect()
+    }
+
+    /// What a selection says of crates is reported of all of them that are needed, also if a build has failed: cargo may or
+    /// may not have come to compile them.
+    fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
+        let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(artifacts) = artifacts {
+            let built = self.compilation.see(artifacts, &self.bad(pattern));
+            if artifacts.is_complete {
+                needed.get_or_insert(built);
+            }
+        }
+        let matcher = Matcher::new(pattern);
+        for package in &self.compilation.packages {
+            let is_there = needed.as_ref().is_none_or(|needed| needed.contains(&package.change));
+            if is_there && matcher.as_ref().is_some_and(|matcher| matcher.should_report(package.change)) {
+                reports.add(package.change, &package.describe());
+            }
+        }
+        Ok(())
+    }
+
+    fn stop_gap(&self, ids: &[ChangeId], _: &[Change]) -> Option<StopGap> {
+        let packages: Vec<_> = ids.iter().filter_map(|&id| self.compilation.package(id)).collect();
+        stop_gap::of_crates(&self.compilation, &packages)
+    }
+
+    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
+        let package = self.compilation.package(id);
+        let file = package.map(|package| {
+            let path = &package.source;
+            path.strip_prefix(root).unwrap_or(path).display().to_string()
+        });
+        let name = package.map(|package| package.name.clone()).unwrap_or_default();
+        Change { file, ..Change::new(id, Kind::Crate, name, text) }
+    }
+}

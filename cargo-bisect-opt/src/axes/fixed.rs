@@ -1,0 +1,58 @@
+//! One build, whatever is enabled: to try something out.
+
+use std::{collections::BTreeSet, io, path::Path, sync::Arc};
+
+use bisect_core::{ChangeId, Pattern};
+
+use super::{Level, compilation::Compilation};
+use crate::{
+    cargo::{Artifacts, With},
+    lab::target::Kind,
+    output::events::Change,
+    report::scan::Reports,
+};
+
+/// No change at all.
+#[derive(Debug)]
+pub(crate) struct Fixed {
+    /// How things are compiled.
+    pub(crate) compilation: Arc<Compilation>,
+    /// The build.
+    pub(crate) build: With,
+    /// What is tried out, for people.
+    pub(crate) subject: String,
+}
+
+impl Level for Fixed {
+    fn compilation(&self) -> &Compilation {
+        &self.compilation
+    }
+
+    fn name(&self) -> &'static str {
+        "passes"
+    }
+
+    fn subject(&self) -> String {
+        self.subject.clone()
+    }
+
+    fn headline(&self, _: usize) -> String {
+        "this compilation makes the target fail".to_owned()
+    }
+
+    fn build_with(&self, _: &Pattern) -> Option<With> {
+        Some(self.build.clone())
+    }
+
+    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
+        BTreeSet::new()
+    }
+
+    fn report(&self, _: &Pattern, _: Option<&Artifacts>, _: &mut Reports) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+        Change::new(id, Kind::Pass, String::new(), text)
+    }
+}

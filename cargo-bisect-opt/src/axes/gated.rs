@@ -1,0 +1,394 @@
+//! What `bisect-rustc` decides as changes, in some packages: which functions are optimized, or which expressions mean what they
+//! mean in another edition.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use bisect_core::{ChangeId, Matcher, Pattern};
+use cargo_metadata::Edition;
+
+use super::{Level, compilation::Compilation, stop_gap};
+use crate::{
+    cargo::{Artifacts, With, graph::Package},
+    compiler::{
+        bisect_rustc,
+        plan::{self, Plan},
+    },
+    lab::target::Kind,
+    output::events::{Change, StopGap},
+    report::{scan::Reports, text::Description},
+    units::plural,
+};
+
+/// What the driver decides.
+#[derive(Debug)]
+pub(crate) struct Gated {
+    /// How things are compiled.
+    pub(crate) compilation: Arc<Compilation>,
+    /// The packages whose changes are searched: the driver compiles them, in the bad way.
+    pub(crate) packages: BTreeSet<ChangeId>,
+    /// `bisect-rustc`.
+    pub(crate) driver: PathBuf,
+    /// What is decided.
+    pub(crate) gates: Gates,
+    /// What is known of each package: one of which the same changes are selected is told the same, and not compiled again.
+    pub(crate) told: Mutex<BTreeMap<ChangeId, Told>>,
+}
+
+/// Which of the driver's gates are asked for.
+#[derive(Debug)]
+pub(crate) enum Gates {
+    /// Functions: whether they are optimized.
+    Functions {
+        /// Whether passes are off that optimize functions although they are not to be optimized.
+        is_strict: bool,
+        /// Whether functions of the standard library are among them, where they are compiled in these packages.
+        with_std: bool,
+    },
+    /// Expressions: whether they mean what they mean in another edition.
+    Expressions {
+        /// That edition.
+        edition: Edition,
+        /// Whether expressions are among them of which only the borrow checker can tell.
+        with_borrows: bool,
+    },
+}
+
+/// What is known of a package.
+#[derive(Debug, Default)]
+pub(crate) struct Told {
+    /// Changes that were met while it was compiled, and what was said of them: its own, and those of packages whose macros
+    /// it expands.
+    met: BTreeMap<ChangeId, Vec<String>>,
+    /// Patterns that were asked for; of those that say the same of all changes, the first.
+    patterns: Vec<Pattern>,
+    /// The places in each of the package's crates, and in macros that they expand, by the name of whose they are.
+    places: BTreeMap<String, Places>,
+}
+
+impl Level for Gated {
+    fn compilation(&self) -> &Compilation {
+        &self.compilation
+    }
+
+    fn name(&self) -> &'static str {
+        match self.gates {
+            Gates::Functions { .. } => "functions",
+            Gates::Expressions { .. } => "expressions",
+        }
+    }
+
+    fn subject(&self) -> String {
+        format!("{} in {}", self.name(), self.compilation.names(&self.packages))
+    }
+
+    fn headline(&self, changes: usize) -> String {
+        let makes = if changes == 1 { "makes" } else { "together make" };
+        match (&self.gates, changes) {
+            (Gates::Functions { .. }, 1) => format!("this function optimized, {makes} the target fail"),
+            (Gates::Functions { .. }, _) => format!("these functions optimized, {makes} the target fail"),
+            (Gates::Expressions { edition, .. }, 1) => {
+                format!("this expression, as in edition {edition}, {makes} the target fail")
+            }
+            (Gates::Expressions { edition, .. }, _) => {
+                format!("these expressions, as in edition {edition}, {makes} the target fail")
+            }
+        }
+    }
+
+    fn build_with(&self, pattern: &Pattern) -> Option<With> {
+        Some(self.build(self.gated().collect(), |package| Some(self.value(package, pattern))))
+    }
+
+    fn build_again(&self, pattern: &Pattern) -> Option<With> {
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let matcher = Matcher::new(pattern);
+        let is_on = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
+        // A function that is off makes a package another one than without the driver, an expression that is on does.
+        let is_about_code = self.is_about_optimization();
+        let is_asked = |package: &Package| is_about_code || of_package(&told, package).iter().any(is_on);
+        let expands = |package: &Package| told.get(&package.change).is_some_and(|told| told.met.keys().any(is_on));
+        let packages = self.gated().filter(|package| is_asked(package) || expands(package));
+        Some(self.build(packages.collect(), |package| is_asked(package).then(|| self.gates.value(pattern))))
+    }
+
+    fn is_about_optimization(&self) -> bool {
+        matches!(self.gates, Gates::Functions { .. })
+    }
+
+    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
+        self.packages.clone()
+    }
+
+    fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
+        let Some(artifacts) = artifacts else { return Ok(()) };
+        let (mut ids, mut texts) = (Vec::new(), BTreeMap::<ChangeId, Vec<String>>::new());
+        for package in self.gated() {
+            let (said, places) = self.read(package, pattern, artifacts)?;
+            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+            let told = told.entry(package.change).or_default();
+            for (name, found) in places {
+                told.places.entry(name).or_default().widen(found);
+            }
+            for &id in said.ids() {
+                told.met.entry(id).or_insert_with(|| said.text(id).to_vec());
+            }
+            // Of others' macros it may have been said for another of their patterns what was met; but that is always the same.
+            let is_new = |id: &ChangeId| id.in_crate(package.change) != *id && !said.ids().contains(id);
+            let of_others: Vec<_> = told.met.keys().copied().filter(is_new).collect();
+            for id in said.ids().iter().copied().chain(of_others) {
+                let text = texts.entry(id).or_insert_with(|| {
+                    ids.push(id);
+                    Vec::new()
+                });
+                text.extend_from_slice(&told.met[&id]);
+            }
+        }
+        let matcher = Matcher::new(pattern);
+        for id in ids {
+            // It may have been told another pattern that selects the same.
+            if matcher.as_ref().is_some_and(|matcher| matcher.should_report(id)) {
+                reports.add(id, &texts[&id].join("\n"));
+            }
+        }
+        Ok(())
+    }
+
+    fn stop_gap(&self, _: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+        let is_own = |change: &Change| change.file.as_deref().is_some_and(|file| Path::new(file).is_relative());
+        self.is_about_optimization().then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
+    }
+
+    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
+        let Description { place, frames, .. } = Description::parse(text);
+        match self.gates {
+            Gates::Functions { .. } => {
+                let name = frames.first().map(|frame| frame.function.clone()).unwrap_or_default();
+                let file = place.as_ref().map(|place| root.join(&place.file));
+                let defining = file.and_then(|file| self.compilation.defining(&file));
+                let package = defining.filter(|package| id.in_crate(package.change) != id).map(Package::describe);
+                Change { package, ..Change::new(id, Kind::Function, name, text).at(place) }
+            }
+            Gates::Expressions { .. } => {
+                let (end, form) = text.iter().find_map(|line| extent(line)).unzip();
+                let mut details = Vec::new();
+                // Several crates may tell of what a macro writes.
+                for detail in text.iter().filter_map(|line| line.strip_prefix("    ")) {
+                    if extent(detail).is_none() && !details.iter().any(|known| known == detail) {
+                        details.push(detail.to_owned());
+                    }
+                }
+                let frames = frames.into_iter().take(1).collect();
+                // Without an extent it is about all expressions of a kind in the crate.
+                let name = form.unwrap_or("type of what never returns").to_owned();
+                Change { end, frames, details, ..Change::new(id, Kind::Expression, name, text).at(place) }
+            }
+        }
+    }
+
+    fn summary(&self) -> Option<String> {
+        let Gates::Expressions { edition, .. } = self.gates else { return None };
+        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut places = BTreeMap::<_, Places>::new();
+        for (package, told) in told.iter() {
+            for (name, found) in &told.places {
+                // Whose macros are expanded in several packages has the same changes in each.
+                let package = Some(package).filter(|_| !name.ends_with(MACROS));
+                places.entry((package, name)).or_default().widen(*found);
+            }
+        }
+        let sum = |of: fn(&Places) -> usize| places.values().map(of).sum::<usize>();
+        let (all, borrowing) = (sum(|places| places.all), sum(|places| places.borrowing));
+        let is_drop = |text: &[String]| text.first().is_some_and(|line| line.ends_with(" drops"));
+        let met = told.values().flat_map(|told| &told.met).filter(|(_, text)| is_drop(text));
+        let dropping = met.map(|(id, _)| id).collect::<BTreeSet<_>>().len();
+        let drop = if dropping == 1 { "drops" } else { "drop" };
+        let others = match borrowing {
+            0 => String::new(),
+            _ => format!(", and of {borrowing} more only the borrow checker can tell"),
+        };
+        (all > 0).then(|| {
+            let places = plural(all, "place");
+            format!("of {places} that edition {edition} speaks of, {dropping} {drop} something elsewhere then{others}")
+        })
+    }
+}
+
+/// How many places there are in a crate, or in its macros where others expand them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Places {
+    all: usize,
+    /// Those of which only the borrow checker can tell.
+    borrowing: usize,
+}
+
+/// How the driver says that it is about the macros of a crate.
+const MACROS: &str = "'s macros";
+
+impl Places {
+    /// What the driver says beside its reports, and of which crate or whose macros.
+    fn parse(line: &str) -> Option<(&str, Self)> {
+        let rest = line.strip_prefix("bisect-rustc: ")?;
+        let (all, rest) = rest.split_once(" of ")?.1.split_once(" places of ")?;
+        let (place, rest) = rest.split_once(" drop ")?;
+        let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
+        let [all, borrowing] = [all, borrowing].map(|number| number.parse().ok());
+        let name = place.split_once(" in ").map_or(place, |(name, _)| name);
+        Some((name, Self { all: all?, borrowing: borrowing? }))
+    }
+
+    /// A library and its tests are one crate, and macros are the same wherever they are expanded: the most that was found
+    /// counts.
+    fn widen(&mut self, other: Self) {
+        *self = Self { all: self.all.max(other.all), borrowing: self.borrowing.max(other.borrowing) };
+    }
+}
+
+/// Adds what the driver has said about a crate to what is known of the crates of its package.
+fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
+    for (name, found) in said.lines().filter_map(Places::parse) {
+        places.entry(name.to_owned()).or_default().widen(found);
+    }
+}
+
+/// Where an expression ends, and of which form it is: `expression: 7:14-7:101 if let`.
+fn extent(line: &str) -> Option<((u32, u32), &str)> {
+    let (range, form) = line.trim_start().strip_prefix("expression: ")?.split_once(' ')?;
+    let (line, column) = range.split_once('-')?.1.split_once(':')?;
+    Some(((line.parse().ok()?, column.parse().ok()?), form))
+}
+
+impl Gated {
+    /// The packages that the driver compiles: those that are searched and, where it is about expressions, those that may
+    /// expand their macros.
+    fn gated(&self) -> impl Iterator<Item = &Package> {
+        let expands = |package: &Package| !self.packages.is_disjoint(&package.needs);
+        let is_about_source = matches!(self.gates, Gates::Expressions { .. });
+        let packages = self.compilation.packages.iter();
+        packages.filter(move |package| self.packages.contains(&package.change) || is_about_source && expands(package))
+    }
+
+    fn plan(&self) -> Plan {
+        let mut plan = Plan { driver: Some(self.driver.clone()), ..self.compilation.plan(true) };
+        if let Gates::Functions { is_strict: true, .. } = self.gates {
+            plan.flags.push(bisect_rustc::WITHOUT_MODULE_PASSES.to_owned());
+        }
+        plan
+    }
+
+    /// The build in which the driver compiles these packages, and is told so about each of them that is searched.
+    fn build(&self, packages: Vec<&Package>, value: impl Fn(&Package) -> Option<String>) -> With {
+        let plan = self.plan();
+        let plans: BTreeMap<_, _> = packages.iter().map(|package| (package.change, plan.clone())).collect();
+        let mut with = self.compilation.with(&plans.keys().copied().collect(), &plans);
+        let searched = packages.into_iter().filter(|package| self.packages.contains(&package.change));
+        let values = searched.filter_map(|package| Some((package.driver_variable(), value(package)?.into())));
+        with.variables.extend(values);
+        with
+    }
+
+    /// What the driver has said while it compiled a package: changes, and how many places there are.
+    fn read(
+        &self,
+        package: &Package,
+        pattern: &Pattern,
+        artifacts: &Artifacts,
+    ) -> io::Result<(Reports, BTreeMap<String, Places>)> {
+        let plan = self.plan().value().unwrap_or_default();
+        let is_searched = self.packages.contains(&package.change);
+        let value = if is_searched { self.value(package, pattern) } else { String::new() };
+        let directory = plan::told(&artifacts.store(), &package.variable(), [&plan, &value]);
+        let (mut said, mut places) = (Reports::new(true), BTreeMap::new());
+        for file in plan::kept(&directory, &artifacts.stems)?.values() {
+            said.read_file(file)?;
+            if let Gates::Expressions { .. } = self.gates {
+                count_places(&fs_err::read_to_string(file)?, &mut places);
+            }
+        }
+        Ok((said, places))
+    }
+
+    /// What the driver is told about a package.
+    fn value(&self, package: &Package, pattern: &Pattern) -> String {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = of_package(&told, package);
+        let decisions = |pattern: &Pattern| {
+            let matcher = Matcher::new(pattern);
+            let enables = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
+            known.iter().map(enables).collect::<Vec<_>>()
+        };
+        let asked = decisions(pattern);
+        let says_the_same = |other: &&Pattern| decisions(other) == asked;
+        let patterns = &mut told.entry(package.change).or_default().patterns;
+        let earlier = patterns.iter().find(says_the_same).filter(|_| !known.is_empty()).cloned();
+        let pattern = earlier.unwrap_or_else(|| {
+            patterns.push(pattern.clone());
+            pattern.clone()
+        });
+        // Always with text: what is said of a change is asked for later, when it need not be compiled again.
+        self.gates.value(&pattern.verbose(true))
+    }
+}
+
+/// The changes of a package that were met, wherever that was.
+fn of_package(told: &BTreeMap<ChangeId, Told>, package: &Package) -> BTreeSet<ChangeId> {
+    let met = told.values().flat_map(|told| told.met.keys());
+    met.copied().filter(|&id| id.in_crate(package.change) == id).collect()
+}
+
+impl Gates {
+    /// What the driver is told to ask a pattern.
+    fn value(&self, pattern: &Pattern) -> String {
+        self.names().iter().map(|gate| format!("{gate}={pattern}")).collect::<Vec<_>>().join(";")
+    }
+
+    /// As the driver names them.
+    fn names(&self) -> &'static [&'static str] {
+        match self {
+            Gates::Functions { with_std: false, .. } => &["optimize"],
+            Gates::Functions { with_std: true, .. } => &["optimize", "std"],
+            Gates::Expressions { with_borrows: false, .. } => &["drops", "into-iter", "never-type"],
+            Gates::Expressions { with_borrows: true, .. } => {
+                &["drops", "into-iter", "never-type", "scopes", "captures"]
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_counted() {
+        let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
+        let found = Places { all: 31, borrowing: 6 };
+        assert_eq!(Places::parse(line), Some(("a_b", found)));
+        let of_macros = line.replace("a_b", "a_b's macros in c");
+        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros", found)));
+        for line in [
+            "bisect-rustc: 9 of x places of a drop; of 6 more",
+            "9 of 31 places of a drop; of 6 more",
+            "bisect-rustc: ?",
+        ] {
+            assert_eq!(Places::parse(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn where_an_expression_ends() {
+        for (line, expected) in [
+            ("    expression: 7:14-7:101 if let", Some(((7, 101), "if let"))),
+            ("    expression: 12:5-40:6 tail of a block", Some(((40, 6), "tail of a block"))),
+            ("    expression: 7:14", None),
+            ("    expression: 7:14-x:1 if", None),
+            ("  krate::f at src/lib.rs:7:14", None),
+        ] {
+            assert_eq!(extent(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What keeps a user going until a culprit is mended: what the search has just shown to pass, as it is written down.
+
+use super::compilation::Compilation;
+use crate::{cargo::graph::Package, compiler::plan::CounterKind, output::events::StopGap};
+
+/// The part of the workspace's manifest with which these packages are compiled in the good way. `None` if a manifest cannot say
+/// that: it knows no flags of single packages.
+pub(crate) fn of_crates(compilation: &Compilation, packages: &[&Package]) -> Option<StopGap> {
+    let Compilation { contrast, profile, settings, .. } = compilation;
+    if contrast.good.keys.is_empty() || !contrast.good.flags.is_empty() || !contrast.bad.flags.is_empty() {
+        return None;
+    }
+    let keys = |package: &&Package| {
+        let is_only = compilation.packages.iter().filter(|other| other.name == package.name).count() == 1;
+        if is_only && !package.is_named { package.name.clone() } else { format!("{:?}", package.spec) }
+    };
+    let names: Vec<_> = packages.iter().map(keys).collect();
+    // What the search has set for all packages belongs to what it has shown.
+    let of_profile = format!("profile.{profile}.");
+    let global = settings.iter().filter_map(|setting| setting.strip_prefix(&of_profile)?.split_once('='));
+    let good: Vec<_> = contrast.good.keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    Some(StopGap { place: "in the workspace's Cargo.toml", text: overrides(profile, global, &names, &good) })
+}
+
+/// Tables of a manifest: the keys of a profile for all packages, and others for single ones.
+fn overrides<'a>(
+    profile: &str,
+    global: impl Iterator<Item = (&'a str, &'a str)>,
+    packages: &[String],
+    keys: &[(&str, &str)],
+) -> String {
+    let line = |(key, value): (&str, &str)| format!("{key} = {value}");
+    let mut lines: Vec<_> = global.map(line).collect();
+    if !lines.is_empty() {
+        lines.insert(0, format!("[profile.{profile}]"));
+    }
+    for package in packages {
+        lines.push(format!("[profile.{profile}.package.{package}]"));
+        lines.extend(keys.iter().copied().map(line));
+    }
+    lines.join("\n")
+}
+
+/// What to do about functions that must not be optimized, as many as `changes`.
+pub(crate) fn of_functions(are_own: bool, changes: usize) -> StopGap {
+    let (place, text) = match (are_own, changes) {
+        (true, 1) => (
+            "on the function",
+            "#[optimize(none)]   (nightly: #![feature(optimize_attribute)]; with stable Rust, move it to a crate of its own that has \
+             `opt-level = 0` as above)",
+        ),
+        (true, _) => (
+            "on each of the functions",
+            "#[optimize(none)]   (nightly: #![feature(optimize_attribute)]; with stable Rust, move them to a crate of their own that \
+             has `opt-level = 0` as above)",
+        ),
+        (false, _) => (
+            "in the workspace's Cargo.toml",
+            "what is said above for the crate: not all of these functions are yours to change",
+        ),
+    };
+    StopGap { place, text: text.to_owned() }
+}
+
+/// The variables for cargo with which a pass is left out.
+pub(crate) fn of_pass(of: CounterKind, flags: &[String]) -> String {
+    let unstable = if of == CounterKind::Mir { "RUSTC_BOOTSTRAP=1 " } else { "" };
+    format!("{unstable}RUSTFLAGS='{}'", flags.join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manifest_says_it_in_tables() {
+        let packages = ["means".to_owned(), "\"memchr@2.7.4\"".to_owned()];
+        let text = overrides("release", [("lto", "false")].into_iter(), &packages, &[("opt-level", "0")]);
+        let parsed: toml::Table = text.parse().unwrap();
+        let release = &parsed["profile"]["release"];
+        assert_eq!(release["lto"].as_bool(), Some(false));
+        for package in ["means", "memchr@2.7.4"] {
+            assert_eq!(release["package"][package]["opt-level"].as_integer(), Some(0), "{text}");
+        }
+        let alone = overrides("dev", [].into_iter(), &packages[..1], &[("opt-level", "0")]);
+        assert_eq!(alone, "[profile.dev.package.means]\nopt-level = 0");
+    }
+
+    #[test]
+    fn a_pass_is_left_out_by_flags() {
+        let flags = ["-Ccodegen-units=1".to_owned(), "-Cllvm-args=-opt-disable=gvn".to_owned()];
+        let expected = "RUSTFLAGS='-Ccodegen-units=1 -Cllvm-args=-opt-disable=gvn'";
+        assert_eq!(of_pass(CounterKind::Llvm, &flags), expected);
+        assert_eq!(of_pass(CounterKind::Mir, &flags), format!("RUSTC_BOOTSTRAP=1 {expected}"));
+    }
+}

@@ -1,0 +1,362 @@
+//! From crates to functions to passes: one search after the other, each of what the one before has found.
+
+mod advice;
+mod left_out;
+mod suspects;
+
+use std::{
+    collections::BTreeSet,
+    io,
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex},
+    time::Instant,
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Incomplete, Outcome, Verdict},
+};
+
+use super::options::CodegenArgs;
+use crate::{
+    axes::{
+        Depth, Level,
+        compilation::Compilation,
+        contrast::{Contrast, SettingsError},
+        crates::Crates,
+        gated::{Gated, Gates},
+        passes::Counted,
+    },
+    cargo::{CargoError, Project, graph::Package},
+    compiler::{
+        bisect_rustc::{self, DriverError},
+        plan::CounterKind,
+    },
+    lab::{Lab, Searched},
+    output::{
+        events::{Answer, Change, Event, Fact},
+        exit_status::Exit,
+    },
+    targets::program::{Program, Settings, Subcommand},
+    units::plural,
+};
+use advice::Known;
+use left_out::LeftOut;
+
+/// What the user asks for.
+#[derive(Debug)]
+pub(crate) struct Drill {
+    /// What is run, and how.
+    pub(crate) settings: Settings,
+    /// How far to go.
+    pub(crate) depth: Depth,
+    /// Where `bisect-rustc` is, if the user says so.
+    pub(crate) driver: Option<PathBuf>,
+    /// How things are compiled.
+    pub(crate) compilation: Arc<Compilation>,
+    /// What is compiled.
+    pub(crate) project: Arc<Project>,
+}
+
+/// Why there is no search.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DrillError {
+    /// `--good` or `--bad` cannot be used.
+    #[error(transparent)]
+    Settings(#[from] SettingsError),
+    /// The `bisect-rustc` that was named cannot be used.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// What is to be built cannot be.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+}
+
+impl DrillError {
+    /// Whether other words on the command line would help.
+    pub(crate) fn is_usage(&self) -> bool {
+        match self {
+            DrillError::Settings(_) => true,
+            DrillError::Driver(error) => error.is_usage(),
+            DrillError::Cargo(error) => error.is_usage(),
+        }
+    }
+}
+
+impl Drill {
+    /// Reads what is needed before the first build.
+    ///
+    /// # Errors
+    /// If the arguments, the configuration or the workspace are not as they should be.
+    pub(crate) fn prepare(settings: Settings, asked: &CodegenArgs, driver: Option<&Path>) -> Result<Self, DrillError> {
+        let contrast = Contrast::parse(&asked.good, &asked.bad)?;
+        let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
+        if let Some(path) = driver
+            && let Err(error) = bisect_rustc::find(Some(path), &project.rustc_version())
+            && error.is_usage()
+        {
+            return Err(error.into());
+        }
+        let packages = project.packages()?;
+        let compilation = Compilation::new(&project, packages, contrast).map_err(CargoError::Io)?;
+        // Without code there is nothing to go further into.
+        let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
+        let driver = driver.map(Path::to_owned);
+        let (compilation, project) = (Arc::new(compilation), Arc::new(project));
+        Ok(Self { settings, depth, driver, compilation, project })
+    }
+
+    /// Searches as deep as asked for, and as the toolchain allows.
+    ///
+    /// # Errors
+    /// If an event cannot be told.
+    pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
+        let begun = Instant::now();
+        let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
+        // At a limit of culprits, those that were found are looked into all the same.
+        let is_limited = matches!(
+            verdict,
+            Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize | Incomplete::Unresolved(_)))
+        );
+        if (end.status == Exit::Found || is_limited) && self.depth > Depth::Crates {
+            let driver = self.driver();
+            if let Err(error) = &driver {
+                lab.tell(&Event::Note(&format!("functions are not searched: {error}")))?;
+            }
+            for culprit in &found {
+                lab.within = Some(culprit.found.set);
+                let others = found.iter().filter(|other| other.found.set != culprit.found.set);
+                let others: BTreeSet<_> = others.flat_map(|other| &other.changes).copied().collect();
+                let culprits: BTreeSet<_> = culprit.changes.iter().copied().collect();
+                let all = compilation.packages.iter().map(|package| package.change);
+                let bad = all.filter(|change| culprits.contains(change) || !others.contains(change)).collect();
+                let inquiry = Inquiry {
+                    drill: self,
+                    compilation: &compilation,
+                    crates: &crates,
+                    culprits,
+                    bad,
+                    tests: &culprit.found.tests,
+                    facts: Vec::new(),
+                    files: Vec::new(),
+                };
+                let answer = inquiry.explain(lab, culprit.found.set, driver.as_ref().ok())?;
+                if lab.interrupt.requested() {
+                    end.status = Exit::Interrupted;
+                    break;
+                }
+                lab.tell(&Event::Answer(&answer))?;
+                end.answers.push(answer);
+            }
+        }
+        lab.tell(&Event::Note(&self.compiled()))?;
+        end.sets = found.len();
+        end.duration = begun.elapsed();
+        (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
+        lab.tell(&Event::End(&end))?;
+        Ok(end.status)
+    }
+
+    /// Which crates it is; and how they were compiled for that, which may be without link-time optimization. With it,
+    /// everything is optimized once more where it is linked: slowly, and as that crate is.
+    fn crates(&self, lab: &mut Lab<'_>) -> io::Result<(Arc<Compilation>, Program, Searched)> {
+        let search = |compilation: &Arc<Compilation>, lab: &mut Lab<'_>| {
+            let level = Box::new(Crates::new(compilation.clone()));
+            let program = Program::compiled(self.settings.clone(), self.project.clone(), level);
+            let searched = lab.search(&program)?;
+            io::Result::Ok((compilation.clone(), program, searched))
+        };
+        if self.project.has_lto() {
+            lab.tell(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
+            let settings = vec![format!("profile.{}.lto=false", self.compilation.profile)];
+            let without = Arc::new(self.compilation.with_settings(settings));
+            let done = search(&without, lab)?;
+            if done.2.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
+                return Ok(done);
+            }
+            lab.tell(&Event::Note(
+                "without link-time optimization it passes, so once more with it. Crates are then optimized as the one that \
+                 links them is, so that this is one of the culprits",
+            ))?;
+        }
+        search(&self.compilation, lab)
+    }
+
+    /// How much was compiled, for people.
+    fn compiled(&self) -> String {
+        let compiled = self.compilation.session.compiled.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
+        let count = compiled.map_or(0, |text| text.lines().count());
+        format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
+    }
+
+    fn driver(&self) -> Result<PathBuf, DriverError> {
+        bisect_rustc::find(self.driver.as_deref(), &self.project.rustc_version())
+    }
+}
+
+/// Changes that a search has found, whatever sets they are in.
+type FoundChanges = Vec<(ChangeId, Change)>;
+
+/// What is asked about one culprit.
+struct Inquiry<'a> {
+    drill: &'a Drill,
+    /// How things are compiled.
+    compilation: &'a Arc<Compilation>,
+    /// The search that found it.
+    crates: &'a Program,
+    /// Its crates.
+    culprits: BTreeSet<ChangeId>,
+    /// What is compiled in the bad way to try something out: all but the crates of other culprits.
+    bad: BTreeSet<ChangeId>,
+    /// The tests that it breaks.
+    tests: &'a [String],
+    /// What is known by now.
+    facts: Vec<Fact>,
+    /// Where its functions are.
+    files: Vec<PathBuf>,
+}
+
+impl Inquiry<'_> {
+    /// What it is in these crates.
+    fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&PathBuf>) -> io::Result<Answer> {
+        for &change in &self.culprits {
+            let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
+            self.facts.push(Fact { of: "crate", text: package });
+        }
+        if let Some(driver) = driver {
+            self.functions(lab, driver)?;
+        }
+        if self.drill.depth == Depth::Passes {
+            for package in self.culprits.clone() {
+                self.passes(lab, package)?;
+            }
+        }
+        Ok(self.answer(set))
+    }
+
+    /// Which functions it is.
+    fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
+        let search = |is_strict, with_std, lab: &mut Lab<'_>| {
+            let functions = Gated {
+                compilation: self.compilation.clone(),
+                packages: self.culprits.clone(),
+                driver: driver.to_owned(),
+                gates: Gates::Functions { is_strict, with_std },
+                told: Mutex::default(),
+            };
+            self.search(lab, Box::new(functions), "function")
+        };
+        let (mut found, either_way) = search(true, false, lab)?;
+        match either_way {
+            // Perhaps what breaks the target is just one of the passes that were off.
+            Some(Outcome::Pass) => (found, _) = search(false, false, lab)?,
+            // Or a function of the standard library, compiled here.
+            Some(Outcome::Fail) => (found, _) = search(true, true, lab)?,
+            _ => {}
+        }
+        for (_, function) in found {
+            let place = match (&function.file, function.line, function.column) {
+                (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
+                _ => String::new(),
+            };
+            // What is generic is compiled where it is used.
+            let package = function.package.map(|package| format!(" of {package}")).unwrap_or_default();
+            self.facts.push(Fact { of: "function", text: format!("{}{package}{place}", function.name) });
+            self.files.extend(function.file.map(|file| self.drill.project.root().join(file)));
+        }
+        Ok(())
+    }
+
+    /// Which pass it is in one of the crates: LLVM's, or else one of rustc's own.
+    fn passes(&mut self, lab: &mut Lab<'_>, package: ChangeId) -> io::Result<()> {
+        for of in [CounterKind::Llvm, CounterKind::Mir] {
+            if of == CounterKind::Mir {
+                let name = self.compilation.package(package).map(|package| &package.name);
+                let note = format!(
+                    "the counter of rustc's own passes is unstable: RUSTC_BOOTSTRAP=1 is set where {} is compiled",
+                    name.map_or("the crate", |name| name)
+                );
+                lab.tell(&Event::Note(&note))?;
+            }
+            let build = |with| self.crates.build_beside(with, lab.interrupt);
+            let passes = match self.compilation.list_passes(&self.culprits, package, of, build) {
+                Ok(passes) => passes,
+                Err(CargoError::Interrupted) => return Ok(()),
+                Err(error) => {
+                    lab.tell(&Event::Note(&format!("{} passes cannot be counted: {error}", of.owner())))?;
+                    continue;
+                }
+            };
+            if passes.is_empty() && self.drill.project.subcommand.is_build() {
+                let note = format!("the build fails before the first {} pass, so it is none of them", of.owner());
+                lab.tell(&Event::Note(&note))?;
+                continue;
+            }
+            let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
+            let counted = Counted { compilation, culprits, package, of, passes: passes.clone() };
+            let (found, either_way) = self.search(lab, Box::new(counted), "pass")?;
+            if let [(id, pass)] = found.as_slice() {
+                self.facts.push(Fact { of: "pass", text: pass.name.clone() });
+                let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);
+                let left_out = LeftOut { compilation, crates, bad: &self.bad, package, of, tests };
+                if let Some(pass) = passes.get(*id) {
+                    self.facts.extend(left_out.facts(lab, pass, &passes)?);
+                }
+                return Ok(());
+            }
+            if lab.interrupt.requested() {
+                return Ok(());
+            }
+            if either_way == Some(Outcome::Pass) && of == CounterKind::Llvm {
+                let note = "with one codegen unit, as it takes to count LLVM's passes, the target passes";
+                lab.tell(&Event::Note(note))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Searches, and tells why if nothing was found.
+    fn search(
+        &self,
+        lab: &mut Lab<'_>,
+        level: Box<dyn Level>,
+        what: &str,
+    ) -> io::Result<(FoundChanges, Option<Outcome>)> {
+        let those = level.name();
+        let target = self.crates.narrowed(self.tests, level);
+        let Searched { end, found, verdict } = lab.search(&target)?;
+        if end.status == Exit::Interrupted {
+            return Ok((Vec::new(), None));
+        }
+        let either_way = match verdict {
+            Some(Verdict::NoDifference(outcome)) => Some(outcome),
+            _ => None,
+        };
+        if found.is_empty() {
+            let why = match either_way {
+                Some(Outcome::Fail) => format!("it fails even without any of the {those}"),
+                Some(Outcome::Pass) => format!("compiled for a search of {those}, it passes"),
+                _ => end.conclusion,
+            };
+            lab.tell(&Event::Note(&format!("no {what} was found: {why}")))?;
+        }
+        let changes = found.into_iter().flat_map(|named| named.changes.into_iter().zip(named.found.changes));
+        Ok((changes.collect(), either_way))
+    }
+
+    fn answer(self, set: usize) -> Answer {
+        let mut packages: Vec<_> =
+            self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect();
+        // Those whose generic code is compiled there.
+        for defining in self.files.iter().filter_map(|file| self.compilation.defining(file)) {
+            if !packages.contains(&defining) {
+                packages.push(defining);
+            }
+        }
+        let files = self.files.iter().map(PathBuf::as_path).collect();
+        let triple = self.drill.project.triple();
+        let is_build = self.drill.project.subcommand.is_build();
+        let advice = Known { packages, files, tests: self.tests, triple, is_build }.advice();
+        Answer { set, facts: self.facts, advice }
+    }
+}

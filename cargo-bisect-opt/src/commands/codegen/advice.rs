@@ -1,0 +1,122 @@
+//! What to try next, once it is known what is compiled in a way that breaks the target.
+
+use std::{fs, path::Path};
+
+use crate::cargo::graph::Package;
+
+/// What is known about a culprit.
+#[derive(Debug)]
+pub(crate) struct Known<'a> {
+    /// The crates.
+    pub(crate) packages: Vec<&'a Package>,
+    /// Files of the functions, if those are known.
+    pub(crate) files: Vec<&'a Path>,
+    /// The tests that fail.
+    pub(crate) tests: &'a [String],
+    /// The target that is compiled for.
+    pub(crate) triple: &'a str,
+    /// It does not compile; else, what is compiled fails.
+    pub(crate) is_build: bool,
+}
+
+impl Known<'_> {
+    /// One piece of advice an item.
+    pub(crate) fn advice(&self) -> Vec<String> {
+        if self.is_build {
+            return self.of_build();
+        }
+        let unsafe_code: Vec<_> = self.packages.iter().filter(|package| has_unsafe(&package.directory)).collect();
+        let names = |packages: &[&&Package]| packages.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(" and ");
+        let in_functions = self.files.iter().any(|file| says_unsafe(file));
+        let tests = if let [test] = self.tests { format!(" -- --exact {test}") } else { String::new() };
+        let mut advice = Vec::new();
+        if unsafe_code.is_empty() {
+            advice.push(
+                "there is no unsafe code in it: what depends on how it is compiled is then floating point, the \
+                 order or address of things, a race, unsafe code of others that is inlined here, or the compiler's mistake"
+                    .to_owned(),
+            );
+        } else {
+            let also = if in_functions { ", and in the file of the function" } else { "" };
+            advice.push(format!(
+                "there is unsafe code in {}{also}: undefined behaviour is the likely cause. Miri finds most of it: \
+                 cargo +nightly miri test{tests}",
+                names(&unsafe_code)
+            ));
+            advice.push(format!(
+                "if Miri cannot run it, a sanitizer may: RUSTFLAGS=-Zsanitizer=address cargo +nightly test -Zbuild-std \
+                 --target {}{tests}",
+                self.triple
+            ));
+        }
+        advice.push(
+            "if the code is right, report it with the flags above: https://github.com/rust-lang/rust/issues/new"
+                .to_owned(),
+        );
+        advice
+    }
+
+    fn of_build(&self) -> Vec<String> {
+        let names = self.packages.iter().map(|package| package.name.as_str()).collect::<Vec<_>>().join(" and ");
+        vec![
+            format!(
+                "the command above shows what the compiler says. An error, or a panic of a build script, is about what {names} \
+                 does where it is compiled so: by constants, assertions, or what the build script is told"
+            ),
+            "an internal compiler error, a crash or a hang of the compiler is its own mistake, whatever the code is: \
+             report it with the flags above: https://github.com/rust-lang/rust/issues/new"
+                .to_owned(),
+        ]
+    }
+}
+
+/// Whether any source file below a directory has the keyword.
+fn has_unsafe(directory: &Path) -> bool {
+    let mut open = vec![directory.to_owned()];
+    while let Some(directory) = open.pop() {
+        let Ok(entries) = fs::read_dir(&directory) else { continue };
+        for entry in entries.flatten() {
+            let path = entry.path();
+            match entry.file_type() {
+                // Of a root package, the others are below it.
+                Ok(kind) if kind.is_dir() && !path.join("Cargo.toml").exists() && entry.file_name() != "target" => {
+                    open.push(path);
+                }
+                Ok(kind) if kind.is_file() && path.extension().is_some_and(|e| e == "rs") && says_unsafe(&path) => {
+                    return true;
+                }
+                _ => {}
+            }
+        }
+    }
+    false
+}
+
+/// Whether a source file has the keyword `unsafe`, comments aside.
+fn says_unsafe(path: &Path) -> bool {
+    fs::read_to_string(path).is_ok_and(|text| text.lines().any(line_says_unsafe))
+}
+
+fn line_says_unsafe(line: &str) -> bool {
+    let code = line.split("//").next().unwrap_or_default();
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unsafe_code_is_found_by_its_keyword() {
+        for (line, expected) in [
+            ("let x = unsafe { *p };", true),
+            ("unsafe impl Send for X {}", true),
+            ("#[unsafe(no_mangle)]", true),
+            ("#![forbid(unsafe_code)]", false),
+            ("// unsafe", false),
+            ("let x = 1; // not unsafe", false),
+        ] {
+            assert_eq!(line_says_unsafe(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! What comes of leaving out the pass that was found, and others that ran on the same function: the pass with which the target
+//! begins to fail is not always the one that is wrong.
+
+use std::{collections::BTreeSet, io, sync::Arc};
+
+use bisect_core::{ChangeId, search::Outcome};
+
+use super::suspects::{self, BUILDS, Suspects};
+use crate::{
+    axes::{compilation::Compilation, fixed::Fixed, stop_gap},
+    compiler::{
+        passes::{self, Pass, Passes},
+        plan::{CounterKind, Plan},
+    },
+    lab::Lab,
+    output::events::{Event, Fact},
+    targets::program::Program,
+    units::plural,
+};
+
+/// Runs of the target with passes left out of one package.
+pub(crate) struct LeftOut<'a> {
+    /// How things are compiled.
+    pub(crate) compilation: &'a Arc<Compilation>,
+    /// The search that found the package.
+    pub(crate) crates: &'a Program,
+    /// What is compiled in the bad way: all that makes no other test fail.
+    pub(crate) bad: &'a BTreeSet<ChangeId>,
+    /// The package.
+    pub(crate) package: ChangeId,
+    /// Whose passes they are.
+    pub(crate) of: CounterKind,
+    /// The tests that it breaks.
+    pub(crate) tests: &'a [String],
+}
+
+impl LeftOut<'_> {
+    /// What there is to know about a pass of these: whether leaving it out repairs the target, and which others do so as well.
+    ///
+    /// # Errors
+    /// If an event cannot be told.
+    pub(crate) fn facts(&self, lab: &mut Lab<'_>, pass: &Pass, all: &Passes) -> io::Result<Vec<Fact>> {
+        let of = self.of;
+        let flags = |name: &str| passes::without(of, &[name.to_owned()]).join(" ");
+        let mut facts = Vec::new();
+        let Some(outcome) = self.outcome(lab, std::slice::from_ref(&pass.name))? else { return Ok(facts) };
+        let its_flags = flags(&pass.name);
+        facts.push(Fact {
+            of: "check",
+            text: match outcome {
+                Outcome::Pass => format!("with that pass alone left out it passes: {its_flags}"),
+                Outcome::Fail => format!("even with that pass left out it fails, so others do the same: {its_flags}"),
+                Outcome::Unresolved(_) => {
+                    format!("it does not tell whether it passes with that pass left out: {its_flags}")
+                }
+            },
+        });
+        let others = suspects::others(all.all(), pass);
+        if !others.is_empty() {
+            let (count, function) = (others.len(), pass.function());
+            let note = format!("leaving out other passes ({count} on {function}), in at most {BUILDS} builds");
+            lab.tell(&Event::Note(&note))?;
+        }
+        let found = Suspects::find(&others, BUILDS, |names| self.outcome(lab, names))?;
+        if lab.interrupt.requested() {
+            return Ok(facts);
+        }
+        if !others.is_empty() {
+            facts.push(Fact { of: "others", text: found.describe(flags) });
+        }
+        let repairing = Some(&pass.name).filter(|_| outcome == Outcome::Pass).or(found.repairing.first());
+        if let Some(name) = repairing {
+            let package = self.compilation.package(self.package).map_or("the crate", |package| &package.name);
+            let variables = stop_gap::of_pass(of, &passes::without(of, std::slice::from_ref(name)));
+            let text = format!("until it is mended: {variables} (it was enough for {package})");
+            facts.push(Fact { of: "stop-gap", text });
+        }
+        Ok(facts)
+    }
+
+    /// How the target ends without passes of these names. `None`: it was not run.
+    fn outcome(&self, lab: &mut Lab<'_>, names: &[String]) -> io::Result<Option<Outcome>> {
+        let plan = self.compilation.plan(true);
+        let plan = match self.of {
+            CounterKind::Mir => {
+                let flags = plan.flags.iter().cloned().chain(passes::without(self.of, names)).collect();
+                Plan { flags, unstable: true, ..plan }
+            }
+            CounterKind::Llvm => Plan { left_out: names.to_vec(), ..plan },
+        };
+        let build = self.compilation.with(self.bad, &[(self.package, plan)].into());
+        let subject = match names {
+            [name] => format!("without {name}"),
+            names => format!("without {}", plural(names.len(), "pass")),
+        };
+        let fixed = Fixed { compilation: self.compilation.clone(), build, subject };
+        let target = self.crates.narrowed(self.tests, Box::new(fixed));
+        Ok(lab.try_once(&target)?.map(|run| run.outcome))
+    }
+}

@@ -1,0 +1,270 @@
+//! What a command line asks for: one search or several, and one answer.
+
+mod codegen;
+mod edition;
+mod options;
+
+use std::{
+    env,
+    ffi::OsString,
+    io::{self, Write},
+    path::Path,
+    process::{ExitCode, Termination},
+};
+
+use bisect_core::search as engine;
+
+use codegen::{Drill, DrillError};
+use edition::{EditionError, Editions};
+use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
+
+use crate::{
+    cargo::{self, CargoError, Subcommand},
+    compiler::wrapper,
+    lab::{self, Lab, target::Target},
+    output::{
+        console::{self, Conclusion, Results, Trace},
+        exit_status::Exit,
+        json::Json,
+        listeners::{Listener, Listeners},
+        noise,
+        record::Record,
+        run_dir::{RunDir, RunDirError},
+        terminal,
+    },
+    process::{self, interrupt::Interrupt},
+    run::seed::Seed,
+    targets::{
+        command as exec,
+        program::{self, PerTest, Program},
+    },
+    vcs::since::{Since, SinceError},
+};
+
+/// Why there is no search, or why it broke off.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    #[error("an argument is not valid UTF-8: {}", .0.display())]
+    NotUnicode(OsString),
+    #[error(transparent)]
+    Exec(#[from] exec::UsageError),
+    #[error("the working directory cannot be found: {0}")]
+    WorkingDirectory(#[source] io::Error),
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    #[error(transparent)]
+    Codegen(#[from] DrillError),
+    #[error(transparent)]
+    Edition(#[from] EditionError),
+    #[error(transparent)]
+    Since(#[from] SinceError),
+    #[error("signals cannot be handled: {0}")]
+    Signals(#[source] io::Error),
+    #[error("cannot write the trace or the results: {0}")]
+    Output(#[source] io::Error),
+}
+
+impl Failure {
+    fn exit(&self) -> Exit {
+        match self {
+            Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) | Failure::Since(_) => Exit::Usage,
+            Failure::Codegen(error) if error.is_usage() => Exit::Usage,
+            Failure::Edition(error) if error.is_usage() => Exit::Usage,
+            Failure::Cargo(CargoError::Interrupted)
+            | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted))
+            | Failure::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
+            Failure::Cargo(error) if error.is_usage() => Exit::Usage,
+            Failure::WorkingDirectory(_)
+            | Failure::Cargo(_)
+            | Failure::Codegen(_)
+            | Failure::Edition(_)
+            | Failure::Signals(_)
+            | Failure::Output(_) => Exit::Unusable,
+        }
+    }
+}
+
+/// Does what the command line of this process asks for.
+#[must_use]
+pub fn main() -> ExitCode {
+    #[cfg(unix)]
+    if process::guard::main() {
+        return ExitCode::SUCCESS;
+    }
+    if let Some(status) = wrapper::main() {
+        return status;
+    }
+    bisect_opt().report()
+}
+
+fn bisect_opt() -> Exit {
+    let cli = match options::parse(env::args_os()) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Nobody is left to tell if this fails.
+            let _ = error.print();
+            return if error.use_stderr() { Exit::Usage } else { Exit::Found };
+        }
+    };
+    #[cfg(unix)]
+    process::guard::start();
+    let result = match cli.command {
+        Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test),
+        Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
+        Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
+        Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
+        Command::Exec(command) => exec(command),
+        Command::Toggles(command) => toggles(&command),
+    };
+    result.unwrap_or_else(|failure| {
+        // Nobody is left to tell if this fails, too.
+        let _ = writeln!(
+            terminal::Terminal::new(anstream::stderr()),
+            "{}error{}: {failure}",
+            console::BAD,
+            console::BAD.render_reset()
+        );
+        failure.exit()
+    })
+}
+
+fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_test: PerTest) -> Result<Exit, Failure> {
+    command.show.color.apply();
+    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
+    let mut words = command.words.cargo;
+    if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
+        words.insert(0, "--release".into());
+    }
+    let settings = program::Settings {
+        subcommand,
+        cargo: words,
+        target: command.words.target,
+        toggles: command.toggles,
+        all_tests,
+        per_test,
+        rustflags: command.rustflags,
+        timeout: command.search.timeout,
+        skip_code: command.search.skip_code,
+        fail_when: command.search.fail_when.clone(),
+        same_failure: command.search.same_failure(subcommand != Subcommand::Run),
+        launcher: command.search.launcher.clone(),
+        quiet: command.show.quiet,
+    };
+    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let driver = command.driver.as_deref();
+    if let Some(edition) = command.edition.edition {
+        let editions = Editions::prepare(settings, edition, driver)?;
+        return bisect(editions.root(), &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
+    }
+    if command.codegen.codegen {
+        let drill = Drill::prepare(settings, &command.codegen, driver)?;
+        let root = drill.project.root();
+        return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
+    }
+    let target = Program::prepare(settings, &interrupt)?;
+    bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
+}
+
+fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
+    command.color.apply();
+    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
+    let toggles = program::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
+    console::list(&toggles, command.json).map_err(Failure::Output)?;
+    Ok(Exit::Found)
+}
+
+fn exec(command: ExecCommand) -> Result<Exit, Failure> {
+    command.show.color.apply();
+    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let words = command.words.into_iter().map(|word| word.into_string().map_err(Failure::NotUnicode));
+    let settings = exec::Settings {
+        words: words.collect::<Result<_, _>>()?,
+        root: env::current_dir().map_err(Failure::WorkingDirectory)?,
+        timeout: command.search.timeout,
+        skip_code: command.search.skip_code,
+        fail_when: command.search.fail_when.clone(),
+        same_failure: command.search.same_failure(false),
+        seed,
+        launcher: command.search.launcher.clone(),
+    };
+    let target = exec::Exec::new(settings)?;
+    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
+    bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
+}
+
+/// Makes `search`, of something whose own code is below `root`, and tells about it.
+fn bisect(
+    root: &Path,
+    args: &SearchArgs,
+    seed: Seed,
+    show: &ShowArgs,
+    interrupt: &Interrupt,
+    search: impl FnOnce(&mut Lab<'_>) -> io::Result<Exit>,
+) -> Result<Exit, Failure> {
+    let since = args.since.as_ref().map(|revision| Since::load(root, revision.as_deref())).transpose();
+    if interrupt.requested() {
+        // It was for git, too.
+        return Ok(Exit::Interrupted);
+    }
+    let since = since?;
+    let run_dir = RunDir::create(&args.out)?;
+    let mut lab = Lab {
+        options: engine::Options {
+            runs_per_trial: args.count,
+            max_sets: args.max,
+            max_set_size: args.max_set,
+            max_runs: args.max_runs,
+            favours: since.is_some(),
+            seed: seed.of_search(),
+            noise: args.confidence.map_or(engine::Noise::Suspected(noise::CONFIDENCE), engine::Noise::Expected),
+            ..engine::Options::default()
+        },
+        jobs: args.jobs,
+        repetition: args.repetition(),
+        seed,
+        is_repeated: args.seed.is_some(),
+        since,
+        run_dir: &run_dir,
+        out_dir: &args.out,
+        listeners: listeners(&run_dir, &args.out, root, show),
+        interrupt,
+        before: lab::Before::default(),
+        within: None,
+        numbered: 0,
+    };
+    search(&mut lab).map_err(Failure::Output)
+}
+
+fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Listeners<'a> {
+    const TRACE: &str = "the trace on standard error";
+    const ANSWER: &str = "the answer on standard output";
+    // The record first: what is shown is already kept.
+    let record = Listener::new("the run directory", Record::new(run_dir));
+    Listeners::new([
+        record,
+        if show.quiet {
+            Listener::new(TRACE, Conclusion)
+        } else {
+            Listener::new(TRACE, Trace::new(show.verbose, out_dir))
+        },
+        if show.json {
+            Listener::new(ANSWER, Json(io::stdout()))
+        } else {
+            Listener::new(ANSWER, Results::new(root)).or(Results::beside_trace(root))
+        },
+    ])
+}
+
+impl Color {
+    /// Decides for the whole process.
+    fn apply(self) {
+        match self {
+            Color::Auto => anstream::ColorChoice::Auto,
+            Color::Always => anstream::ColorChoice::Always,
+            Color::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}

@@ -1,0 +1,299 @@
+//! Passes of the compiler, in the order in which it counts them.
+//!
+//! rustc and LLVM both count what they do to optimize, and stop at a limit: `-Zmir-opt-bisect-limit`, `-opt-bisect-limit`.
+//! So the changes of this axis have a meaning only as prefixes: a pass works on what those before it have left.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use bisect_core::{ChangeId, Matcher, Pattern};
+
+use super::plan::{self, CounterKind};
+
+/// How every line begins that the compiler writes about its counters.
+pub(crate) const PREFIX: &[u8] = b"BISECT: ";
+
+/// The flags that set a limit, or list what there is to limit. LLVM reads its limit from `file`, if there is one: flags are
+/// part of the hash of a crate, and what is in files that they name is not.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(crate) fn flags(of: CounterKind, limit: Option<u64>, file: Option<&Path>) -> std::io::Result<Vec<String>> {
+    if of == CounterKind::Mir {
+        return Ok(vec![format!("-Zmir-opt-bisect-limit={}", limit.unwrap_or(u32::MAX.into()))]);
+    }
+    let limit = limit.map_or("-1".to_owned(), |limit| limit.to_string());
+    for_llvm(&format!("-opt-bisect-limit={limit}"), file)
+}
+
+/// The flags for an argument of LLVM's, in one codegen unit: several threads would count at once.
+fn for_llvm(argument: &str, file: Option<&Path>) -> std::io::Result<Vec<String>> {
+    let mut flags = vec!["-Ccodegen-units=1".to_owned()];
+    // rustc cuts the arguments at spaces.
+    match file.and_then(Path::to_str).filter(|file| !file.contains(char::is_whitespace)) {
+        Some(file) => {
+            fs_err::write(file, argument)?;
+            flags.push(format!("-Cllvm-args=@{file}"));
+        }
+        None => flags.push(format!("-Cllvm-args={argument}")),
+    }
+    Ok(flags)
+}
+
+/// The flags that leave out passes of LLVM. Like a limit, the names are read from `file`.
+///
+/// # Errors
+/// If the file cannot be written.
+pub(crate) fn leave_out(names: &[String], file: &Path) -> std::io::Result<Vec<String>> {
+    for_llvm(&format!("-opt-disable={}", names.join(",")), Some(file))
+}
+
+/// The flags with which passes are left out wherever they would run, as far as they can be.
+pub(crate) fn without(of: CounterKind, names: &[String]) -> Vec<String> {
+    match of {
+        CounterKind::Mir => {
+            let names = names.iter().map(|name| format!("-{}", name.trim_end_matches("-initial")));
+            vec![format!("-Zmir-enable-passes={}", names.collect::<Vec<_>>().join(","))]
+        }
+        CounterKind::Llvm => {
+            vec!["-Ccodegen-units=1".to_owned(), format!("-Cllvm-args=-opt-disable={}", names.join(","))]
+        }
+    }
+}
+
+/// One pass on one thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Pass {
+    /// The crate that is compiled.
+    pub(crate) unit: String,
+    /// Its number there, from 1.
+    pub(crate) number: u64,
+    /// The pass.
+    pub(crate) name: String,
+    /// What it works on: a function, as people write it, or the whole module.
+    pub(crate) on: String,
+}
+
+impl Pass {
+    /// Reads a line of the compiler's.
+    fn parse(unit: &str, line: &str) -> Option<Self> {
+        let (number, rest) = line.strip_prefix("BISECT: running pass (")?.split_once(") ")?;
+        let (name, on) = rest.split_once(" on ")?;
+        // LLVM: `[module]`, `function (f)`, `loop %bb in function f`, `SCC (f, g)`, or the symbol alone; rustc: the path.
+        let on = on.strip_prefix("function (").and_then(|on| on.strip_suffix(')')).unwrap_or(on);
+        Some(Self { unit: unit.to_owned(), number: number.parse().ok()?, name: name.to_owned(), on: demangle(on) })
+    }
+
+    /// The function that it works on, or in; else, what it works on.
+    pub(crate) fn function(&self) -> &str {
+        let within = self.on.rsplit_once(" in function ").map_or(self.on.as_str(), |(_, function)| function);
+        within.strip_prefix('(').and_then(|one| one.strip_suffix(')')).unwrap_or(within)
+    }
+
+    /// As the answer names it.
+    pub(crate) fn describe(&self, of: CounterKind) -> String {
+        format!("{} pass {} on {}", of.owner(), self.name, self.on)
+    }
+}
+
+/// Symbols in a text as people write them.
+fn demangle(text: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(start) = rest.find(is_part) {
+        let (before, from) = rest.split_at(start);
+        let (symbol, behind) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
+        out += before;
+        let name = rustc_demangle::try_demangle(symbol).map(|name| format!("{name:#}"));
+        out += name.as_deref().unwrap_or(symbol);
+        rest = behind;
+    }
+    without_hashes(&(out + rest))
+}
+
+/// rustc's own paths have the hash of the crate behind its name: `ledger[1a2b]::sum`.
+fn without_hashes(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('[') {
+        out += before;
+        match behind.split_once(']') {
+            Some((hash, after)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
+                rest = after;
+            }
+            _ => {
+                out.push('[');
+                rest = behind;
+            }
+        }
+    }
+    out + rest
+}
+
+/// The passes of a package, those of one crate after those of another.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Passes {
+    all: Vec<Pass>,
+}
+
+impl Passes {
+    /// Reads what the wrapper has kept of what was built: a file for each crate. See [`plan::kept`].
+    ///
+    /// # Errors
+    /// If a file cannot be read.
+    pub(crate) fn read(told: &Path, built: &BTreeSet<String>) -> std::io::Result<Self> {
+        let mut all = Vec::new();
+        for (unit, file) in plan::kept(told, built)? {
+            let text = fs_err::read(file)?;
+            all.extend(String::from_utf8_lossy(&text).lines().filter_map(|line| Pass::parse(&unit, line)));
+        }
+        Ok(Self { all })
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> &[Pass] {
+        &self.all
+    }
+
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    /// Digits of a rank. There is one more rank than passes: 0, that of doing nothing.
+    fn digits(&self) -> u32 {
+        (self.len() + 1).next_power_of_two().ilog2().max(1)
+    }
+
+    /// The change with this rank. Its ID ends in the digits of the rank, reversed: the order of the search is that of the
+    /// ranks.
+    fn id(&self, rank: usize) -> ChangeId {
+        ChangeId(((rank as u64) << (64 - self.digits())).reverse_bits())
+    }
+
+    /// The pass that a change is.
+    pub(crate) fn get(&self, id: ChangeId) -> Option<&Pass> {
+        let rank = usize::try_from(id.0.reverse_bits() >> (64 - self.digits())).ok()?;
+        self.all.get(rank.checked_sub(1)?).filter(|_| self.id(rank) == id)
+    }
+
+    /// The number of passes that a pattern lets run. A pattern that enables the rank of doing nothing means a prefix: as
+    /// many as come before the first that it does not enable. Any other means the last that it enables, and what
+    /// that pass needs, which is all before it. `None` if only a part behind the beginning is to run, which the compiler
+    /// cannot do.
+    pub(crate) fn limit(&self, pattern: &Pattern) -> Option<usize> {
+        let Some(matcher) = Matcher::new(pattern) else { return Some(self.len()) };
+        let enabled = |rank: &usize| matcher.should_enable(self.id(*rank));
+        let selected = |rank: &usize| matcher.should_report(self.id(*rank));
+        if enabled(&0) {
+            return Some((1..=self.len()).take_while(enabled).count());
+        }
+        // Inverted: what is not selected runs.
+        let some = (1..=self.len()).find(enabled);
+        match some {
+            Some(rank) if !selected(&rank) => None,
+            _ => Some((1..=self.len()).rev().find(enabled).unwrap_or(0)),
+        }
+    }
+
+    /// The limit of each crate, if so many passes are to run.
+    pub(crate) fn limits(&self, limit: usize) -> BTreeMap<String, u64> {
+        let mut limits = BTreeMap::new();
+        for pass in &self.all[..limit] {
+            limits.insert(pass.unit.clone(), pass.number);
+        }
+        limits
+    }
+
+    /// What is to be reported of the passes that run.
+    pub(crate) fn reported(&self, pattern: &Pattern, limit: usize) -> Vec<ChangeId> {
+        let Some(matcher) = Matcher::new(pattern) else { return Vec::new() };
+        (1..=limit).map(|rank| self.id(rank)).filter(|&id| matcher.should_report(id)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read() {
+        for (line, expected) in [
+            ("BISECT: running pass (3) forceattrs on [module]", Some((3, "forceattrs", "[module]"))),
+            ("BISECT: running pass (12) sroa on _ZN1a3sum17h820d16e45d1844a9E", Some((12, "sroa", "a::sum"))),
+            (
+                "BISECT: running pass (9) machine-cse on function (_RNvXsZ_NtCsjrHSEGnQ3l9_3std7processuNtB5_11Termination6report)",
+                Some((9, "machine-cse", "<() as std::process::Termination>::report")),
+            ),
+            (
+                "BISECT: running pass (7) inline on (_ZN1a3sum17h820d16e45d1844a9E, _ZN1a4main17h1854dee5fd9945b4E)",
+                Some((7, "inline", "(a::sum, a::main)")),
+            ),
+            (
+                "BISECT: running pass (99) PreCodegen on a[9c87]::sum::{closure#0}",
+                Some((99, "PreCodegen", "a::sum::{closure#0}")),
+            ),
+            ("BISECT: NOT running pass (100) GVN on a[9c87]::main", None),
+            ("BISECT: running pass (x) GVN on a", None),
+            ("warning: x", None),
+        ] {
+            let pass = Pass::parse("u", line);
+            let found = pass.as_ref().map(|pass| (pass.number, pass.name.as_str(), pass.on.as_str()));
+            assert_eq!(found, expected, "{line}");
+        }
+    }
+
+    fn passes(units: &[(&str, u64)]) -> Passes {
+        let of_unit = |&(unit, count): &(&str, u64)| {
+            let pass = move |number| Pass { unit: unit.to_owned(), number, name: "p".to_owned(), on: "f".to_owned() };
+            (1..=count).map(pass).collect::<Vec<_>>()
+        };
+        Passes { all: units.iter().flat_map(of_unit).collect() }
+    }
+
+    #[test]
+    fn ids_are_in_the_order_of_the_passes() {
+        let passes = passes(&[("a", 5), ("b", 4)]);
+        let ids: Vec<_> = (0..=9).map(|rank| passes.id(rank)).collect();
+        assert!(ids.is_sorted_by_key(|id| id.0.reverse_bits()));
+        assert_eq!(passes.get(ids[0]), None);
+        let units: String = ids.iter().filter_map(|&id| Some(passes.get(id)?.unit.as_str())).collect();
+        assert_eq!(units, "aaaaabbbb");
+    }
+
+    /// What a search asks, and how far the counters go.
+    #[test]
+    fn selections_are_limits() {
+        let passes = passes(&[("a", 5), ("b", 4)]);
+        let only = |rank: usize| format!("x{:016x}", passes.id(rank).0);
+        let not = |rank: usize| format!("-x{:016x}", passes.id(rank).0);
+        let below = |cut: usize| (0..cut).map(only).collect::<Vec<_>>().join("+");
+        for (pattern, limit) in [
+            ("y".to_owned(), Some(9)),
+            ("n".to_owned(), Some(0)),
+            (below(1), Some(0)),
+            (below(7), Some(6)),
+            (only(4), Some(4)),
+            (only(1), Some(1)),
+            (not(4), Some(3)),
+            (not(1), Some(0)),
+            (format!("{}+{}", below(3), only(6)), Some(2)),
+            (format!("!{}", below(3)), None),
+        ] {
+            let parsed = pattern.parse().unwrap();
+            assert_eq!(passes.limit(&parsed), limit, "{pattern}");
+        }
+        assert_eq!(passes.limits(7), [("a".to_owned(), 5), ("b".to_owned(), 2)].into());
+        assert_eq!(passes.limits(0), BTreeMap::new());
+        assert_eq!(passes.reported(&only(4).parse().unwrap(), 4), [passes.id(4)]);
+        assert_eq!(passes.reported(&not(4).parse().unwrap(), 3).len(), 3);
+    }
+}

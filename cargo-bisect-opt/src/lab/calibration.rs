@@ -1,0 +1,247 @@
+//! How the target fails where it is known to fail: what other failures are compared with.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use bisect_core::{
+    ChangeId,
+    search::{Prefix, Question, Selection},
+};
+
+use crate::run::cause::{Cause, Environment};
+
+/// The two ends of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    /// Everything enabled.
+    All,
+    /// Everything disabled.
+    None,
+}
+
+impl Side {
+    /// The end that a question is about, if it is about one.
+    pub(crate) fn of(question: Question) -> Option<Self> {
+        match question {
+            Question::All => Some(Side::All),
+            Question::None => Some(Side::None),
+            _ => None,
+        }
+    }
+}
+
+/// How each of several things, known by a `K`, fails at the ends of a search.
+///
+/// What counts is how it fails at the end that fails. Which one that is may be a matter of chance for a while: the one
+/// that has failed more often, and both as long as that is undecided.
+///
+/// A target that has failed in one way may fail in another once the culprits of the first are left out. That counts too,
+/// in the runs that leave out those changes.
+///
+/// What fails by its surroundings counts only if it does so at one end and not at the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Calibration<K> {
+    ends: BTreeMap<K, [Failing; 2]>,
+    left: Vec<Left<K>>,
+    /// Whether something failed by its surroundings with everything enabled, and with everything disabled.
+    surroundings: BTreeMap<(K, Environment), [bool; 2]>,
+}
+
+/// How something fails where these changes are left out.
+#[derive(Clone, Debug)]
+struct Left<K> {
+    changes: BTreeSet<ChangeId>,
+    key: K,
+    cause: Cause,
+}
+
+/// How something fails at one end.
+#[derive(Clone, Debug, Default)]
+struct Failing {
+    times: usize,
+    /// Each once.
+    causes: Vec<Cause>,
+}
+
+impl<K> Default for Calibration<K> {
+    /// Nothing has failed yet.
+    fn default() -> Self {
+        Self { ends: BTreeMap::new(), left: Vec::new(), surroundings: BTreeMap::new() }
+    }
+}
+
+impl<K: Ord + Clone> Calibration<K> {
+    /// Learns that it failed at an end.
+    pub(crate) fn learn(&mut self, side: Side, key: &K, cause: &Cause) {
+        let ends = self.ends.entry(key.clone()).or_default();
+        let end = usize::from(side == Side::None);
+        if let Some(environment) = cause.environment() {
+            self.surroundings.entry((key.clone(), environment)).or_default()[end] = true;
+        }
+        let failing = &mut ends[end];
+        failing.times += 1;
+        if !failing.causes.contains(cause) {
+            failing.causes.push(cause.clone());
+        }
+    }
+
+    /// Learns how it still fails where these changes are left out.
+    pub(crate) fn learn_left(&mut self, left_out: &BTreeSet<ChangeId>, key: &K, cause: &Cause) {
+        self.left.push(Left { changes: left_out.clone(), key: key.clone(), cause: cause.clone() });
+    }
+
+    /// The failures that those of a run with this selection are compared with; where it is not known, those at the ends.
+    #[must_use]
+    pub(crate) fn for_runs_of(&self, selection: Option<&Selection>) -> Self {
+        let leaves_out = |left: &&Left<K>| selection.is_some_and(|selection| leaves_out(selection, &left.changes));
+        let left = self.left.iter().filter(leaves_out).cloned();
+        Self { left: left.collect(), ..self.clone() }
+    }
+
+    /// The failures that others are compared with.
+    pub(crate) fn of(&self, key: &K) -> impl Iterator<Item = &Cause> {
+        let ends = self.ends.get(key).into_iter().flatten();
+        let most = ends.clone().map(|failing| failing.times).max();
+        let at_ends = ends.filter(move |failing| Some(failing.times) == most).flat_map(|failing| &failing.causes);
+        at_ends.chain(self.left.iter().filter(move |left| left.key == *key).map(|left| &left.cause))
+    }
+
+    /// What has failed at an end, or where changes were left out.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
+        self.ends.keys().chain(self.left.iter().map(|left| &left.key))
+    }
+
+    /// Whether it is the changes that make something fail by its surroundings: it does so at one end and not at the other.
+    pub(crate) fn is_made_by_changes(&self, key: &K, environment: Environment) -> bool {
+        let seen = self.surroundings.get(&(key.clone(), environment));
+        seen.is_some_and(|[all, none]| all != none)
+    }
+
+    /// Whether a failure may be the one that is searched for. As long as nothing has failed at an end, every failure may.
+    pub(crate) fn fits(&self, key: &K, cause: &Cause) -> bool {
+        if let Some(environment) = cause.environment() {
+            return self.is_made_by_changes(key, environment);
+        }
+        self.ends.is_empty() || cause.is_untold() || self.of(key).any(|known| known.is_like(cause))
+    }
+}
+
+/// What the user should know of a run that failed by its surroundings.
+pub(crate) fn environment_note(environment: Environment) -> String {
+    format!(
+        "a run failed by what surrounds the target ({environment}): such a run is made again at once, and if it fails so \
+         again, it tells nothing"
+    )
+}
+
+/// What the user should know where such a failure is the one that is searched for.
+pub(crate) fn made_by_changes_note(environment: Environment) -> String {
+    format!(
+        "{environment}, twice in a row and at one end of the search only: so that is the failure that is searched for"
+    )
+}
+
+/// The words for a run that failed in another way.
+pub(crate) fn another(what: impl std::fmt::Display) -> String {
+    format!("another failure: {what}")
+}
+
+/// Whether a selection is one of those that leave out these changes. Where it names all its changes, others are left out
+/// anyway.
+fn leaves_out(selection: &Selection, changes: &BTreeSet<ChangeId>) -> bool {
+    changes.iter().all(|&id| match selection.prefix {
+        Prefix::NONE => !selection.contains(id),
+        _ => selection.excluded.contains(&id),
+    })
+}
+
+/// What the user should know where everything but the culprits found so far fails in another way.
+pub(crate) fn left_note(what: impl std::fmt::Display) -> String {
+    format!("with everything else it fails in another way ({what}): the search goes on for that failure")
+}
+
+/// What the user should know when that happens for the first time.
+pub(crate) fn another_note(what: impl std::fmt::Display) -> String {
+    format!(
+        "a run failed in another way than the failure that is searched for ({what}): such runs tell nothing, unless \
+         --same-failure=no is given"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect_core::search::Order;
+
+    use super::*;
+
+    fn cause(line: u32) -> Cause {
+        Cause::of_test(&format!("thread 't' (7) panicked at src/lib.rs:{line}:5:\nbad"))
+    }
+
+    /// Failures with every change and with none, in order; then which of the causes 1 to 3 fit.
+    #[track_caller]
+    fn check(runs: &[(Side, u32)], fitting: &[u32]) {
+        let mut calibration = Calibration::default();
+        for &(side, line) in runs {
+            calibration.learn(side, &'t', &cause(line));
+        }
+        let fits: Vec<_> = (1..=3).filter(|&line| calibration.fits(&'t', &cause(line))).collect();
+        assert_eq!(fits, fitting, "{runs:?}");
+        assert!(calibration.fits(&'t', &Cause::UNTOLD));
+        assert_eq!(calibration.fits(&'u', &cause(1)), runs.is_empty(), "what never failed");
+    }
+
+    #[test]
+    fn how_the_failing_end_fails_counts() {
+        use Side::{All, None};
+        check(&[], &[1, 2, 3]);
+        check(&[(All, 1)], &[1]);
+        check(&[(None, 2)], &[2]);
+        check(&[(All, 1), (All, 3)], &[1, 3]);
+        // The end that passes fails too: another failure is none of ours, the same is noise.
+        check(&[(All, 1), (All, 1), (None, 2)], &[1]);
+        check(&[(All, 1), (All, 1), (None, 1)], &[1]);
+        // The first run of the end that passes failed by chance, and the first of the other one passed.
+        check(&[(None, 2), (All, 1)], &[1, 2]);
+        check(&[(None, 2), (All, 1), (All, 1)], &[1]);
+    }
+
+    #[test]
+    fn surroundings_count_if_they_differ_between_the_ends() {
+        let full = Cause::of_test("thread 't' (7) panicked at src/lib.rs:1:5:\nNo space left on device (os error 28)");
+        let fits = |ends: &[Side]| {
+            let mut calibration = Calibration::default();
+            for &side in ends {
+                calibration.learn(side, &'t', &full);
+            }
+            (calibration.fits(&'t', &full), calibration.fits(&'t', &cause(1)))
+        };
+        assert_eq!(fits(&[]), (false, true));
+        assert_eq!(fits(&[Side::All]), (true, false), "it is another failure than a panic at the same place");
+        assert_eq!(fits(&[Side::None, Side::None]), (true, false));
+        assert_eq!(fits(&[Side::All, Side::None]), (false, false));
+    }
+
+    #[test]
+    fn how_it_fails_without_the_culprits_counts_in_the_runs_without_them() {
+        let set = |ids: &[u64]| ids.iter().copied().map(ChangeId).collect::<BTreeSet<_>>();
+        let mut calibration = Calibration::default();
+        calibration.learn(Side::All, &'t', &cause(1));
+        calibration.learn_left(&set(&[7]), &'t', &cause(2));
+        calibration.learn_left(&set(&[7, 8]), &'u', &cause(3));
+        let fits = |ids: &[u64], key| {
+            let excluded = ids.iter().copied().map(ChangeId).collect();
+            let calibration = calibration.for_runs_of(Some(&Selection { excluded, ..Selection::all(Order::Hash) }));
+            (1..=3).filter(|&line| calibration.fits(&key, &cause(line))).collect::<Vec<_>>()
+        };
+        assert_eq!((fits(&[], 't'), fits(&[8], 't'), fits(&[7], 't')), (vec![1], vec![1], vec![1, 2]));
+        assert_eq!((fits(&[7, 8, 9], 't'), fits(&[7], 'u'), fits(&[8, 7], 'u')), (vec![1, 2], vec![], vec![3]));
+        // What names all its changes says so of none that it leaves out.
+        let fits = |id| {
+            let forced = vec![ChangeId(id)];
+            let alone = Selection { prefix: Prefix::NONE, forced, ..Selection::all(Order::Hash) };
+            calibration.for_runs_of(Some(&alone)).fits(&'t', &cause(2))
+        };
+        assert_eq!((fits(9), fits(7)), (true, false));
+        assert!(!calibration.for_runs_of(None).fits(&'t', &cause(2)));
+    }
+}

@@ -1,0 +1,320 @@
+//! What the end of a search means: an exit status, and words with a next step.
+
+use bisect_core::{
+    ChangeId,
+    search::{
+        CarryOver, Effect, Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict,
+    },
+};
+
+use super::{exit_status::Exit, noise::Beliefs};
+use crate::units::plural;
+
+/// What there is to know of the target beside its search.
+#[derive(Clone, Copy)]
+pub(crate) struct About<'a> {
+    /// A trial as people know it: its number, and where its output is.
+    pub(crate) log: &'a dyn Fn(TrialId) -> String,
+    /// A line of a trial's output that reports a change.
+    pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
+    /// See [`Target::is_build`](crate::lab::target::Target::is_build).
+    pub(crate) is_build: bool,
+    /// See [`Target::axis`](crate::lab::target::Target::axis).
+    pub(crate) axis: &'static str,
+}
+
+/// What is believed of a test, by its number; of the whole target, if there are no tests. Nothing, if its runs are believed.
+type Believed<'a> = dyn Fn(usize) -> Option<Beliefs> + 'a;
+
+/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them.
+pub(crate) fn conclude(
+    search: &Search,
+    verdict: &Verdict,
+    beliefs: &Believed<'_>,
+    tests: Option<&[String]>,
+    about: &About<'_>,
+) -> (Exit, String) {
+    match tests {
+        Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
+            let (exit, words) = incomplete(Incomplete::MaxRuns, search.culprits().len());
+            (exit, words + &so_far(search, beliefs, tests))
+        }
+        Some(tests) => of_tests(search, beliefs, tests, about),
+        None => under_noise(search, verdict, beliefs(0).as_ref(), search.culprits().len())
+            .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), about)),
+    }
+}
+
+/// Tests whose end is told in words, at most.
+const SHOWN: usize = 3;
+
+/// What is believed of tests whose search under noise was stopped.
+fn so_far(search: &Search, beliefs: &Believed<'_>, tests: &[String]) -> String {
+    let is_open = |&test: &usize| search.test(test).verdict() == Some(&Verdict::Incomplete(Incomplete::MaxRuns));
+    let words = (0..tests.len()).filter(is_open).filter_map(|test| {
+        let beliefs = beliefs(test)?;
+        let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+        Some(format!("\n  {}: so far {}; likeliest next: {likeliest}", tests[test], beliefs.rates()))
+    });
+    words.take(SHOWN).collect()
+}
+
+/// The end of a search of something flaky that found so many culprits, where there is more to say than of others.
+fn under_noise(search: &Search, verdict: &Verdict, beliefs: Option<&Beliefs>, found: usize) -> Option<(Exit, String)> {
+    let beliefs = beliefs?;
+    let (runs, rates) = (plural(search.runs(), "run"), beliefs.rates());
+    Some(match verdict {
+        Verdict::Inconsistent(Inconsistency::Noise) => (
+            Exit::Inconsistent,
+            format!(
+                "{} inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
+                 More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
+                 (--fail-when, --same-failure) would tell more",
+                if beliefs.test.is_some() { "it is" } else { "the target is" }
+            ),
+        ),
+        Verdict::Incomplete(Incomplete::MaxRuns) => {
+            let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+            let culprits = plural(found, "culprit");
+            (
+                Exit::Limit,
+                format!(
+                    "stopped at --max-runs with {culprits} found: allow more runs for the rest of the search. \
+                     So far {rates}; likeliest next: {likeliest}"
+                ),
+            )
+        }
+        Verdict::Complete => {
+            let culprits = plural(found, "culprit");
+            let rest = if beliefs.never_without() { "passes" } else { "fails no more often than with nothing" };
+            let sure =
+                beliefs.doubt_that_this_is_all().map(|sure| format!(" (that is {sure} sure)")).unwrap_or_default();
+            (Exit::Found, format!("found {culprits}; with everything else the target {rest}{sure}"))
+        }
+        _ => return None,
+    })
+}
+
+/// Of a test that failed in the run of all tests, and then did not.
+const ALONE: &str = "it passes when run alone: it depends on other tests, or is flaky. Search for what makes it fail beside \
+                     them with --all-tests";
+
+/// How the searches for all tests ended: as badly as the worst of them.
+fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &About<'_>) -> (Exit, String) {
+    let mut status = Exit::Found;
+    let (mut unexplained, mut may_be_more) = (Vec::new(), false);
+    for (i, test) in tests.iter().enumerate() {
+        let Some(verdict) = search.test(i).verdict() else { continue };
+        if matches!(verdict, Verdict::Complete | Verdict::Incomplete(Incomplete::MaxSets)) {
+            may_be_more |= *verdict != Verdict::Complete;
+            continue;
+        }
+        let (exit, words) = match verdict {
+            Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
+            verdict => {
+                let found = search.test(i).found().len();
+                under_noise(search, verdict, beliefs(i).as_ref(), found)
+                    .unwrap_or_else(|| of_one(search, verdict, found, about))
+            }
+        };
+        status = worse(status, exit);
+        unexplained.push(format!("\n  {test}: {words}"));
+    }
+    if may_be_more || status == Exit::Nothing && !search.culprits().is_empty() {
+        status = worse(status, Exit::Limit);
+    }
+    let culprits = plural(search.culprits().len(), "culprit");
+    let mut words = format!("found {culprits} for {}", plural(tests.len(), "test"));
+    if may_be_more {
+        status = worse(status, Exit::Limit);
+        words += ", as many for each as --max allows; there may be more";
+    }
+    if unexplained.is_empty() {
+        let rest = if (0..tests.len()).filter_map(beliefs).all(|beliefs| beliefs.never_without()) {
+            "; with everything else they pass"
+        } else {
+            "; with everything else they fail no more often than with nothing"
+        };
+        words += if may_be_more { "" } else { rest };
+        return (status, words);
+    }
+    let left = unexplained.len().saturating_sub(SHOWN);
+    unexplained.truncate(SHOWN);
+    if left > 0 {
+        unexplained.push(format!("\n  and so on for {}", plural(left, "more test")));
+    }
+    words += ", but not all could be told:";
+    words.extend(unexplained);
+    (status, words)
+}
+
+fn worse(a: Exit, b: Exit) -> Exit {
+    const FROM_GOOD_TO_BAD: [Exit; 5] = [Exit::Found, Exit::Nothing, Exit::Limit, Exit::Unusable, Exit::Inconsistent];
+    let rank = |exit| FROM_GOOD_TO_BAD.iter().position(|&other| other == exit);
+    if rank(a) >= rank(b) { a } else { b }
+}
+
+/// What the end of one search with so many culprits means.
+fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -> (Exit, String) {
+    let culprits = plural(found, "culprit");
+    match verdict {
+        Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
+        Verdict::Incomplete(why) => incomplete(*why, found),
+        Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
+        Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
+        Verdict::Inconsistent(how) => {
+            let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
+            (Exit::Inconsistent, inconsistent(how, about.log) + &so_far)
+        }
+    }
+}
+
+fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
+    let culprits = plural(found, "culprit");
+    match why {
+        Incomplete::MaxSets => (Exit::Limit, format!("found {culprits}, as many as --max allows; there may be more")),
+        Incomplete::MaxSetSize if found > 0 => {
+            (Exit::Limit, format!("found {culprits}; there are larger sets than --max-set allows, left aside"))
+        }
+        Incomplete::MaxSetSize => {
+            (Exit::Limit, "every failing set has more changes than --max-set allows: raise it".to_owned())
+        }
+        Incomplete::MaxRuns => (
+            Exit::Limit,
+            format!("stopped at --max-runs with {culprits} found: allow more runs for the rest of the search"),
+        ),
+        Incomplete::Unresolved(reason) => {
+            let words = format!("found {culprits}; more could not be told, because runs {}", told_nothing(reason));
+            (if found > 0 { Exit::Limit } else { Exit::Unusable }, words)
+        }
+    }
+}
+
+fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String {
+    let both = match outcome {
+        Outcome::Fail => "the target fails with every change enabled and with every change disabled",
+        Outcome::Pass | Outcome::Unresolved(_) => {
+            "the target passes with every change enabled and with every change disabled"
+        }
+    };
+    let hint = match (outcome, search.changes()) {
+        (_, 0) if about.axis == "rustflags" => "the compiler reported no change either: does it take these flags?",
+        (_, 0) if about.axis != "toggles" => "there is nothing in it that is compiled another way",
+        (_, 0) => {
+            "it reported no change either: is what it runs annotated, and is the toggle reached? \
+             `cargo bisect-opt toggles` lists what there is"
+        }
+        (Outcome::Fail, _) if about.is_build => "the cause is something else; the logs have what the compiler says",
+        (_, _) if about.is_build => {
+            "is this the build that fails for you, with the same features, profile and toolchain?"
+        }
+        (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
+        _ => {
+            "is this the test that fails for you, with the same features and profile? (documentation tests are not run)"
+        }
+    };
+    let in_runs = if search.is_noisy() { format!(", in {}", plural(search.runs(), "run")) } else { String::new() };
+    let longer =
+        if search.is_noisy() { "" } else { "; if it fails only now and then, --confidence 0.99 tries for longer" };
+    format!("nothing to find: {both}{in_runs}; {hint}{longer}")
+}
+
+fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
+    let log = about.log;
+    match why {
+        Unusable::Unresolved(question, reason) => {
+            let with = if *question == Question::All { "every change enabled" } else { "every change disabled" };
+            format!("the target cannot be used: with {with}, its run {}", told_nothing(*reason))
+        }
+        Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \
+             does it get the pattern, and do its reports get through?"
+            .to_owned(),
+        Unusable::Unasked { trial, ignores_pattern: true, .. } => {
+            let pattern = search.trial(*trial).pattern();
+            format!(
+                "the target ignores the pattern: given `{pattern}` it reported all its changes ({}); does it read the \
+                 pattern afresh in every run, or is its output cached?",
+                log(*trial)
+            )
+        }
+        Unusable::Unasked { trial, changes, .. } => {
+            let pattern = search.trial(*trial).pattern();
+            let line = (about.line)(*trial, changes[0]);
+            let line = line.map(|line| format!("; the line is: {line}")).unwrap_or_default();
+            format!(
+                "the target cannot be used: given `{pattern}` it reported {}, which the pattern leaves out ({}){line}",
+                changes[0],
+                log(*trial)
+            )
+        }
+    }
+}
+
+fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
+    const ADVICE: &str = "does one run leave something behind for the next, or is it flaky? Try --confidence 0.99";
+    match how {
+        Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
+        Inconsistency::CarryOver(carry_over) => {
+            format!("one run leaves something behind for the next: {}. {LEFTOVER}", rule(carry_over))
+        }
+        Inconsistency::Runs(trial) => {
+            format!(
+                "the target is inconsistent: runs with the same changes ended differently ({}); {ADVICE}",
+                log(*trial)
+            )
+        }
+        Inconsistency::Unexplained(trial) => format!(
+            "the target is inconsistent: it failed, but reported no change that could explain it ({}); {ADVICE}",
+            log(*trial)
+        ),
+        Inconsistency::NotConfirmed(trial, changes) => format!(
+            "the target is inconsistent: the search led to {}, but with exactly that it does not fail ({}); {ADVICE}",
+            plural(changes.len(), "change"),
+            log(*trial)
+        ),
+        Inconsistency::BaseFails(trial, _) => format!(
+            "the target is inconsistent: what passed at first does not pass any more ({}); {ADVICE}",
+            log(*trial)
+        ),
+        Inconsistency::Endless => {
+            format!("the target is inconsistent: it reports ever new changes and fails with all of them; {ADVICE}")
+        }
+    }
+}
+
+/// What to do about a target whose runs depend on each other.
+const LEFTOVER: &str = "Look for files, ports, databases or caches that a run creates and the next one finds; each run has \
+                        an empty TMPDIR of its own, and {slot} or BISECT_SLOT make names that no parallel run has";
+
+/// What outcomes follow, if not the changes of the run.
+fn rule(carry_over: &CarryOver) -> String {
+    let ends = |effect: &Effect| match effect {
+        Effect::Fails => "fails",
+        Effect::Passes => "passes",
+    };
+    match carry_over {
+        CarryOver::Cycle(cycle) if *cycle == [true, false] || *cycle == [false, true] => {
+            "every other run fails, whatever is enabled".to_owned()
+        }
+        CarryOver::Cycle(cycle) => {
+            let outcomes: Vec<_> = cycle.iter().map(|&failed| if failed { "fail" } else { "pass" }).collect();
+            format!("the outcomes repeat, whatever is enabled: {}", outcomes.join(", "))
+        }
+        CarryOver::Change(change, effect) => {
+            format!("a run {} if the run before it had change {change} enabled", ends(effect))
+        }
+        CarryOver::Many(effect) => format!("a run {} if the run before it had many changes enabled", ends(effect)),
+    }
+}
+
+fn told_nothing(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Build => "did not build",
+        Reason::Spawn => "could not be started",
+        Reason::Timeout => "took too long",
+        Reason::Environment => {
+            "failed by what surrounds the target (killed, disk full, address in use: the logs say which)"
+        }
+        _ => "told nothing (skipped, or failed in another way than counts: see --fail-when and --same-failure)",
+    }
+}

@@ -1,0 +1,105 @@
+//! Exit statuses: what a script learns from a search.
+
+use std::process::{ExitCode, Termination};
+
+use serde::{Serialize, Serializer};
+
+/// How `cargo bisect-opt` ends. [`TABLE`] says what each of them means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Exit {
+    Found = 0,
+    Nothing = 1,
+    Usage = 2,
+    Unusable = 3,
+    Inconsistent = 4,
+    Limit = 5,
+    Interrupted = 130,
+}
+
+/// Every status and what it means: for `--help`, and for the README, which a test compares with it.
+pub(crate) const TABLE: [(Exit, &str); 7] = [
+    (Exit::Found, "culprits were found and confirmed, and without them the target passes"),
+    (Exit::Nothing, "there is nothing to find: the target passes both ways, or fails both ways"),
+    (Exit::Usage, "the command line is wrong"),
+    (
+        Exit::Unusable,
+        "the target cannot be used: it does not build or start, passes and fails but reports no change, ignores the pattern, \
+         or reports what it was not asked for",
+    ),
+    (
+        Exit::Inconsistent,
+        "the target contradicts itself, or is flaky and no change makes a difference that shows, or its outcomes follow the run before",
+    ),
+    (
+        Exit::Limit,
+        "stopped at a limit (`--max`, `--max-set`, `--max-runs`), or what is left does not tell, with what was found",
+    ),
+    (Exit::Interrupted, "interrupted, with what was found saved"),
+];
+
+/// Columns of the descriptions in [`help`].
+const WIDTH: usize = 80;
+
+/// The table as the end of `--help`.
+pub(crate) fn help() -> String {
+    let mut text = "Exit status:".to_owned();
+    for (exit, words) in TABLE {
+        let mut line = format!("\n  {:<4}", exit.code());
+        let mut columns = 0;
+        for word in words.replace('`', "").split(' ') {
+            if columns + word.len() > WIDTH {
+                line += "\n      ";
+                columns = 0;
+            }
+            line += " ";
+            line += word;
+            columns += 1 + word.len();
+        }
+        text += &line;
+    }
+    text
+}
+
+impl Exit {
+    /// The status as a number.
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+impl Serialize for Exit {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(self.code())
+    }
+}
+
+impl Termination for Exit {
+    fn report(self) -> ExitCode {
+        self.code().into()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_has_the_table_in_short_lines() {
+        let help = help();
+        assert!(help.lines().all(|line| line.len() <= WIDTH + 8), "{help}");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let expected = TABLE.iter().map(|(exit, words)| format!("{} {}", exit.code(), words.replace('`', "")));
+        let expected = expected.collect::<Vec<_>>().join(" ");
+        assert_eq!(words(&help), words(&format!("Exit status: {expected}")));
+    }
+
+    #[test]
+    fn the_readme_has_the_table() {
+        let readme = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+        let table = readme.split("| status | means |\n|---|---|\n").nth(1).unwrap();
+        let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
+        let expected: Vec<_> = TABLE.iter().map(|(exit, words)| format!("| {} | {words} |", exit.code())).collect();
+        assert_eq!(rows, expected);
+    }
+}

@@ -1,0 +1,54 @@
+//! Events as lines of JSON: `--json` on standard output.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use super::events::{Event, Sink};
+
+/// Version of the format.
+const VERSION: u32 = 1;
+
+/// One line.
+#[derive(Debug, Serialize)]
+pub(crate) struct Line<'a, T> {
+    v: u32,
+    #[serde(flatten)]
+    event: &'a T,
+}
+
+impl<'a, T> Line<'a, T> {
+    /// The event, with the version of the format before it.
+    pub(crate) fn new(event: &'a T) -> Self {
+        Self { v: VERSION, event }
+    }
+}
+
+/// Writes events as they happen, a line each.
+#[derive(Debug)]
+pub(crate) struct Json<W>(pub(crate) W);
+
+impl<W: Write> Sink for Json<W> {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        // What is no news is no trial of its own.
+        let is_repeat = matches!(event, Event::Trial(trial) if trial.is_repeat);
+        if is_repeat
+            || matches!(
+                event,
+                Event::Run(_)
+                    | Event::Sighted(_)
+                    | Event::Groups(_)
+                    | Event::List(_)
+                    | Event::Note(_)
+                    | Event::Lost(_)
+                    | Event::Answer(_)
+            )
+        {
+            return Ok(());
+        }
+        let mut line = serde_json::to_vec(&Line::new(event))?;
+        line.push(b'\n');
+        self.0.write_all(&line)?;
+        self.0.flush()
+    }
+}

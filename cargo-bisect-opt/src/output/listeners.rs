@@ -1,0 +1,146 @@
+//! Everyone who is told what happens in a search. A listener that fails costs only itself.
+
+use std::{fmt, io};
+
+use super::events::{Event, Sink};
+
+/// A sink, and what to do without it.
+pub(crate) struct Listener<'a> {
+    /// What it writes, for people: `the trace`.
+    writes: &'static str,
+    sink: Box<dyn Sink + 'a>,
+    /// Takes over when the sink fails.
+    instead: Option<Box<dyn Sink + 'a>>,
+}
+
+impl<'a> Listener<'a> {
+    /// A listener without a substitute.
+    pub(crate) fn new(writes: &'static str, sink: impl Sink + 'a) -> Self {
+        Self { writes, sink: Box::new(sink), instead: None }
+    }
+
+    /// The same with a substitute, which gets the event that the sink could not take and all later ones.
+    #[must_use]
+    pub(crate) fn or(self, instead: impl Sink + 'a) -> Self {
+        Self { instead: Some(Box::new(instead)), ..self }
+    }
+
+    /// Passes an event on. The results are whether the listener goes on, and the error of the sink that failed.
+    fn tell(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
+        let Err(error) = self.sink.event(event) else { return (true, None) };
+        // Whoever closes a pipe has seen enough.
+        let instead = self.instead.take().filter(|_| error.kind() != io::ErrorKind::BrokenPipe);
+        let Some(instead) = instead else { return (false, Some(error)) };
+        self.sink = instead;
+        (self.sink.event(event).is_ok(), Some(error))
+    }
+}
+
+impl fmt::Debug for Listener<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Listener").field("writes", &self.writes).finish_non_exhaustive()
+    }
+}
+
+/// The listeners that have not failed yet.
+#[derive(Debug)]
+pub(crate) struct Listeners<'a>(Vec<Listener<'a>>);
+
+impl<'a> Listeners<'a> {
+    /// These, told in this order.
+    pub(crate) fn new(listeners: impl IntoIterator<Item = Listener<'a>>) -> Self {
+        Self(listeners.into_iter().collect())
+    }
+
+    /// Tells all who listen. One that cannot take the event is told nothing from then on, and the others are told so.
+    ///
+    /// # Errors
+    /// If nobody listens any more: the last error.
+    pub(crate) fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let mut errors = Vec::new();
+        self.0.retain_mut(|listener| {
+            let (goes_on, error) = listener.tell(event);
+            errors.extend(error.map(|error| (listener.writes, error)));
+            goes_on
+        });
+        let Some((_, last)) = errors.last() else { return Ok(()) };
+        if self.0.is_empty() {
+            return Err(io::Error::new(last.kind(), last.to_string()));
+        }
+        for (writes, error) in errors {
+            self.tell(&Event::Lost(&format!("{writes} cannot be written any more: {error}; the search goes on")))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::RefCell, rc::Rc};
+
+    use super::*;
+
+    type Heard = Rc<RefCell<Vec<String>>>;
+
+    /// Takes so many events, and no more.
+    struct Ear {
+        heard: Heard,
+        room: usize,
+        error: io::ErrorKind,
+    }
+
+    impl Sink for Ear {
+        fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+            self.room = self.room.checked_sub(1).ok_or(self.error)?;
+            let (Event::Note(text) | Event::Lost(text)) = event else { return Ok(()) };
+            self.heard.borrow_mut().push((*text).to_owned());
+            Ok(())
+        }
+    }
+
+    fn ear(room: usize, error: io::ErrorKind) -> (Ear, Heard) {
+        let heard = Heard::default();
+        (Ear { heard: heard.clone(), room, error }, heard)
+    }
+
+    const FULL: io::ErrorKind = io::ErrorKind::StorageFull;
+
+    #[test]
+    fn the_others_learn_of_one_that_fails_and_go_on() {
+        let ((log, logged), (screen, shown)) = (ear(1, FULL), ear(9, FULL));
+        let mut all = Listeners::new([Listener::new("the log", log), Listener::new("the screen", screen)]);
+        for text in ["1", "2", "3"] {
+            all.tell(&Event::Note(text)).unwrap();
+        }
+        assert_eq!(*logged.borrow(), ["1"]);
+        let shown = shown.borrow();
+        let [first, second, lost, third] = shown.as_slice() else { panic!("{shown:?}") };
+        assert_eq!([first, second, third], ["1", "2", "3"]);
+        assert!(lost.starts_with("the log cannot be written any more: no storage space"), "{lost}");
+    }
+
+    #[test]
+    fn it_ends_when_nobody_listens() {
+        let ((one, _), (other, heard)) = (ear(1, FULL), ear(2, io::ErrorKind::BrokenPipe));
+        let mut all = Listeners::new([Listener::new("one", one), Listener::new("the other", other)]);
+        all.tell(&Event::Note("1")).unwrap();
+        let error = all.tell(&Event::Note("2")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
+        assert_eq!(*heard.borrow(), ["1", "2"], "that the one was lost is the third event");
+    }
+
+    #[test]
+    fn a_substitute_gets_what_could_not_be_written_unless_a_reader_has_gone() {
+        for (error, expected) in [(FULL, &["1", "2"][..]), (io::ErrorKind::BrokenPipe, &[])] {
+            let ((file, _), (screen, shown), (record, recorded)) = (ear(0, error), ear(9, FULL), ear(9, FULL));
+            let file = Listener::new("the file", file).or(screen);
+            let mut all = Listeners::new([file, Listener::new("the record", record)]);
+            all.tell(&Event::Note("1")).unwrap();
+            all.tell(&Event::Note("2")).unwrap();
+            let is_note = |text: &String| text.len() == 1;
+            let shown: Vec<_> = shown.borrow().iter().filter(|text| is_note(text)).cloned().collect();
+            assert_eq!(shown, expected, "{error:?}");
+            assert_eq!(recorded.borrow().iter().filter(|text| !is_note(text)).count(), 1);
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! Source lines in the answer: the user's own code around the decisive frames.
+
+mod function;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+
+use super::events::Change;
+use crate::{lab::target::Kind, report::text::Frame};
+
+/// At most so many places are shown of one call stack.
+const MAX_SNIPPETS: usize = 3;
+
+/// Lines of context before and behind a place.
+const CONTEXT: usize = 2;
+
+/// A function with so many lines at most is shown as a whole.
+const SHORT: usize = 24;
+
+/// Tells the user's own code from that of dependencies and of the standard library.
+#[derive(Debug)]
+pub(crate) struct Own<'a> {
+    root: &'a Path,
+}
+
+impl<'a> Own<'a> {
+    /// Code below `root` is the user's own.
+    pub(crate) fn new(root: &'a Path) -> Self {
+        Self { root }
+    }
+
+    /// Whether a frame is in the user's own code.
+    pub(crate) fn is_own(&self, frame: &Frame) -> bool {
+        frame.file.as_deref().is_some_and(|file| self.find(file).is_some())
+    }
+
+    /// The file, if it is the user's own and there.
+    fn find(&self, file: &str) -> Option<PathBuf> {
+        let path = self.root.join(file);
+        let is_kept = |below: &Path| !below.components().any(|part| part.as_os_str() == "target");
+        let own = path.strip_prefix(self.root).is_ok_and(is_kept);
+        (own && path.is_file()).then_some(path)
+    }
+
+    /// The path as a user would write it.
+    pub(crate) fn shorten<'p>(&self, file: &'p str) -> &'p Path {
+        let path = Path::new(file);
+        path.strip_prefix(self.root).unwrap_or(path)
+    }
+}
+
+/// One place to show.
+struct Spot<'a> {
+    file: &'a str,
+    line: u32,
+    column: Option<u32>,
+    /// Where it ends, if that is known.
+    end: Option<(u32, u32)>,
+    /// Whether it is a function, which ends with its body.
+    is_function: bool,
+    label: &'a str,
+}
+
+/// The source lines of a change, rendered; empty if none can be shown.
+pub(crate) fn snippets(own: &Own<'_>, change: &Change) -> String {
+    let spots = spots(own, change);
+    let mut rendered = Vec::new();
+    for spot in spots {
+        // Of what was compiled another way the code is shown also if it is somebody else's.
+        let elsewhere = || {
+            Some(PathBuf::from(spot.file))
+                .filter(|path| matches!(change.kind, Kind::Function | Kind::Expression) && path.is_absolute())
+        };
+        let path = own.find(spot.file).or_else(elsewhere);
+        let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
+        rendered.extend(render(own, &spot, &text));
+    }
+    rendered.join("\n")
+}
+
+/// Of a stack, the calls on the user's own code that led to the toggle; of anything else, its place.
+fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
+    let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
+    let of_frames = callers.filter_map(|frame| {
+        let (file, line, column) = (frame.file.as_deref()?, frame.line?, frame.column);
+        Some(Spot { file, line, column, end: None, is_function: false, label: "called here" })
+    });
+    let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
+    if spots.is_empty() {
+        let label = match change.kind {
+            Kind::Site | Kind::Stack => "this choice",
+            Kind::Caller => "called here",
+            Kind::Build => "this choice, made while compiling",
+            Kind::Crate | Kind::Function | Kind::Pass => "compiled another way",
+            Kind::Expression => "this expression",
+        };
+        if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
+            let is_function = change.kind == Kind::Function;
+            spots.push(Spot { file, line, column: change.column, end: change.end, is_function, label });
+        }
+    }
+    spots
+}
+
+/// Bytes of the expression that begins a text, as far as can be told without a parser: up to the bracket that closes its first
+/// one, or else to the end of the line.
+fn extent(text: &str) -> usize {
+    let mut depth = 0_usize;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' if depth <= 1 => return if depth == 1 { at + 1 } else { at },
+            ')' | ']' | '}' => depth -= 1,
+            ';' if depth == 0 => return at,
+            _ => {}
+        }
+    }
+    text.trim_end().len()
+}
+
+/// Where a column is in a line, in bytes. Columns count characters from 1.
+fn byte_of(line: &str, column: u32) -> usize {
+    let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
+    line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
+}
+
+/// The line and the byte in it where a function ends that begins at a byte of the first of these lines, the `index`th of its file;
+/// `None` if it is long.
+fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize, usize)> {
+    let text = lines[..lines.len().min(SHORT)].join("\n");
+    let function = text.get(start..)?;
+    let whole = &text[..start + function::extent(function)?];
+    let last = whole.rfind('\n').map_or(0, |at| at + 1);
+    Some((index + whole.matches('\n').count(), whole.len() - last))
+}
+
+fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
+    let line = lines.get(index)?;
+    let first = index.saturating_sub(CONTEXT);
+    let offset = |index: usize| lines[first..index].iter().map(|line| line.len() + 1).sum::<usize>();
+    let start = match spot.column {
+        Some(column) => byte_of(line, column),
+        None => line.len() - line.trim_start().len(),
+    };
+    let known_end = spot.end.and_then(|(end, column)| {
+        let end = usize::try_from(end).ok()?.checked_sub(1).filter(|&end| end >= index)?;
+        Some((end, byte_of(lines.get(end)?, column)))
+    });
+    let known_end =
+        known_end.or_else(|| if spot.is_function { end_of_function(&lines[index..], start, index) } else { None });
+    let (last, end) = known_end.unwrap_or_else(|| (index, start + extent(&line[start..])));
+    let shown = lines[first..lines.len().min(last + CONTEXT + 1)].join("\n");
+    let path = own.shorten(spot.file).display().to_string();
+    let span = offset(index) + start..(offset(last) + end).max(offset(index) + start);
+    let snippet = Snippet::source(shown)
+        .line_start(first + 1)
+        .path(path)
+        .fold(false)
+        .annotation(AnnotationKind::Primary.span(span).label(spot.label));
+    Some(Renderer::styled().render(&[Group::with_level(Level::NOTE).element(snippet)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_underlined() {
+        for (line, underlined) in [
+            ("sort(&mut rows);", "sort(&mut rows)"),
+            ("ranked(rows) {", "ranked(rows)"),
+            ("stats::finalists(all, 16).iter().enumerate() {", "stats::finalists(all, 16)"),
+            ("bisect_build!(\"tuned\") { 256 } else { 255 };", "bisect_build!(\"tuned\")"),
+            ("rounding!());", "rounding!()"),
+            ("#[bisect_toggle(\"x\", off = (a))]", "#[bisect_toggle(\"x\", off = (a))]"),
+            ("f(a, [b(c)", "f(a, [b(c)"),
+            ("x)", "x"),
+            ("x ", "x"),
+            ("a + b; c", "a + b"),
+            ("", ""),
+        ] {
+            assert_eq!(&line[..extent(line)], underlined, "{line}");
+        }
+    }
+
+    #[test]
+    fn places_that_are_not_there_are_not_shown() {
+        let own = Own::new(Path::new("."));
+        let spot = |line, column| Spot { file: "src/x.rs", line, column, end: None, is_function: false, label: "here" };
+        for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
+            assert!(render(&own, &spot(line, column), "one\ntwo\n").is_none(), "{line}");
+        }
+        for column in [None, Some(0), Some(1), Some(4), Some(99)] {
+            assert!(render(&own, &spot(2, column), "one\n  två(x)\n").unwrap().contains("två"), "{column:?}");
+        }
+    }
+
+    #[test]
+    fn code_of_others_is_shown_where_it_was_compiled_another_way() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let file = elsewhere.path().join("lib.rs");
+        fs_err::write(&file, "fn before() {}\nif let 1 = x() {\n    y()\n}\n").unwrap();
+        for (kind, is_shown) in [(Kind::Function, true), (Kind::Expression, true), (Kind::Site, false)] {
+            let place = crate::report::text::Place { file: file.display().to_string(), line: 2, column: Some(1) };
+            let change = Change::new(bisect_core::ChangeId(1), kind, String::new(), &[]).at(Some(place));
+            let change = Change { end: Some((4, 2)), ..change };
+            let shown = snippets(&Own::new(root.path()), &change);
+            assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
+        }
+    }
+
+    #[test]
+    fn a_short_function_is_shown_as_a_whole() {
+        let dir = tempfile::tempdir().unwrap();
+        let shown = |lines: usize| {
+            let body = "    work();\n".repeat(lines);
+            fs_err::write(dir.path().join("lib.rs"), format!("fn f() {{\n{body}    last()\n}}\nfn g() {{}}\n"))
+                .unwrap();
+            let place = crate::report::text::Place { file: "lib.rs".to_owned(), line: 1, column: Some(1) };
+            let change = Change::new(bisect_core::ChangeId(1), Kind::Function, String::new(), &[]).at(Some(place));
+            snippets(&Own::new(dir.path()), &change)
+        };
+        assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));
+        assert!(!shown(SHORT - 2).contains("last()"), "{}", shown(SHORT - 2));
+    }
+}

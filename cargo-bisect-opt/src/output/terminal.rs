@@ -1,0 +1,171 @@
+//! What may reach a terminal: text, and colours. Targets print, report and name what they like, and part of that is shown;
+//! but it must not move the cursor, set the title, or hide anything.
+
+use std::io::{self, Write};
+
+/// Writes text and colours, and everything else that terminals act on as a visible sign. It is not buffered, but a
+/// sequence that is not complete yet is kept back.
+#[derive(Debug)]
+pub(crate) struct Terminal<W: Write> {
+    inner: W,
+    /// The beginning of a sequence.
+    pending: Vec<u8>,
+}
+
+/// No colour needs more bytes.
+const LONGEST: usize = 24;
+const ESCAPE: u8 = 0x1b;
+/// The first byte of the control characters U+0080 to U+009F.
+const LEAD: u8 = 0xc2;
+
+impl<W: Write> Terminal<W> {
+    /// What is written to this goes to `inner`.
+    pub(crate) fn new(inner: W) -> Self {
+        Self { inner, pending: Vec::new() }
+    }
+
+    fn push(&mut self, byte: u8, out: &mut Vec<u8>) {
+        if self.pending == [LEAD] {
+            self.pending.clear();
+            if (0x80..=0x9f).contains(&byte) {
+                out.extend_from_slice("\u{fffd}".as_bytes());
+                return;
+            }
+            out.push(LEAD);
+        }
+        if self.pending.is_empty() {
+            match byte {
+                ESCAPE | LEAD => self.pending.push(byte),
+                b'\n' | b'\t' => out.push(byte),
+                0x7f => out.extend_from_slice("\u{2421}".as_bytes()),
+                0..0x20 => out.extend_from_slice(picture(byte).as_bytes()),
+                _ => out.push(byte),
+            }
+            return;
+        }
+        let is_inside = match self.pending.len() {
+            1 => byte == b'[',
+            _ => byte.is_ascii_digit() || byte == b';' || byte == b'm',
+        };
+        if !is_inside || self.pending.len() == LONGEST {
+            self.show_pending(out);
+            self.push(byte, out);
+            return;
+        }
+        self.pending.push(byte);
+        if byte == b'm' {
+            if is_colour(&self.pending[2..self.pending.len() - 1]) {
+                out.append(&mut self.pending);
+            } else {
+                self.show_pending(out);
+            }
+        }
+    }
+
+    /// What was no colour: the escape character as a sign, the rest as it is.
+    fn show_pending(&mut self, out: &mut Vec<u8>) {
+        let sign = if self.pending.first() == Some(&ESCAPE) { picture(ESCAPE) } else { String::new() };
+        out.extend_from_slice(sign.as_bytes());
+        let rest = self.pending.drain(..).skip(usize::from(!sign.is_empty()));
+        out.extend(rest);
+    }
+}
+
+/// The sign for a control character.
+fn picture(byte: u8) -> String {
+    char::from_u32(0x2400 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER).into()
+}
+
+/// Whether these parameters set the foreground or how bold it is, and no more: by others, text can be hidden.
+fn is_colour(parameters: &[u8]) -> bool {
+    let mut numbers = parameters.split(|&byte| byte == b';').map(|digits| {
+        let text = std::str::from_utf8(digits).unwrap_or_default();
+        if text.is_empty() { Some(0) } else { text.parse::<u8>().ok() }
+    });
+    while let Some(number) = numbers.next() {
+        match number {
+            Some(0..=4 | 22..=24 | 31..=37 | 39 | 90..=97) => {}
+            // One of 256 colours.
+            Some(38) if numbers.next() == Some(Some(5)) && numbers.next().flatten().is_some() => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+impl<W: Write> Write for Terminal<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut out = Vec::with_capacity(bytes.len());
+        for &byte in bytes {
+            self.push(byte, &mut out);
+        }
+        self.inner.write_all(&out)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+impl<W: Write> Drop for Terminal<W> {
+    fn drop(&mut self) {
+        let mut out = Vec::new();
+        self.show_pending(&mut out);
+        // An error was met before, or will be met by the next who writes.
+        let _ = self.inner.write_all(&out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However it is cut into writes.
+    fn shown(text: &str) -> String {
+        let written = |size| {
+            let mut out = Vec::new();
+            let mut terminal = Terminal::new(&mut out);
+            text.as_bytes().chunks(size).for_each(|bytes| terminal.write_all(bytes).unwrap());
+            drop(terminal);
+            String::from_utf8(out).unwrap()
+        };
+        let whole = written(1000);
+        for size in 1..5 {
+            assert_eq!(written(size), whole, "{text:?} in writes of {size}");
+        }
+        whole
+    }
+
+    #[test]
+    fn text_and_colours_are_as_they_are() {
+        for text in [
+            "plain\n\ttext",
+            "ö€😀é\u{a0}",
+            "\x1b[1m\x1b[31mred\x1b[0m",
+            "\x1b[38;5;12mblue\x1b[m",
+            "\x1b[1;33mx\x1b[39m",
+        ] {
+            assert_eq!(shown(text), text);
+        }
+    }
+
+    #[test]
+    fn what_a_terminal_would_act_on_is_a_sign() {
+        for (text, expected) in [
+            ("\x1b]0;title\x07x", "␛]0;title␇x"),
+            ("a\x1b[2Jb", "a␛[2Jb"),
+            ("\x1b[8mhidden", "␛[8mhidden"),
+            ("\x1b[30;40mhidden", "␛[30;40mhidden"),
+            ("\x1b[38;2;0;0;0mhidden", "␛[38;2;0;0;0mhidden"),
+            ("\x1b\x1b[31mred", "␛\x1b[31mred"),
+            ("over\rwritten\x08", "over␍written␈"),
+            ("\u{9b}2J\u{85}", "\u{fffd}2J\u{fffd}"),
+            ("cut\x1b[3", "cut␛[3"),
+            ("\x1b[1111111111111111111111111111m", "␛[1111111111111111111111111111m"),
+            ("\x7f\0", "␡␀"),
+        ] {
+            assert_eq!(shown(text), expected, "{text:?}");
+        }
+    }
+}

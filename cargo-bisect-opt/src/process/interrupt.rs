@@ -1,0 +1,134 @@
+//! Ctrl-C, SIGTERM and SIGHUP as a flag that loops look at, and that wakes those that wait.
+
+#[cfg(unix)]
+mod signals;
+
+use std::{
+    fmt, io,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU8, Ordering},
+    },
+};
+
+/// Whether the user wants to stop. All clones are the same flag.
+///
+/// The first Ctrl-C asks for an orderly end; the second says that the user will not wait for it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interrupt(Arc<State>);
+
+#[derive(Default)]
+struct State {
+    count: AtomicU8,
+    wakers: Mutex<Wakers>,
+}
+
+#[derive(Default)]
+struct Wakers {
+    next: u64,
+    list: Vec<(u64, Box<dyn Fn() + Send>)>,
+}
+
+impl Interrupt {
+    /// The flag that the signals of this process raise.
+    ///
+    /// # Errors
+    /// If handlers cannot be installed.
+    pub(crate) fn install() -> io::Result<Self> {
+        let interrupt = Self::default();
+        let flag = interrupt.clone();
+        #[cfg(unix)]
+        signals::handle(move || flag.raise())?;
+        #[cfg(windows)]
+        ctrlc::set_handler(move || flag.raise()).map_err(io::Error::other)?;
+        Ok(interrupt)
+    }
+
+    /// Counts one more request to stop.
+    pub(crate) fn raise(&self) {
+        // Saturates: a key that is held down must not make us patient again.
+        let more = |count: u8| count.checked_add(1);
+        let _ = self.0.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
+        self.wakers().list.iter().for_each(|(_, wake)| wake());
+    }
+
+    /// The user wants to stop.
+    #[must_use]
+    pub(crate) fn requested(&self) -> bool {
+        self.0.count.load(Ordering::SeqCst) > 0
+    }
+
+    /// The user has asked more than once: end everything at once.
+    #[must_use]
+    #[cfg_attr(all(windows, not(test)), expect(dead_code, reason = "there, nobody is asked first"))]
+    pub(crate) fn impatient(&self) -> bool {
+        self.0.count.load(Ordering::SeqCst) > 1
+    }
+
+    /// Has `wake` called at every request, from another thread, until the result is dropped. Whoever is about to wait
+    /// registers first and looks at the flag then, so that no request is missed.
+    pub(crate) fn on_request(&self, wake: impl Fn() + Send + 'static) -> Registration<'_> {
+        let mut wakers = self.wakers();
+        let key = wakers.next;
+        wakers.next += 1;
+        wakers.list.push((key, Box::new(wake)));
+        Registration { interrupt: self, key }
+    }
+
+    fn wakers(&self) -> std::sync::MutexGuard<'_, Wakers> {
+        // A panic of a waker leaves nothing half done.
+        self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("State").field("count", &self.count).finish_non_exhaustive()
+    }
+}
+
+/// Keeps a waker registered.
+#[derive(Debug)]
+pub(crate) struct Registration<'a> {
+    interrupt: &'a Interrupt,
+    key: u64,
+}
+
+impl Drop for Registration<'_> {
+    fn drop(&mut self) {
+        self.interrupt.wakers().list.retain(|(key, _)| *key != self.key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+
+    #[test]
+    fn the_second_request_is_impatient_and_it_stays_so() {
+        let interrupt = Interrupt::default();
+        let clone = interrupt.clone();
+        assert!(!interrupt.requested());
+        clone.raise();
+        assert!(interrupt.requested() && !interrupt.impatient());
+        for _ in 0..600 {
+            clone.raise();
+            assert!(interrupt.requested() && interrupt.impatient());
+        }
+    }
+
+    #[test]
+    fn wakers_are_called_until_they_are_dropped() {
+        let interrupt = Interrupt::default();
+        let (first, woken) = mpsc::channel();
+        let second = first.clone();
+        let registration = interrupt.on_request(move || first.send("first").unwrap());
+        let _other = interrupt.on_request(move || second.send("second").unwrap());
+        interrupt.raise();
+        drop(registration);
+        interrupt.raise();
+        assert_eq!(woken.try_iter().collect::<Vec<_>>(), ["first", "second", "second"]);
+    }
+}

@@ -1,0 +1,157 @@
+//! Directories for temporary files, gone with the process that made them. What a process leaves that is killed, the next
+//! one deletes.
+//!
+//! Whose process has ended is known by a locked file in each: unlike a process ID, a lock is given back at every end of a
+//! process, and to nobody else.
+
+use std::{
+    fs::{DirEntry, File, TryLockError},
+    io, mem,
+    path::{Path, PathBuf},
+};
+
+use super::remove_tree::remove_tree;
+
+/// The file that is locked as long as the owner lives.
+const LOCK: &str = ".lock";
+
+/// A directory. It is deleted with this value.
+#[derive(Debug)]
+pub(crate) struct OwnedDir {
+    path: PathBuf,
+    _lock: File,
+}
+
+impl OwnedDir {
+    /// A new one in `parent`, for this user only, whose name begins with `prefix`. All others of that kind whose owner has
+    /// ended are deleted first.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub(crate) fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
+        sweep(parent, prefix);
+        loop {
+            let mut builder = tempfile::Builder::new();
+            builder.prefix(prefix);
+            #[cfg(unix)]
+            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+            let path = builder.tempdir_in(parent)?.keep();
+            let lock = File::create(path.join(LOCK))?;
+            // Someone who sweeps may have been here between these lines.
+            if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.join(LOCK).exists() {
+                return Ok(Self { path, _lock: lock });
+            }
+        }
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Deletes it with all that is in it.
+    ///
+    /// # Errors
+    /// If something stays, see [`remove_tree`].
+    pub(crate) fn delete(mut self) -> io::Result<()> {
+        remove_owned(&mem::take(&mut self.path))
+    }
+}
+
+impl Drop for OwnedDir {
+    fn drop(&mut self) {
+        if !self.path.as_os_str().is_empty() {
+            // Nobody is left to tell; whoever wants to know calls `delete`.
+            let _ = remove_owned(&self.path);
+        }
+    }
+}
+
+/// Deletes the directories of this kind whose owners have ended. What cannot be deleted stays until the next time.
+fn sweep(parent: &Path, prefix: &str) {
+    for entry in parent.read_dir().into_iter().flatten().flatten() {
+        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
+        // A directory without the file is being made or deleted at this moment, or is of another kind.
+        let Some(lock) = is_one.then(|| File::open(entry.path().join(LOCK)).ok()).flatten() else { continue };
+        if lock.try_lock().is_ok() {
+            let _ = remove_owned(&entry.path());
+        }
+    }
+}
+
+/// Whether it is a directory, not a link, that this user has made.
+fn is_our_dir(entry: &DirEntry) -> bool {
+    let Ok(metadata) = entry.metadata() else { return false };
+    #[cfg(unix)]
+    let is_ours = std::os::unix::fs::MetadataExt::uid(&metadata) == rustix::process::geteuid().as_raw();
+    #[cfg(not(unix))]
+    let is_ours = true;
+    metadata.is_dir() && is_ours
+}
+
+/// The lock file goes last, and only if nothing else stays: by it, what stays is found the next time.
+fn remove_owned(path: &Path) -> io::Result<()> {
+    let mut result = Ok(());
+    for entry in path.read_dir().into_iter().flatten().flatten() {
+        if entry.file_name() != LOCK {
+            let is_dir = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let removed = if is_dir { remove_tree(&entry.path()) } else { fs_err::remove_file(entry.path()) };
+            result = result.and(removed);
+        }
+    }
+    result.and_then(|()| remove_tree(path))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn what_the_dead_have_left_is_deleted_and_what_the_living_have_is_not() {
+        let parent = tempfile::tempdir().unwrap();
+        let living = OwnedDir::new_in(parent.path(), "x-").unwrap();
+        let dead = OwnedDir::new_in(parent.path(), "x-").unwrap();
+        fs::create_dir(dead.path().join("tree")).unwrap();
+        fs::write(dead.path().join("tree/file"), "").unwrap();
+        // As at the end of a process: the lock is given back, and nothing is deleted.
+        let dead_path = dead.path().to_owned();
+        let copy = parent.path().join("x-dead");
+        fs::create_dir(&copy).unwrap();
+        for name in ["file", LOCK] {
+            fs::write(copy.join(name), "").unwrap();
+        }
+        for other in ["x-no-lock", "y-1"] {
+            fs::create_dir(parent.path().join(other)).unwrap();
+        }
+        fs::write(parent.path().join("y-1").join(LOCK), "").unwrap();
+
+        let new = OwnedDir::new_in(parent.path(), "x-").unwrap();
+        assert!(!copy.exists());
+        for path in
+            [living.path(), new.path(), &dead_path, &parent.path().join("x-no-lock"), &parent.path().join("y-1")]
+        {
+            assert!(path.exists(), "{}", path.display());
+        }
+        dead.delete().unwrap();
+        assert!(!dead_path.exists());
+    }
+
+    #[test]
+    fn many_can_be_made_and_swept_at_once() {
+        let parent = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    for _ in 0..50 {
+                        let dir = OwnedDir::new_in(parent.path(), "x-").unwrap();
+                        fs::write(dir.path().join("file"), "").unwrap();
+                        assert!(dir.path().join(LOCK).exists());
+                        dir.delete().unwrap();
+                    }
+                });
+            }
+        });
+    }
+}

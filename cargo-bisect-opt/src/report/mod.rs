@@ -1,0 +1,4 @@
+//! Reports read back: bytes are scanned for match markers, and text is parsed.
+
+pub(crate) mod scan;
+pub(crate) mod text;

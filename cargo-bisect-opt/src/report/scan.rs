@@ -1,0 +1,242 @@
+//! What a target reported: the changes named by match markers, and the text that came with them.
+//!
+//! Targets are read as bytes, since what they print need not be UTF-8, and as a stream, since they may print a lot:
+//! nothing is allocated for a line that has no marker or repeats what is known.
+
+use std::{
+    collections::{HashMap, HashSet},
+    io::Read,
+    path::Path,
+};
+
+use bisect_core::{ChangeId, marker};
+use memchr::{memchr, memmem, memrchr, memrchr2};
+
+/// How every marker begins.
+const PREFIX: &[u8] = b"[bisect-match ";
+/// Bytes of the longest marker: 64 binary digits.
+const LONGEST: usize = PREFIX.len() + 64 + 1;
+/// A longer line is scanned in pieces, so that a target that never ends a line does not fill our memory.
+const LINE: usize = 64 << 10;
+/// So much of the text before a marker, and so much of that behind it, is kept for people.
+const CONTEXT: usize = 2 << 10;
+/// Bytes of a line that is shown.
+const SHOWN: usize = 200;
+/// So many lines are kept for one change: more than the frames of any stack.
+const LINES: usize = 256;
+
+/// The changes that a run reported.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reports {
+    keep_text: bool,
+    /// In the order of their first reports.
+    ids: Vec<ChangeId>,
+    known: HashSet<ChangeId>,
+    /// If that is kept.
+    texts: HashMap<ChangeId, Text>,
+}
+
+/// What was said about one change. Other processes may say the same again, which is left out.
+///
+/// A report begins with a line that is not indented, and goes on with indented lines. A report of Go's runtime is a call
+/// stack: two lines a frame, the second begins with a tab, and at the end a line with nothing but the marker. A
+/// recursive stack has the same lines several times.
+#[derive(Clone, Debug, Default)]
+struct Text {
+    lines: Vec<String>,
+    /// The first line of a report that is known. The lines that follow it are left out.
+    repeated: Option<String>,
+    /// Where Go's call stack begins that has not come to its end yet.
+    stack: Option<usize>,
+}
+
+impl Reports {
+    /// No reports yet. Where nobody will read the text of reports, `keep_text` should be false: it costs memory.
+    #[must_use]
+    pub(crate) fn new(keep_text: bool) -> Self {
+        Self { keep_text, ..Self::default() }
+    }
+
+    /// Adds the reports in a file, which may still be written to.
+    ///
+    /// # Errors
+    /// If the file cannot be read; what was read of it counts.
+    pub(crate) fn read_file(&mut self, path: &Path) -> std::io::Result<()> {
+        let mut file = fs_err::File::open(path)?;
+        let mut scanner = Scanner::default();
+        let mut buffer = vec![0; LINE];
+        let result = loop {
+            match file.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(len) => scanner.push(&buffer[..len], self),
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => break Err(error),
+            }
+        };
+        scanner.finish(self);
+        result
+    }
+
+    /// The changes, each once, in the order of their first reports.
+    #[must_use]
+    pub(crate) fn ids(&self) -> &[ChangeId] {
+        &self.ids
+    }
+
+    /// How many changes were reported.
+    #[must_use]
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// The lines that reported a change, in order, with the marker cut out: those of each distinct report once, without those
+    /// on which there is nothing else.
+    #[must_use]
+    pub(crate) fn text(&self, id: ChangeId) -> &[String] {
+        self.texts.get(&id).map_or(&[], |text| text.lines.as_slice())
+    }
+
+    /// Adds a change of which the target itself says nothing.
+    pub(crate) fn add(&mut self, id: ChangeId, text: &str) {
+        if self.known.insert(id) {
+            self.ids.push(id);
+            if self.keep_text {
+                let lines = text.lines().map(str::to_owned).collect();
+                self.texts.insert(id, Text { lines, ..Text::default() });
+            }
+        }
+    }
+
+    /// Adds what whole lines report. Every marker on a line counts: where two processes write to one terminal, line breaks get
+    /// lost.
+    fn scan(&mut self, lines: &[u8]) {
+        for start in memmem::find_iter(lines, PREFIX) {
+            let window = &lines[start..lines.len().min(start + LONGEST)];
+            // A later marker in the window has its own turn.
+            let Some((id, range)) = marker::find(window).filter(|(_, range)| range.start == 0) else { continue };
+            if self.known.insert(id) {
+                self.ids.push(id);
+            }
+            if self.keep_text {
+                let text = self.texts.entry(id).or_default();
+                if text.lines.len() < LINES {
+                    text.add(lines, start, start + range.end);
+                }
+            }
+        }
+    }
+}
+
+impl Text {
+    /// Adds the line around the marker at `lines[start..end]` without the marker.
+    fn add(&mut self, lines: &[u8], start: usize, end: usize) {
+        let before = &lines[start.saturating_sub(CONTEXT)..start];
+        let before = memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
+        let after = &lines[end..lines.len().min(end + CONTEXT)];
+        let after = memchr(b'\n', after).map_or(after, |at| &after[..at]);
+        // As `marker::cut` has it: a space beside the marker goes with it.
+        let (before, after) = match (before.strip_suffix(b" "), after.strip_prefix(b" ")) {
+            (Some(before), _) => (before, after),
+            (None, Some(after)) => (before, after),
+            (None, None) => (before, after),
+        };
+        let after = after.strip_suffix(b"\r").unwrap_or(after);
+        self.add_line(String::from_utf8_lossy(&[before, after].concat()).into_owned());
+    }
+
+    fn add_line(&mut self, line: String) {
+        if line.is_empty() {
+            self.end_stack();
+        } else if line.starts_with('\t') {
+            // The line before is the function, and no report that is known: other stacks go through it, too.
+            self.lines.extend(self.repeated.take());
+            self.stack = self.stack.or(self.lines.len().checked_sub(1));
+            self.lines.push(line);
+        } else if self.stack.is_some() {
+            self.lines.push(line);
+        } else if line.starts_with(' ') {
+            if self.repeated.is_none() {
+                self.lines.push(line);
+            }
+        } else if self.lines.contains(&line) {
+            self.repeated = Some(line);
+        } else {
+            self.repeated = None;
+            self.lines.push(line);
+        }
+    }
+
+    /// Leaves out Go's call stack that has just come to its end, if the same one was reported before.
+    fn end_stack(&mut self) {
+        self.repeated = None;
+        let Some(start) = self.stack.take() else { return };
+        let (before, stack) = self.lines.split_at(start);
+        if before.windows(stack.len()).any(|lines| lines == stack) {
+            self.lines.truncate(start);
+        }
+    }
+}
+
+/// The first line of a file that reports a change, for people.
+pub(crate) fn line_with(path: &Path, id: ChangeId) -> Option<String> {
+    let bytes = fs_err::read(path).ok()?;
+    let reports = |line: &[u8]| {
+        memmem::find_iter(line, PREFIX).any(|start| {
+            marker::find(&line[start..line.len().min(start + LONGEST)]).is_some_and(|(found, _)| found == id)
+        })
+    };
+    let line = bytes.split(|&byte| byte == b'\n').find(|line| reports(line))?;
+    Some(String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).trim().to_owned())
+}
+
+/// Cuts a stream into lines for [`Reports`], however its reads fall.
+#[derive(Debug, Default)]
+pub(crate) struct Scanner {
+    /// What came since the last line break.
+    partial: Vec<u8>,
+}
+
+impl Scanner {
+    /// Takes the next bytes of the stream.
+    pub(crate) fn push(&mut self, mut bytes: &[u8], reports: &mut Reports) {
+        if !self.partial.is_empty() {
+            let line = memchr(b'\n', bytes).map_or(bytes, |end| &bytes[..=end]);
+            bytes = &bytes[line.len()..];
+            self.extend(line, reports);
+            if line.ends_with(b"\n") {
+                self.finish(reports);
+            }
+        }
+        let lines = memrchr(b'\n', bytes).map_or(0, |end| end + 1);
+        reports.scan(&bytes[..lines]);
+        self.extend(&bytes[lines..], reports);
+    }
+
+    /// The stream has ended; its last line need not have a line break.
+    pub(crate) fn finish(&mut self, reports: &mut Reports) {
+        reports.scan(&self.partial);
+        self.partial.clear();
+    }
+
+    fn extend(&mut self, bytes: &[u8], reports: &mut Reports) {
+        self.partial.extend_from_slice(bytes);
+        if self.partial.len() > LINE {
+            let end = unfinished_marker(&self.partial);
+            reports.scan(&self.partial[..end]);
+            self.partial.drain(..end);
+        }
+    }
+}
+
+/// Where a marker begins that `bytes` ends within, or the end of `bytes`.
+fn unfinished_marker(bytes: &[u8]) -> usize {
+    let from = bytes.len().saturating_sub(LONGEST - 1);
+    match memrchr2(b'[', b']', &bytes[from..]) {
+        Some(at) if bytes[from + at] == b'[' => from + at,
+        _ => bytes.len(),
+    }
+}
+
+#[cfg(test)]
+#[path = "scan_tests.rs"]
+mod tests;

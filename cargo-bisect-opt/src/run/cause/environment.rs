@@ -1,0 +1,151 @@
+//! Failures that come from what surrounds a target, not from what it does: it was killed, ended by a signal from outside,
+//! found the disk full or an address in use.
+//!
+//! Only texts that mean nothing else are taken for such a failure: those of the system's errors, as Rust and C print them,
+//! and the names of those errors.
+
+use std::{fmt, process::ExitStatus, sync::LazyLock};
+
+use regex::bytes::Regex;
+
+/// What has made something fail from outside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Environment {
+    /// SIGKILL that is not the driver's: most often the system was short of memory.
+    Killed,
+    /// A signal by which people and systems end programs.
+    Ended(&'static str),
+    /// No space is left, or the quota is used up.
+    DiskFull,
+    /// Somebody else listens there.
+    AddressInUse,
+}
+
+/// Signals that others send; POSIX fixes these numbers.
+const SIGNALS: [(i32, Environment); 4] = [
+    (1, Environment::Ended("SIGHUP")),
+    (2, Environment::Ended("SIGINT")),
+    (9, Environment::Killed),
+    (15, Environment::Ended("SIGTERM")),
+];
+
+/// Of an output, so much is searched for such errors: they are its last words.
+const LAST_WORDS: usize = 64 << 10;
+
+impl Environment {
+    /// By how a process ended; a shell or a launcher says the signal of what it has started as a status above 128.
+    pub(crate) fn of_status(status: ExitStatus) -> Option<Self> {
+        let signal = signal(status).or_else(|| status.code()?.checked_sub(128))?;
+        Self::of_signal(signal)
+    }
+
+    /// By the signal that ended it.
+    pub(crate) fn of_signal(signal: i32) -> Option<Self> {
+        SIGNALS.iter().find(|&&(number, _)| number == signal).map(|&(_, environment)| environment)
+    }
+
+    /// By what was printed; only the end counts.
+    pub(crate) fn of_text(output: &[u8]) -> Option<Self> {
+        static DISK: LazyLock<Regex> = LazyLock::new(|| {
+            regex(
+                r"No space left on device|Disk quota exceeded|There is not enough space on the disk\. \(os error 112\)|\b(?:ENOSPC|EDQUOT)\b",
+            )
+        });
+        static ADDRESS: LazyLock<Regex> = LazyLock::new(|| {
+            regex(
+                r"Address already in use|Only one usage of each socket address [^\n]*\(os error 10048\)|\bEADDRINUSE\b",
+            )
+        });
+        let output = &output[output.len().saturating_sub(LAST_WORDS)..];
+        if DISK.is_match(output) {
+            Some(Self::DiskFull)
+        } else if ADDRESS.is_match(output) {
+            Some(Self::AddressInUse)
+        } else {
+            None
+        }
+    }
+}
+
+fn regex(text: &str) -> Regex {
+    Regex::new(text).expect("the expression is sound")
+}
+
+impl fmt::Display for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Environment::Killed => f.write_str("killed by SIGKILL (out of memory?)"),
+            Environment::Ended(signal) => write!(f, "ended by {signal}"),
+            Environment::DiskFull => f.write_str("disk full"),
+            Environment::AddressInUse => f.write_str("address in use"),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<i32> {
+    std::os::unix::process::ExitStatusExt::signal(&status)
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<i32> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn signals_from_outside() {
+        use std::os::unix::process::ExitStatusExt;
+        for (signal, expected) in [
+            (9, Some(Environment::Killed)),
+            (15, Some(Environment::Ended("SIGTERM"))),
+            (2, Some(Environment::Ended("SIGINT"))),
+            (1, Some(Environment::Ended("SIGHUP"))),
+            (11, None),
+            (6, None),
+        ] {
+            assert_eq!(Environment::of_status(ExitStatus::from_raw(signal)), expected, "signal {signal}");
+            let of_a_shell = ExitStatus::from_raw((128 + signal) << 8);
+            assert_eq!(Environment::of_status(of_a_shell), expected, "status {}", 128 + signal);
+            assert_eq!(Environment::of_status(ExitStatus::from_raw(signal << 8)), None, "status {signal}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_texts_of_the_standard_library() {
+        for (errno, expected) in [
+            (28, Some(Environment::DiskFull)),
+            (122, Some(Environment::DiskFull)),
+            (98, Some(Environment::AddressInUse)),
+            (2, None),
+            (13, None),
+        ] {
+            let error = io::Error::from_raw_os_error(errno);
+            for text in [error.to_string(), format!("called `Result::unwrap()` on an `Err` value: {error:?}")] {
+                assert_eq!(Environment::of_text(text.as_bytes()), expected, "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_texts() {
+        for (text, expected) in [
+            ("Error: listen EADDRINUSE: address already in use :::8080", Some(Environment::AddressInUse)),
+            ("write: ENOSPC", Some(Environment::DiskFull)),
+            ("tests::address_already_in_use ... FAILED", None),
+            ("the disk of the clock is full", None),
+            ("MYENOSPCX", None),
+        ] {
+            assert_eq!(Environment::of_text(text.as_bytes()), expected, "{text}");
+        }
+        let far = [b"No space left on device".as_slice(), &vec![b'\n'; LAST_WORDS]].concat();
+        assert_eq!(Environment::of_text(&far), None, "what comes long before the end is not the end");
+    }
+}

@@ -1,0 +1,151 @@
+//! Several executions of the target in one run, to help the odds of a flaky one.
+
+use std::num::NonZeroUsize;
+
+use bisect_core::search::Outcome;
+
+/// How often the target is executed in one run, and what that means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Repetition {
+    /// Once.
+    #[default]
+    Once,
+    /// Until it fails, at most so often: the run passes if all executions pass.
+    UntilFailure(NonZeroUsize),
+    /// Until it passes, at most so often: the run fails if all executions fail.
+    UntilPass(NonZeroUsize),
+    /// So often, and each execution counts by itself.
+    Each(NonZeroUsize),
+}
+
+impl Repetition {
+    /// What `--repeat` and `--any-pass` ask for.
+    pub(crate) fn new(repeat: Option<NonZeroUsize>, any_pass: Option<NonZeroUsize>) -> Self {
+        let several = |times: &NonZeroUsize| times.get() > 1;
+        match (repeat.filter(several), any_pass.filter(several)) {
+            (Some(times), _) => Self::UntilFailure(times),
+            (None, Some(times)) => Self::UntilPass(times),
+            (None, None) => Self::Once,
+        }
+    }
+
+    /// Executions in a run, at most.
+    pub(crate) fn times(self) -> usize {
+        match self {
+            Self::Once => 1,
+            Self::UntilFailure(times) | Self::UntilPass(times) | Self::Each(times) => times.get(),
+        }
+    }
+
+    /// Whether the run ends with an execution that ended so.
+    pub(crate) fn ends_with(self, outcome: Outcome) -> bool {
+        match self {
+            Self::Once => true,
+            Self::UntilFailure(_) => outcome == Outcome::Fail,
+            Self::UntilPass(_) => outcome == Outcome::Pass,
+            Self::Each(_) => false,
+        }
+    }
+
+    /// Of the executions of a run, the one whose outcome is that of the run: one that ends it, else one that does not
+    /// tell, else any.
+    ///
+    /// # Panics
+    /// If there are none.
+    pub(crate) fn decisive(self, outcomes: &[Outcome]) -> usize {
+        if let Self::Each(_) = self {
+            // No more so than the others, which come after it.
+            return 0;
+        }
+        let first = |is: &dyn Fn(Outcome) -> bool| outcomes.iter().position(|&outcome| is(outcome));
+        first(&|outcome| self.ends_with(outcome))
+            .or_else(|| first(&|outcome| matches!(outcome, Outcome::Unresolved(_))))
+            .unwrap_or_else(|| outcomes.len().checked_sub(1).expect("a run executes the target"))
+    }
+
+    /// The outcomes that count beside that of the run.
+    pub(crate) fn also(self, outcomes: &[Outcome]) -> &[Outcome] {
+        if let Self::Each(_) = self { outcomes.get(1..).unwrap_or_default() } else { &[] }
+    }
+
+    /// A line for a shell that does with `line` what a run does.
+    pub(crate) fn line(self, line: String) -> String {
+        match self {
+            Self::Once | Self::Each(_) => line,
+            Self::UntilFailure(times) => format!("(for run in $(seq {times}); do ({line}) || exit; done)"),
+            Self::UntilPass(times) => format!("(for run in $(seq {times}); do ({line}) && exit; done)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect_core::search::Reason;
+
+    use super::*;
+
+    const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
+    use Outcome::{Fail, Pass};
+
+    fn times(n: usize) -> Option<NonZeroUsize> {
+        NonZeroUsize::new(n)
+    }
+
+    /// What a run is whose executions end so, and how many there are.
+    fn run(repetition: Repetition, executions: &[Outcome]) -> (Outcome, usize) {
+        let mut outcomes = Vec::new();
+        for &outcome in executions.iter().take(repetition.times()) {
+            outcomes.push(outcome);
+            if repetition.ends_with(outcome) {
+                break;
+            }
+        }
+        (outcomes[repetition.decisive(&outcomes)], outcomes.len())
+    }
+
+    #[test]
+    fn what_executions_mean_for_the_run() {
+        let (repeat, any_pass) = (Repetition::new(times(3), None), Repetition::new(None, times(3)));
+        for (executions, once, of_repeat, of_any_pass) in [
+            ([Pass, Pass, Pass], Pass, (Pass, 3), (Pass, 1)),
+            ([Fail, Fail, Fail], Fail, (Fail, 1), (Fail, 3)),
+            ([Pass, Fail, Pass], Pass, (Fail, 2), (Pass, 1)),
+            ([Fail, Fail, Pass], Fail, (Fail, 1), (Pass, 3)),
+            ([SKIP, Pass, Fail], SKIP, (Fail, 3), (Pass, 2)),
+            ([Pass, SKIP, Pass], Pass, (SKIP, 3), (Pass, 1)),
+            ([Fail, SKIP, Fail], Fail, (Fail, 1), (SKIP, 3)),
+        ] {
+            assert_eq!(run(Repetition::Once, &executions), (once, 1), "{executions:?}");
+            assert_eq!(run(repeat, &executions), of_repeat, "{executions:?}");
+            assert_eq!(run(any_pass, &executions), of_any_pass, "{executions:?}");
+        }
+    }
+
+    #[test]
+    fn repeated_once_is_once() {
+        assert_eq!(Repetition::new(times(1), None), Repetition::Once);
+        assert_eq!(Repetition::new(None, times(1)), Repetition::Once);
+        assert_eq!(Repetition::Once.line("x".to_owned()), "x");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_shell_repeats_as_a_run_does() {
+        let shell = |repetition: Repetition, line: &str| {
+            let line = repetition.line(line.to_owned());
+            let output = std::process::Command::new("sh").args(["-c", &line]).output().unwrap();
+            (output.status.code(), String::from_utf8(output.stdout).unwrap())
+        };
+        let (repeat, any_pass) = (Repetition::new(times(3), None), Repetition::new(None, times(3)));
+        for (repetition, line, code, printed) in [
+            (repeat, "echo x", 0, "x\nx\nx\n"),
+            (repeat, "echo x; (exit 7)", 7, "x\n"),
+            (repeat, "cd / && echo $run && test $run = 1", 1, "1\n2\n"),
+            (any_pass, "echo x", 0, "x\n"),
+            (any_pass, "echo x; (exit 7)", 7, "x\nx\nx\n"),
+            (any_pass, "echo $run && test $run = 2", 0, "1\n2\n"),
+        ] {
+            assert_eq!(shell(repetition, line), (Some(code), printed.to_owned()), "{repetition:?} {line}");
+        }
+    }
+}

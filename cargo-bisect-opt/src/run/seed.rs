@@ -1,0 +1,82 @@
+//! The seed that every random choice of the driver comes from, so that a search can be repeated.
+
+use std::{
+    fmt,
+    hash::{BuildHasher, Hasher, RandomState},
+};
+
+use bisect_core::{ChangeId, Field};
+use serde::{Serialize, Serializer};
+
+/// Seeds are below this: every reader of JSON takes such a number for what it is.
+const END: u64 = 1 << 53;
+
+/// A seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Seed(u64);
+
+impl Seed {
+    /// One that nobody can foresee.
+    pub(crate) fn draw() -> Self {
+        // The keys of a hash map's hasher are the random numbers that the standard library has.
+        Self(RandomState::new().build_hasher().finish() % END)
+    }
+
+    /// Reads `--seed`.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        let number = text.parse().ok().filter(|&number| number < END);
+        number.map(Self).ok_or_else(|| "a seed is a whole number below 2^53".to_owned())
+    }
+
+    /// Where the random choices of the search begin.
+    pub(crate) fn of_search(self) -> u64 {
+        self.0
+    }
+
+    /// A random number for an execution of the target: the same for the same seed, run and execution.
+    pub(crate) fn number(self, run: usize, execution: usize) -> u64 {
+        let [run, execution] = [run, execution].map(|n| Field::U64(n as u64));
+        ChangeId::of(&[Field::Str("execution"), Field::U64(self.0), run, execution]).0
+    }
+}
+
+impl fmt::Display for Seed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Serialize for Seed {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn seeds_are_numbers_that_json_can_carry() {
+        for text in ["0", "42", "9007199254740991"] {
+            assert_eq!(Seed::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["9007199254740992", "-1", "1.5", "x", ""] {
+            assert!(Seed::parse(text).is_err(), "{text}");
+        }
+        assert!((0..100).all(|_| Seed::draw().0 < END));
+        assert_ne!(Seed::draw(), Seed::draw());
+    }
+
+    #[test]
+    fn numbers_depend_on_seed_run_and_execution_only() {
+        let all = || (0..3).flat_map(|seed| (0..3).flat_map(move |run| (0..3).map(move |i| Seed(seed).number(run, i))));
+        assert!(all().eq(all()));
+        assert_eq!(all().collect::<BTreeSet<_>>().len(), 27);
+    }
+}

@@ -1,0 +1,287 @@
+//! Commands as targets: where the pattern goes, what is read from them, what can be pasted into a shell.
+
+use std::{fs, num::NonZeroUsize};
+
+use bisect_core::{
+    ChangeId,
+    search::{Order, Outcome, Selection, TrialId},
+};
+
+use super::*;
+use crate::process::{SpawnError, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots};
+
+fn settings(words: &[&str]) -> Settings {
+    Settings {
+        words: words.iter().map(|&word| word.into()).collect(),
+        root: std::env::temp_dir(),
+        timeout: None,
+        skip_code: 125,
+        fail_when: None,
+        same_failure: false,
+        seed: Seed::parse("7").unwrap(),
+        launcher: None,
+    }
+}
+
+/// The run with this number.
+fn make(exec: &Exec, dir: &Path, pattern: &str, number: usize, repetition: Repetition) -> Result<Shown, RunError> {
+    exec.run(&Request {
+        pattern: &pattern.parse().unwrap(),
+        tests: None,
+        run: number,
+        repetition,
+        slot: 3,
+        slots: &Slots::inherited(),
+        scratch: &ScratchDir::new().unwrap(),
+        log: &dir.join("log"),
+        report_file: &dir.join("report"),
+        interrupt: &Interrupt::default(),
+    })
+}
+
+/// A trial, as far as the target wants to know.
+fn trial(question: Question) -> Trial {
+    Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
+}
+
+fn judge(exec: &Exec, shown: Shown) -> Run {
+    exec.judge(&trial(Question::Prefix), shown).expect("it can always be judged").remove(0)
+}
+
+/// Runs words as a target in a directory of their own.
+fn run_as(words: &[&str], pattern: &str, change: impl FnOnce(&mut Settings)) -> (Result<Run, RunError>, String) {
+    run_again(words, pattern, (1, Repetition::Once), change)
+}
+
+/// The same as a later run, or with several executions.
+fn run_again(
+    words: &[&str],
+    pattern: &str,
+    (number, repetition): (usize, Repetition),
+    change: impl FnOnce(&mut Settings),
+) -> (Result<Run, RunError>, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let mut settings = settings(words);
+    settings.root = dir.path().into();
+    change(&mut settings);
+    let exec = Exec::new(settings).unwrap();
+    let run = make(&exec, dir.path(), pattern, number, repetition).map(|shown| judge(&exec, shown));
+    (run, fs::read_to_string(dir.path().join("log")).unwrap_or_default())
+}
+
+fn run(words: &[&str], pattern: &str) -> (Run, String) {
+    let (run, log) = run_as(words, pattern, |_| {});
+    (run.unwrap(), log)
+}
+
+#[test]
+fn a_failure_with_lost_reports_tells_nothing() {
+    // As the runtime says it.
+    let script = "echo 'bisect-rt: BISECT_REPORT: no storage space: reports are lost' >&2; exit $1";
+    for (status, outcome) in [("1", Outcome::Unresolved(Reason::Environment)), ("0", Outcome::Pass)] {
+        let (run, _) = run(&["sh", "-c", script, "PATTERN", status], "y");
+        assert_eq!(run.outcome, outcome);
+        assert_eq!(run.reason.ends_with("reports are lost"), status == "1", "{}", run.reason);
+    }
+}
+
+#[test]
+fn placeholders_are_filled_in_values_and_arguments_only() {
+    // Written so, the name in the script is none of the places.
+    let script = r#"echo "$V|$(printenv PAT''TERN)|$1|$2""#;
+    let words = ["V=a:PATTERN", "PATTERN=PATTERN", "sh", "-c", script, "sh", "xPATTERNxPATTERN", "PATTERN RANDOM"];
+    let (_, log) = run(&words, "!01+x3");
+    let random = log.trim_end().rsplit(' ').next().unwrap();
+    assert_eq!(log, format!("a:!01+x3|!01+x3|x!01+x3x!01+x3|!01+x3 {random}\n"));
+    random.parse::<u64>().unwrap();
+
+    // The command itself is no place for it.
+    let (error, _) = run_as(&["PATTERN", "PATTERN"], "y", |_| {});
+    let Err(RunError::Spawn(error @ SpawnError::NotFound { .. })) = error else { panic!("{error:?}") };
+    assert!(error.to_string().contains("`PATTERN`"), "{error}");
+}
+
+#[test]
+fn each_run_has_one_random_number_of_its_own() {
+    let words = ["V=RANDOM", "sh", "-c", "test $V = $1 && echo $V", "sh", "RANDOM", "PATTERN"];
+    let log = |run: usize, seed: &str| {
+        let seed = Seed::parse(seed).unwrap();
+        run_again(&words, "y", (run, Repetition::Once), |settings| settings.seed = seed).1
+    };
+    let numbers: Vec<_> = [(1, "7"), (2, "7"), (1, "8")].map(|(run, seed)| log(run, seed)).into();
+    assert!(numbers.iter().all(|number| number.trim_end().parse::<u64>().is_ok()), "{numbers:?}");
+    assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[2] != numbers[0], "{numbers:?}");
+    assert_eq!(log(2, "7"), numbers[1], "the same for the same seed and run");
+    let exec = Exec::new(settings(&words)).unwrap();
+    assert_eq!(exec.take_notes(), ["RANDOM comes from the seed 7: --seed 7 repeats it"]);
+    assert!(Exec::new(settings(&["PATTERN", "PATTERN"])).unwrap().take_notes().is_empty());
+}
+
+#[test]
+fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
+    let exec = Exec::new(settings(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"])).unwrap();
+    let line = || exec.reproduce(&Pattern::all(), &[]);
+    let before = line();
+    let dir = tempfile::tempdir().unwrap();
+    let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
+    assert_eq!(judge(&exec, shown).outcome, Outcome::Fail);
+    let number = Seed::parse("7").unwrap().number(5, 0).to_string();
+    assert!(!before.contains(&number) && line().contains(&number), "{before} {}", line());
+}
+
+#[test]
+fn a_run_may_execute_it_several_times() {
+    let three = NonZeroUsize::new(3).unwrap();
+    let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
+    // Each execution finds what those before have left, reports its number, and prints it with a random number.
+    let script =
+        "echo x >> count; n=$(wc -l < count); echo $((n)) $1; echo [bisect-match 0x$((n))] >> $BISECT_REPORT; ";
+    for (repetition, then, outcome, executions) in [
+        (Repetition::Once, "exit 0", Outcome::Pass, 1),
+        (repeat, "exit 0", Outcome::Pass, 3),
+        (repeat, "test $n != 2", Outcome::Fail, 2),
+        (repeat, "exit 125", Outcome::Unresolved(Reason::Skip), 3),
+        (any_pass, "exit 1", Outcome::Fail, 3),
+        (any_pass, "test $n = 2", Outcome::Pass, 2),
+        // Each has the whole time.
+        (repeat, "test $n = 1 || sleep 1000", Outcome::Fail, 2),
+    ] {
+        let script = format!("{script}{then}");
+        let words = ["sh", "-c", &script, "sh", "RANDOM", "PATTERN"];
+        let timeout = |settings: &mut Settings| {
+            settings.timeout = then.contains("sleep").then_some(Duration::from_millis(500));
+        };
+        let (run, log) = run_again(&words, "y", (1, repetition), timeout);
+        let run = run.unwrap();
+        assert_eq!((run.outcome, run.executions), (outcome, executions), "{then}");
+        assert_eq!(run.reports.len(), executions, "{then}");
+        let lines: Vec<_> = log.lines().filter_map(|line| line.split_once(' ')).collect();
+        let numbers: Vec<_> = (1..=executions).map(|n| n.to_string()).collect();
+        assert_eq!(lines.iter().map(|&(n, _)| n).collect::<Vec<_>>(), numbers, "{log}");
+        assert!(lines.windows(2).all(|pair| pair[0].1 != pair[1].1), "{log}");
+    }
+}
+
+#[test]
+fn another_failure_is_unresolved_if_asked_for() {
+    let script = "case $1 in y) exit 3;; n) kill -SEGV $$;; v) exit 0;; *) exit 4;; esac";
+    for same_failure in [false, true] {
+        let exec = Exec::new(Settings { same_failure, ..settings(&["sh", "-c", script, "sh", "PATTERN"]) }).unwrap();
+        let dir = tempfile::tempdir().unwrap();
+        let run = |pattern: &str, question: Question| {
+            let shown = make(&exec, dir.path(), pattern, 1, Repetition::Once).unwrap();
+            exec.learn(&trial(question), &shown).unwrap();
+            let run = judge(&exec, shown);
+            (run.outcome, run.reason)
+        };
+        let failed = |words: &str| (Outcome::Fail, words.to_owned());
+        assert_eq!(run("y", Question::All), failed("exit status 3"));
+        assert_eq!(run("y", Question::Prefix), failed("exit status 3"));
+        let other = run("01", Question::Prefix);
+        if same_failure {
+            let words = "another failure: exit status 4".to_owned();
+            assert_eq!(other, (Outcome::Unresolved(Reason::Skip), words));
+            assert!(exec.take_notes().concat().contains("--same-failure=no"));
+            assert_eq!(run("10", Question::Prefix).0, Outcome::Unresolved(Reason::Skip));
+        } else {
+            assert_eq!(other, failed("exit status 4"));
+        }
+        assert!(exec.take_notes().is_empty(), "once is enough");
+        // At the ends, who fails is not decided by what it looks like.
+        assert_eq!(run("!y", Question::None), failed("signal 11"));
+    }
+}
+
+#[test]
+fn usage() {
+    for words in [&[][..], &["A=PATTERN"], &["A=PATTERN", "B=1"]] {
+        assert_eq!(Exec::new(settings(words)).unwrap_err(), UsageError::NoCommand, "{words:?}");
+    }
+    for words in [&["PATTERN"][..], &["PATTERN=1", "true"], &["A=RANDOM", "true", "RANDOM", "pattern"]] {
+        let error = Exec::new(settings(words)).unwrap_err();
+        assert_eq!(error, UsageError::NoPattern, "{words:?}");
+        assert!(error.to_string().contains("exec BISECT_PATTERN=PATTERN ./program"));
+    }
+    // What only looks like a variable is a command.
+    for words in [&["./a=b", "PATTERN"][..], &["1=2", "PATTERN"], &["=", "PATTERN"], &["a", "b=PATTERN"]] {
+        assert_eq!(Exec::new(settings(words)).unwrap().program, words[0], "{words:?}");
+    }
+}
+
+#[test]
+fn reports_come_from_the_file_and_from_both_outputs() {
+    let script =
+        "echo 'a [bisect-match 0x1]'; echo 'b [bisect-match 0x2]' >&2; echo 'c [bisect-match 0x3]' >> $BISECT_REPORT";
+    let words = ["sh", "-c", script, "sh", "PATTERN"];
+    let (run, log) = run(&words, "vy");
+    assert_eq!(run.reports.ids(), [ChangeId(1), ChangeId(2), ChangeId(3)]);
+    assert_eq!(run.reports.text(ChangeId(3)), ["c"]);
+    assert_eq!(log, "a [bisect-match 0x1]\nb [bisect-match 0x2]\n");
+    // Nobody reads the text if the pattern does not ask for it.
+    let (run, _) = self::run(&words, "y");
+    assert_eq!((run.reports.len(), run.reports.text(ChangeId(3))), (3, [].as_slice()));
+}
+
+#[test]
+fn how_it_ends_is_the_outcome() {
+    use bisect_core::search::Reason;
+    let skip = Outcome::Unresolved(Reason::Skip);
+    for (script, outcome, reason) in [
+        ("exit 0", Outcome::Pass, ""),
+        ("exit 1", Outcome::Fail, "exit status 1"),
+        ("echo bad; exit 1", Outcome::Fail, "exit status 1"),
+        ("kill -ABRT $$", Outcome::Fail, "signal 6"),
+        ("exit 125", skip, "exit status 125"),
+    ] {
+        let (run, _) = run(&["sh", "-c", script, "PATTERN"], "y");
+        assert_eq!((run.outcome, run.reason.as_str()), (outcome, reason), "{script}");
+    }
+    let words = ["sh", "-c", "echo bad >&2; exit 1", "PATTERN"];
+    for (regex, outcome) in [("^bad$", Outcome::Fail), ("^good$", skip)] {
+        let regex = Regex::new(&format!("(?m){regex}")).unwrap();
+        let (run, _) = run_as(&words, "y", |settings| settings.fail_when = Some(regex));
+        assert_eq!(run.unwrap().outcome, outcome);
+    }
+    let words = ["sh", "-c", "sleep 1000", "PATTERN"];
+    let (run, _) = run_as(&words, "y", |settings| settings.timeout = Some(Duration::from_millis(50)));
+    let run = run.unwrap();
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "timeout"));
+}
+
+#[test]
+fn an_interrupt_is_no_outcome() {
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let dir = tempfile::tempdir().unwrap();
+    let request = Request {
+        pattern: &Pattern::all(),
+        tests: None,
+        run: 1,
+        repetition: Repetition::Once,
+        slot: 0,
+        slots: &Slots::inherited(),
+        scratch: &ScratchDir::new().unwrap(),
+        log: &dir.path().join("log"),
+        report_file: &dir.path().join("report"),
+        interrupt: &interrupt,
+    };
+    let result = Exec::new(settings(&["true", "PATTERN"])).unwrap().run(&request);
+    assert!(matches!(result, Err(RunError::Interrupted)));
+}
+
+#[test]
+fn what_is_shown_can_be_pasted() {
+    let script = r#"printf '%s\n' "$V" "$1" "$2" > out"#;
+    let words = ["V=it's PATTERN", "sh", "-c", script, "sh", "", "$HOME PATTERN\n\"!\""];
+    let exec = Exec::new(settings(&words)).unwrap();
+    assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
+
+    let dir = tempfile::tempdir().unwrap();
+    let line = exec.reproduce(&"v!01".parse().unwrap(), &[]);
+    let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
+    assert!(status.success());
+    let out = fs::read_to_string(dir.path().join("out")).unwrap();
+    assert_eq!(out, "it's v!01\n\n$HOME v!01\n\"!\"\n");
+    // A name stays outside of the quotes; inside, a shell would take the word for a command.
+    assert!(line.starts_with("V=\""), "{line}");
+}

@@ -1,0 +1,221 @@
+//! What one run showed, all executions of it, and what that means for the search.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use bisect_core::search::{Outcome, Reason};
+
+use super::{
+    criteria::{Criteria, Part},
+    failures::Failures,
+};
+use crate::{lab::target::Run, report::scan::Reports, run::repetition::Repetition};
+
+/// One run of everything that is to be run, or of one test, before it is judged.
+#[derive(Clone, Debug)]
+pub(crate) struct Attempt {
+    /// One after the other.
+    pub(crate) executions: Vec<Execution>,
+    /// Why there may be several.
+    pub(crate) repetition: Repetition,
+    /// The changes that they reported.
+    pub(crate) reports: Reports,
+    /// How long it took to build what is executed.
+    pub(crate) started_in: Duration,
+    /// How long they took together.
+    pub(crate) duration: Duration,
+    /// The tests that need others to fail.
+    pub(crate) dependent: Failures,
+}
+
+/// One execution: what each executable did, in the order in which they ran; after one that took too long, there are no
+/// more.
+pub(crate) type Execution = Vec<Part>;
+
+impl Attempt {
+    /// Nothing was executed.
+    pub(crate) fn unresolved(reason: Reason, words: &str, reports: Reports, started_in: Duration) -> Self {
+        let part = Part {
+            outcome: Outcome::Unresolved(reason),
+            reason: words.to_owned(),
+            failures: Failures::new(),
+            causes: [].into(),
+            tests: None,
+        };
+        let (executions, repetition) = (vec![vec![part]], Repetition::Once);
+        let (duration, dependent) = (Duration::ZERO, Failures::new());
+        Self { executions, repetition, reports, started_in, duration, dependent }
+    }
+
+    /// What all executables did.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
+        self.executions.iter().flatten()
+    }
+
+    /// Whether anything failed, counting or not.
+    pub(crate) fn failed(&self) -> bool {
+        self.parts().any(|part| part.outcome == Outcome::Fail)
+    }
+
+    /// Everything that failed in this run; `None` if the run does not tell.
+    pub(crate) fn failures(&self) -> Option<Failures> {
+        let tells = |execution: &&Execution| !matches!(raw_outcome(execution), Outcome::Unresolved(_));
+        let failures =
+            |execution: &Execution| execution.iter().flat_map(|part| part.failures.iter().cloned()).collect();
+        let mut told = self.executions.iter().filter(tells).map(failures);
+        let first: Failures = told.next()?;
+        let is_one_missing = self.executions.iter().any(|execution| !tells(&execution));
+        match self.repetition {
+            // What failed once has failed in this run, and what passed once has passed.
+            Repetition::UntilPass(_) => Some(told.fold(first, |all, one| all.intersection(&one).cloned().collect())),
+            Repetition::Once | Repetition::UntilFailure(_) | Repetition::Each(_) => {
+                let all = told.fold(first, |all, one| all.union(&one).cloned().collect());
+                (!all.is_empty() || !is_one_missing).then_some(all)
+            }
+        }
+    }
+
+    /// What the search is told.
+    pub(crate) fn judge(self, criteria: &Criteria) -> Run {
+        let mut verdicts: Vec<_> = self.executions.iter().map(|execution| judge(execution, criteria)).collect();
+        let outcomes: Vec<_> = verdicts.iter().map(|&(outcome, _)| outcome).collect();
+        let decisive = self.repetition.decisive(&outcomes);
+        let (outcome, reason) = verdicts.swap_remove(decisive);
+        let also = self.repetition.also(&outcomes).to_vec();
+        let decisive = if also.is_empty() { &self.executions[decisive..=decisive] } else { &self.executions[..] };
+        let failed_tests: BTreeSet<_> =
+            decisive.iter().flatten().flat_map(|part| criteria.failed_tests(part)).collect();
+        Run {
+            outcome,
+            reason,
+            reports: self.reports,
+            failed_tests: failed_tests.into_iter().collect(),
+            failures: criteria.told(decisive.iter().flatten()),
+            duration: self.duration,
+            executions: self.executions.len(),
+            also,
+            started_in: self.started_in,
+        }
+    }
+}
+
+/// Whether any part failed, counting or not; else whether any does not tell.
+pub(crate) fn raw_outcome(execution: &Execution) -> Outcome {
+    judge(execution, &Criteria::any()).0
+}
+
+/// What an execution means: one failure that counts is a failure, whatever else is unresolved.
+pub(crate) fn judge(execution: &Execution, criteria: &Criteria) -> (Outcome, String) {
+    let mut verdict = (Outcome::Pass, String::new());
+    for part in execution {
+        let (outcome, reason) = criteria.judge(part);
+        let is_worse = match outcome {
+            Outcome::Pass => false,
+            Outcome::Fail => verdict.0 != Outcome::Fail,
+            Outcome::Unresolved(_) => verdict.0 == Outcome::Pass,
+        };
+        if is_worse {
+            verdict = (outcome, reason);
+        }
+    }
+    verdict
+}
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroUsize;
+
+    use super::*;
+    use crate::{
+        lab::calibration::Side,
+        run::cause::Cause,
+        targets::program::failures::{Failure, Focus},
+    };
+
+    const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
+
+    fn part(outcome: Outcome, tests: &[&str]) -> Part {
+        let failure = |&test: &&str| Failure { executable: "x".to_owned(), test: Some(test.to_owned()) };
+        let failures: Failures = tests.iter().map(failure).collect();
+        let causes = failures.iter().map(|failure| (failure.clone(), Cause::UNTOLD)).collect();
+        let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
+        Part { outcome, reason, failures, causes, tests: None }
+    }
+
+    fn failing(tests: &[&str]) -> Part {
+        part(Outcome::Fail, tests)
+    }
+
+    fn attempt(executions: Vec<Execution>, repetition: Repetition) -> Attempt {
+        let (reports, started_in, duration) = (Reports::new(false), Duration::ZERO, Duration::ZERO);
+        Attempt { executions, repetition, reports, started_in, duration, dependent: Failures::new() }
+    }
+
+    /// The outcome, its reason, and what failed.
+    fn verdict(attempt: Attempt) -> (Outcome, String, Vec<String>) {
+        let mut focus = Focus::default();
+        focus.learn(Side::All, failing(&["a", "broken"]).failures);
+        focus.learn(Side::None, failing(&["broken"]).failures);
+        let run = attempt.judge(&Criteria { focus: focus.into(), ..Criteria::any() });
+        (run.outcome, run.reason, run.failed_tests)
+    }
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(|&name| name.to_owned()).collect()
+    }
+
+    #[test]
+    fn one_failure_that_counts_decides() {
+        for (parts, outcome, failed) in [
+            (vec![], Outcome::Pass, &[] as &[&str]),
+            (vec![part(Outcome::Pass, &[])], Outcome::Pass, &[]),
+            (vec![part(SKIP, &[]), failing(&["a"])], Outcome::Fail, &["a"]),
+            (vec![failing(&["a", "broken"]), part(SKIP, &[])], Outcome::Fail, &["a"]),
+            (vec![failing(&["broken"])], Outcome::Pass, &[]),
+            (vec![failing(&["broken"]), part(SKIP, &[])], SKIP, &[]),
+            (vec![failing(&["new"])], Outcome::Fail, &["new"]),
+        ] {
+            let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
+            assert_eq!(verdict(attempt(vec![parts], Repetition::Once)), (outcome, reason, names(failed)));
+        }
+    }
+
+    #[test]
+    fn what_was_broken_anyway_decides_no_execution() {
+        let three = NonZeroUsize::new(3).unwrap();
+        let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
+        for (lists, repetition, outcome, failed) in [
+            (["broken", "broken"], repeat, Outcome::Pass, &[] as &[&str]),
+            (["broken", "a broken"], repeat, Outcome::Fail, &["a"]),
+            (["a broken", "broken"], any_pass, Outcome::Pass, &[]),
+            (["a broken", "a"], any_pass, Outcome::Fail, &["a"]),
+        ] {
+            let execution = |list: &str| vec![failing(&list.split_whitespace().collect::<Vec<_>>())];
+            let (found, _, tests) = verdict(attempt(lists.map(execution).into(), repetition));
+            assert_eq!((found, tests), (outcome, names(failed)), "{lists:?} {repetition:?}");
+        }
+    }
+
+    #[test]
+    fn what_fails_in_several_executions() {
+        let three = NonZeroUsize::new(3).unwrap();
+        let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
+        let (a, b, ab) = (|| vec![failing(&["a"])], || vec![failing(&["b"])], || vec![failing(&["a", "b"])]);
+        let (pass, skip) = (|| vec![part(Outcome::Pass, &[])], || vec![part(SKIP, &[])]);
+        for (executions, of_repeat, of_any_pass) in [
+            (vec![a()], Some("a"), Some("a")),
+            (vec![pass(), a(), b()], Some("a b"), Some("")),
+            (vec![a(), ab()], Some("a b"), Some("a")),
+            (vec![pass(), pass()], Some(""), Some("")),
+            (vec![skip(), a()], Some("a"), Some("a")),
+            (vec![skip(), pass()], None, Some("")),
+            (vec![skip(), skip()], None, None),
+        ] {
+            let failures = |repetition| attempt(executions.clone(), repetition).failures();
+            let expected = |tests: Option<&str>| {
+                tests.map(|tests| failing(&tests.split_whitespace().collect::<Vec<_>>()).failures)
+            };
+            assert_eq!(failures(repeat), expected(of_repeat), "{executions:?}");
+            assert_eq!(failures(any_pass), expected(of_any_pass), "{executions:?}");
+        }
+    }
+}

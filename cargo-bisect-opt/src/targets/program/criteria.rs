@@ -1,0 +1,296 @@
+//! What counts as the failure that is searched for: which tests, and how they fail.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use bisect_core::search::{Outcome, Reason};
+
+use super::failures::{Failure, Failures, Focus};
+use crate::{
+    lab::calibration::{Calibration, another},
+    output::events::Failed,
+    run::cause::{Cause, Environment},
+};
+
+/// What one executable did, or the build that did not make it.
+#[derive(Clone, Debug)]
+pub(crate) struct Part {
+    /// Whether it failed.
+    pub(crate) outcome: Outcome,
+    /// More about it, for people.
+    pub(crate) reason: String,
+    /// What failed in it.
+    pub(crate) failures: Failures,
+    /// How; also of tests that are known to have failed before a crash, which is then the failure.
+    pub(crate) causes: BTreeMap<Failure, Cause>,
+    /// How many tests it said it would run.
+    pub(crate) tests: Option<usize>,
+}
+
+/// What is compared with what failed.
+#[derive(Clone, Debug)]
+pub(crate) struct Criteria {
+    /// Which tests.
+    pub(crate) focus: Arc<Focus>,
+    /// How they fail; `None`: everything that fails counts.
+    pub(crate) calibration: Option<Arc<Calibration<Failure>>>,
+    /// Whether a failure must be like those of the calibration.
+    pub(crate) same_failure: bool,
+}
+
+impl Criteria {
+    /// Whatever fails counts.
+    pub(crate) fn any() -> Self {
+        Self { focus: Arc::new(Focus::any()), calibration: None, same_failure: true }
+    }
+
+    /// What one executable shows of the failure that is searched for, and the words for it; no words if it is not there.
+    pub(crate) fn judge(&self, part: &Part) -> (Outcome, String) {
+        if part.outcome == Outcome::Fail && self.counting(part).next().is_none() {
+            return (Outcome::Pass, String::new());
+        }
+        match (self.another(part), self.environment(part)) {
+            (Some(words), _) => (Outcome::Unresolved(Reason::Skip), another(words)),
+            (None, Some(environment)) => (Outcome::Unresolved(Reason::Environment), environment.to_string()),
+            (None, None) => (part.outcome, part.reason.clone()),
+        }
+    }
+
+    /// What surrounds the target, if that made something fail and nothing failed by itself.
+    fn environment(&self, part: &Part) -> Option<Environment> {
+        if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
+            return None;
+        }
+        self.counting(part).find_map(|(_, cause)| cause.environment())
+    }
+
+    /// What surrounds the target and made something fail that is not known to do so because of the changes.
+    pub(crate) fn disturbance(&self, part: &Part) -> Option<Environment> {
+        let mut disturbed = self.counting(part).filter(|(failure, cause)| {
+            let is_known = |environment| {
+                self.calibration.as_ref().is_some_and(|known| known.is_made_by_changes(failure, environment))
+            };
+            cause.environment().is_some_and(|environment| !is_known(environment))
+        });
+        disturbed.find_map(|(_, cause)| cause.environment())
+    }
+
+    /// What surrounds the target and is known to make it fail because of the changes.
+    pub(crate) fn made_by_changes(&self, part: &Part) -> Option<Environment> {
+        let mut fitting = self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
+        self.calibration.as_ref()?;
+        fitting.find_map(|(_, cause)| cause.environment())
+    }
+
+    /// What failed, if that is not the failure that is searched for.
+    pub(crate) fn another(&self, part: &Part) -> Option<String> {
+        if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
+            return None;
+        }
+        let (failure, cause) = self.counting(part).find(|(_, cause)| cause.environment().is_none())?;
+        Some(match &failure.test {
+            Some(test) if self.is_new(failure) => format!("{test} fails"),
+            Some(test) => format!("{test}: {cause}"),
+            None => cause.to_string(),
+        })
+    }
+
+    /// How what is searched for has failed, as far as failures are told from one another.
+    pub(crate) fn told<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Vec<Failed> {
+        if self.calibration.is_none() || !self.same_failure {
+            return Vec::new();
+        }
+        let failed = |part: &'a Part| self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
+        let told = parts.filter(|part| part.outcome == Outcome::Fail).flat_map(failed);
+        let told = told.filter(|(_, cause)| !cause.is_untold());
+        let mut told: Vec<_> =
+            told.map(|(failure, cause)| Failed { test: failure.test.clone(), how: cause.to_string() }).collect();
+        told.dedup();
+        told
+    }
+
+    /// What failed that is searched for, whichever way it did.
+    pub(crate) fn counting<'a>(&self, part: &'a Part) -> impl Iterator<Item = (&'a Failure, &'a Cause)> {
+        part.causes.iter().filter(|(failure, _)| self.focus.counts(failure))
+    }
+
+    /// The tests among what failed that are searched for, whichever way they failed.
+    pub(crate) fn failed_tests(&self, part: &Part) -> impl Iterator<Item = String> {
+        part.failures.iter().filter(|failure| self.focus.counts(failure)).filter_map(|failure| failure.test.clone())
+    }
+
+    fn fits(&self, failure: &Failure, cause: &Cause) -> bool {
+        let Some(calibration) = &self.calibration else { return true };
+        if cause.environment().is_some() || !self.same_failure {
+            return cause.environment().is_none() || calibration.fits(failure, cause);
+        }
+        // Where a process did not come to its end and nobody knows by which test, it may have been this one; and the other
+        // way round.
+        let both_unended = |known: &Cause| known.is_unended() && cause.is_unended() && known.is_like(cause);
+        let may_be_meant = |known: &Cause| known.is_untold() || known.is_unended() && known.is_like(cause);
+        let of_tests = calibration.keys().filter(|known| failure.test.is_none() && known.whole() == *failure);
+        calibration.fits(failure, cause)
+            || calibration.of(&failure.whole()).any(may_be_meant)
+            || of_tests.flat_map(|test| calibration.of(test)).any(both_unended)
+    }
+
+    /// Whether it did not fail where the failure was seen that is searched for.
+    fn is_new(&self, failure: &Failure) -> bool {
+        self.calibration.as_ref().is_some_and(|calibration| calibration.of(failure).next().is_none())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
+
+    use super::*;
+    use crate::{
+        lab::calibration::Side,
+        process::{Ending, Finished},
+    };
+
+    /// `x:test@line`, `x:test@hang`, and how it crashed; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
+    fn causes(list: &str) -> BTreeMap<Failure, Cause> {
+        let failure = |item: &str| {
+            let (name, how) = item.split_once('@').map_or((item, None), |(name, how)| (name, Some(how)));
+            let (executable, test) = name.split_once(':').map_or((name, None), |(e, t)| (e, Some(t.to_owned())));
+            let cause = match how {
+                Some("hang") => Cause::TIMEOUT,
+                Some(signal @ ("abort" | "fault" | "term")) => {
+                    let number = match signal {
+                        "abort" => 6,
+                        "fault" => 11,
+                        _ => 15,
+                    };
+                    let ending = Ending::Exited(ExitStatus::from_raw(number));
+                    Cause::of_harness(&Finished {
+                        ending,
+                        output: Vec::new(),
+                        duration: Duration::ZERO,
+                        lost_log: None,
+                    })
+                }
+                Some(line) => Cause::of_test(&format!("thread 't' panicked at src/lib.rs:{line}:5:\nbad\n")),
+                None => Cause::UNTOLD,
+            };
+            (Failure { executable: executable.to_owned(), test }, cause)
+        };
+        list.split_whitespace().map(failure).collect()
+    }
+
+    #[test]
+    fn surroundings_are_no_failure_unless_changes_make_them() {
+        let full = || Cause::of_test("No space left on device (os error 28)");
+        let with = |list: &str| {
+            let mut part = part(list);
+            for failure in causes("x:full").into_keys() {
+                part.failures.insert(failure.clone());
+                part.causes.insert(failure, full());
+            }
+            part
+        };
+        for same_failure in [true, false] {
+            let judge = |ends: &[Side], list: &str| {
+                let mut calibration = Calibration::default();
+                for &side in ends {
+                    calibration.learn(side, &causes("x:full").into_keys().next().unwrap(), &full());
+                    calibration.learn(
+                        side,
+                        &causes("x:a").into_keys().next().unwrap(),
+                        &causes("x:a@1")[&causes("x:a").into_keys().next().unwrap()],
+                    );
+                }
+                let criteria = Criteria { calibration: Some(Arc::new(calibration)), same_failure, ..Criteria::any() };
+                let part = with(list);
+                (criteria.judge(&part).0, criteria.disturbance(&part))
+            };
+            let unresolved = Outcome::Unresolved(Reason::Environment);
+            assert_eq!(judge(&[], ""), (unresolved, Some(Environment::DiskFull)));
+            assert_eq!(judge(&[Side::All], ""), (Outcome::Fail, None));
+            assert_eq!(judge(&[Side::All, Side::None], ""), (unresolved, Some(Environment::DiskFull)));
+            assert_eq!(
+                judge(&[Side::All, Side::None], "x:a@1"),
+                (Outcome::Fail, Some(Environment::DiskFull)),
+                "another test fails"
+            );
+        }
+        assert_eq!(Criteria::any().judge(&with("")).0, Outcome::Fail, "before anything is known");
+    }
+
+    fn part(list: &str) -> Part {
+        let causes = causes(list);
+        let failures = causes.keys().cloned().collect();
+        Part { outcome: Outcome::Fail, reason: "exit status 101".to_owned(), failures, causes, tests: None }
+    }
+
+    /// What a run means after these failures with every change.
+    fn verdict(calibrated: &str, list: &str) -> String {
+        let mut calibration = Calibration::default();
+        for (failure, cause) in &causes(calibrated) {
+            calibration.learn(Side::All, failure, cause);
+        }
+        let criteria = Criteria { calibration: Some(Arc::new(calibration)), ..Criteria::any() };
+        let (outcome, words) = criteria.judge(&part(list));
+        if outcome == Outcome::Fail { "same".to_owned() } else { words }
+    }
+
+    #[test]
+    fn another_failure_does_not_count() {
+        for (calibrated, list, expected) in [
+            ("", "x:a@1", "same"),
+            ("x:a@1", "x:a@1", "same"),
+            ("x:a@1", "x:a@2", "another failure: a: panic at src/lib.rs:2:5"),
+            ("x:a@1", "x:b@1", "another failure: b fails"),
+            ("x:a@1", "y:a@1", "another failure: a fails"),
+            ("x:a@1 x:b@2", "x:b@2", "same"),
+            ("x:a@1 x:b@2", "x:a@2 x:b@2", "same"),
+            // The output does not tell.
+            ("x:a@1", "x:a", "same"),
+            ("x:a", "x:a@1", "same"),
+            ("x:a@1", "x", "same"),
+            ("x", "x:a@1", "same"),
+            ("x", "y:a@1", "another failure: a fails"),
+            // It does, of a whole executable.
+            ("x@1", "x:a@1", "another failure: a fails"),
+            ("x@1 x:a", "x:a@2", "same"),
+            ("x:a@1", "x@3", "another failure: panic at src/lib.rs:3:5"),
+            ("x:a@1", "x@3 x:a", "same"),
+            // A test that hangs may be known or not to be what its executable hangs in.
+            ("x:a@hang", "x:a@hang", "same"),
+            ("x:a@hang", "x@hang", "same"),
+            ("x@hang", "x:a@hang", "same"),
+            ("x:a@hang", "x:b@hang", "another failure: b fails"),
+            ("x:a@hang", "y@hang", "another failure: timeout"),
+            ("x:a@hang", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
+            ("x:a@hang", "x@1", "another failure: panic at src/lib.rs:1:5"),
+            ("x:a@1", "x@hang", "another failure: timeout"),
+            // A test crashes in any way, but a failed assertion is the same only where undefined behaviour has shown itself.
+            ("x:a@fault", "x:a@abort", "same"),
+            ("x:a@fault", "x:a@1", "same"),
+            ("x:a@1", "x:a@fault", "same"),
+            ("x:a@abort", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
+            ("x:a@1", "x:a@abort", "another failure: a: signal 6"),
+            ("x:a@fault", "x:a@hang", "another failure: a: timeout"),
+            ("x:a@fault", "x:a@term", "ended by SIGTERM"),
+            // Of another test it is another failure; of which one may not be known.
+            ("x:a@fault", "x:b@fault", "another failure: b fails"),
+            ("x:a@fault", "x:b@1", "another failure: b fails"),
+            ("x:a@fault", "x@abort", "same"),
+            ("x@fault", "x:a@abort", "same"),
+            ("x@fault", "x:a@1", "same"),
+            ("x@abort", "x:a@1", "another failure: a fails"),
+            ("x:a@fault", "y@fault", "another failure: signal 11"),
+            ("x:a@1", "x@fault", "another failure: signal 11"),
+        ] {
+            assert_eq!(verdict(calibrated, list), expected, "with every change: {calibrated}; now: {list}");
+        }
+    }
+
+    #[test]
+    fn where_any_failure_counts_it_counts() {
+        let criteria = Criteria::any();
+        assert_eq!(criteria.judge(&part("x:a@1")).0, Outcome::Fail);
+        let passed = Part { outcome: Outcome::Pass, reason: String::new(), ..part("") };
+        assert_eq!(criteria.judge(&passed), (Outcome::Pass, String::new()));
+    }
+}

@@ -1,0 +1,432 @@
+//! Small projects, really built and run: what is repeated, what counts, and what can be pasted into a shell.
+
+use std::{
+    process::{Command, Output},
+    sync::atomic::{AtomicBool, Ordering},
+};
+
+use bisect_core::{
+    ChangeId, Suffix,
+    search::{Observation, Options, Order, Outcome, Reason, Search, Selection, Step, TrialId},
+};
+
+use super::*;
+use crate::{
+    fixture::Fixture,
+    process::{scratch_dir::ScratchDir, slots::Slots},
+    run::repetition::Repetition,
+};
+
+fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&str]) -> Settings {
+    let (cargo, target) = line.split_once("--- ").unwrap_or((line, ""));
+    Settings {
+        subcommand,
+        cargo: fixture.words(cargo),
+        target: target.split_whitespace().map(Into::into).collect(),
+        toggles: toggles.iter().map(|&name| name.to_owned()).collect(),
+        all_tests: false,
+        per_test: PerTest::Never,
+        rustflags: None,
+        timeout: None,
+        skip_code: 125,
+        fail_when: None,
+        same_failure: true,
+        launcher: None,
+        quiet: true,
+    }
+}
+
+/// A target with a place for its files.
+struct Bench {
+    program: Program,
+    dir: tempfile::TempDir,
+    runs: usize,
+    repetition: Repetition,
+}
+
+impl Bench {
+    fn new(settings: Settings) -> Self {
+        let program = Program::prepare(settings, &Interrupt::default()).unwrap_or_else(|error| panic!("{error}"));
+        Self { program, dir: tempfile::tempdir().unwrap(), runs: 0, repetition: Repetition::Once }
+    }
+
+    fn test(line: &str, toggles: &[&str]) -> Self {
+        Self::new(settings(Subcommand::Test, Fixture::toggles(), line, toggles))
+    }
+
+    fn shown(&mut self, pattern: &Pattern, tests: Option<&[usize]>) -> Result<Shown, RunError> {
+        self.runs += 1;
+        let (log, report_file) = (self.dir.path().join("log"), self.dir.path().join("reports"));
+        let request = Request {
+            pattern,
+            tests,
+            run: 1,
+            repetition: self.repetition,
+            slot: 0,
+            slots: &Slots::inherited(),
+            scratch: &ScratchDir::new().unwrap(),
+            log: &log,
+            report_file: &report_file,
+            interrupt: &Interrupt::default(),
+        };
+        let shown = self.program.run(&request)?;
+        self.program.learn(&trial(pattern), &shown)?;
+        Ok(shown)
+    }
+
+    /// Runs once, and the ends as well if it must be known what fails there.
+    fn try_run(&mut self, pattern: &Pattern) -> Result<Run, RunError> {
+        let shown = self.shown(pattern, None)?;
+        let mut runs = match self.program.judge(&trial(pattern), shown) {
+            Ok(runs) => runs,
+            Err(shown) => {
+                self.shown(&Pattern::all(), None)?;
+                self.shown(&Pattern::all().inverted(true), None)?;
+                self.program.judge(&trial(pattern), shown).expect("both ends are known")
+            }
+        };
+        Ok(runs.remove(0))
+    }
+
+    fn run(&mut self, pattern: &str) -> Run {
+        self.try_run(&pattern.parse().unwrap()).unwrap_or_else(|error| panic!("{pattern}: {error}"))
+    }
+
+    /// The outcome, the tests that failed, and how many changes were reported.
+    fn outcome(&mut self, pattern: &str) -> (Outcome, Vec<String>, usize) {
+        let run = self.run(pattern);
+        (run.outcome, run.failed_tests, run.reports.len())
+    }
+
+    fn log(&self) -> String {
+        fs_err::read_to_string(self.dir.path().join("log")).unwrap()
+    }
+
+    /// Searches as the driver does. The result is each culprit's size and the tests that it breaks.
+    fn search(&mut self) -> Vec<(usize, Vec<String>)> {
+        let mut search = Search::new(Options::default());
+        let mut tests = HashMap::new();
+        while let Step::Run(trial) = search.step() {
+            let run = self.try_run(&trial.pattern()).unwrap();
+            search.record(trial.id, Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() });
+            tests.insert(trial.id, run.failed_tests);
+        }
+        search.found().iter().map(|set| (set.changes.len(), tests[&set.confirmed_by].clone())).collect()
+    }
+
+    fn shell(&self, pattern: &str) -> Output {
+        let line = self.program.reproduce(&pattern.parse().unwrap(), &[]);
+        let mut command = Command::new("sh");
+        // A command line that works by itself, wherever it is pasted.
+        command.args(["-c", &line]).current_dir("/").env_remove("LD_LIBRARY_PATH");
+        for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG")) {
+            command.env_remove(name);
+        }
+        command.output().unwrap()
+    }
+}
+
+/// The trial of a search that has this pattern, as far as the target wants to know.
+fn trial(pattern: &Pattern) -> Trial {
+    let question = match pattern {
+        _ if *pattern == Pattern::all() => Question::All,
+        _ if *pattern == Pattern::all().inverted(true) => Question::None,
+        _ => Question::Prefix,
+    };
+    Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
+}
+
+fn strings(texts: &[&str]) -> Vec<String> {
+    texts.iter().map(|&text| text.to_owned()).collect()
+}
+
+fn refused(settings: Settings) -> CargoError {
+    Program::prepare(settings, &Interrupt::default()).map(|program| program.describe()).unwrap_err()
+}
+
+#[test]
+fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
+    let mut bench = Bench::test("-p gates --lib", &["way"]);
+    let culprit = strings(&["tests::fails_if_way_is_on"]);
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, culprit.clone(), 1));
+    assert!(bench.log().contains("running 6 tests"), "the first two runs run everything: {}", bench.log());
+    let notes = bench.program.take_notes();
+    let both = "left out, because they fail both ways: tests::broken_anyway, tests::fails_if_both_calls_are_doubled";
+    assert_eq!(notes, [both]);
+
+    let id = bench.run("y").reports.ids()[0];
+    let run = bench.run(&format!("v{}", Pattern::new([Suffix::exactly(id)], [])));
+    assert_eq!((run.outcome, &run.failed_tests), (Outcome::Fail, &culprit));
+    assert_eq!(run.reports.text(id).len(), 1);
+    assert!(run.reports.text(id)[0].ends_with(" way"), "{:?}", run.reports.text(id));
+    assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
+    assert_eq!(bench.outcome("n").0, Outcome::Pass);
+    assert_eq!((bench.program.axis(), bench.program.kind("way")), ("toggles", Some(Kind::Site)));
+    assert_eq!(bench.program.kind("double"), Some(Kind::Stack));
+
+    assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.program.reproduce(&Pattern::all(), &[]));
+    assert_eq!(bench.shell("n").status.code(), Some(0));
+}
+
+#[test]
+fn what_fails_only_with_everything_disabled_is_found_among_what_fails_both_ways() {
+    let mut bench = Bench::test("-p gates --lib", &["shield"]);
+    assert_eq!(bench.outcome("y"), (Outcome::Pass, Vec::new(), 1));
+    assert_eq!(bench.outcome("n"), (Outcome::Fail, strings(&["tests::fails_if_shield_is_off"]), 1));
+}
+
+#[test]
+fn a_pair_of_call_stacks_is_found() {
+    let mut bench = Bench::test("-p gates fails_if_both", &["double"]);
+    assert_eq!(bench.search(), [(2, strings(&["tests::fails_if_both_calls_are_doubled"]))]);
+    assert!(bench.runs <= 12, "{} runs", bench.runs);
+}
+
+#[test]
+fn toggles_in_a_child_process_are_found() {
+    let mut bench = Bench::test("-p gates --test child", &["program"]);
+    assert_eq!(bench.search(), [(1, strings(&["a_child_fails"]))]);
+    // The test asks for one of cargo's variables, and only that one is needed.
+    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    assert!(line.contains(" CARGO_BIN_EXE_gates=") && !line.contains("CARGO_PKG_"), "{line}");
+    // The executable is searched for the names of variables once, and not for each culprit.
+    let learned = || bench.program.learned();
+    let needed: Vec<_> = learned().needed_variables.keys().cloned().collect();
+    assert_eq!(needed.len(), 1);
+    learned().needed_variables.insert(needed[0].clone(), Arc::new([("KEPT".to_owned(), "yes".into())].into()));
+    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    assert!(line.contains(" KEPT=yes ") && !line.contains(" CARGO_BIN_EXE_gates="), "{line}");
+    learned().needed_variables.clear();
+    assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(101), Some(0)));
+}
+
+#[test]
+fn a_filter_that_matches_no_test_is_an_error() {
+    let mut bench = Bench::test("-p gates --lib nonesuch", &[]);
+    let error = bench.try_run(&Pattern::all()).unwrap_err().to_string();
+    assert!(error.ends_with("nonesuch` runs no test: no name of a test matches what is asked for"), "{error}");
+}
+
+#[test]
+fn a_run_that_hangs_has_failed() {
+    let mut settings = settings(Subcommand::Test, Fixture::toggles(), "-p gates --lib --- --ignored", &["way"]);
+    settings.timeout = Some(Duration::from_millis(300));
+    let run = Bench::new(settings).run("y");
+    assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "timeout"));
+    assert_eq!(run.failed_tests, ["tests::takes_for_ever"]);
+}
+
+#[test]
+fn an_interrupt_stops_builds_and_runs() {
+    let interrupt = Interrupt::default();
+    interrupt.raise();
+    let wanted = settings(Subcommand::Test, Fixture::toggles(), "-p gates --lib --- --ignored", &["way"]);
+    assert!(matches!(Program::prepare(wanted.clone(), &interrupt), Err(CargoError::Interrupted)));
+
+    let bench = Bench::new(wanted);
+    // The test that hangs is interrupted as soon as it runs.
+    let interrupt = Interrupt::default();
+    let (log, report_file) = (bench.dir.path().join("log"), bench.dir.path().join("reports"));
+    let (pattern, over) = (Pattern::all(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let is_running = || fs_err::read_to_string(&log).is_ok_and(|text| text.contains("running 1 test"));
+            while !is_running() && !over.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+            interrupt.raise();
+        });
+        let request = Request {
+            pattern: &pattern,
+            tests: None,
+            run: 1,
+            repetition: Repetition::Once,
+            slot: 0,
+            slots: &Slots::inherited(),
+            scratch: &ScratchDir::new().unwrap(),
+            log: &log,
+            report_file: &report_file,
+            interrupt: &interrupt,
+        };
+        let result = bench.program.run(&request);
+        over.store(true, Ordering::Relaxed);
+        assert!(matches!(result, Err(RunError::Interrupted)));
+    });
+}
+
+#[test]
+fn only_failures_that_match_count() {
+    let mut settings = settings(Subcommand::Test, Fixture::toggles(), "-p gates fails_if", &["double"]);
+    settings.fail_when = Some(Regex::new("another message").unwrap());
+    let run = Bench::new(settings).run("y");
+    assert_eq!(run.outcome, Outcome::Unresolved(Reason::Skip));
+    assert_eq!(run.reason, "another failure: exit status 101");
+}
+
+#[test]
+fn a_program_is_run_where_the_user_is() {
+    let fixture = Fixture::toggles();
+    let mut bench = Bench::new(settings(Subcommand::Run, fixture, "-p gates", &["program"]));
+    assert_eq!(bench.search(), [(1, Vec::new())]);
+    bench.run("n");
+    assert_eq!(bench.log(), format!("in {} with []\n", fixture.path().display()));
+    assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(1), Some(0)));
+
+    let mut bench = Bench::new(settings(Subcommand::Run, fixture, "-p gates a -x --- b", &["program"]));
+    assert_eq!(bench.run("n").outcome, Outcome::Fail);
+    assert!(bench.log().ends_with("with [\"a\", \"-x\", \"--\", \"b\"]\n"), "{}", bench.log());
+}
+
+#[test]
+fn toggles_are_listed_and_unknown_ones_refused() {
+    let fixture = Fixture::toggles();
+    let names = |line: &str| {
+        let toggles = toggles(&fixture.words(line), &[], true, &Interrupt::default()).unwrap();
+        toggles.into_iter().map(|toggle| toggle.name).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names("-p gates"), "double program shield way");
+    assert_eq!(names("-p top"), "fast fast fast safe");
+
+    let error = refused(settings(Subcommand::Test, fixture, "-p gates", &["weg"]));
+    assert_eq!(error.to_string(), "no toggle is called `weg`\nhelp: there is `double`, `program`, `shield`, `way`");
+    assert!(error.is_usage());
+}
+
+#[test]
+fn several_executions_are_one_run_of_one_build() {
+    // Of three executions the second fails, unless no change is enabled.
+    let library = "
+#[test]
+fn counts() {
+    use std::{fs, io::Write, path::Path};
+    let file = Path::new(env!(\"CARGO_MANIFEST_DIR\")).join(\"count\");
+    fs::OpenOptions::new().append(true).create(true).open(&file).unwrap().write_all(b\"x\").unwrap();
+    assert!(cfg!(one = \"n\") || fs::read(&file).unwrap().len() % 3 != 2);
+}
+#[test]
+fn broken_anyway() { panic!() }
+";
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", library)]);
+    let mut settings = settings(Subcommand::Test, &fixture, "", &[]);
+    settings.rustflags = Some("--cfg one=\"PATTERN\"".to_owned());
+    let mut bench = Bench::new(settings);
+    bench.repetition = Repetition::UntilFailure(std::num::NonZeroUsize::new(3).unwrap());
+    let culprit = strings(&["counts"]);
+    for (pattern, outcome, failed, executions) in [
+        // What was broken anyway ends no run before that is known.
+        ("y", Outcome::Fail, &culprit, 3),
+        ("01", Outcome::Fail, &culprit, 2),
+        ("n", Outcome::Pass, &Vec::new(), 3),
+    ] {
+        let run = bench.run(pattern);
+        assert_eq!((run.outcome, &run.failed_tests, run.executions), (outcome, failed, executions), "{pattern}");
+        assert!(run.started_in > Duration::ZERO);
+        assert_eq!(bench.log().matches("running 1 test\n").count(), run.executions * usize::from(pattern != "y"));
+    }
+    // The first had to know what fails at the ends.
+    assert_eq!(bench.program.learned().rebuilds.0, 5);
+}
+
+#[test]
+fn build_time_changes_are_searched_by_building() {
+    let mut bench = Bench::test("-p top", &[]);
+    // `fast` and `safe`; with `safe` off another test fails, so one of them is left out.
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, strings(&["tests::fails_if_the_second_is_fast"]), 4));
+    assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 4));
+    assert_eq!(bench.program.kind("fast"), Some(Kind::Build));
+
+    // Only what is decided otherwise is compiled again: `top`, and of it only the test that is repeated.
+    let safe = bench.program.toggles.iter().find(|toggle| toggle.name == "safe").unwrap();
+    let safe = safe.build.as_ref().unwrap().id;
+    bench.run("y");
+    let before = bench.program.learned().rebuilds;
+    let without_safe = Pattern::new([Suffix::ALL], [Suffix::exactly(safe)]).to_string();
+    assert_eq!(bench.outcome(&without_safe).2, 3);
+    assert_eq!(bench.program.learned().rebuilds, (before.0 + 1, before.1 + 1));
+
+    let found: Vec<_> = bench.search();
+    assert_eq!(found, [(1, strings(&["tests::fails_if_the_second_is_fast"]))]);
+    assert!(bench.program.summary().unwrap().contains(" builds for these runs started rustc "));
+}
+
+#[test]
+fn the_line_that_reproduces_a_build_time_change_builds_it() {
+    let mut bench = Bench::test("-p top", &["fast"]);
+    bench.run("y");
+    bench.run("n");
+    let line = bench.program.reproduce(&"n".parse().unwrap(), &[]);
+    assert!(line.contains(" BISECT_BUILD_low_1_2_3_rc_1=off cargo test "), "{line}");
+    assert!(line.ends_with(" -- --exact tests::fails_if_the_second_is_fast"), "{line}");
+    assert_eq!(bench.shell("n").status.code(), Some(0));
+    assert_eq!(bench.shell("y").status.code(), Some(101));
+}
+
+const MANIFEST: &str = "package = { name = 'p', version = '0.1.0', edition = '2024' }\n[workspace]\n";
+
+#[test]
+fn flags_for_the_compiler_are_searched_through_its_messages() {
+    // Two changes, reported by the compiler in its warnings. With both, the test fails.
+    let library = "
+#[cfg(any(one = \"y\", one = \"n\", one = \"01\", one = \"x0000000000000001\"))]
+#[deprecated(note = \"[bisect-match 0x1]\")]
+pub(crate) fn one() {}
+#[cfg(any(one = \"y\", one = \"01\", one = \"x0000000000000001\"))]
+#[test]
+fn breaks() { one(); panic!() }
+#[cfg(one = \"n\")]
+pub(crate) fn reports() { one() }
+#[test]
+fn works() {}
+#[cfg(one = \"x1\")]
+compile_error!(\"cannot be built so\");
+";
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", library)]);
+    let mut settings = settings(Subcommand::Test, &fixture, "", &[]);
+    settings.rustflags = Some("--cfg one=\"PATTERN\"".to_owned());
+    let mut bench = Bench::new(settings);
+    let breaks = strings(&["breaks"]);
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, breaks.clone(), 1));
+    assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 1));
+    assert_eq!(bench.outcome("y"), (Outcome::Fail, breaks, 1), "cargo repeats the messages of what is up to date");
+    assert_eq!(bench.run("y").reports.ids(), [ChangeId(1)]);
+    let run = bench.run("x1");
+    assert_eq!(
+        (run.outcome, run.reason.as_str()),
+        (Outcome::Unresolved(Reason::Build), "does not build: error at src/lib.rs:13:1")
+    );
+    assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
+    assert_eq!(bench.program.axis(), "rustflags");
+    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    assert!(line.contains("RUSTFLAGS='--cfg one=\"y\"' cargo test "), "{line}");
+}
+
+#[test]
+fn what_does_not_build_is_told_in_cargos_words() {
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/lib.rs", "fn f() { nonsense }")]);
+    let error = refused(settings(Subcommand::Test, &fixture, "", &[]));
+    assert!(matches!(error, CargoError::Build { .. }));
+    let text = error.to_string();
+    assert!(text.starts_with("`cargo test --no-run --offline` failed with exit status 101\n"), "{text}");
+    assert!(text.contains("cannot find value `nonsense`"), "{text}");
+}
+
+#[test]
+fn a_program_without_the_runtime_is_not_started_to_list_toggles() {
+    let started = "fn main() { std::fs::write(\"started\", \"\").unwrap(); println!(\"x\\tsite\\ta.rs:1:1\\ton\"); }";
+    let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/main.rs", started)]);
+    let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
+    assert!(matches!(error, CargoError::Toggles(toggles::ChoiceError::NoToggles)), "{error}");
+    assert!(!error.is_usage());
+    assert!(!fixture.path().join("started").exists());
+}
+
+#[test]
+fn a_project_without_tests_and_documentation_tests_are_refused() {
+    let manifest = format!("{MANIFEST}[lib]\ntest = false\n");
+    let fixture = Fixture::new(&[("Cargo.toml", &manifest), ("src/lib.rs", "")]);
+    let error = refused(settings(Subcommand::Test, &fixture, "", &[])).to_string();
+    assert!(error.ends_with("has nothing to run: no target has tests"), "{error}");
+    assert!(refused(settings(Subcommand::Test, &fixture, "--doc", &[])).is_usage());
+    let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
+    assert_eq!(error.to_string(), "a bin target must be available for `cargo run`");
+}

@@ -1,0 +1,39 @@
+//! Numbers and times in words.
+
+use std::time::Duration;
+
+/// `1 change`, `2 changes`, `2 passes`.
+pub(crate) fn plural(n: usize, noun: &str) -> String {
+    let ending = match noun {
+        _ if n == 1 => "",
+        noun if noun.ends_with('s') => "es",
+        _ => "s",
+    };
+    format!("{n} {noun}{ending}")
+}
+
+/// The word most like `word`, if it could be a slip: at most a third of its characters differ.
+pub(crate) fn nearest(word: &str, all: impl IntoIterator<Item = String>) -> Option<String> {
+    let distances = all.into_iter().map(|other| (strsim::levenshtein(word, &other), other));
+    let (distance, other) = distances.min()?;
+    (distance <= word.chars().count().div_ceil(3)).then_some(other)
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(crate) fn listed(items: impl IntoIterator<Item = String>) -> String {
+    let items: Vec<_> = items.into_iter().collect();
+    match items.as_slice() {
+        [] => String::new(),
+        [one] => one.clone(),
+        [most @ .., last] => format!("{} and {last}", most.join(", ")),
+    }
+}
+
+/// `0.8s`, `2m08s`.
+pub(crate) fn seconds(duration: Duration) -> String {
+    match duration.as_secs_f64() {
+        short if short < 0.0995 => format!("{:.0}ms", short * 1000.0),
+        long if long < 99.5 => format!("{long:.1}s"),
+        minutes => format!("{:.0}m{:02.0}s", (minutes / 60.0).floor(), (minutes % 60.0).floor()),
+    }
+}

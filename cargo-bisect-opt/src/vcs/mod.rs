@@ -1,0 +1,5 @@
+//! Git: which lines changed since a revision.
+
+pub(crate) mod diff;
+pub(crate) mod git;
+pub(crate) mod since;

@@ -1,0 +1,100 @@
+//! `--since`: which places in the source changed since a revision, so that the search looks there first.
+//!
+//! This is evidence and no more: it may change how many trials a search takes, never what it finds.
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::{Component, Path, PathBuf},
+};
+
+use bisect_core::ChangeId;
+
+pub(crate) use super::git::SinceError;
+use super::{diff::Lines, git::Git};
+use crate::report::text::Description;
+
+/// What changed in a work tree since a commit, with what is not committed and what git does not track.
+#[derive(Clone, Debug)]
+pub(crate) struct Since {
+    commit: String,
+    /// What names that are not absolute are relative to.
+    root: PathBuf,
+    /// By real path.
+    files: HashMap<PathBuf, Lines>,
+}
+
+impl Since {
+    /// Asks git about the work tree that `root` is in; reported paths are relative to `root`.
+    ///
+    /// Without a `revision`, it is the commit at which HEAD left the default branch: the one that `origin/HEAD` names, else
+    /// `main`, `master`, `trunk` or what `init.defaultBranch` says, of `origin` before a local one.
+    ///
+    /// # Errors
+    /// If git cannot be asked, `root` is in no work tree, or there is no such commit.
+    pub(crate) fn load(root: &Path, revision: Option<&str>) -> Result<Self, SinceError> {
+        let git = Git::of_work_tree(root)?;
+        let commit = match revision {
+            Some(revision) => git.commit(revision)?,
+            None => git.fork_point()?,
+        };
+        // Git names files by real directories below the top, and never through a link.
+        let top = real(git.top());
+        let changed = git.changed_since(&commit)?.into_iter();
+        let untracked = git.untracked()?.into_iter().map(|path| (path, Lines::Whole));
+        let files = changed.chain(untracked).map(|(path, lines)| (top.join(path), lines)).collect();
+        Ok(Self { commit, root: real(root), files })
+    }
+
+    /// The full hash of the commit.
+    pub(crate) fn commit(&self) -> &str {
+        &self.commit
+    }
+
+    /// Whether a line changed, from 1. `file` is absolute or relative to the root.
+    #[cfg(test)]
+    pub(crate) fn touches(&self, file: &Path, line: u32) -> bool {
+        self.lines(file).is_some_and(|lines| lines.contains(line))
+    }
+
+    /// Of these changes, those whose place changed, or a line that their stack goes through.
+    pub(crate) fn touched<'a>(
+        &self,
+        changes: impl IntoIterator<Item = (ChangeId, &'a Description)>,
+    ) -> BTreeSet<ChangeId> {
+        // Many stacks go through few files, and to find the real path of one takes the file system.
+        let mut known = HashMap::new();
+        let mut is_touched = |file: &'a str, line| {
+            let lines: &mut Option<&Lines> = known.entry(file).or_insert_with(|| self.lines(Path::new(file)));
+            lines.is_some_and(|lines| lines.contains(line))
+        };
+        let mut is_evident = |description: &'a Description| {
+            let place = description.place.iter().map(|place| (place.file.as_str(), place.line));
+            let frames = description.frames.iter().filter_map(|frame| Some((frame.file.as_deref()?, frame.line?)));
+            place.chain(frames).any(|(file, line)| is_touched(file, line))
+        };
+        changes.into_iter().filter(|(_, description)| is_evident(description)).map(|(id, _)| id).collect()
+    }
+
+    fn lines(&self, file: &Path) -> Option<&Lines> {
+        self.files.get(&real(&self.root.join(file)))
+    }
+}
+
+/// The path without links; of what is not there, at least without `.` and `..`.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| {
+        let mut plain = PathBuf::new();
+        for component in path.components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => drop(plain.pop()),
+                component => plain.push(component),
+            }
+        }
+        plain
+    })
+}
+
+#[cfg(test)]
+#[path = "since_tests.rs"]
+mod tests;
