@@ -17,9 +17,8 @@ use super::{
 };
 use crate::{
     cargo::{Artifacts, With},
-    lab::target::Kind,
     output::events::{Change, StopGap},
-    report::scan::Reports,
+    report::{kind::ChangeKind, scan::Reports},
 };
 
 /// All packages of the graph.
@@ -104,6 +103,6 @@ impl Level for Crates {
             path.strip_prefix(root).unwrap_or(path).display().to_string()
         });
         let name = package.map(|package| package.name.clone()).unwrap_or_default();
-        Change { file, ..Change::new(id, Kind::Crate, name, text) }
+        Change { file, ..Change::new(id, ChangeKind::Crate, name, text) }
     }
 }

@@ -7,9 +7,8 @@ use bisect_core::{ChangeId, Pattern};
 use super::{Level, compilation::Compilation};
 use crate::{
     cargo::{Artifacts, With},
-    lab::target::Kind,
     output::events::Change,
-    report::scan::Reports,
+    report::{kind::ChangeKind, scan::Reports},
 };
 
 /// No change at all.
@@ -53,6 +52,6 @@ impl Level for Fixed {
     }
 
     fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        Change::new(id, Kind::Pass, String::new(), text)
+        Change::new(id, ChangeKind::Pass, String::new(), text)
     }
 }

@@ -18,9 +18,8 @@ use crate::{
         bisect_rustc,
         plan::{self, Plan},
     },
-    lab::target::Kind,
     output::events::{Change, StopGap},
-    report::{scan::Reports, text::Description},
+    report::{kind::ChangeKind, scan::Reports, text::Description},
     units::plural,
 };
 
@@ -171,7 +170,7 @@ impl Level for Gated {
                 let file = place.as_ref().map(|place| root.join(&place.file));
                 let defining = file.and_then(|file| self.compilation.defining(&file));
                 let package = defining.filter(|package| id.in_crate(package.change) != id).map(Package::describe);
-                Change { package, ..Change::new(id, Kind::Function, name, text).at(place) }
+                Change { package, ..Change::new(id, ChangeKind::Function, name, text).at(place) }
             }
             Gates::Expressions { .. } => {
                 let (end, form) = text.iter().find_map(|line| extent(line)).unzip();
@@ -185,7 +184,7 @@ impl Level for Gated {
                 let frames = frames.into_iter().take(1).collect();
                 // Without an extent it is about all expressions of a kind in the crate.
                 let name = form.unwrap_or("type of what never returns").to_owned();
-                Change { end, frames, details, ..Change::new(id, Kind::Expression, name, text).at(place) }
+                Change { end, frames, details, ..Change::new(id, ChangeKind::Expression, name, text).at(place) }
             }
         }
     }

@@ -16,9 +16,8 @@ use crate::{
         passes::Passes,
         plan::{Counter, CounterKind},
     },
-    lab::target::Kind,
     output::events::Change,
-    report::scan::Reports,
+    report::{kind::ChangeKind, scan::Reports},
 };
 
 /// The passes in one package.
@@ -76,6 +75,6 @@ impl Level for Counted {
 
     fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
         let name = self.passes.get(id).map(|pass| pass.describe(self.of)).unwrap_or_default();
-        Change::new(id, Kind::Pass, name, text)
+        Change::new(id, ChangeKind::Pass, name, text)
     }
 }

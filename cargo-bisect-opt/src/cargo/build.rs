@@ -168,7 +168,7 @@ impl Build<'_> {
         };
         let log = scratch.join("messages.json");
         let command = self.command();
-        let job = Job { command, timeout, log: &log, append: false, interrupt, markers: None, tail: usize::MAX };
+        let job = Job { command, timeout, log: &log, append: false, interrupt, reader: None, tail: usize::MAX };
         let finished = process::run_beside(job, stderr)?;
         if finished.ending == Ending::Interrupted {
             return Err(CargoError::Interrupted);

@@ -203,6 +203,7 @@ fn times_permissions_and_links_are_kept() {
         },
         time::{Duration, SystemTime},
     };
+
     let (_guard, from, to) = places();
     let (file, dir) = (from.join("debug/deps/x"), from.join("debug/deps"));
     symlink("x", dir.join("link")).unwrap();

@@ -12,6 +12,7 @@ use crate::{
 const DUMP: &str = "
 fn dump(to: &str) {
     use std::fmt::Write;
+
     let mut text = String::new();
     for (name, value) in std::env::vars_os() { writeln!(text, \"{name:?}={value:?}\").unwrap(); }
     writeln!(text, \"directory={:?}\", std::env::current_dir().unwrap()).unwrap();

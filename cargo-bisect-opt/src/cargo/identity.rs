@@ -50,6 +50,7 @@ fn identity(path: &Path) -> Option<Identity> {
 #[cfg(unix)]
 fn file(metadata: &Metadata) -> (u64, u64) {
     use std::os::unix::fs::MetadataExt;
+
     (metadata.dev(), metadata.ino())
 }
 

@@ -299,7 +299,7 @@ impl Project {
             let mut command = self.launch(artifacts, executable).command(arguments);
             command.env(toggles::VARIABLE, "1");
             let job =
-                Job { command, timeout: Some(LISTING), log: &log, append: false, interrupt, markers: None, tail: LIST };
+                Job { command, timeout: Some(LISTING), log: &log, append: false, interrupt, reader: None, tail: LIST };
             let finished = process::run(job)?;
             match finished.ending {
                 Ending::Interrupted => return Err(CargoError::Interrupted),

@@ -14,7 +14,10 @@ use bisect_core::{ChangeId, Matcher, Pattern};
 use memchr::memmem;
 use serde::{Serialize, Serializer};
 
-use crate::{lab::target::Kind, report::scan::Reports, units::nearest};
+use crate::{
+    report::{kind::ChangeKind, scan::Reports},
+    units::nearest,
+};
 
 /// `1`: the program lists its toggles and exits.
 pub(crate) const VARIABLE: &str = "BISECT_TOGGLES";
@@ -44,16 +47,16 @@ pub(crate) struct Place {
     column: u32,
 }
 
-/// A [`Kind`] in the order and the words of the list.
+/// A [`ChangeKind`] in the order and the words of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
-    /// See [`Kind::Site`].
+    /// See [`ChangeKind::Site`].
     Site,
-    /// See [`Kind::Caller`].
+    /// See [`ChangeKind::Caller`].
     Caller,
-    /// See [`Kind::Stack`].
+    /// See [`ChangeKind::Stack`].
     Stack,
-    /// See [`Kind::Build`].
+    /// See [`ChangeKind::Build`].
     Build,
 }
 
@@ -103,12 +106,12 @@ impl Key {
     }
 
     /// As the rest of the driver says it.
-    pub(crate) fn kind(self) -> Kind {
+    pub(crate) fn kind(self) -> ChangeKind {
         match self {
-            Key::Site => Kind::Site,
-            Key::Caller => Kind::Caller,
-            Key::Stack => Kind::Stack,
-            Key::Build => Kind::Build,
+            Key::Site => ChangeKind::Site,
+            Key::Caller => ChangeKind::Caller,
+            Key::Stack => ChangeKind::Stack,
+            Key::Build => ChangeKind::Build,
         }
     }
 }

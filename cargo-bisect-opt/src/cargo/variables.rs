@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use bisect_core::{Matcher, Pattern};
 
 use super::toggles::Toggle;
+use crate::compiler::plan;
 
 /// What the names of the variables begin with.
 pub(crate) const PREFIX: &str = "BISECT_BUILD_";
@@ -24,17 +25,11 @@ pub(crate) fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
         let follows = names.contains(&toggle.name);
         let on = !follows || matcher.as_ref().is_none_or(|matcher| matcher.should_enable(build.id));
         packages
-            .entry(name(PREFIX, &build.package))
+            .entry(plan::variable_of(PREFIX, &build.package))
             .or_default()
             .insert(format!("{}={}", toggle.name, toggle.place), on);
     }
     packages.into_iter().filter_map(|(variable, changes)| Some((variable, value(&changes)?))).collect()
-}
-
-/// The name of the variable with this prefix for a package, `name@version`: such as every shell passes on.
-pub(crate) fn name(prefix: &str, package: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    prefix.chars().chain(package.chars().map(plain)).collect()
 }
 
 /// The shorter of the two ways to say it; `None` if all are on.

@@ -12,8 +12,6 @@ use std::{
 use bisect_core::{ChangeId, Field};
 use serde::{Deserialize, Serialize};
 
-use crate::cargo::variables;
-
 use super::unit::Unit;
 
 /// What the name of a package's variable begins with.
@@ -72,6 +70,12 @@ impl CounterKind {
     }
 }
 
+/// The name of the variable with this prefix for a package, `name@version`: such as every shell passes on.
+pub(crate) fn variable_of(prefix: &str, package: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    prefix.chars().chain(package.chars().map(plain)).collect()
+}
+
 impl Plan {
     /// As text for the variable; `None` if there is nothing to say.
     pub(crate) fn value(&self) -> Option<String> {
@@ -82,7 +86,7 @@ impl Plan {
 
 /// The variable of a package, from a prefix: such a name as every shell passes on.
 pub(crate) fn variable(prefix: &str, name: &str, version: &str) -> String {
-    variables::name(prefix, &[name, "@", version].concat())
+    variable_of(prefix, &[name, "@", version].concat())
 }
 
 /// Where what the compiler says about a package, told so, is kept beside what it made: a directory with a file for each

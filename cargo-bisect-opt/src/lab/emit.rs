@@ -11,11 +11,7 @@ use bisect_core::{
     search::{Culprit, Mode, Outcome, Question, Shared, Trial, TrialId, Unusable, Verdict},
 };
 
-use super::{
-    Named, Progress, Session,
-    parallelism_hint::Processors,
-    target::{Run, Target},
-};
+use super::{Named, Progress, Session, parallelism_hint::Processors, target::Target};
 use crate::{
     output::{
         events::{Event, Found, LogEnd, RunBegins, TrialDone},
@@ -23,6 +19,7 @@ use crate::{
         noise::Sureness,
     },
     report::scan,
+    run::result::Run,
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {

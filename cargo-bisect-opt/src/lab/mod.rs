@@ -28,6 +28,10 @@ use bisect_core::{
 use noisy_stats::Doubts;
 use texts::Texts;
 
+use parallelism_hint::{ParallelismHint, Processors};
+use target::Target;
+use workers::{Assignment, Crew, Next};
+
 use crate::{
     output::{
         conclusion::{About, conclude},
@@ -38,12 +42,9 @@ use crate::{
         run_dir::RunDir,
     },
     process::interrupt::Interrupt,
-    run::{repetition::Repetition, seed::Seed},
+    run::{error::RunError, repetition::Repetition, result::Run, seed::Seed},
     vcs::since::Since,
 };
-use parallelism_hint::{ParallelismHint, Processors};
-use target::{Run, RunError, Target};
-use workers::{Assignment, Crew, Next};
 
 /// Everything that a search needs beside its target.
 pub(crate) struct Lab<'a> {

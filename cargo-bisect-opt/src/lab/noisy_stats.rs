@@ -9,16 +9,13 @@ use std::{
 
 use bisect_core::search::{Noise, Outcome};
 
-use super::{
-    Session,
-    target::{Run, Target},
-};
+use super::{Session, target::Target};
 use crate::{
     output::{
         events::Event,
         noise::{self, Beliefs},
     },
-    run::repetition::Repetition,
+    run::{repetition::Repetition, result::Run},
 };
 
 /// After so many runs under noise there is something to say, and again whenever they have doubled.
@@ -155,6 +152,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
     use crate::report::scan::Reports;
 
     /// Runs that took so long to build, and so long for each of their executions.

@@ -16,7 +16,7 @@ use std::{
 
 use bisect_core::{Pattern, search::Trial};
 
-use super::target::{Request, RunError, Target};
+use super::target::Target;
 use crate::{
     process::{
         interrupt::{Interrupt, Registration},
@@ -24,7 +24,7 @@ use crate::{
         scratch_dir::ScratchDir,
         slots::Slots,
     },
-    run::repetition::Repetition,
+    run::{error::RunError, repetition::Repetition, spec::Request},
     units::plural,
 };
 

@@ -18,8 +18,7 @@ use super::{
 };
 use crate::{
     cargo::toggles::{Table, Toggle},
-    lab::target::Kind,
-    report::text::Frame,
+    report::{kind::ChangeKind, text::Frame},
     units::{listed, plural, seconds},
 };
 
@@ -337,14 +336,14 @@ impl Results {
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
         let name = if change.name.is_empty() { String::new() } else { format!(" `{}`", change.name) };
         let what = match change.kind {
-            Kind::Site => "site",
-            Kind::Caller => "a caller of",
-            Kind::Stack => "call stack of",
-            Kind::Build => "build-time choice",
-            Kind::Crate => "crate",
-            Kind::Function => "function",
-            Kind::Pass => "pass",
-            Kind::Expression => "expression",
+            ChangeKind::Site => "site",
+            ChangeKind::Caller => "a caller of",
+            ChangeKind::Stack => "call stack of",
+            ChangeKind::Build => "build-time choice",
+            ChangeKind::Crate => "crate",
+            ChangeKind::Function => "function",
+            ChangeKind::Pass => "pass",
+            ChangeKind::Expression => "expression",
         };
         let what = if name.is_empty() { what.trim_end_matches(" of") } else { what };
         let place = match (&change.file, change.line, change.column) {

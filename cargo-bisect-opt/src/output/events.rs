@@ -14,8 +14,11 @@ use super::{
     noise::{Beliefs, Sureness},
 };
 use crate::{
-    lab::target::Kind,
-    report::text::{Description, Frame, Place},
+    report::{
+        kind::ChangeKind,
+        text::{Description, Frame, Place},
+    },
+    run::result::Failed,
     run::seed::Seed,
 };
 
@@ -181,23 +184,13 @@ pub(crate) struct StopGap {
     pub(crate) text: String,
 }
 
-/// How something failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Failed {
-    /// The test; nothing, if it is the whole target.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) test: Option<String>,
-    /// `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
-    pub(crate) how: String,
-}
-
 /// One change of a culprit.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Change {
     /// `0x` and 16 hex digits.
     pub(crate) id: String,
     /// What sort of change it is.
-    pub(crate) kind: Kind,
+    pub(crate) kind: ChangeKind,
     /// The toggle's name; empty if the target does not say.
     pub(crate) name: String,
     /// What the target reported, line by line.
@@ -223,17 +216,17 @@ pub(crate) struct Change {
 
 impl Change {
     /// A change that was reported with this text, at no place in particular.
-    pub(crate) fn new(id: ChangeId, kind: Kind, name: String, text: &[String]) -> Self {
+    pub(crate) fn new(id: ChangeId, kind: ChangeKind, name: String, text: &[String]) -> Self {
         let (id, text, frames, details) = (id.to_string(), text.to_vec(), Vec::new(), Vec::new());
         let (file, package) = (None, None);
         Self { id, kind, name, text, file, line: None, column: None, end: None, frames, package, details }
     }
 
     /// A change that was reported with this text, of a toggle whose kind may be known.
-    pub(crate) fn reported(id: ChangeId, text: &[String], kind: impl FnOnce(&str) -> Option<Kind>) -> Self {
+    pub(crate) fn reported(id: ChangeId, text: &[String], kind: impl FnOnce(&str) -> Option<ChangeKind>) -> Self {
         let description = Description::parse(text);
         let name = description.name.unwrap_or_default();
-        let by_form = if description.frames.is_empty() { Kind::Site } else { Kind::Stack };
+        let by_form = if description.frames.is_empty() { ChangeKind::Site } else { ChangeKind::Stack };
         let kind = kind(&name).unwrap_or(by_form);
         Self { frames: description.frames, ..Self::new(id, kind, name, text).at(description.place) }
     }

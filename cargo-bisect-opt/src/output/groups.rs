@@ -86,7 +86,8 @@ mod tests {
     use bisect_core::ChangeId;
 
     use super::*;
-    use crate::{lab::target::Kind, report::text::Frame};
+
+    use crate::report::{kind::ChangeKind, text::Frame};
 
     /// A culprit of one call stack, innermost frame first.
     fn found(set: usize, functions: &[&str], tests: &[&str]) -> Found {
@@ -96,7 +97,7 @@ mod tests {
             line: u32::try_from(line).ok(),
             column: None,
         };
-        let change = Change::new(ChangeId(set as u64), Kind::Stack, "fast".to_owned(), &[]);
+        let change = Change::new(ChangeId(set as u64), ChangeKind::Stack, "fast".to_owned(), &[]);
         Found {
             set,
             mode: "enable",

@@ -196,6 +196,7 @@ fn links_are_not_followed_when_it_is_emptied() {
 #[test]
 fn the_result_is_as_open_as_the_other_files() {
     use std::os::unix::fs::PermissionsExt;
+
     let (_guard, path) = place();
     let run_dir = RunDir::create(&path).unwrap();
     run_dir.write_result(&1).unwrap();

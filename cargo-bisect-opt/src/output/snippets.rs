@@ -10,7 +10,7 @@ use std::{
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::events::Change;
-use crate::{lab::target::Kind, report::text::Frame};
+use crate::report::{kind::ChangeKind, text::Frame};
 
 /// At most so many places are shown of one call stack.
 const MAX_SNIPPETS: usize = 3;
@@ -72,8 +72,9 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Change) -> String {
     for spot in spots {
         // Of what was compiled another way the code is shown also if it is somebody else's.
         let elsewhere = || {
-            Some(PathBuf::from(spot.file))
-                .filter(|path| matches!(change.kind, Kind::Function | Kind::Expression) && path.is_absolute())
+            Some(PathBuf::from(spot.file)).filter(|path| {
+                matches!(change.kind, ChangeKind::Function | ChangeKind::Expression) && path.is_absolute()
+            })
         };
         let path = own.find(spot.file).or_else(elsewhere);
         let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
@@ -92,14 +93,14 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty() {
         let label = match change.kind {
-            Kind::Site | Kind::Stack => "this choice",
-            Kind::Caller => "called here",
-            Kind::Build => "this choice, made while compiling",
-            Kind::Crate | Kind::Function | Kind::Pass => "compiled another way",
-            Kind::Expression => "this expression",
+            ChangeKind::Site | ChangeKind::Stack => "this choice",
+            ChangeKind::Caller => "called here",
+            ChangeKind::Build => "this choice, made while compiling",
+            ChangeKind::Crate | ChangeKind::Function | ChangeKind::Pass => "compiled another way",
+            ChangeKind::Expression => "this expression",
         };
         if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
-            let is_function = change.kind == Kind::Function;
+            let is_function = change.kind == ChangeKind::Function;
             spots.push(Spot { file, line, column: change.column, end: change.end, is_function, label });
         }
     }
@@ -206,7 +207,9 @@ mod tests {
         let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let file = elsewhere.path().join("lib.rs");
         fs_err::write(&file, "fn before() {}\nif let 1 = x() {\n    y()\n}\n").unwrap();
-        for (kind, is_shown) in [(Kind::Function, true), (Kind::Expression, true), (Kind::Site, false)] {
+        for (kind, is_shown) in
+            [(ChangeKind::Function, true), (ChangeKind::Expression, true), (ChangeKind::Site, false)]
+        {
             let place = crate::report::text::Place { file: file.display().to_string(), line: 2, column: Some(1) };
             let change = Change::new(bisect_core::ChangeId(1), kind, String::new(), &[]).at(Some(place));
             let change = Change { end: Some((4, 2)), ..change };
@@ -223,7 +226,8 @@ mod tests {
             fs_err::write(dir.path().join("lib.rs"), format!("fn f() {{\n{body}    last()\n}}\nfn g() {{}}\n"))
                 .unwrap();
             let place = crate::report::text::Place { file: "lib.rs".to_owned(), line: 1, column: Some(1) };
-            let change = Change::new(bisect_core::ChangeId(1), Kind::Function, String::new(), &[]).at(Some(place));
+            let change =
+                Change::new(bisect_core::ChangeId(1), ChangeKind::Function, String::new(), &[]).at(Some(place));
             snippets(&Own::new(dir.path()), &change)
         };
         assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use crate::report::scan::{Reports, Scanner};
+use super::ReadAlong;
 
 /// Of what a process prints, the log gets so many of the first bytes, and so many of the last.
 const LOG_END: usize = 1 << 20;
@@ -18,12 +18,12 @@ pub(super) struct Capture<'a> {
     logged: Ends,
     output: Vec<u8>,
     kept: Ends,
-    reports: Option<(&'a mut Reports, Scanner)>,
+    reader: Option<&'a mut dyn ReadAlong>,
 }
 
 impl<'a> Capture<'a> {
     /// A capture that writes to `log` and keeps about `keep` bytes.
-    pub(super) fn new(log: &Path, append: bool, keep: usize, reports: Option<&'a mut Reports>) -> Self {
+    pub(super) fn new(log: &Path, append: bool, keep: usize, reader: Option<&'a mut dyn ReadAlong>) -> Self {
         let mut options = fs_err::OpenOptions::new();
         options.create(true).write(true).append(append).truncate(!append);
         Self {
@@ -31,7 +31,7 @@ impl<'a> Capture<'a> {
             logged: Ends::new(LOG_END, LOG_END),
             output: Vec::new(),
             kept: Ends::new(keep.div_ceil(2), keep / 2),
-            reports: reports.map(|reports| (reports, Scanner::default())),
+            reader,
         }
     }
 
@@ -39,16 +39,16 @@ impl<'a> Capture<'a> {
         let first = self.logged.push(bytes);
         self.log(|log| log.write_all(first));
         self.output.extend_from_slice(self.kept.push(bytes));
-        if let Some((reports, scanner)) = &mut self.reports {
-            scanner.push(bytes, reports);
+        if let Some(reader) = &mut self.reader {
+            reader.read(bytes);
         }
     }
 
     /// The output kept, after the log and the reports were completed; and why the log is not complete, if it is not: that
     /// costs the log, and nothing else.
     pub(super) fn finish(mut self) -> io::Result<(Vec<u8>, Option<io::Error>)> {
-        if let Some((reports, mut scanner)) = self.reports.take() {
-            scanner.finish(reports);
+        if let Some(reader) = self.reader.take() {
+            reader.end();
         }
         let last = std::mem::take(&mut self.logged);
         self.log(|log| last.finish(log));

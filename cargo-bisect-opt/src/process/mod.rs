@@ -19,13 +19,12 @@ mod unix;
 mod windows;
 
 use std::{
-    io,
+    fmt, io,
     path::Path,
     process::{Command, ExitStatus, Stdio},
     time::{Duration, Instant},
 };
 
-use crate::report::scan::Reports;
 use capture::Capture;
 use interrupt::Interrupt;
 pub(crate) use spawn_error::SpawnError;
@@ -42,6 +41,15 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How long to wait for processes that were killed. Only one that hangs in the kernel needs any of it.
 const KILLED: Duration = Duration::from_secs(5);
 
+/// Reads what a process prints while it runs.
+pub(crate) trait ReadAlong: fmt::Debug {
+    /// Takes the next bytes.
+    fn read(&mut self, bytes: &[u8]);
+
+    /// The output has come to its end.
+    fn end(&mut self);
+}
+
 /// A process to run.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
@@ -56,8 +64,8 @@ pub(crate) struct Job<'a> {
     pub(crate) append: bool,
     /// Ends it too.
     pub(crate) interrupt: &'a Interrupt,
-    /// Collects the reports in its output.
-    pub(crate) markers: Option<&'a mut Reports>,
+    /// Reads its output as it comes.
+    pub(crate) reader: Option<&'a mut dyn ReadAlong>,
     /// So many bytes of its output are kept in [`Finished::output`], half of them from its beginning.
     pub(crate) tail: usize,
 }
@@ -106,7 +114,7 @@ pub(crate) fn run_beside(job: Job<'_>, stderr: Stdio) -> Result<Finished, SpawnE
 }
 
 fn run_with(job: Job<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
-    let mut capture = Capture::new(job.log, job.append, job.tail, job.markers);
+    let mut capture = Capture::new(job.log, job.append, job.tail, job.reader);
     let failed = SpawnError::of(&job.command);
     let run = || {
         let (ending, duration) = if job.interrupt.requested() {

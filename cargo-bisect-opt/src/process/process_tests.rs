@@ -50,7 +50,7 @@ impl Place {
             log: &self.log,
             append: false,
             interrupt: &self.interrupt,
-            markers: None,
+            reader: None,
             tail: 1 << 16,
         };
         change(&mut job);
@@ -283,9 +283,10 @@ fn runs_in_many_threads_do_not_disturb_each_other() {
 #[test]
 fn any_amount_of_output_in_bounded_memory() {
     let place = Place::new();
-    let mut reports = Reports::new(false);
+    let mut reports = crate::report::scan::Reports::new(false);
     let script = "echo first; yes | head -c 200000000; echo '[bisect-match 0x5]'; echo last";
-    let finished = place.run_with(place.sh(script), |job| job.markers = Some(&mut reports)).unwrap();
+    let mut scanner = reports.scanner();
+    let finished = place.run_with(place.sh(script), |job| job.reader = Some(&mut scanner)).unwrap();
     let line = |left_out: usize| format!("[cargo bisect-opt: {left_out} bytes left out here]\n");
     let total = 200_000_000 + "first\n[bisect-match 0x5]\nlast\n".len();
     for (text, kept) in [(finished.output, 1 << 16), (place.log(), 2 << 20)] {
@@ -301,9 +302,10 @@ fn any_amount_of_output_in_bounded_memory() {
 #[test]
 fn output_need_not_be_text() {
     let place = Place::new();
-    let mut reports = Reports::new(true);
+    let mut reports = crate::report::scan::Reports::new(true);
     let command = place.sh(r"printf '\377\000 [bisect-match 0x1] \376\n[bisect-match 0x\3772]\n'");
-    let finished = place.run_with(command, |job| job.markers = Some(&mut reports)).unwrap();
+    let mut scanner = reports.scanner();
+    let finished = place.run_with(command, |job| job.reader = Some(&mut scanner)).unwrap();
     assert_eq!(finished.output, b"\xff\0 [bisect-match 0x1] \xfe\n[bisect-match 0x\xff2]\n");
     assert_eq!(reports.ids(), [bisect_core::ChangeId(1)]);
     assert_eq!(reports.text(bisect_core::ChangeId(1)), ["\u{fffd}\0 \u{fffd}"]);

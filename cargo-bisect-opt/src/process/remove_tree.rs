@@ -34,6 +34,7 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
 #[cfg(unix)]
 fn open_up(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
+
     const ALL: u32 = 0o700;
     let mut left = vec![path.to_owned()];
     while let Some(path) = left.pop() {

@@ -21,6 +21,7 @@ pub(crate) fn line<W: AsRef<OsStr>>(words: impl IntoIterator<Item = W>) -> Strin
 #[cfg(unix)]
 pub(crate) fn quote_exactly(word: &OsStr) -> OsString {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
     let quoted = shlex::bytes::try_quote(word.as_bytes());
     OsString::from_vec(quoted.map_or_else(|_| word.as_bytes().to_vec(), Cow::into_owned))
 }

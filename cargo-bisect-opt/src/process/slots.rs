@@ -55,6 +55,7 @@ pub(crate) fn fill_text(text: &str, slot: usize) -> String {
 #[cfg(unix)]
 fn fill(value: &OsStr, slot: usize) -> Option<OsString> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
     let mut rest = value.as_bytes();
     let mut filled = Vec::new();
     while let Some(at) = memchr::memmem::find(rest, PLACEHOLDER.as_bytes()) {

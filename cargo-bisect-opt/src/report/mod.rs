@@ -1,4 +1,5 @@
 //! Reports read back: bytes are scanned for match markers, and text is parsed.
 
+pub(crate) mod kind;
 pub(crate) mod scan;
 pub(crate) mod text;

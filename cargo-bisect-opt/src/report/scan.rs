@@ -9,6 +9,7 @@ use std::{
     path::Path,
 };
 
+use crate::process::ReadAlong;
 use bisect_core::{ChangeId, marker};
 use memchr::{memchr, memmem, memrchr, memrchr2};
 
@@ -63,18 +64,23 @@ impl Reports {
     /// If the file cannot be read; what was read of it counts.
     pub(crate) fn read_file(&mut self, path: &Path) -> std::io::Result<()> {
         let mut file = fs_err::File::open(path)?;
-        let mut scanner = Scanner::default();
+        let mut scanner = self.scanner();
         let mut buffer = vec![0; LINE];
         let result = loop {
             match file.read(&mut buffer) {
                 Ok(0) => break Ok(()),
-                Ok(len) => scanner.push(&buffer[..len], self),
+                Ok(len) => scanner.read(&buffer[..len]),
                 Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
                 Err(error) => break Err(error),
             }
         };
-        scanner.finish(self);
+        scanner.end();
         result
+    }
+
+    /// Returns a scanner that adds what a stream reports.
+    pub(crate) fn scanner(&mut self) -> Scanner<'_> {
+        Scanner { reports: self, partial: Vec::new() }
     }
 
     /// The changes, each once, in the order of their first reports.
@@ -190,39 +196,41 @@ pub(crate) fn line_with(path: &Path, id: ChangeId) -> Option<String> {
 }
 
 /// Cuts a stream into lines for [`Reports`], however its reads fall.
-#[derive(Debug, Default)]
-pub(crate) struct Scanner {
+#[derive(Debug)]
+pub(crate) struct Scanner<'a> {
+    reports: &'a mut Reports,
     /// What came since the last line break.
     partial: Vec<u8>,
 }
 
-impl Scanner {
-    /// Takes the next bytes of the stream.
-    pub(crate) fn push(&mut self, mut bytes: &[u8], reports: &mut Reports) {
+impl ReadAlong for Scanner<'_> {
+    fn read(&mut self, mut bytes: &[u8]) {
         if !self.partial.is_empty() {
             let line = memchr(b'\n', bytes).map_or(bytes, |end| &bytes[..=end]);
             bytes = &bytes[line.len()..];
-            self.extend(line, reports);
+            self.extend(line);
             if line.ends_with(b"\n") {
-                self.finish(reports);
+                self.end();
             }
         }
         let lines = memrchr(b'\n', bytes).map_or(0, |end| end + 1);
-        reports.scan(&bytes[..lines]);
-        self.extend(&bytes[lines..], reports);
+        self.reports.scan(&bytes[..lines]);
+        self.extend(&bytes[lines..]);
     }
 
-    /// The stream has ended; its last line need not have a line break.
-    pub(crate) fn finish(&mut self, reports: &mut Reports) {
-        reports.scan(&self.partial);
+    /// The last line need not have a line break.
+    fn end(&mut self) {
+        self.reports.scan(&self.partial);
         self.partial.clear();
     }
+}
 
-    fn extend(&mut self, bytes: &[u8], reports: &mut Reports) {
+impl Scanner<'_> {
+    fn extend(&mut self, bytes: &[u8]) {
         self.partial.extend_from_slice(bytes);
         if self.partial.len() > LINE {
             let end = unfinished_marker(&self.partial);
-            reports.scan(&self.partial[..end]);
+            self.reports.scan(&self.partial[..end]);
             self.partial.drain(..end);
         }
     }

@@ -11,9 +11,9 @@ fn ids(reports: &Reports) -> Vec<u64> {
 /// What a stream reports when it comes in reads of `size` bytes.
 fn scanned(stream: &[u8], size: usize) -> Reports {
     let mut reports = Reports::new(true);
-    let mut scanner = Scanner::default();
-    stream.chunks(size).for_each(|bytes| scanner.push(bytes, &mut reports));
-    scanner.finish(&mut reports);
+    let mut scanner = reports.scanner();
+    stream.chunks(size).for_each(|bytes| scanner.read(bytes));
+    scanner.end();
     reports
 }
 
@@ -124,12 +124,12 @@ fn a_line_without_end_is_scanned_in_bounded_memory() {
         stream.extend_from_slice(marker);
         stream.resize(3 * LINE, b'y');
         let mut reports = Reports::new(true);
-        let mut scanner = Scanner::default();
+        let mut scanner = reports.scanner();
         for bytes in stream.chunks(READ) {
-            scanner.push(bytes, &mut reports);
+            scanner.read(bytes);
             assert!(scanner.partial.len() <= LINE);
         }
-        scanner.finish(&mut reports);
+        scanner.end();
         assert_eq!(ids(&reports), [0x77], "{distance} bytes before the end of the piece");
         let [text] = reports.text(ChangeId(0x77)) else { panic!("one line of text") };
         assert!(text.len() <= 2 * CONTEXT);

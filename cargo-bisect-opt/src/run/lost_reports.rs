@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::lab::target::RunError;
+use super::error::RunError;
 
 /// The search ends when this number of runs more have lost reports than have not: it would go on through unresolved runs.
 const TOO_MANY: usize = 5;

@@ -19,9 +19,8 @@ use regex::bytes::Regex;
 use crate::{
     lab::{
         calibration::{Calibration, Side, another, another_note, environment_note, left_note, made_by_changes_note},
-        target::{Request, Run, RunError, Target, lost_log_note},
+        target::Target,
     },
-    output::events::Failed,
     process::{
         self, Ending, Job,
         launcher::Launcher,
@@ -32,10 +31,13 @@ use crate::{
     report::scan::Reports,
     run::{
         cause::{Cause, Environment},
+        error::RunError,
         lost_reports::LostReports,
         outcome::{SEARCHED, classify},
         repetition::Repetition,
+        result::{Failed, Run, lost_log_note},
         seed::Seed,
+        spec::Request,
     },
 };
 
@@ -314,13 +316,14 @@ impl Exec {
         let fail_when = self.settings.fail_when.as_ref();
         let random = self.settings.seed.number(request.run, i);
         let (command, _temporary) = self.command(request, random)?;
+        let mut scanner = reports.scanner();
         let finished = process::run(Job {
             command,
             timeout,
             log: request.log,
             append: true,
             interrupt: request.interrupt,
-            markers: Some(reports),
+            reader: Some(&mut scanner),
             tail: SEARCHED,
         })?;
         if finished.ending == Ending::Interrupted {

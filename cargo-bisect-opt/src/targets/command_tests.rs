@@ -225,6 +225,7 @@ fn reports_come_from_the_file_and_from_both_outputs() {
 #[test]
 fn how_it_ends_is_the_outcome() {
     use bisect_core::search::Reason;
+
     let skip = Outcome::Unresolved(Reason::Skip);
     for (script, outcome, reason) in [
         ("exit 0", Outcome::Pass, ""),

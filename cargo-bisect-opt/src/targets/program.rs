@@ -32,6 +32,12 @@ use bisect_core::{
 use regex::bytes::Regex;
 
 pub(crate) use crate::cargo::{CargoError, Project, Subcommand};
+use attempt::Attempt;
+use axis::Axis;
+use failures::{Failure, Failures, Focus, Share};
+use judging::calibrate;
+use separate::Solo;
+
 use crate::{
     axes::Level,
     cargo::{
@@ -40,18 +46,18 @@ use crate::{
     },
     lab::{
         calibration::{Calibration, Side},
-        target::{Kind, Request, Run, RunError, Target, lost_log_note},
+        target::Target,
     },
     output::events::{Change, StopGap},
     process::{interrupt::Interrupt, launcher::Launcher},
-    report::scan::Reports,
-    run::lost_reports::LostReports,
+    report::{kind::ChangeKind, scan::Reports},
+    run::{
+        error::RunError,
+        lost_reports::LostReports,
+        result::{Run, lost_log_note},
+        spec::Request,
+    },
 };
-use attempt::Attempt;
-use axis::Axis;
-use failures::{Failure, Failures, Focus, Share};
-use judging::calibrate;
-use separate::Solo;
 
 /// What the user has asked for.
 #[derive(Clone, Debug)]
@@ -255,7 +261,7 @@ impl Program {
     }
 
     /// What kind of change a toggle's are, where that is known.
-    fn kind(&self, toggle: &str) -> Option<Kind> {
+    fn kind(&self, toggle: &str) -> Option<ChangeKind> {
         self.toggles.iter().find(|known| known.name == toggle).map(|toggle| toggle.key.kind())
     }
 

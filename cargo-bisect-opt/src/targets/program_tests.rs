@@ -14,6 +14,7 @@ use super::*;
 use crate::{
     fixture::Fixture,
     process::{scratch_dir::ScratchDir, slots::Slots},
+    report::kind::ChangeKind,
     run::repetition::Repetition,
 };
 
@@ -161,8 +162,8 @@ fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
     assert!(run.reports.text(id)[0].ends_with(" way"), "{:?}", run.reports.text(id));
     assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
     assert_eq!(bench.outcome("n").0, Outcome::Pass);
-    assert_eq!((bench.program.axis(), bench.program.kind("way")), ("toggles", Some(Kind::Site)));
-    assert_eq!(bench.program.kind("double"), Some(Kind::Stack));
+    assert_eq!((bench.program.axis(), bench.program.kind("way")), ("toggles", Some(ChangeKind::Site)));
+    assert_eq!(bench.program.kind("double"), Some(ChangeKind::Stack));
 
     assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.program.reproduce(&Pattern::all(), &[]));
     assert_eq!(bench.shell("n").status.code(), Some(0));
@@ -299,6 +300,7 @@ fn several_executions_are_one_run_of_one_build() {
 #[test]
 fn counts() {
     use std::{fs, io::Write, path::Path};
+
     let file = Path::new(env!(\"CARGO_MANIFEST_DIR\")).join(\"count\");
     fs::OpenOptions::new().append(true).create(true).open(&file).unwrap().write_all(b\"x\").unwrap();
     assert!(cfg!(one = \"n\") || fs::read(&file).unwrap().len() % 3 != 2);
@@ -333,7 +335,7 @@ fn build_time_changes_are_searched_by_building() {
     // `fast` and `safe`; with `safe` off another test fails, so one of them is left out.
     assert_eq!(bench.outcome("y"), (Outcome::Fail, strings(&["tests::fails_if_the_second_is_fast"]), 4));
     assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 4));
-    assert_eq!(bench.program.kind("fast"), Some(Kind::Build));
+    assert_eq!(bench.program.kind("fast"), Some(ChangeKind::Build));
 
     // Only what is decided otherwise is compiled again: `top`, and of it only the test that is repeated.
     let safe = bench.program.toggles.iter().find(|toggle| toggle.name == "safe").unwrap();

@@ -105,6 +105,7 @@ fn files_without_lines() {
 #[test]
 fn names_and_lines_of_any_bytes() {
     use std::os::unix::ffi::OsStrExt;
+
     let text = b"diff --git \"a/\\377\" \"b/\\377\"\n--- \"a/\\377\"\n+++ \"b/\\377\"\n@@ -1 +1 @@\n-\xfe\n+\xff\0\n";
     let files = parse(text).unwrap();
     assert_eq!(files[0].0.as_os_str().as_bytes(), b"\xff");

@@ -163,6 +163,7 @@ fn below_a_work_tree_and_beside_it() {
 #[test]
 fn through_links() {
     use std::os::unix::fs::symlink;
+
     let Some(repository) = Repository::new() else { return };
     let elsewhere = tempfile::tempdir().unwrap();
     let link = elsewhere.path().join("link");

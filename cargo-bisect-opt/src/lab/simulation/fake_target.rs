@@ -18,14 +18,16 @@ use super::{
     clock::{Cancelled, Clock, Steps},
 };
 use crate::{
-    lab::{
-        calibration::Side,
-        target::{Kind, Request, Run, RunError, Target},
+    lab::{calibration::Side, target::Target},
+    output::events::Change,
+    process::{ReadAlong as _, interrupt::Interrupt},
+    report::{kind::ChangeKind, scan::Reports},
+    run::{
+        error::RunError,
+        repetition::Repetition,
+        result::{Failed, Run},
+        spec::Request,
     },
-    output::events::{Change, Failed},
-    process::interrupt::Interrupt,
-    report::scan::{Reports, Scanner},
-    run::repetition::Repetition,
 };
 
 /// How long a logical step is, for people. A search of a thousand steps is too short for the hint that more runs at once
@@ -181,9 +183,10 @@ impl FakeTarget {
         let is_reported = |id: &ChangeId| self.reports_everything || now.should_report(*id);
         let reported = self.behaviour.ids().filter(is_reported).filter(reached);
         let text: String = reported.map(|id| self.report(id, now.verbose())).collect();
-        let (mut reports, mut scanner) = (Reports::new(now.verbose()), Scanner::default());
-        scanner.push(text.as_bytes(), &mut reports);
-        scanner.finish(&mut reports);
+        let mut reports = Reports::new(now.verbose());
+        let mut scanner = reports.scanner();
+        scanner.read(text.as_bytes());
+        scanner.end();
         log.push_str(&text);
         Part { executions, reports }
     }
@@ -313,9 +316,9 @@ impl Target for FakeTarget {
 
     fn change(&self, id: ChangeId, text: &[String]) -> Change {
         Change::reported(id, text, |_| match self.axis {
-            "crates" => Some(Kind::Crate),
-            "functions" => Some(Kind::Function),
-            "passes" => Some(Kind::Pass),
+            "crates" => Some(ChangeKind::Crate),
+            "functions" => Some(ChangeKind::Function),
+            "passes" => Some(ChangeKind::Pass),
             _ => None,
         })
     }

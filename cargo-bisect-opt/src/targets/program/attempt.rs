@@ -8,7 +8,10 @@ use super::{
     criteria::{Criteria, Part},
     failures::Failures,
 };
-use crate::{lab::target::Run, report::scan::Reports, run::repetition::Repetition};
+use crate::{
+    report::scan::Reports,
+    run::{repetition::Repetition, result::Run},
+};
 
 /// One run of everything that is to be run, or of one test, before it is judged.
 #[derive(Clone, Debug)]
@@ -125,6 +128,7 @@ mod tests {
     use std::num::NonZeroUsize;
 
     use super::*;
+
     use crate::{
         lab::calibration::Side,
         run::cause::Cause,

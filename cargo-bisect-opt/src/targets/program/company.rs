@@ -10,11 +10,8 @@ use bisect_core::Pattern;
 use super::{Failure, Failures, Program, attempt::Attempt, criteria::Part, failures::Focus};
 use crate::{
     cargo::{Artifacts, Subcommand},
-    lab::{
-        calibration::Side,
-        target::{Request, RunError},
-    },
-    run::cause::Cause,
+    lab::calibration::Side,
+    run::{cause::Cause, error::RunError, spec::Request},
 };
 
 impl Program {

@@ -19,9 +19,8 @@ use super::{
 };
 use crate::{
     cargo::{Built, Output},
-    lab::target::{Request, RunError},
     process::{Ending, Finished},
-    run::{cause::Cause, outcome::classify},
+    run::{cause::Cause, error::RunError, outcome::classify, spec::Request},
 };
 
 /// Of a selection with which cargo does not come to compiling.

@@ -7,8 +7,10 @@ use bisect_core::search::{Outcome, Reason};
 use super::failures::{Failure, Failures, Focus};
 use crate::{
     lab::calibration::{Calibration, another},
-    output::events::Failed,
-    run::cause::{Cause, Environment},
+    run::{
+        cause::{Cause, Environment},
+        result::Failed,
+    },
 };
 
 /// What one executable did, or the build that did not make it.
@@ -144,6 +146,7 @@ mod tests {
     use std::{os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
     use super::*;
+
     use crate::{
         lab::calibration::Side,
         process::{Ending, Finished},

@@ -10,10 +10,8 @@ use bisect_core::{
 use super::{Failure, Failures, Learned, Program, attempt::Attempt, criteria::Criteria};
 use crate::{
     cargo::Subcommand,
-    lab::{
-        calibration::{Calibration, Side, another_note, left_note, made_by_changes_note},
-        target::{Run, RunError},
-    },
+    lab::calibration::{Calibration, Side, another_note, left_note, made_by_changes_note},
+    run::{error::RunError, result::Run},
 };
 
 impl Program {

@@ -25,16 +25,15 @@ use super::{
 use crate::{
     axes::Level,
     cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest, toggles},
-    lab::{
-        calibration::environment_note,
-        target::{Request, RunError},
-    },
-    process::{self, Ending, Finished, Job, scratch_dir::ScratchDir},
+    lab::calibration::environment_note,
+    process::{self, Ending, Finished, Job, ReadAlong, scratch_dir::ScratchDir},
     report::scan::Reports,
     run::{
         cause::Cause,
+        error::RunError,
         outcome::{SEARCHED, classify},
         repetition::Repetition,
+        spec::Request,
     },
 };
 
@@ -215,14 +214,15 @@ impl Program {
     ) -> Result<Finished, RunError> {
         let (command, _temporary) = self.command(start, &self.arguments(start.share), request)?;
         check(start.artifacts)?;
+        // Where the report file cannot be reached, reports come with the output.
+        let mut scanner = self.settings.launcher.is_some().then(|| reports.scanner());
         let finished = process::run(Job {
             command,
             timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),
             log: start.log,
             append: true,
             interrupt: request.interrupt,
-            // Where the report file cannot be reached, reports come with the output.
-            markers: self.settings.launcher.is_some().then_some(reports),
+            reader: scanner.as_mut().map(|scanner| scanner as &mut dyn ReadAlong),
             tail: SEARCHED,
         })?;
         if finished.ending == Ending::Interrupted {

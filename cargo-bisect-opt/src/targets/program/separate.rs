@@ -27,8 +27,8 @@ use super::{
 };
 use crate::{
     cargo::{Artifacts, Subcommand, libtest},
-    lab::target::{Request, Run, RunError},
     report::scan::Reports,
+    run::{error::RunError, result::Run, spec::Request},
 };
 
 impl Program {

@@ -23,10 +23,9 @@ use super::{
 };
 use crate::{
     cargo::{Subcommand, libtest},
-    lab::target::{Request, RunError},
     process::{self, Ending, Finished, Job},
     report::scan::Reports,
-    run::{cause::Cause, outcome::SEARCHED, repetition::Repetition},
+    run::{cause::Cause, error::RunError, outcome::SEARCHED, repetition::Repetition, spec::Request},
 };
 
 /// Tests that did not come to their end, and how.
@@ -101,7 +100,7 @@ impl Program {
             log: &log,
             append: false,
             interrupt: request.interrupt,
-            markers: None,
+            reader: None,
             tail: SEARCHED,
         })?;
         match finished.ending {
