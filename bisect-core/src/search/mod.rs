@@ -52,6 +52,7 @@ mod per_test;
 pub mod posterior;
 mod sequential;
 mod suite;
+mod tuning;
 
 use alloc::{vec, vec::Vec};
 use core::num::NonZeroUsize;

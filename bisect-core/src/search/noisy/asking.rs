@@ -8,6 +8,7 @@ use super::{
     proof::{Side, Toss},
 };
 use crate::search::posterior::Part;
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -17,18 +18,6 @@ use crate::{
         verdict::{Incomplete, Mode, Unusable, Verdict},
     },
 };
-
-/// A question that told nothing so often more than it told something is not asked again.
-const UNRESOLVED_LIMIT: usize = 3;
-
-/// In place of a cut that does not resolve, others are asked up to so many candidates away.
-const FARTHEST: usize = 16;
-
-/// A candidate that is the change with this probability is a suspect: the runs that prove it are those that tell most.
-const SUSPECT: f64 = 0.8;
-
-/// A suspect is run alone so many times more than what comes before it, at most, to see whether it suffices.
-const MOST_ALONE: usize = 8;
 
 impl NoisySearch {
     /// The question that is most worth a run, or how the search ends for want of one.
@@ -88,16 +77,16 @@ impl NoisySearch {
     /// the coin has said.
     fn confirming(&self, narrowing: &Narrowing) -> Option<(Part, Option<Toss>)> {
         let candidate = narrowing.point().likeliest()?;
-        if candidate.alone < SUSPECT {
+        if candidate.alone < tuning::SUSPECT_PROBABILITY {
             // It is the one; only whether it suffices is open. Where it does not seem to, the runs without it say more
             // about whether it is.
-            let is_it = candidate.probability() >= 1.0 - self.allowed() / 8.0;
+            let is_it = candidate.probability() >= 1.0 - self.allowed() / tuning::JOINT_ERROR_DIVISOR;
             let (alone, without) = (Part::alone(candidate.index), Part::below(candidate.index));
             let runs = |part| {
                 let selection = narrowing.question(part).1;
                 self.runs.iter().filter(|run| run.selection == selection).count()
             };
-            let part = if runs(alone) > runs(without) + MOST_ALONE { without } else { alone };
+            let part = if runs(alone) > runs(without) + tuning::MAX_EXTRA_ALONE_RUNS { without } else { alone };
             return is_it.then_some((part, None));
         }
         let set = narrowing.with(candidate.index);
@@ -112,7 +101,8 @@ impl NoisySearch {
         let first = narrowing.question(part);
         let Some(reason) = self.refusal(&first.1) else { return Ok(Self::named(narrowing, first)) };
         let Part { below, also: None, except: None } = part else { return Err(reason) };
-        let cuts = (1..=FARTHEST).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
+        let cuts =
+            (1..=tuning::MAX_CUT_DETOUR).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
         let mut others =
             cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(Part::below(cut)));
         let other = others.find(|(_, selection)| self.refusal(selection).is_none());
@@ -142,7 +132,7 @@ impl NoisySearch {
         let told = self.runs.iter().filter(|run| run.selection == *selection).count();
         let untold = self.trials.iter().filter(|asked| asked.trial.selection == *selection);
         let reasons: Vec<_> = untold.filter_map(|asked| asked.unresolved).collect();
-        (reasons.len() >= told + UNRESOLVED_LIMIT).then(|| reasons[0])
+        (reasons.len() >= told + tuning::MAX_UNRESOLVED_EXCESS).then(|| reasons[0])
     }
 
     pub(super) fn alone(&self, options: &Options, changes: &[ChangeId]) -> Selection {

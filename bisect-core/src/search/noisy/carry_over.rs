@@ -6,6 +6,7 @@
 use alloc::vec::Vec;
 
 use super::Run;
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -14,20 +15,8 @@ use crate::{
     },
 };
 
-/// A cycle that foretold less than this says little: that the last outcome was like the first one, maybe.
-const LEAST_FORETOLD: usize = 4;
-
 /// Runs of everything and of nothing, with which each search begins.
 const ENDS: usize = 2;
-
-/// The longest cycle of outcomes that is looked for, in runs.
-const LONGEST_CYCLE: usize = 12;
-
-/// What no rule explained in this many runs is not explained by one.
-const MOST_RUNS: usize = 250;
-
-/// A rule is stated only if it foretold this many failures, and this many passes: chance does so in one of 65,536 cases.
-const FORETOLD: usize = 8;
 
 /// A rule that all outcomes so far follow.
 #[derive(Clone, Debug)]
@@ -47,7 +36,7 @@ impl Rule {
     /// Whether it foretold enough to be stated.
     fn is_sure(&self) -> bool {
         let chances = self.alternatives.next_power_of_two().ilog2() as usize;
-        self.foretold.iter().all(|&count| count >= FORETOLD + chances.div_ceil(2))
+        self.foretold.iter().all(|&count| count >= tuning::MIN_RULE_PREDICTIONS + chances.div_ceil(2))
     }
 }
 
@@ -89,13 +78,15 @@ pub(in crate::search) fn tendency(runs: &[Run]) -> Option<bool> {
 /// Of several cycles one is the shortest, and the others repeat it or say more than is known.
 fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
     let follows = move |length: &usize| failed.iter().skip(*length).zip(failed).all(|(one, other)| one == other);
-    let lengths = (2..=LONGEST_CYCLE).filter(|&length| length + LEAST_FORETOLD <= failed.len()).filter(follows);
+    let lengths = (2..=tuning::MAX_CYCLE_LENGTH)
+        .filter(|&length| length + tuning::MIN_CYCLE_PREDICTIONS <= failed.len())
+        .filter(follows);
     lengths.map(|length| Rule {
         carry_over: CarryOver::Cycle(failed[..length].to_vec()),
         next_fails: Some(failed[failed.len() - length]),
-        weight: 1 << (2 * (LONGEST_CYCLE - length)),
+        weight: 1 << (2 * (tuning::MAX_CYCLE_LENGTH - length)),
         foretold: foretold(failed[length..].iter().copied()),
-        alternatives: LONGEST_CYCLE,
+        alternatives: tuning::MAX_CYCLE_LENGTH,
     })
 }
 
@@ -129,7 +120,7 @@ fn after_many(known: &[ChangeId], runs: &[Run]) -> Option<Rule> {
     Some(Rule {
         carry_over: CarryOver::Many(effect(many_fails)),
         next_fails,
-        weight: 1 << (2 * LONGEST_CYCLE - 8),
+        weight: tuning::PREVIOUS_RUN_RULE_WEIGHT,
         foretold: foretold(follow.iter().map(|run| run.failed)),
         alternatives: known.len(),
     })
@@ -155,7 +146,7 @@ fn after_change(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
         rules.extend(left.iter().map(|&change| Rule {
             carry_over: CarryOver::Change(change, effect(fails)),
             next_fails: Some(is_on(last, change) == fails),
-            weight: (1 << (2 * LONGEST_CYCLE - 8)) / count.max(1),
+            weight: tuning::PREVIOUS_RUN_RULE_WEIGHT / count.max(1),
             foretold,
             alternatives: 2 * known.len(),
         }));
@@ -173,7 +164,7 @@ fn is_contradicted(runs: &[Run]) -> bool {
 
 /// What all outcomes of these runs follow beside the changes, if that is sure.
 pub(in crate::search) fn explanation(known: &[ChangeId], runs: &[Run]) -> Option<CarryOver> {
-    if runs.len() > MOST_RUNS || !is_contradicted(runs) {
+    if runs.len() > tuning::MAX_RUNS_FOR_RULES || !is_contradicted(runs) {
         return None;
     }
     let sure = rules(known, runs).into_iter().filter(Rule::is_sure);

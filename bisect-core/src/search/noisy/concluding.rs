@@ -3,6 +3,7 @@
 use alloc::{boxed::Box, vec::Vec};
 
 use super::{NoisySearch, Stage, carry_over, history, narrowing::Narrowing, thinning::Thinning};
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -13,23 +14,6 @@ use crate::{
         verdict::{Culprit, Incomplete, Inconsistency, Verdict},
     },
 };
-
-/// Of what is allowed, so much is kept for further culprits, and so on: most targets have one.
-const OTHERS: f64 = 0.125;
-
-/// A target that fails more rarely than this, or passes more rarely, does not count as one that does.
-const RAREST: f64 = 0.03;
-
-/// After so many runs it is given up if it is as likely as this that nothing makes a difference: nobody is accused by it,
-/// and to be surer would take as long again.
-const LONG: usize = 500;
-const MOOT: f64 = 0.9;
-
-/// Runs after which the search is given up, whatever is believed: of a target that goes on to report new changes.
-const MOST: usize = 10_000;
-
-/// One part in so many of the doubt that is allowed is spent on the chance that a suspect is proved that does not matter.
-const CHANCE: f64 = 8.0;
 
 /// What follows from what is known.
 enum Next {
@@ -47,8 +31,8 @@ impl Next {
 impl NoisySearch {
     /// The chance of a mistake that may be spent on the present culprit.
     pub(super) fn allowed(&self) -> f64 {
-        let first = (1.0 - self.confidence) * (1.0 - OTHERS);
-        self.found.iter().fold(first, |allowed, _| allowed * OTHERS)
+        let first = (1.0 - self.confidence) * (1.0 - tuning::NEXT_CULPRIT_SHARE);
+        self.found.iter().fold(first, |allowed, _| allowed * tuning::NEXT_CULPRIT_SHARE)
     }
 
     /// Follows from what is known as far as it goes.
@@ -90,7 +74,7 @@ impl NoisySearch {
             };
             return Some(Next::End(Verdict::Inconsistent(how)));
         }
-        if self.runs.len() >= MOST {
+        if self.runs.len() >= tuning::MAX_NOISY_RUNS {
             return Some(Next::End(Verdict::Inconsistent(Inconsistency::Noise)));
         }
         if let Some(candidate) = point.found(1.0 - self.allowed()) {
@@ -101,7 +85,7 @@ impl NoisySearch {
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
-        if candidate.in_company >= 1.0 - self.allowed() / 8.0 {
+        if candidate.in_company >= 1.0 - self.allowed() / tuning::JOINT_ERROR_DIVISOR {
             if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
                 return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));
             }
@@ -113,7 +97,8 @@ impl NoisySearch {
     /// Whether it goes on for long, and it is likely that nothing comes of it.
     fn is_moot(&self, nothing: f64) -> bool {
         let runs = self.runs.len();
-        runs >= LONG && nothing >= MOOT || runs >= 2 * LONG && nothing >= 0.5
+        runs >= tuning::GIVE_UP_AFTER_RUNS && nothing >= tuning::GIVE_UP_PROBABILITY
+            || runs >= tuning::GIVE_UP_SOONER_AFTER_RUNS && nothing >= tuning::GIVE_UP_SOONER_PROBABILITY
     }
 
     /// A set fails alone: it is a culprit, once it is known that each of its changes is needed.
@@ -125,7 +110,7 @@ impl NoisySearch {
     }
 
     fn after_thinning(&self, options: &Options, thinning: &Thinning) -> Option<Next> {
-        let allowed = self.allowed() / 4.0;
+        let allowed = self.allowed() / tuning::MINIMIZE_ERROR_DIVISOR;
         let point = thinning.point();
         if point.nothing() >= 1.0 - allowed {
             let next = thinning.index() + 1;
@@ -133,7 +118,7 @@ impl NoisySearch {
             return Some(if next < set.len() {
                 Next::stage(Stage::Thin(Thinning::new(self.context(options), set, next)))
             } else {
-                self.name(set, 1.0 - 2.0 * self.allowed())
+                self.name(set, 1.0 - tuning::MINIMIZED_ERROR_FACTOR * self.allowed())
             });
         }
         let suffices = point.likeliest()?.alone;
@@ -173,7 +158,7 @@ impl NoisySearch {
         // Of all shares 1/(1·2), 1/(2·3), 1/(3·4), … the sum is 1.
         let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
         let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
-        self.proofs[number].wealth() >= CHANCE / (share * (1.0 - self.confidence))
+        self.proofs[number].wealth() >= tuning::PROOF_ERROR_DIVISOR / (share * (1.0 - self.confidence))
     }
 
     /// The index of the first run that failed with exactly these changes.
@@ -199,7 +184,7 @@ impl NoisySearch {
         // What matters is switched in all prefixes only if it is switched with everything.
         let ends = self.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
         let mut chance = 1.0;
-        (0..ends).for_each(|_| chance *= 1.0 - RAREST);
+        (0..ends).for_each(|_| chance *= 1.0 - tuning::MIN_FAILURE_RATE);
         chance < 1.0 - self.confidence
     }
 

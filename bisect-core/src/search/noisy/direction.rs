@@ -8,18 +8,7 @@ use crate::search::model::{
     verdict::Mode,
 };
 use crate::search::posterior::{ChangePoint, Evidence, Part};
-
-/// How likely it is at first that disabled changes break the target.
-const DISABLED: f64 = 0.05;
-
-/// From this probability on it is gone ahead with what is likelier; it shows if that was wrong.
-const LIKELY: f64 = 0.9;
-
-/// So many runs say which way round it is, or that it makes no difference.
-const ENOUGH: usize = 60;
-
-/// How likely it is at first that it makes no difference.
-const NOTHING: f64 = 0.01;
+use crate::search::tuning;
 
 /// What the runs with every change and with none say.
 #[derive(Clone, Copy, Debug)]
@@ -35,9 +24,9 @@ impl Direction {
         let odds = |mode| {
             let (base, everything) = (super::history::base(order, mode), super::history::everything(order, mode));
             let mut point = ChangePoint::new(1, &Evidence::new());
-            point.set_nothing(NOTHING);
+            point.set_nothing(tuning::PRIOR_NO_DIRECTION);
             let ends = runs.iter().filter(|run| run.selection == everything || run.selection == base);
-            for run in ends.take(ENOUGH) {
+            for run in ends.take(tuning::MAX_DIRECTION_RUNS) {
                 if run.selection == everything {
                     point.observe(Part::below(1), run.failed);
                 } else {
@@ -46,7 +35,8 @@ impl Direction {
             }
             (1.0 - point.nothing()) / point.nothing()
         };
-        let (enabled, disabled) = ((1.0 - DISABLED) * odds(Mode::Enable), DISABLED * odds(Mode::Disable));
+        let (enabled, disabled) =
+            ((1.0 - tuning::PRIOR_DISABLED) * odds(Mode::Enable), tuning::PRIOR_DISABLED * odds(Mode::Disable));
         let share = enabled / (enabled + disabled);
         if share >= 0.5 {
             Self { mode: Mode::Enable, probability: share }
@@ -68,7 +58,9 @@ impl Direction {
     pub(super) fn is_known(self, runs: &[Run]) -> bool {
         let [all, none] =
             [false, true].map(|inverted| runs.iter().filter(|run| is_end(&run.selection, inverted)).count());
-        all > 0 && none > 0 && (self.probability >= LIKELY || all + none >= ENOUGH)
+        all > 0
+            && none > 0
+            && (self.probability >= tuning::DIRECTION_PROBABILITY || all + none >= tuning::MAX_DIRECTION_RUNS)
     }
 
     /// The end to run first, or once more, before anything else is asked.
@@ -86,11 +78,14 @@ impl Direction {
             count[usize::from(trial.selection.inverted)] += 1;
         }
         let [all, none] = count;
-        (all == 0 || none == 0 || self.probability < LIKELY && all + none < ENOUGH).then(|| {
-            let inverted = none < all;
-            let question = if inverted { Question::None } else { Question::All };
-            (question, Selection { inverted, ..Selection::all(order) })
-        })
+        (all == 0
+            || none == 0
+            || self.probability < tuning::DIRECTION_PROBABILITY && all + none < tuning::MAX_DIRECTION_RUNS)
+            .then(|| {
+                let inverted = none < all;
+                let question = if inverted { Question::None } else { Question::All };
+                (question, Selection { inverted, ..Selection::all(order) })
+            })
     }
 }
 

@@ -30,6 +30,7 @@ pub(super) use doubtful::Doubts;
 pub(super) use history::Run;
 pub(super) use proof::Toss;
 
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -42,9 +43,6 @@ use crate::{
         verdict::{Culprit, Mode, Unusable, Verdict},
     },
 };
-
-/// Suspects listed in an estimate, at most.
-const SUSPECTS: usize = 8;
 
 /// The search under noise.
 #[derive(Clone, Debug)]
@@ -282,7 +280,8 @@ impl NoisySearch {
             return;
         }
         let unasked = |change: &ChangeId| !selection.contains(*change);
-        let changes: Vec<_> = observation.reported.iter().copied().filter(unasked).take(8).collect();
+        let changes: Vec<_> =
+            observation.reported.iter().copied().filter(unasked).take(tuning::MAX_UNASKED_LISTED).collect();
         if !changes.is_empty() {
             self.verdict = Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern: false }));
             return;
@@ -417,7 +416,7 @@ impl NoisySearch {
     pub(super) fn estimate(&self) -> Option<Estimate> {
         let Stage::Narrow(narrowing) = &self.stage else { return None };
         let point = narrowing.point();
-        let suspects = point.suspects().into_iter().take(SUSPECTS).map(|candidate| Suspect {
+        let suspects = point.suspects().into_iter().take(tuning::MAX_SUSPECTS_LISTED).map(|candidate| Suspect {
             changes: narrowing.with(candidate.index),
             probability: candidate.alone + candidate.in_company,
         });

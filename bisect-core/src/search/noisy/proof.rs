@@ -10,9 +10,7 @@
 use alloc::vec::Vec;
 
 use crate::ChangeId;
-
-/// Rates are taken to be no nearer to never and always than this: one surprise must not cost everything.
-const SUREST: f64 = 0.02;
+use crate::search::tuning;
 
 /// What a run of a proof is of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +54,7 @@ impl Proof {
     /// believed, without and with the suspect, before this run.
     pub(super) fn observe(&mut self, side: Side, failed: bool, [without, with]: [f64; 2]) {
         let ends_so = |rate: f64| {
-            let rate = rate.clamp(SUREST, 1.0 - SUREST);
+            let rate = rate.clamp(tuning::PROOF_RATE_MARGIN, 1.0 - tuning::PROOF_RATE_MARGIN);
             if failed { rate } else { 1.0 - rate }
         };
         let (suspect, control) = (ends_so(with), ends_so(without));

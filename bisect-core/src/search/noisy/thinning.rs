@@ -7,10 +7,8 @@ use super::{
     narrowing::Context,
 };
 use crate::search::posterior::{ChangePoint, Evidence, Part};
+use crate::search::tuning;
 use crate::{ChangeId, search::model::selection::Selection};
-
-/// How likely it is at first that a change of a set is needed: that is why it is in it.
-const NEEDED: f64 = 0.9;
 
 /// A set of several changes, each of which is left out in turn.
 #[derive(Clone, Debug)]
@@ -39,7 +37,7 @@ impl Thinning {
             }
         }
         let mut point = ChangePoint::new(1, &known);
-        point.set_nothing(NEEDED);
+        point.set_nothing(tuning::PRIOR_NEEDED);
         point.set_costs(context.costs.0, context.costs.1);
         let mut this = Self { set, index, others, base, point };
         for run in context.runs {

@@ -3,9 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{candidates::Candidates, math::entropy, part::Part};
-
-/// A candidate stands out that is by itself the change with this probability, if any is.
-const STANDS_OUT: f64 = 0.5;
+use crate::search::tuning;
 
 /// How the change is one of an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +79,7 @@ impl Beliefs {
 
     /// The candidate that stands out.
     pub(super) fn suspect(&self) -> Option<&Belief> {
-        let least = STANDS_OUT * (1.0 - self.nothing.probability);
+        let least = tuning::STAND_OUT_SHARE * (1.0 - self.nothing.probability);
         let alone = self.places.iter().filter(|belief| belief.kind == Kind::Alone);
         let likeliest = alone.max_by(|a, b| a.probability.total_cmp(&b.probability));
         likeliest.filter(|belief| belief.probability > least && belief.probability < 1.0)

@@ -12,19 +12,7 @@ use super::{
     math::{divergence, entropy, exp2},
     part::Part,
 };
-
-/// A run without the candidate that stands out must tell so much more than one of it by itself: those are the ones that
-/// can be shown.
-const PREFERENCE: f64 = 1.5;
-
-/// One run may exclude a candidate for good, which is worth many bits, but not infinitely many.
-const DECISIVE: f64 = 64.0;
-
-/// Rounds of Dinkelbach's algorithm; it converges quadratically.
-const ROUNDS: usize = 3;
-
-/// Ways in which the runs in flight may end that are considered.
-const FUTURES: usize = 16;
+use crate::search::tuning;
 
 /// What a run costs, by how it ends; only their ratio matters.
 #[derive(Clone, Copy, Debug)]
@@ -88,7 +76,7 @@ impl Chooser<'_> {
             });
             futures = ends.filter(|&(likelihood, _)| likelihood > 0.0).collect();
             futures.sort_by(|a, b| b.0.total_cmp(&a.0));
-            futures.truncate(FUTURES);
+            futures.truncate(tuning::MAX_FUTURES);
         }
         futures
     }
@@ -101,7 +89,7 @@ impl Chooser<'_> {
         // The best ratio of gain to cost is that for which the gain less ratio times cost has its maximum at 0.
         let mut best = self.best_at(beliefs, 0.0);
         if self.costs.failing.total_cmp(&self.costs.passing).is_ne() {
-            for _ in 0..ROUNDS {
+            for _ in 0..tuning::COST_ROUNDS {
                 let next = self.best_at(beliefs, best.worth);
                 if next.worth <= best.worth {
                     break;
@@ -158,13 +146,13 @@ impl Chooser<'_> {
             let forecast = beliefs.forecast(part);
             let rate = suspect.rate(part);
             let of_others = (forecast.failure - suspect.probability * rate) / (1.0 - suspect.probability);
-            let evidence = divergence(rate, of_others.clamp(0.0, 1.0)).min(DECISIVE);
+            let evidence = divergence(rate, of_others.clamp(0.0, 1.0)).min(tuning::MAX_EVIDENCE);
             Choice { part, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
         };
         let index = suspect.end - 1;
         let alone = choice(Part::alone(index));
         let without = choice(Part::below(0));
-        if without.worth > PREFERENCE * alone.worth { without } else { alone }
+        if without.worth > tuning::ALONE_PREFERENCE * alone.worth { without } else { alone }
     }
 
     fn worth(self, forecast: Forecast) -> f64 {

@@ -4,11 +4,7 @@ use super::{
     beliefs::{Beliefs, Kind},
     math::{count, divergence, entropy, exp2, log2},
 };
-
-/// A run that tells less bits than this is not expected, as nothing would be found.
-const LEAST: f64 = 0.01;
-/// Nor is a prefix that tells more: the rates are to be learnt, too.
-const MOST: f64 = 0.6;
+use crate::search::tuning;
 
 /// The runs until so little doubt is left of a candidate: those of prefixes tell at most the capacity of the channel each about the place,
 /// and those of the candidate by itself at most the divergence of both rates. Every place has its own rates.
@@ -18,8 +14,10 @@ pub(super) fn runs_left(beliefs: &Beliefs, doubt: f64) -> f64 {
         if belief.probability > 0.0 {
             let places = if belief.kind == Kind::Either { count(belief.end - begin) } else { 1.0 };
             bits += belief.probability * (log2(places) - log2(belief.probability));
-            search += belief.probability / capacity(belief.without, belief.with).clamp(LEAST, MOST);
-            let evidence = divergence(belief.with, belief.without.max(LEAST)).max(LEAST);
+            search += belief.probability
+                / capacity(belief.without, belief.with).clamp(tuning::MIN_FORECAST_BITS, tuning::MAX_FORECAST_BITS);
+            let evidence =
+                divergence(belief.with, belief.without.max(tuning::MIN_FORECAST_BITS)).max(tuning::MIN_FORECAST_BITS);
             confirm += belief.probability / evidence;
             whole += belief.probability;
         }

@@ -45,6 +45,7 @@ mod tests;
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
 
+use crate::search::tuning;
 use beliefs::{Belief, Beliefs, Kind};
 use candidates::Candidates;
 use choice::{Chooser, Costs};
@@ -52,26 +53,6 @@ pub use evidence::Evidence;
 use interval::Interval;
 pub use part::Part;
 use rates::{Likelihood, POINTS, Prior, Weight};
-
-/// The share of the probability of a candidate with which it is the change alone, before the first run.
-const ALONE: f64 = 0.8;
-
-/// How likely it is that nothing matters, if no run is known beforehand.
-const NOTHING: f64 = 0.15;
-/// The same if runs are known: the target was searched before.
-const NOTHING_MORE: f64 = 0.7;
-
-/// Every so many runs one is of all candidates or of none, while no candidate stands out: what runs near a wrong place show
-/// may agree with it for long if the rates are not known from elsewhere.
-const ENDS: usize = 20;
-
-/// With less runs that show it a candidate is not named, however likely it is: with rates near to each other a few lucky
-/// runs look like rates far apart.
-const CONFIRMATIONS: usize = 5;
-
-/// A name has to be as certain as this power of the doubt that is allowed: what is right often enough on average over all
-/// rates is less often right where they are near to each other.
-const CAUTION: f64 = 1.45;
 
 /// What is known of one change among many.
 #[derive(Clone, Debug)]
@@ -168,7 +149,7 @@ impl ChangePoint {
             intervals: vec![Interval::new(candidates.len(), without, with)],
             candidates,
             prior,
-            prior_nothing: if known.is_empty() { NOTHING } else { NOTHING_MORE },
+            prior_nothing: if known.is_empty() { tuning::PRIOR_NOTHING } else { tuning::PRIOR_NOTHING_FURTHER },
             costs: Costs { failing: 1.0, passing: 1.0 },
             nothing,
             beliefs: Beliefs { places: Vec::new(), nothing: unknown },
@@ -249,7 +230,7 @@ impl ChangePoint {
         for (interval, [alone, in_company]) in self.intervals.iter().zip(&weights) {
             let end = interval.end;
             // Nothing is before the first candidate that could be its company.
-            let share = self.candidates.weight(begin.max(1).min(end), end) * (1.0 - ALONE);
+            let share = self.candidates.weight(begin.max(1).min(end), end) * (1.0 - tuning::PRIOR_ALONE);
             let matters = Matters {
                 alone: something * (self.candidates.weight(begin, end) - share) * alone.sum * alone.factor(unit),
                 in_company: something * share * in_company.sum * in_company.factor(unit),
@@ -280,8 +261,15 @@ impl ChangePoint {
     #[must_use]
     pub fn next(&self, in_flight: &[Part]) -> Part {
         let number = self.runs + in_flight.len() + 1;
-        if number > ENDS && number.is_multiple_of(ENDS) && self.beliefs.suspect().is_none() {
-            return Part::below(if number.is_multiple_of(2 * ENDS) { self.candidates.len() } else { 0 });
+        if number > tuning::CHECK_ENDS_EVERY
+            && number.is_multiple_of(tuning::CHECK_ENDS_EVERY)
+            && self.beliefs.suspect().is_none()
+        {
+            return Part::below(if number.is_multiple_of(2 * tuning::CHECK_ENDS_EVERY) {
+                self.candidates.len()
+            } else {
+                0
+            });
         }
         let part = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
         // The first candidate is by itself what is before a cut, too.
@@ -294,7 +282,9 @@ impl ChangePoint {
     pub fn found(&self, confidence: f64) -> Option<Candidate> {
         let doubt = doubt(confidence);
         let confirmations = |candidate: &Candidate| self.confirmations.get(&candidate.index).copied().unwrap_or(0);
-        let found = |candidate: &Candidate| candidate.alone > 1.0 - doubt && confirmations(candidate) >= CONFIRMATIONS;
+        let found = |candidate: &Candidate| {
+            candidate.alone > 1.0 - doubt && confirmations(candidate) >= tuning::MIN_CONFIRMATIONS
+        };
         self.likeliest().filter(found)
     }
 
@@ -398,7 +388,7 @@ impl ChangePoint {
 
 /// How unlikely it has to be that a candidate is not the change, for a name of this confidence.
 fn doubt(confidence: f64) -> f64 {
-    math::exp2(CAUTION * math::log2(1.0 - confidence))
+    math::exp2(tuning::CONFIDENCE_EXPONENT * math::log2(1.0 - confidence))
 }
 
 fn belief(end: usize, kind: Kind, probability: f64, weight: &Weight) -> Belief {

@@ -9,35 +9,18 @@
 //! no transcendental function: evidence is a product of its entries, and a sum over all pairs of rates is one pass.
 
 use super::math::{exponent_of, power_of_two};
+use crate::search::tuning::{
+    FULL_RATE_GAP, GAP_STEP_FACTOR, MIN_RATE_GAP, NEAR_RATES_FACTOR, PRIOR_ALWAYS_WITH, PRIOR_DETERMINISTIC,
+    PRIOR_NEVER_WITHOUT, RATE_STEPS,
+};
 
-const STEPS: usize = 64;
-pub(super) const POINTS: usize = STEPS + 1;
+pub(super) const POINTS: usize = RATE_STEPS + 1;
 
-/// The cosine of pi / [`STEPS`].
+/// The cosine of pi / [`RATE_STEPS`].
 const COSINE: f64 = 0.998_795_456_205_172_4;
 
-/// Rates that are nearer to each other than so many steps (0.22 radians: 0.39 and 0.61) are not looked for: with a thousand
-/// candidates it would take more than 500 runs.
-const GAP: usize = 9;
-/// From so many steps on (0.34 radians: 0.33 and 0.67) they are not near to each other.
-const FAR: usize = 14;
-/// By what nearer ones are less likely. The nearer, the more what is only luck looks like them, and has to be excluded.
-const NEAR: f64 = 0.25;
-
-/// By what a gap of one step more is less likely. A few runs of a target with near rates often look like those of one with
-/// rates far apart, hardly ever the other way round: an even prior is right as often as it says on average over all
-/// targets, but less often for those with near rates.
-const FARTHER: f64 = 0.97;
-
-/// The pairs of a gap: of each of these and larger, how likely they are, but for [`FARTHER`] for each step more.
-const GAPS: [(usize, f64); 2] = [(GAP, NEAR), (FAR, 1.0)];
-
-/// The probability that it never fails without the change, and sometimes with it.
-const NEVER: f64 = 0.18;
-/// That it fails sometimes without the change, and always with it.
-const ALWAYS: f64 = 0.1;
-/// That it never fails without, and always with it. Small, as every sequence of answers to a bisection agrees with it.
-const CERTAIN: f64 = 0.02;
+/// The pairs of a gap: of each of these and larger, how likely they are, but for [`GAP_STEP_FACTOR`] for each step more.
+const GAPS: [(usize, f64); 2] = [(MIN_RATE_GAP, NEAR_RATES_FACTOR), (FULL_RATE_GAP, 1.0)];
 
 /// What is believed before the first run.
 #[derive(Clone, Debug)]
@@ -50,7 +33,7 @@ pub(super) struct Prior {
     never: [f64; POINTS],
     /// Weights of the rate without the change where the other is 1.
     always: [f64; POINTS],
-    /// Where neither need be: the factor of the product of both weights, and of [`FARTHER`] for each step.
+    /// Where neither need be: the factor of the product of both weights, and of [`GAP_STEP_FACTOR`] for each step.
     free: f64,
 }
 
@@ -63,29 +46,34 @@ impl Prior {
             *rate = f64::midpoint(1.0, -cosine);
             (before, cosine) = (cosine, 2.0 * COSINE * cosine - before);
         }
-        rates[STEPS] = 1.0;
+        rates[RATE_STEPS] = 1.0;
         let mut even = [1.0; POINTS];
         even[0] = 0.5;
-        even[STEPS] = 0.5;
+        even[RATE_STEPS] = 0.5;
         let even = scaled(&even, 1.0);
         let (mut never, mut always) = ([0.0; POINTS], [0.0; POINTS]);
         let mut weight = 1.0;
-        for i in GAP..POINTS {
+        for i in MIN_RATE_GAP..POINTS {
             never[i] = even[i] * weight;
-            always[STEPS - i] = even[STEPS - i] * weight;
-            weight *= FARTHER;
+            always[RATE_STEPS - i] = even[RATE_STEPS - i] * weight;
+            weight *= GAP_STEP_FACTOR;
         }
         let nothing = [0.0; POINTS];
         let free = Self { rates, even, never: nothing, always: nothing, free: 1.0 };
-        let pairs = free.weigh(&Likelihood::ONE, &Likelihood::ONE).sum - CERTAIN;
-        let factor = (1.0 - NEVER - ALWAYS - CERTAIN) / pairs;
-        Self { never: scaled(&never, NEVER), always: scaled(&always, ALWAYS), free: factor, ..free }
+        let pairs = free.weigh(&Likelihood::ONE, &Likelihood::ONE).sum - PRIOR_DETERMINISTIC;
+        let factor = (1.0 - PRIOR_NEVER_WITHOUT - PRIOR_ALWAYS_WITH - PRIOR_DETERMINISTIC) / pairs;
+        Self {
+            never: scaled(&never, PRIOR_NEVER_WITHOUT),
+            always: scaled(&always, PRIOR_ALWAYS_WITH),
+            free: factor,
+            ..free
+        }
     }
 
     /// The sum over all pairs of rates that differ.
     pub(super) fn weigh(&self, without: &Likelihood, with: &Likelihood) -> Weight {
         let (low, high) = (&without.values, &with.values);
-        let certain = CERTAIN * low[0] * high[STEPS];
+        let certain = PRIOR_DETERMINISTIC * low[0] * high[RATE_STEPS];
         let (mut sum, mut of_without, mut of_with) = (certain, 0.0, certain);
         // Sums of the pairs with an end of the grid; and over the lower rates, as far as they are below the present one.
         let (mut never, mut never_rate, mut always, mut always_rate) = (0.0, 0.0, 0.0, 0.0);
@@ -96,8 +84,8 @@ impl Prior {
             never_rate += self.never[i] * high[i] * rate;
             always += self.always[i] * low[i];
             always_rate += self.always[i] * low[i] * rate;
-            below *= FARTHER;
-            below_rate *= FARTHER;
+            below *= GAP_STEP_FACTOR;
+            below_rate *= GAP_STEP_FACTOR;
             for (gap, share) in GAPS {
                 if let Some(lower) = i.checked_sub(gap) {
                     let here = share * self.even[lower] * low[lower];
@@ -105,16 +93,16 @@ impl Prior {
                     below_rate += here * self.rates[lower];
                 }
             }
-            if i >= GAP {
+            if i >= MIN_RATE_GAP {
                 let here = self.free * self.even[i] * high[i];
                 sum += here * below;
                 of_without += here * below_rate;
                 of_with += here * rate * below;
             }
         }
-        sum += never * low[0] + always * high[STEPS];
-        of_without += always_rate * high[STEPS];
-        of_with += never_rate * low[0] + always * high[STEPS];
+        sum += never * low[0] + always * high[RATE_STEPS];
+        of_without += always_rate * high[RATE_STEPS];
+        of_with += never_rate * low[0] + always * high[RATE_STEPS];
         Weight { sum, without: of_without, with: of_with, exponent: without.exponent + with.exponent }
     }
 
@@ -133,30 +121,30 @@ impl Prior {
     pub(super) fn marginals(&self, without: &Likelihood, with: &Likelihood) -> [[f64; POINTS]; 2] {
         let (low, high) = (&without.values, &with.values);
         let (mut of_without, mut of_with) = ([0.0; POINTS], [0.0; POINTS]);
-        let certain = CERTAIN * low[0] * high[STEPS];
+        let certain = PRIOR_DETERMINISTIC * low[0] * high[RATE_STEPS];
         of_without[0] += certain;
-        of_with[STEPS] += certain;
+        of_with[RATE_STEPS] += certain;
         let (mut below, mut above) = (0.0, 0.0);
         for i in 0..POINTS {
             let never = self.never[i] * high[i] * low[0];
-            let always = self.always[i] * low[i] * high[STEPS];
+            let always = self.always[i] * low[i] * high[RATE_STEPS];
             of_without[0] += never;
             of_with[i] += never;
             of_without[i] += always;
-            of_with[STEPS] += always;
-            below *= FARTHER;
-            above *= FARTHER;
+            of_with[RATE_STEPS] += always;
+            below *= GAP_STEP_FACTOR;
+            above *= GAP_STEP_FACTOR;
             for (gap, share) in GAPS {
                 if let Some(lower) = i.checked_sub(gap) {
                     below += share * self.even[lower] * low[lower];
                     // The same from the other end.
-                    let higher = STEPS - lower;
+                    let higher = RATE_STEPS - lower;
                     above += share * self.even[higher] * high[higher];
                 }
             }
-            if i >= GAP {
+            if i >= MIN_RATE_GAP {
                 of_with[i] += self.free * self.even[i] * high[i] * below;
-                let lower = STEPS - i;
+                let lower = RATE_STEPS - i;
                 of_without[lower] += self.free * self.even[lower] * low[lower] * above;
             }
         }
@@ -179,12 +167,12 @@ impl Prior {
         for (gap, share) in GAPS {
             if with >= without + gap {
                 let farther = i32::try_from(with - without - gap).unwrap();
-                weight += self.free * share * self.even[without] * self.even[with] * FARTHER.powi(farther);
+                weight += self.free * share * self.even[without] * self.even[with] * GAP_STEP_FACTOR.powi(farther);
             }
         }
         weight += if without == 0 { self.never[with] } else { 0.0 };
-        weight += if with == STEPS { self.always[without] } else { 0.0 };
-        weight + if (without, with) == (0, STEPS) { CERTAIN } else { 0.0 }
+        weight += if with == RATE_STEPS { self.always[without] } else { 0.0 };
+        weight + if (without, with) == (0, RATE_STEPS) { PRIOR_DETERMINISTIC } else { 0.0 }
     }
 
     /// The weight of one rate that does not depend on the change.

@@ -7,6 +7,7 @@ use alloc::{vec, vec::Vec};
 use proptest::prelude::*;
 
 use super::*;
+use crate::search::tuning;
 
 /// Uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
 struct Noise(u64);
@@ -66,11 +67,12 @@ fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)])
     let alike =
         |i: usize| prior.of_alike(i) * runs.iter().map(|&(_, failed)| of_run(rates[i], failed)).product::<f64>();
     let noise = if known.is_empty() {
-        NOTHING * (0..POINTS).map(alike).sum::<f64>()
+        tuning::PRIOR_NOTHING * (0..POINTS).map(alike).sum::<f64>()
     } else {
-        NOTHING_MORE * of_runs(&|_| Some(false))
+        tuning::PRIOR_NOTHING_FURTHER * of_runs(&|_| Some(false))
     };
-    let something = if known.is_empty() { 1.0 - NOTHING } else { 1.0 - NOTHING_MORE } / weights.iter().sum::<f64>();
+    let something = if known.is_empty() { 1.0 - tuning::PRIOR_NOTHING } else { 1.0 - tuning::PRIOR_NOTHING_FURTHER }
+        / weights.iter().sum::<f64>();
     let of_candidate = |k: usize| {
         let weight = something * weights[k];
         if k == 0 {
@@ -81,7 +83,10 @@ fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)])
             Part { below, also: Some(also), .. } if also == k && 0 < below && below < k => None,
             _ => Some(k < part.below && has(part, k) || part.also == Some(k) && part.below == k),
         });
-        [weight * ALONE * of_runs(&|part| Some(has(part, k))), weight * (1.0 - ALONE) * in_company]
+        [
+            weight * tuning::PRIOR_ALONE * of_runs(&|part| Some(has(part, k))),
+            weight * (1.0 - tuning::PRIOR_ALONE) * in_company,
+        ]
     };
     let candidates: Vec<_> = (0..weights.len()).map(of_candidate).collect();
     let total = candidates.iter().flatten().sum::<f64>() + noise;
@@ -257,7 +262,7 @@ fn a_forecast_is_of_the_right_order_once_the_rates_are_known() {
 #[test]
 fn few_lucky_runs_name_nobody() {
     let mut search = ChangePoint::weighted([1.0, 1e9, 1.0], &Evidence::new());
-    for _ in 0..CONFIRMATIONS - 1 {
+    for _ in 0..tuning::MIN_CONFIRMATIONS - 1 {
         assert!(search.found(0.9).is_none());
         search.observe(Part::alone(1), true);
         search.observe(Part::below(0), false);

@@ -4,6 +4,7 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::Range;
 
 use super::weights::Weights;
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -13,13 +14,6 @@ use crate::{
         trial::Outcome,
     },
 };
-
-/// After this many trials that did not settle, cuts halve the space of ranks instead of the known changes, which bounds
-/// the search even where a target invents changes at every run.
-const PATIENCE: u32 = 64;
-
-/// At most this number of unresolved cuts are worked around before the search takes what it has.
-const UNRESOLVED_LIMIT: usize = 16;
 
 /// A prefix that does not fail and a longer one that does, both together with the same forced changes.
 #[derive(Clone, Debug)]
@@ -100,7 +94,7 @@ impl Bracket {
 
     /// Returns whether any cut between two candidates may be asked: none was unresolved, and the step limit is not reached.
     pub(in crate::search) fn is_open(&self) -> bool {
-        self.candidates().len() > 1 && self.unresolved.is_empty() && self.steps < PATIENCE
+        self.candidates().len() > 1 && self.unresolved.is_empty() && self.steps < tuning::MAX_BRACKET_STEPS
     }
 
     /// Whether `cut` separates some candidates from others.
@@ -143,7 +137,7 @@ impl Bracket {
     /// How likely a prefix is to fail, in 256ths.
     pub(in crate::search) fn odds_of_failure(&self, cut: u64) -> u64 {
         if self.is_high(cut) {
-            return 243;
+            return tuning::odds::BELIEVED_PREFIX;
         }
         let span = self.span();
         let middle = ranked::below(self.order, &self.failing, cut).clamp(span.start, span.end);
@@ -161,7 +155,7 @@ impl Bracket {
     fn cut(&self) -> Option<u64> {
         let span = self.span();
         let rank = |i: usize| self.order.rank(self.failing[i]);
-        if self.steps >= PATIENCE {
+        if self.steps >= tuning::MAX_BRACKET_STEPS {
             let (first, last) = (rank(span.start), rank(span.end - 1));
             let middle = first + (last - first).div_ceil(2);
             return (!self.unresolved.contains(&middle)).then_some(middle);
@@ -170,7 +164,7 @@ impl Bracket {
             let middle = self.weights.middle(span);
             return Some(simplest_cut(rank(middle.start() - 1), rank(*middle.end())));
         }
-        if self.unresolved.len() >= UNRESOLVED_LIMIT {
+        if self.unresolved.len() >= tuning::MAX_UNRESOLVED_CUTS {
             return None;
         }
         // What keeps a trial from resolving is likely to keep its neighbours from it too: go as far away as possible,

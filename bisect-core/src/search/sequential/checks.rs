@@ -17,6 +17,7 @@ use super::{
     Sequential,
     procedure::{Answer, Asked},
 };
+use crate::search::tuning;
 use crate::search::{
     model::{
         noise::Noise,
@@ -31,21 +32,6 @@ use crate::search::{
         carry_over::{self, Rule},
     },
 };
-
-/// Runs before the first culprit is named, if it is one change.
-const BEFORE_FIRST: usize = 5;
-
-/// Runs before each further culprit of one change is named.
-const BEFORE_FURTHER: usize = 3;
-
-/// Checks are rounded up to a multiple of the trials in flight, or of this number if that is smaller.
-const AT_ONCE: usize = 4;
-
-/// Of the runs before a set of several changes is named, those of the whole set; the others leave a change out.
-pub(in crate::search) const OF_WHOLE_SET: usize = 3;
-
-/// Runs before it is said that there is no difference.
-const BEFORE_GIVING_UP: usize = 2;
 
 impl Sequential {
     /// Schedules checks before this answer is taken, if the answer would name a culprit. Returns whether there are any.
@@ -80,12 +66,12 @@ impl Sequential {
     /// Returns the runs that are made before this culprit is named, and the outcome expected of each.
     fn choose_checks(&mut self, culprit: &Culprit, number: usize, options: &Options) -> Vec<(Asked, Outcome)> {
         // Parallel checks take no extra time, and their order is less informative.
-        let beside = options.in_flight.get().min(AT_ONCE);
+        let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
         match culprit.changes.len() {
             1 => self.doubtful(culprit, of_change(number).next_multiple_of(beside), options.order),
             size => {
                 let parts = left_out(size);
-                let runs = parts.len() + OF_WHOLE_SET;
+                let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
                 self.minimal(culprit, parts, runs.next_multiple_of(beside), options.order)
             }
         }
@@ -180,10 +166,10 @@ impl Sequential {
             Outcome::Fail => Question::None,
             Outcome::Unresolved(_) => return,
         };
-        let is_new = may_check(options) && self.trials.checks() < BEFORE_GIVING_UP;
+        let is_new = may_check(options) && self.trials.checks() < tuning::CHECKS_BEFORE_NO_DIFFERENCE;
         let asked = self.trials.iter().map(|progress| &progress.asked).find(|asked| asked.question == end);
         if let Some(asked) = asked.filter(|_| is_new).cloned() {
-            for asked in vec![asked; BEFORE_GIVING_UP] {
+            for asked in vec![asked; tuning::CHECKS_BEFORE_NO_DIFFERENCE] {
                 self.trials.check(asked, outcome);
             }
         }
@@ -197,7 +183,7 @@ pub(super) fn may_check(options: &Options) -> bool {
 
 /// How many runs are made before the culprit with this number is named, if it is one change.
 pub(in crate::search) fn of_change(number: usize) -> usize {
-    if number == 0 { BEFORE_FIRST } else { BEFORE_FURTHER }
+    if number == 0 { tuning::CHECKS_BEFORE_FIRST } else { tuning::CHECKS_BEFORE_FURTHER }
 }
 
 /// The places of the changes that are left out of a set of several changes in the runs before it is named. A flaky change

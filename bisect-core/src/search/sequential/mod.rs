@@ -14,7 +14,7 @@ mod weights;
 use alloc::vec::Vec;
 
 pub(super) use bracket::Bracket;
-pub(super) use checks::{OF_WHOLE_SET, left_out, of_change};
+pub(super) use checks::{left_out, of_change};
 pub(super) use procedure::{Answer, Asked, Procedure};
 pub(super) use trials::Trials;
 
@@ -29,6 +29,7 @@ use super::{
     noisy::{NoisySearch, Run},
 };
 use crate::ChangeId;
+use crate::search::tuning;
 
 /// The sequential engine: a procedure, its trials and its checks.
 #[derive(Clone, Debug)]
@@ -179,7 +180,7 @@ impl Sequential {
         let progress = &self.trials[id.0];
         let reported = &progress.reported;
         let unasked = |change: &ChangeId| !progress.trial.selection.contains(*change);
-        let changes: Vec<_> = reported.iter().copied().filter(unasked).take(8).collect();
+        let changes: Vec<_> = reported.iter().copied().filter(unasked).take(tuning::MAX_UNASKED_LISTED).collect();
         if !changes.is_empty() {
             // Not one change that it could have left out is missing.
             let ignores_pattern = self.seen.iter().all(|&change| ranked::contains(options.order, reported, change));

@@ -8,6 +8,7 @@ mod forecast;
 use alloc::{sync::Arc, vec, vec::Vec};
 
 use super::bracket::{Bracket, Narrowing};
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -17,9 +18,6 @@ use crate::{
         verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict},
     },
 };
-
-/// At most this number of sets that are too large are worked around; each may leave as many branches as it has changes.
-const TOO_LARGE_LIMIT: usize = 16;
 
 /// The state of the sequential search: what is found, and what is asked next.
 #[derive(Clone, Debug)]
@@ -283,7 +281,7 @@ impl Procedure {
                 forced.push(change);
                 // Every set is of reported changes: a target that invents new ones with every run is stopped here.
                 let named = forced.len() + self.found.iter().map(|culprit| culprit.changes.len()).sum::<usize>();
-                if named > 2 * self.known.len() + 64 {
+                if named > 2 * self.known.len() + tuning::MAX_INVENTED {
                     return inconsistent(Inconsistency::Endless);
                 }
                 State::Exactly { forced, rest }
@@ -366,7 +364,7 @@ impl Procedure {
     fn work_around(&mut self, forced: &[ChangeId]) -> State {
         self.incomplete = Some(Incomplete::MaxSetSize);
         self.too_large += 1;
-        if self.too_large <= TOO_LARGE_LIMIT {
+        if self.too_large <= tuning::MAX_TOO_LARGE_SETS {
             for &change in forced {
                 let mut avoided = self.avoided.clone();
                 avoided.push(change);

@@ -9,6 +9,7 @@ use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
 
 use super::procedure::{Answer, Asked, Procedure};
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::trial::{Outcome, TrialId},
@@ -16,9 +17,6 @@ use crate::{
 
 /// A likelihood, as a fraction of this.
 const CERTAIN: u64 = 1 << 48;
-
-/// Futures examined per trial in flight, at most; the likeliest first.
-const LOOKS: usize = 2;
 
 /// A possible future.
 struct Future {
@@ -75,7 +73,7 @@ pub(in crate::search) fn wanted<'a>(
         futures.push(Future { likelihood, turn: Reverse(turns), procedure: procedure.clone(), outcome });
     };
     think_of(&mut futures, CERTAIN, &Rc::new(procedure.clone()), None);
-    for _ in 0..count * LOOKS {
+    for _ in 0..count * tuning::FUTURES_PER_TRIAL {
         let Some(future) = futures.pop() else { break };
         let likelihood = future.likelihood;
         // Unlikely questions are not worth a run. Without this limit, one long run would let the others run ever further ahead.

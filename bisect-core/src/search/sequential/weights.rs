@@ -3,18 +3,20 @@
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::{Range, RangeInclusive};
 
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{order::Order, ranked},
 };
 
-/// Among fewer candidates a cut beside the middle costs more than its simplicity is worth.
-const FEWEST_WITH_SLACK: usize = 16;
-
 /// How far from the middle, in candidates, a simpler cut is taken. Hashes are spread so evenly that within the square
 /// root of their number there nearly always is the middle of their space, too.
 fn slack(candidates: usize) -> usize {
-    if candidates < FEWEST_WITH_SLACK { 0 } else { (candidates / 10).min(candidates.isqrt()) }
+    if candidates < tuning::MIN_CANDIDATES_FOR_SLACK {
+        0
+    } else {
+        (candidates / tuning::SLACK_DIVISOR).min(candidates.isqrt())
+    }
 }
 
 /// The weights of the changes of a list, which are named by their indices.

@@ -10,6 +10,7 @@ use super::{
     runs::Purpose,
     test::{Check, Test},
 };
+use crate::search::tuning;
 use crate::search::{
     model::{
         Options,
@@ -19,7 +20,7 @@ use crate::search::{
         trial::{Outcome, Question},
         verdict::Culprit,
     },
-    sequential::{Answer, OF_WHOLE_SET, left_out, of_change},
+    sequential::{Answer, left_out, of_change},
 };
 
 impl Suite {
@@ -85,7 +86,7 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
     }
     let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
     let passes = |change| Check { expected: Outcome::Pass, ..alone(without(change)) };
-    let whole = core::iter::repeat_with(|| alone(changes.clone())).take(OF_WHOLE_SET);
+    let whole = core::iter::repeat_with(|| alone(changes.clone())).take(tuning::CHECKS_OF_WHOLE_SET);
     let mut checks: Vec<_> = left_out(changes.len()).into_iter().map(passes).chain(whole).collect();
     chance.shuffle(&mut checks);
     checks

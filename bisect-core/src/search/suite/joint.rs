@@ -6,13 +6,11 @@
 use alloc::{vec, vec::Vec};
 
 use super::{Plan, runs::Purpose, test::Test};
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{selection::Selection, trial::Question},
 };
-
-/// At most so many changes are named, so that a pattern fits into an environment variable.
-const MAX_NAMED: usize = 1024;
 
 /// A run that several tests take for their own.
 struct Joint {
@@ -47,7 +45,7 @@ impl Joint {
         let is_alike =
             self.question == question && self.selection.prefix == own.prefix && self.selection.gaps == own.gaps;
         is_alike
-            && named(&self.selection) + named(own) <= MAX_NAMED
+            && named(&self.selection) + named(own) <= tuning::MAX_NAMED_CHANGES
             && tests[test].ignores(&self.selection, own)
             && self.tests.iter().all(|(other, of_other)| tests[*other].ignores(own, of_other))
     }

@@ -10,6 +10,7 @@ use alloc::{
 };
 
 use super::test::{Narrowing, Test};
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::model::{
@@ -17,16 +18,6 @@ use crate::{
         selection::{Prefix, Selection},
     },
 };
-
-/// At most so many components are cut, so that a pattern fits into an environment variable (128 KiB on Linux): all but
-/// the last leave a gap.
-const MAX_CUTS: usize = 64;
-
-/// So many tests of a component propose a cut.
-const PROPOSALS: usize = 64;
-
-/// So many different sets of forced and excluded changes are tried together.
-const GROUPS: usize = 32;
 
 /// A test, as a pooled run sees it.
 pub(super) struct Member<'a> {
@@ -192,7 +183,7 @@ impl<'a, 'b> Component<'a, 'b> {
 
     /// Chooses the cut that tells most, all tests together; of equally good ones the simplest.
     fn choose(&mut self) {
-        let every = self.members.len().div_ceil(PROPOSALS);
+        let every = self.members.len().div_ceil(tuning::MAX_CUT_PROPOSALS);
         let proposals = self.members.iter().step_by(every).filter_map(|(member, limit)| member.middle(*limit));
         let proposals: BTreeSet<u64> = proposals.collect();
         let information = |cut: u64| {
@@ -223,9 +214,9 @@ impl Pooled {
         let named = Named::of(members);
         let components = Component::all(members, &named);
         let mut useful: Vec<usize> = (0..components.len()).filter(|&i| components[i].information > 0).collect();
-        if useful.len() > MAX_CUTS {
+        if useful.len() > tuning::MAX_POOLED_CUTS {
             useful.sort_by_key(|&i| core::cmp::Reverse(components[i].information));
-            useful.truncate(MAX_CUTS);
+            useful.truncate(tuning::MAX_POOLED_CUTS);
             useful.sort_unstable();
         }
         let (&last, lower) = useful.split_last()?;
@@ -267,7 +258,7 @@ pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selec
     // Tests whose forced and excluded changes get into each other's way wait for another run.
     let mut together: Vec<&Member<'_>> = Vec::new();
     let mut best: Option<Pooled> = None;
-    for group in groups.into_iter().take(GROUPS) {
+    for group in groups.into_iter().take(tuning::MAX_POOLED_GROUPS) {
         let before = together.len();
         together.extend(group);
         match Pooled::of(&together, model) {

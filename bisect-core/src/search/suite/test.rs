@@ -11,6 +11,7 @@
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
 use super::doubt::Doubt;
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::{
@@ -227,7 +228,8 @@ impl Test {
         let reported = &observation.reported;
         let (order, known) = (self.procedure.order(), self.procedure.known());
         self.late.extend(reported.iter().filter(|&&id| !ranked::contains(order, known, id)));
-        let changes: Vec<_> = reported.iter().copied().filter(|&id| !selection.contains(id)).take(8).collect();
+        let changes: Vec<_> =
+            reported.iter().copied().filter(|&id| !selection.contains(id)).take(tuning::MAX_UNASKED_LISTED).collect();
         // It never reported more, so there is nothing that it leaves out.
         let ignores_pattern = self.most_reported > 0 && reported.len() >= self.most_reported;
         self.most_reported = self.most_reported.max(reported.len());

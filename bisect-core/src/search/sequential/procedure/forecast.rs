@@ -4,6 +4,7 @@ use alloc::{sync::Arc, vec::Vec};
 use core::cmp::Ordering;
 
 use super::{Answer, Asked, Procedure, State};
+use crate::search::tuning;
 use crate::{
     ChangeId,
     search::{
@@ -16,16 +17,13 @@ use crate::{
     },
 };
 
-/// So many changes stand for all, before any is known.
-const MADE_UP: u64 = 64;
-
 impl Procedure {
     /// What the first run may report. Hashes are spread evenly, so the first cuts halve their space, give or take what
     /// brackets forgo for a simple cut, and can be asked before any change is known.
     pub(super) fn made_up(&self) -> Arc<[ChangeId]> {
-        let evenly = |i: u64| self.options.order.at((2 * i + 1) * (u64::MAX / MADE_UP / 2));
+        let evenly = |i: u64| self.options.order.at((2 * i + 1) * (u64::MAX / tuning::MADE_UP_CHANGES / 2));
         match self.options.order {
-            Order::Hash if !self.options.favours => (0..MADE_UP).map(evenly).collect(),
+            Order::Hash if !self.options.favours => (0..tuning::MADE_UP_CHANGES).map(evenly).collect(),
             Order::Hash | Order::Given => Arc::new([]),
         }
     }
@@ -64,19 +62,19 @@ impl Procedure {
     /// How likely the next trial is to fail, in 256ths.
     pub(in crate::search) fn odds_of_failure(&self) -> u64 {
         match &self.state {
-            State::All | State::Apart => 243,
+            State::All | State::Apart => tuning::odds::ALL_ON,
             // If the target passes with every change, the user probably expects it to fail with none.
-            State::None { all: Outcome::Pass, .. } => 192,
+            State::None { all: Outcome::Pass, .. } => tuning::odds::ALL_OFF_AFTER_PASS,
             State::Narrow { bracket, .. } => match bracket.narrowing() {
                 Narrowing::Ask(cut) => bracket.odds_of_failure(cut),
-                Narrowing::Needed(_) | Narrowing::Unexplained => 128,
+                Narrowing::Needed(_) | Narrowing::Unexplained => tuning::odds::EVEN,
             },
             // Most culprits are one change.
-            State::Exactly { forced, .. } if forced.len() == 1 => 200,
-            State::Exactly { .. } => 128,
-            State::Rest { .. } | State::Branch => 77,
-            State::Thin { .. } => 51,
-            State::None { .. } | State::Without { .. } => 13,
+            State::Exactly { forced, .. } if forced.len() == 1 => tuning::odds::ONE_ALONE,
+            State::Exactly { .. } => tuning::odds::EVEN,
+            State::Rest { .. } | State::Branch => tuning::odds::REST,
+            State::Thin { .. } => tuning::odds::PART,
+            State::None { .. } | State::Without { .. } => tuning::odds::BASELINE,
             State::Done(_) => 0,
         }
     }
