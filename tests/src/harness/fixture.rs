@@ -156,33 +156,3 @@ fn copy(from: &Path, to: &Path) {
         fs::write(to, bytes).unwrap_or_else(|error| panic!("{}: {error}", to.display()));
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The text of all Rust files below a folder.
-    fn sources(dir: &Path) -> String {
-        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
-        let text = |path: PathBuf| match path.extension() {
-            _ if path.is_dir() => sources(&path),
-            Some(extension) if extension == "rs" => fs::read_to_string(path).unwrap(),
-            _ => String::new(),
-        };
-        entries.map(text).collect()
-    }
-
-    #[test]
-    fn every_fixture_is_used() {
-        let folders = ["tests/src", "tests/tests", "tests/benches", "bisect-rt/tests", "rustc-driver-example/tests"];
-        let sources: String = folders.iter().map(|folder| sources(&root().join(folder))).collect();
-        for entry in fs::read_dir(root().join("tests/fixtures")).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            let is_named = |form: String| sources.contains(&form);
-            assert!(
-                is_named(format!("\"{name}\"")) || is_named(format!("fixtures/{name}")),
-                "{name} is used by no test"
-            );
-        }
-    }
-}

@@ -1,0 +1,106 @@
+//! The tables: crates, their rooms, who may name which crate, limits, and permitted deviations.
+
+/// A crate and its rooms.
+#[derive(Debug)]
+pub(crate) struct House {
+    /// The name in paths of other crates.
+    pub(crate) name: &'static str,
+    /// The folder of its sources, from the root of the repository.
+    pub(crate) src: &'static str,
+    /// The crates of this repository that it may name.
+    pub(crate) may_use: &'static [&'static str],
+    /// Rooms from the top floor down: each imports only from rooms below it. A room is a folder `room/`, with its
+    /// `room.rs` if it has one, or a single file `room.rs`. A file belongs to the room with the longest name that fits;
+    /// the crate's root file is above all rooms.
+    pub(crate) rooms: &'static [&'static str],
+}
+
+/// All crates that users get. Tests, benches and examples import what they like.
+pub(crate) const HOUSES: &[House] = &[
+    House {
+        name: "cargo_bisect_opt",
+        src: "cargo-bisect-opt/src/",
+        may_use: &["bisect_core"],
+        rooms: &[
+            "commands", "targets", "axes", "lab", "output", "cargo", "compiler", "run", "vcs", "report", "process",
+            "units",
+        ],
+    },
+    House {
+        name: "bisect_core",
+        src: "bisect-core/src/",
+        may_use: &[],
+        rooms: &[
+            "search",
+            "search/suite",
+            "search/sequential",
+            "search/noisy",
+            "search/model",
+            "search/posterior",
+            "protocol",
+        ],
+    },
+    House { name: "bisect_rt", src: "bisect-rt/src/", may_use: &["bisect_core", "bisect_macros"], rooms: &[] },
+    House { name: "bisect_macros", src: "bisect-macros/src/", may_use: &[], rooms: &[] },
+    House {
+        name: "bisect_rustc",
+        src: "rustc-driver-example/src/",
+        may_use: &["bisect_core"],
+        rooms: &["rustc", "bisection", "report", "settings", "gate", "invocation"],
+    },
+];
+
+/// A crate, or a path of the standard library, that only one room of the driver may name.
+#[derive(Debug)]
+pub(crate) struct Owned {
+    /// The first names of the path.
+    pub(crate) path: &'static [&'static str],
+    pub(crate) rooms: &'static [&'static str],
+}
+
+pub(crate) const OWNED: &[Owned] = &[
+    Owned { path: &["anstream"], rooms: &["output"] },
+    Owned { path: &["anstyle"], rooms: &["output"] },
+    Owned { path: &["annotate_snippets"], rooms: &["output"] },
+    Owned { path: &["std", "io", "IsTerminal"], rooms: &["output"] },
+    Owned { path: &["cargo_metadata"], rooms: &["cargo", "compiler"] },
+    Owned { path: &["cargo_config2"], rooms: &["cargo", "compiler"] },
+    Owned { path: &["clap"], rooms: &["commands"] },
+    Owned { path: &["rustix"], rooms: &["process"] },
+    Owned { path: &["signal_hook"], rooms: &["process"] },
+    Owned { path: &["ctrlc"], rooms: &["process"] },
+    Owned { path: &["process_wrap"], rooms: &["process"] },
+];
+
+/// The crate whose paths [`OWNED`] is about, and the only one of its rooms that starts processes.
+pub(crate) const DRIVER: &str = "cargo_bisect_opt";
+pub(crate) const SPAWNING_ROOM: &str = "process";
+
+/// Where names of environment variables are written as literals.
+pub(crate) const VARIABLE_NAMES: &str = "bisect-core/src/protocol/names.rs";
+
+pub(crate) const MOST_LINES: usize = 400;
+pub(crate) const MOST_PUBLIC_METHODS: usize = 20;
+pub(crate) const MOST_IMPL_FILES: usize = 2;
+pub(crate) const WIDEST_MARKDOWN: usize = 100;
+
+/// A deviation that stays, and why.
+#[derive(Debug)]
+pub(crate) struct Permit {
+    pub(crate) rule: &'static str,
+    pub(crate) place: &'static str,
+    pub(crate) why: &'static str,
+}
+
+pub(crate) const PERMITS: &[Permit] = &[
+    Permit {
+        rule: "variable-names",
+        place: "bisect-macros/src/variable.rs",
+        why: "the macros depend on nothing of ours, or every annotated program would build it twice",
+    },
+    Permit {
+        rule: "variable-names",
+        place: "rustc-driver-example/src/invocation.rs",
+        why: "`env!` takes literals only; the build script sets these variables, and nobody else reads them",
+    },
+];
