@@ -215,7 +215,8 @@ fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
         ("hotel", &["hotel"]),
     ] {
         let told = |pattern: &str| {
-            let driver = format!("export BISECT_CODEGEN_{package}_0_1_0='{{\"driver\":\"{}\"}}'", driver.display());
+            let driver =
+                format!("export BISECT_CODEGEN_{package}_0_1_0='{{\"bisect_rustc\":\"{}\"}}'", driver.display());
             format!("{driver} BISECT_RUSTC_{package}_0_1_0='drops={pattern}'; {line}")
         };
         for (line, what) in [(told("y"), "all"), (told("n"), "nothing"), (line.clone(), "not by the driver")] {

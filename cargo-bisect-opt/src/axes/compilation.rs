@@ -13,11 +13,11 @@ use bisect_core::ChangeId;
 
 use super::contrast::{Contrast, Settings};
 use crate::{
-    cargo::{Artifacts, CargoError, Project, With, graph::Package},
+    cargo::{Artifacts, BuildOverrides, CargoError, Project, graph::Package},
     compiler::{
         passes::Passes,
         plan::{self, Counter, CounterKind, Plan},
-        wrapper::{self, Session},
+        wrapper::{self, WrapperConfig},
     },
 };
 
@@ -33,7 +33,7 @@ pub(crate) struct Compilation {
     /// What of it holds for all packages and is otherwise than the user says, as for `--config`.
     pub(crate) settings: Vec<String>,
     /// What the wrapper is told.
-    pub(crate) session: Session,
+    pub(crate) session: WrapperConfig,
     /// This executable, which is the wrapper.
     pub(crate) wrapper: PathBuf,
     /// Keys of the profile of packages that were compiled in the bad way, and their values as TOML.
@@ -49,7 +49,7 @@ impl Compilation {
     /// If there can be no directory for what a search needs only while it lasts.
     pub(crate) fn new(project: &Project, packages: Vec<Package>, contrast: Contrast) -> io::Result<Self> {
         let scratch = project.scratch()?;
-        let session = Session {
+        let session = WrapperConfig {
             inner: project.rustc_wrapper().map(Path::to_owned),
             compiled: Some(scratch.path().join("compiled")),
             keep: Some(scratch.path().join("kept")),
@@ -108,7 +108,7 @@ impl Compilation {
     }
 
     /// A build in which these packages are compiled in the bad way, and those with a plan by that.
-    pub(crate) fn with(&self, bad: &BTreeSet<ChangeId>, plans: &BTreeMap<ChangeId, Plan>) -> With {
+    pub(crate) fn with(&self, bad: &BTreeSet<ChangeId>, plans: &BTreeMap<ChangeId, Plan>) -> BuildOverrides {
         let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
         let mut settings = self.settings.clone();
         for package in &self.packages {
@@ -127,7 +127,7 @@ impl Compilation {
         variables.insert(wrapper::VARIABLE.to_owned(), session.into());
         // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
         variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
-        With { variables, settings, is_plain: true, ..With::default() }
+        BuildOverrides { variables, settings, is_plain: true, ..BuildOverrides::default() }
     }
 
     /// The passes of one of these culprits: a build without any limit lists them.
@@ -139,7 +139,7 @@ impl Compilation {
         culprits: &BTreeSet<ChangeId>,
         package: ChangeId,
         of: CounterKind,
-        build: impl FnOnce(With) -> Result<Artifacts, CargoError>,
+        build: impl FnOnce(BuildOverrides) -> Result<Artifacts, CargoError>,
     ) -> Result<Passes, CargoError> {
         let counter = Counter { of, limits: BTreeMap::new(), lists: true };
         let (with, value) = self.counting(culprits, package, counter);
@@ -154,7 +154,7 @@ impl Compilation {
         culprits: &BTreeSet<ChangeId>,
         package: ChangeId,
         counter: Counter,
-    ) -> (With, String) {
+    ) -> (BuildOverrides, String) {
         let plan = Plan { counter: Some(counter), ..self.plan(true) };
         let value = plan.value().unwrap_or_default();
         (self.with(culprits, &[(package, plan)].into()), value)

@@ -16,7 +16,7 @@ use super::{
     stop_gap,
 };
 use crate::{
-    cargo::{Artifacts, With},
+    cargo::{Artifacts, BuildOverrides},
     output::events::{Change, StopGap},
     report::{kind::ChangeKind, scan::Reports},
 };
@@ -61,7 +61,7 @@ impl Level for Crates {
         format!("{these} compiled {bad}, not {good}, {make} the target fail")
     }
 
-    fn build_with(&self, pattern: &Pattern) -> Option<With> {
+    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides> {
         Some(self.compilation.with(&self.bad(pattern), &BTreeMap::new()))
     }
 

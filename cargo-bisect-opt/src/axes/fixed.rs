@@ -6,7 +6,7 @@ use bisect_core::{ChangeId, Pattern};
 
 use super::{Level, compilation::Compilation};
 use crate::{
-    cargo::{Artifacts, With},
+    cargo::{Artifacts, BuildOverrides},
     output::events::Change,
     report::{kind::ChangeKind, scan::Reports},
 };
@@ -17,7 +17,7 @@ pub(crate) struct Fixed {
     /// How things are compiled.
     pub(crate) compilation: Arc<Compilation>,
     /// The build.
-    pub(crate) build: With,
+    pub(crate) build: BuildOverrides,
     /// What is tried out, for people.
     pub(crate) subject: String,
 }
@@ -39,7 +39,7 @@ impl Level for Fixed {
         "this compilation makes the target fail".to_owned()
     }
 
-    fn build_with(&self, _: &Pattern) -> Option<With> {
+    fn build_with(&self, _: &Pattern) -> Option<BuildOverrides> {
         Some(self.build.clone())
     }
 

@@ -9,11 +9,10 @@ use std::{
 };
 
 use bisect_core::{ChangeId, Matcher, Pattern};
-use cargo_metadata::Edition;
 
 use super::{Level, compilation::Compilation, stop_gap};
 use crate::{
-    cargo::{Artifacts, With, graph::Package},
+    cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
     compiler::{
         bisect_rustc,
         plan::{self, Plan},
@@ -99,11 +98,11 @@ impl Level for Gated {
         }
     }
 
-    fn build_with(&self, pattern: &Pattern) -> Option<With> {
+    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides> {
         Some(self.build(self.gated().collect(), |package| Some(self.value(package, pattern))))
     }
 
-    fn build_again(&self, pattern: &Pattern) -> Option<With> {
+    fn build_again(&self, pattern: &Pattern) -> Option<BuildOverrides> {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let matcher = Matcher::new(pattern);
         let is_on = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
@@ -272,7 +271,7 @@ impl Gated {
     }
 
     fn plan(&self) -> Plan {
-        let mut plan = Plan { driver: Some(self.driver.clone()), ..self.compilation.plan(true) };
+        let mut plan = Plan { bisect_rustc: Some(self.driver.clone()), ..self.compilation.plan(true) };
         if let Gates::Functions { is_strict: true, .. } = self.gates {
             plan.flags.push(bisect_rustc::WITHOUT_MODULE_PASSES.to_owned());
         }
@@ -280,7 +279,7 @@ impl Gated {
     }
 
     /// The build in which the driver compiles these packages, and is told so about each of them that is searched.
-    fn build(&self, packages: Vec<&Package>, value: impl Fn(&Package) -> Option<String>) -> With {
+    fn build(&self, packages: Vec<&Package>, value: impl Fn(&Package) -> Option<String>) -> BuildOverrides {
         let plan = self.plan();
         let plans: BTreeMap<_, _> = packages.iter().map(|package| (package.change, plan.clone())).collect();
         let mut with = self.compilation.with(&plans.keys().copied().collect(), &plans);

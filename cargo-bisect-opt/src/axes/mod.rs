@@ -17,7 +17,7 @@ use std::{collections::BTreeSet, ffi::OsString, fmt::Debug, io, path::Path};
 use bisect_core::{ChangeId, Pattern};
 
 use crate::{
-    cargo::{Artifacts, With},
+    cargo::{Artifacts, BuildOverrides},
     compiler::{plan, wrapper},
     output::events::{Change, StopGap},
     report::scan::Reports,
@@ -50,10 +50,10 @@ pub(crate) trait Level: Debug + Send + Sync {
     fn headline(&self, changes: usize) -> String;
 
     /// The build for a pattern. `None`: there is none.
-    fn build_with(&self, pattern: &Pattern) -> Option<With>;
+    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides>;
 
     /// The same, told as shortly as can be, for people to build it again.
-    fn build_again(&self, pattern: &Pattern) -> Option<With> {
+    fn build_again(&self, pattern: &Pattern) -> Option<BuildOverrides> {
         self.build_with(pattern)
     }
 
@@ -88,9 +88,11 @@ pub(crate) trait Level: Debug + Send + Sync {
 
 /// Variables (`NAME=value`) and settings (as for `--config`) with which cargo builds what a level builds for a pattern.
 pub(crate) fn reproduce(level: &dyn Level, pattern: &Pattern) -> (Vec<String>, Vec<String>) {
-    let Some(With { mut variables, settings, .. }) = level.build_again(pattern) else { return Default::default() };
+    let Some(BuildOverrides { mut variables, settings, .. }) = level.build_again(pattern) else {
+        return Default::default();
+    };
     let shortly = level.compilation().shortly(&level.bad(pattern));
-    let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::DRIVER_PREFIX);
+    let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::BISECT_RUSTC_PREFIX);
     if variables.keys().any(is_told) {
         // Nothing is kept.
         variables.insert(wrapper::VARIABLE.to_owned(), "{}".into());

@@ -11,7 +11,7 @@ use bisect_core::{ChangeId, Pattern};
 
 use super::{Level, compilation::Compilation};
 use crate::{
-    cargo::{Artifacts, With},
+    cargo::{Artifacts, BuildOverrides},
     compiler::{
         passes::Passes,
         plan::{Counter, CounterKind},
@@ -52,7 +52,7 @@ impl Level for Counted {
         "up to the pass before this one the target passes, and with it, it fails".to_owned()
     }
 
-    fn build_with(&self, pattern: &Pattern) -> Option<With> {
+    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides> {
         let limit = self.passes.limit(pattern)?;
         // With all of them, what was built to list them is just what is to be run.
         let lists = limit == self.passes.len();

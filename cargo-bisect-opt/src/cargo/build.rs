@@ -15,7 +15,7 @@ use cargo_metadata::{
 use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand};
 use crate::{
     compiler::wrapper,
-    process::{self, Ending, Job, interrupt::Interrupt},
+    process::{self, Ending, ProcessSpec, interrupt::Interrupt},
 };
 
 /// One build of what the user's arguments select.
@@ -40,7 +40,7 @@ pub(crate) struct Build<'a> {
     /// Variables to set. Variables of build-time changes that are not among them are unset.
     pub(crate) variables: &'a BTreeMap<String, OsString>,
     /// Where cargo's progress and the compiler's messages go.
-    pub(crate) output: Output<'a>,
+    pub(crate) output: BuildOutput<'a>,
 }
 
 /// Flags for rustc.
@@ -54,7 +54,7 @@ pub(crate) enum Flags<'a> {
 
 /// Where the messages of a build go.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Output<'a> {
+pub(crate) enum BuildOutput<'a> {
     /// To the user: cargo's as they come, the compiler's errors at the end. Warnings of the user's crates are not about the
     /// search.
     Shown,
@@ -159,8 +159,8 @@ impl Build<'_> {
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
         let (stderr, said_before) = match self.output {
-            Output::Shown => (Stdio::inherit(), 0),
-            Output::Log(log) => {
+            BuildOutput::Shown => (Stdio::inherit(), 0),
+            BuildOutput::Log(log) => {
                 let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
                 let length = file.metadata()?.len();
                 (file.into_parts().0.into(), length)
@@ -168,17 +168,17 @@ impl Build<'_> {
         };
         let log = scratch.join("messages.json");
         let command = self.command();
-        let job = Job { command, timeout, log: &log, append: false, interrupt, reader: None, tail: usize::MAX };
+        let job = ProcessSpec { command, timeout, log: &log, append: false, interrupt, reader: None, tail: usize::MAX };
         let finished = process::run_beside(job, stderr)?;
         if finished.ending == Ending::Interrupted {
             return Err(CargoError::Interrupted);
         }
         let mut messages = match self.output {
-            Output::Shown => {
+            BuildOutput::Shown => {
                 anstream::eprint!("{}", errors(&finished.output));
                 Vec::new()
             }
-            Output::Log(log) => fs_err::read(log)?,
+            BuildOutput::Log(log) => fs_err::read(log)?,
         };
         messages.drain(..usize::try_from(said_before).map_or(messages.len(), |before| before.min(messages.len())));
         let (artifacts, began) = Artifacts::parse(&finished.output);
@@ -222,8 +222,8 @@ impl Build<'_> {
         let mut argv: Vec<OsString> = ours.iter().map(Into::into).collect();
         argv.push(
             match self.output {
-                Output::Shown => "--message-format=json-diagnostic-rendered-ansi",
-                Output::Log(_) => "--message-format=json-render-diagnostics",
+                BuildOutput::Shown => "--message-format=json-diagnostic-rendered-ansi",
+                BuildOutput::Log(_) => "--message-format=json-render-diagnostics",
             }
             .into(),
         );

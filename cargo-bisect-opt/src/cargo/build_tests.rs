@@ -20,7 +20,7 @@ fn argv(subcommand: Subcommand, line: &str, more: &[&str]) -> String {
         settings: &[],
         flags: Flags::Instrumented(&[]),
         variables: &BTreeMap::new(),
-        output: Output::Shown,
+        output: BuildOutput::Shown,
     };
     build.argv().join(" ".as_ref()).into_string().unwrap()
 }
@@ -107,7 +107,7 @@ fn attempt(starts: &[(&[bool], bool)]) -> (Built, usize) {
         settings: &[],
         flags: Flags::Plain(&[]),
         variables: &BTreeMap::new(),
-        output: Output::Log(&log),
+        output: BuildOutput::Log(&log),
     };
     let attempted = build.attempt(dir.path(), Some(Duration::from_secs(2)), &Interrupt::default()).unwrap();
     (attempted, fs_err::read_to_string(count).unwrap().lines().count())

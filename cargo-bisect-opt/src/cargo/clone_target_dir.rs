@@ -31,7 +31,7 @@ const BOUND: [&[u8]; 2] = [b"\n# env-dep:CARGO_BIN_EXE_", b"\n# env-dep:CARGO_TA
 
 /// Why there is no copy.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum SeedError {
+pub(crate) enum CloneError {
     /// It was to stop. Nothing is left of the copy.
     #[error("interrupted")]
     Stopped,
@@ -58,8 +58,8 @@ pub(crate) enum SeedError {
 /// only of use to crates that are compiled again. `stop` is asked between files.
 ///
 /// # Errors
-/// See [`SeedError`].
-pub(crate) fn seed(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), SeedError> {
+/// See [`CloneError`].
+pub(crate) fn seed(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), CloneError> {
     clear(from, to)?;
     let copied = copy_all(from, to, stop);
     if copied.is_err() {
@@ -70,21 +70,21 @@ pub(crate) fn seed(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<()
 }
 
 /// Takes an earlier copy away and makes an empty directory that is marked as ours, so that half a copy is ours too.
-fn clear(from: &Path, to: &Path) -> Result<(), SeedError> {
+fn clear(from: &Path, to: &Path) -> Result<(), CloneError> {
     match fs_err::symlink_metadata(to) {
         Ok(metadata) if metadata.is_dir() => {
             if fs_err::canonicalize(from)?.starts_with(fs_err::canonicalize(to)?) {
-                return Err(SeedError::Inside { from: from.to_owned(), to: to.to_owned() });
+                return Err(CloneError::Inside { from: from.to_owned(), to: to.to_owned() });
             }
             let is_empty = || Ok::<_, io::Error>(fs_err::read_dir(to)?.next().is_none());
             if !is_seed(to) && !is_empty()? {
-                return Err(SeedError::NotOurs(to.to_owned()));
+                return Err(CloneError::NotOurs(to.to_owned()));
             }
             remove_tree(to)?;
         }
-        Ok(_) => return Err(SeedError::NotOurs(to.to_owned())),
+        Ok(_) => return Err(CloneError::NotOurs(to.to_owned())),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(SeedError::Io(error)),
+        Err(error) => return Err(CloneError::Io(error)),
     }
     fs_err::create_dir_all(to)?;
     Ok(fs_err::write(to.join(MARK), MARK_TEXT)?)
@@ -94,7 +94,7 @@ fn is_seed(dir: &Path) -> bool {
     std::fs::read(dir.join(MARK)).is_ok_and(|text| text == MARK_TEXT)
 }
 
-fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), SeedError> {
+fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), CloneError> {
     let metadata = fs_err::metadata(from)?;
     let mut directories = vec![(from.to_owned(), to.to_owned(), metadata)];
     let mut next = 0;
@@ -104,7 +104,7 @@ fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), SeedE
         let bound = bound_to_place(entries.iter().map(fs_err::DirEntry::path))?;
         for entry in entries {
             if stop() {
-                return Err(SeedError::Stopped);
+                return Err(CloneError::Stopped);
             }
             let (source, target) = (entry.path(), to.join(entry.file_name()));
             let metadata = entry.metadata()?;

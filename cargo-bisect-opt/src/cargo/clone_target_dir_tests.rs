@@ -96,7 +96,7 @@ fn anew(made: &BTreeMap<String, usize>) -> BTreeSet<&str> {
     made.iter().filter(|(_, times)| **times > 0).map(|(name, _)| name.as_str()).collect()
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), SeedError> {
+fn copy(from: &Path, to: &Path) -> Result<(), CloneError> {
     seed(from, to, &|| false)
 }
 
@@ -242,13 +242,13 @@ fn only_our_own_is_replaced() {
     fs::write(to.join("mine"), "mine").unwrap();
     let before = paths(&to);
     let error = copy(&from, &to).unwrap_err();
-    assert!(matches!(error, SeedError::NotOurs(_)), "{error}");
+    assert!(matches!(error, CloneError::NotOurs(_)), "{error}");
     // A file that merely has the name of our mark makes it no more ours.
     fs::write(to.join(MARK), "mine").unwrap();
-    assert!(matches!(copy(&from, &to), Err(SeedError::NotOurs(_))));
+    assert!(matches!(copy(&from, &to), Err(CloneError::NotOurs(_))));
     fs::remove_file(to.join(MARK)).unwrap();
     assert_eq!(paths(&to), before);
-    assert!(matches!(copy(&from, &to.join("mine")), Err(SeedError::NotOurs(_))));
+    assert!(matches!(copy(&from, &to.join("mine")), Err(CloneError::NotOurs(_))));
 }
 
 #[cfg(unix)]
@@ -258,7 +258,7 @@ fn a_link_in_the_place_of_a_copy_is_not_followed() {
     let elsewhere = guard.path().join("elsewhere");
     copy(&from, &elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, &to).unwrap();
-    assert!(matches!(copy(&from, &to), Err(SeedError::NotOurs(_))));
+    assert!(matches!(copy(&from, &to), Err(CloneError::NotOurs(_))));
     assert!(elsewhere.join(MARK).exists());
 }
 
@@ -273,7 +273,7 @@ fn copies_may_be_in_the_original_but_not_the_other_way_round() {
     }
     for (from, to) in [(inner(1).join("debug"), inner(1)), (inner(1), inner(1))] {
         let error = copy(&from, &to).unwrap_err();
-        assert!(matches!(error, SeedError::Inside { .. }), "{error}");
+        assert!(matches!(error, CloneError::Inside { .. }), "{error}");
         assert!(inner(1).join("debug/deps/x").exists());
     }
 }
@@ -288,9 +288,9 @@ fn one_that_is_stopped_or_fails_leaves_nothing() {
         let asked = std::cell::Cell::new(0);
         let stop = || asked.replace(asked.get() + 1) == after;
         let result = seed(&from, &to, &stop);
-        assert_eq!(matches!(result, Err(SeedError::Stopped)), after < 12, "{after}: {result:?}");
+        assert_eq!(matches!(result, Err(CloneError::Stopped)), after < 12, "{after}: {result:?}");
         assert!(!to.exists());
     }
-    assert!(matches!(copy(&from.join("missing"), &to), Err(SeedError::Io(_))));
+    assert!(matches!(copy(&from.join("missing"), &to), Err(CloneError::Io(_))));
     assert!(!to.exists());
 }

@@ -25,7 +25,7 @@ const LIBRARY_PATH: &str = if cfg!(windows) {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Executable {
     package: PackageKey,
-    kind: Kind,
+    kind: ExecutableKind,
     name: String,
     /// Whether it is a test: the harness of the target, not the target itself.
     pub(crate) is_test: bool,
@@ -44,7 +44,7 @@ struct PackageKey {
 
 /// The order of targets within a package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum ExecutableKind {
     Library,
     Binary,
     Test,
@@ -57,15 +57,15 @@ impl Executable {
     pub(crate) fn of(artifact: Artifact) -> Option<Self> {
         let is = |kind| artifact.target.kind.contains(&kind);
         let kind = if is(TargetKind::Bin) {
-            Kind::Binary
+            ExecutableKind::Binary
         } else if is(TargetKind::Test) {
-            Kind::Test
+            ExecutableKind::Test
         } else if is(TargetKind::Bench) {
-            Kind::Bench
+            ExecutableKind::Bench
         } else if is(TargetKind::Example) {
-            Kind::Example
+            ExecutableKind::Example
         } else {
-            Kind::Library
+            ExecutableKind::Library
         };
         let manifest: PathBuf = artifact.manifest_path.into();
         let id = artifact.package_id.repr;
@@ -85,25 +85,25 @@ impl Executable {
 
     /// Whether it is what `cargo run` runs.
     pub(crate) fn is_program(&self) -> bool {
-        !self.is_test && matches!(self.kind, Kind::Binary | Kind::Example)
+        !self.is_test && matches!(self.kind, ExecutableKind::Binary | ExecutableKind::Example)
     }
 
     /// Whether a program is there when this test runs, as far as it may be started by it: cargo builds the binaries of a
     /// package for its integration tests. Unit tests start none.
     pub(crate) fn has(&self, program: &Self) -> bool {
-        let starts_programs = matches!(self.kind, Kind::Test | Kind::Bench);
-        !starts_programs || program.kind == Kind::Binary && program.package == self.package
+        let starts_programs = matches!(self.kind, ExecutableKind::Test | ExecutableKind::Bench);
+        !starts_programs || program.kind == ExecutableKind::Binary && program.package == self.package
     }
 
     /// The options with which cargo builds it, and others of its name.
     pub(crate) fn options(&self) -> Vec<OsString> {
         let named = |option: &str| vec![option.into(), self.name.clone().into()];
         match self.kind {
-            Kind::Library => vec!["--lib".into()],
-            Kind::Binary => named("--bin"),
-            Kind::Test => named("--test"),
-            Kind::Bench => named("--bench"),
-            Kind::Example => named("--example"),
+            ExecutableKind::Library => vec!["--lib".into()],
+            ExecutableKind::Binary => named("--bin"),
+            ExecutableKind::Test => named("--test"),
+            ExecutableKind::Bench => named("--bench"),
+            ExecutableKind::Example => named("--example"),
         }
     }
 
@@ -120,7 +120,7 @@ impl Executable {
 impl fmt::Display for Executable {
     /// As cargo names what it runs, with the target's name in the place of the path.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_test && !matches!(self.kind, Kind::Test | Kind::Bench) {
+        if self.is_test && !matches!(self.kind, ExecutableKind::Test | ExecutableKind::Bench) {
             f.write_str("unittests ")?;
         }
         let source = self.source.strip_prefix(self.package_dir()).unwrap_or(&self.source);
@@ -142,7 +142,7 @@ pub(crate) struct Launch {
 
 /// What all executables of a build have in common.
 #[derive(Debug)]
-pub(crate) struct Launcher<'a> {
+pub(crate) struct LaunchContext<'a> {
     /// Cargo's configuration.
     pub(crate) config: &'a Config,
     /// The workspace.
@@ -153,7 +153,7 @@ pub(crate) struct Launcher<'a> {
     pub(crate) libdir: Option<&'a Path>,
 }
 
-impl Launcher<'_> {
+impl LaunchContext<'_> {
     /// How cargo would start `executable` for this subcommand.
     pub(crate) fn launch(&self, executable: &Executable, subcommand: Subcommand) -> Launch {
         let mut words = self.config.runner.clone();
@@ -189,11 +189,10 @@ impl Launcher<'_> {
         if let Some(package) = self.workspace.package(&executable.package.id) {
             variables.extend(of_package(package));
         }
-        if executable.is_test && matches!(executable.kind, Kind::Test | Kind::Bench) {
-            let programs =
-                self.artifacts.executables.iter().filter(|other| {
-                    other.kind == Kind::Binary && !other.is_test && other.package == executable.package
-                });
+        if executable.is_test && matches!(executable.kind, ExecutableKind::Test | ExecutableKind::Bench) {
+            let programs = self.artifacts.executables.iter().filter(|other| {
+                other.kind == ExecutableKind::Binary && !other.is_test && other.package == executable.package
+            });
             variables.extend(programs.map(|bin| (format!("CARGO_BIN_EXE_{}", bin.name), bin.path.clone().into())));
         }
         variables

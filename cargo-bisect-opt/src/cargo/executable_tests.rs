@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, process::Command};
 
 use crate::{
-    cargo::{Output, Project, Subcommand, With},
+    cargo::{BuildOutput, BuildOverrides, Project, Subcommand},
     fixture::Fixture,
     process::interrupt::Interrupt,
 };
@@ -80,7 +80,9 @@ fn compare(subcommand: Subcommand, line: &str, names: &[&str]) {
     let project = Project::load(subcommand, &own_words, &target_words).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let log = scratch.path().join("log");
-    let artifacts = project.build(&With::default(), Output::Log(&log), scratch.path(), &Interrupt::default()).unwrap();
+    let artifacts = project
+        .build(&BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
+        .unwrap();
     let mut order = Vec::new();
     for executable in project.executables(&artifacts).unwrap() {
         let launch = project.launch(&artifacts, executable);
@@ -90,7 +92,7 @@ fn compare(subcommand: Subcommand, line: &str, names: &[&str]) {
     }
     let ours = dumps(&fixture, names);
 
-    let config = project.cargo_for_tests(&With::default());
+    let config = project.cargo_for_tests(&BuildOverrides::default());
     let mut cargo = Command::new(config.get_program());
     for (name, value) in config.get_envs() {
         match value {
@@ -138,7 +140,9 @@ fn programs_for_a_target_are_started_through_its_runner() {
     let project = Project::load(Subcommand::Run, &words, &[]).unwrap();
     let scratch = tempfile::tempdir().unwrap();
     let log = scratch.path().join("log");
-    let artifacts = project.build(&With::default(), Output::Log(&log), scratch.path(), &Interrupt::default()).unwrap();
+    let artifacts = project
+        .build(&BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
+        .unwrap();
     let executable = project.executables(&artifacts).unwrap()[0];
     assert!(executable.path.starts_with(project.target_dir().join(&host)), "{executable:?}");
     let launch = project.launch(&artifacts, executable);

@@ -49,7 +49,7 @@ impl Package {
 
     /// The variable with what `bisect-rustc` is told about it.
     pub(crate) fn driver_variable(&self) -> String {
-        plan::variable(plan::DRIVER_PREFIX, &self.name, &self.version)
+        plan::variable(plan::BISECT_RUSTC_PREFIX, &self.name, &self.version)
     }
 
     /// `name version`

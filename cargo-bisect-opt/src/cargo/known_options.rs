@@ -38,12 +38,12 @@ const UNLISTED: [&str; 5] = ["--all", "--build-plan", "--out-dir", "-C", "-m"];
 
 /// The options of one of cargo's subcommands.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct KnownOptions {
     subcommand: Subcommand,
     listed: OnceLock<Option<BTreeSet<String>>>,
 }
 
-impl Known {
+impl KnownOptions {
     /// Those of this subcommand.
     pub(crate) fn of(subcommand: Subcommand) -> Self {
         Self { subcommand, listed: OnceLock::new() }
@@ -100,7 +100,7 @@ mod tests {
 
     fn first_unknown(subcommand: Subcommand, line: &str) -> Option<String> {
         let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-        Known::of(subcommand).first_unknown(&words)
+        KnownOptions::of(subcommand).first_unknown(&words)
     }
 
     #[test]

@@ -23,11 +23,12 @@ mod workspace;
 use arguments::Arguments;
 pub(crate) use arguments::Subcommand;
 use build::Build;
-pub(crate) use build::{Artifacts, Built, KEEP_GOING, Output};
+pub(crate) use build::{Artifacts, BuildOutput, Built, KEEP_GOING};
+pub(crate) use cargo_metadata::Edition;
 use config::Config;
 pub(crate) use executable::{Executable, Launch};
 use identity::BuiltFile;
-pub(crate) use project::{Project, With};
+pub(crate) use project::{BuildOverrides, Project};
 use slot_dirs::SlotDirs;
 use workspace::Workspace;
 pub(crate) use workspace::is_spec_of;
@@ -82,7 +83,7 @@ pub(crate) enum CargoError {
     Nothing(String),
     /// The toggles that the user asks for cannot be searched.
     #[error(transparent)]
-    Toggles(#[from] toggles::ChoiceError),
+    Toggles(#[from] toggles::ToggleError),
     /// Something cannot be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),

@@ -9,15 +9,15 @@ use std::{
 };
 
 use super::{
-    Arguments, Artifacts, Build, Built, CargoError, Config, Executable, Launch, Output, SlotDirs, Subcommand,
+    Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, Launch, SlotDirs, Subcommand,
     Workspace,
     build::Flags,
-    executable::Launcher,
+    executable::LaunchContext,
     graph::Package,
     profiles::Profiles,
     toggles::{self, Libraries, Toggle},
 };
-use crate::process::{self, Ending, Job, interrupt::Interrupt, owned_dir::OwnedDir};
+use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, owned_dir::OwnedDir};
 
 /// Listing the toggles takes no time; a program that does not come back is not listing them.
 const LISTING: Duration = Duration::from_secs(30);
@@ -44,7 +44,7 @@ pub(crate) struct Project {
 
 /// What one build has beyond the user's arguments.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct With {
+pub(crate) struct BuildOverrides {
     /// Variables, for the compiler to see.
     pub(crate) variables: BTreeMap<String, OsString>,
     /// Flags for the compiler.
@@ -160,8 +160,8 @@ impl Project {
     /// See [`Build::run`].
     pub(crate) fn build(
         &self,
-        with: &With,
-        output: Output<'_>,
+        with: &BuildOverrides,
+        output: BuildOutput<'_>,
         scratch: &Path,
         interrupt: &Interrupt,
     ) -> Result<Artifacts, CargoError> {
@@ -176,8 +176,8 @@ impl Project {
     pub(crate) fn build_in(
         &self,
         slot: usize,
-        with: &With,
-        output: Output<'_>,
+        with: &BuildOverrides,
+        output: BuildOutput<'_>,
         scratch: &Path,
         interrupt: &Interrupt,
     ) -> Result<Artifacts, CargoError> {
@@ -192,8 +192,8 @@ impl Project {
     pub(crate) fn attempt_in(
         &self,
         slot: usize,
-        with: &With,
-        output: Output<'_>,
+        with: &BuildOverrides,
+        output: BuildOutput<'_>,
         scratch: &Path,
         timeout: Option<Duration>,
         interrupt: &Interrupt,
@@ -204,10 +204,15 @@ impl Project {
 
     /// That a build failed, in words for the user.
     pub(crate) fn build_error(&self, built: &Built) -> CargoError {
-        built.to_error(self.prepare_build(Path::new(""), &With::default(), Output::Shown).describe())
+        built.to_error(self.prepare_build(Path::new(""), &BuildOverrides::default(), BuildOutput::Shown).describe())
     }
 
-    fn prepare_build<'a>(&'a self, target_dir: &'a Path, with: &'a With, output: Output<'a>) -> Build<'a> {
+    fn prepare_build<'a>(
+        &'a self,
+        target_dir: &'a Path,
+        with: &'a BuildOverrides,
+        output: BuildOutput<'a>,
+    ) -> Build<'a> {
         Build {
             config: &self.config,
             arguments: &self.arguments,
@@ -256,8 +261,12 @@ impl Project {
 
     /// How cargo would start an executable.
     pub(crate) fn launch(&self, artifacts: &Artifacts, executable: &Executable) -> Launch {
-        let launcher =
-            Launcher { config: &self.config, workspace: &self.workspace, artifacts, libdir: self.libdir.as_deref() };
+        let launcher = LaunchContext {
+            config: &self.config,
+            workspace: &self.workspace,
+            artifacts,
+            libdir: self.libdir.as_deref(),
+        };
         launcher.launch(executable, self.subcommand)
     }
 
@@ -298,8 +307,15 @@ impl Project {
             let arguments: &[OsString] = if executable.is_test { &["--list".into()] } else { &[] };
             let mut command = self.launch(artifacts, executable).command(arguments);
             command.env(toggles::VARIABLE, "1");
-            let job =
-                Job { command, timeout: Some(LISTING), log: &log, append: false, interrupt, reader: None, tail: LIST };
+            let job = ProcessSpec {
+                command,
+                timeout: Some(LISTING),
+                log: &log,
+                append: false,
+                interrupt,
+                reader: None,
+                tail: LIST,
+            };
             let finished = process::run(job)?;
             match finished.ending {
                 Ending::Interrupted => return Err(CargoError::Interrupted),
@@ -341,8 +357,8 @@ impl Project {
 #[cfg(test)]
 impl Project {
     /// Cargo as it is run for a build.
-    pub(crate) fn cargo_for_tests(&self, with: &With) -> std::process::Command {
-        self.prepare_build(&self.target_dir(), with, Output::Shown).command()
+    pub(crate) fn cargo_for_tests(&self, with: &BuildOverrides) -> std::process::Command {
+        self.prepare_build(&self.target_dir(), with, BuildOutput::Shown).command()
     }
 
     /// Where it builds.

@@ -13,7 +13,7 @@ use std::{
 
 use super::{
     CargoError,
-    clone_target_dir::{OF_ONE_SEARCH, SeedError, seed},
+    clone_target_dir::{CloneError, OF_ONE_SEARCH, seed},
     target_lock::{self, Lock},
 };
 use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
@@ -92,8 +92,8 @@ impl SlotDirs {
             fs_err::create_dir_all(&self.first)?;
             let _lock = self.lock_builds(interrupt)?;
             seed(&self.first, &path, &|| interrupt.requested()).map_err(|error| match error {
-                SeedError::Stopped => CargoError::Interrupted,
-                SeedError::Io(error) => CargoError::Io(error),
+                CloneError::Stopped => CargoError::Interrupted,
+                CloneError::Io(error) => CargoError::Io(error),
                 error => CargoError::Usage(error.to_string()),
             })?;
         }

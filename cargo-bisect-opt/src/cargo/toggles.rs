@@ -29,19 +29,19 @@ pub(crate) struct Toggle {
     pub(crate) name: String,
     /// What its changes are.
     #[serde(rename = "kind")]
-    pub(crate) key: Key,
+    pub(crate) key: ToggleKey,
     /// Where it is.
-    pub(crate) place: Place,
+    pub(crate) place: TogglePlace,
     /// What it does when nobody searches.
     pub(crate) default: String,
     /// What is known only of those that are decided while compiling.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) build: Option<BuildTime>,
+    pub(crate) build: Option<BuildTimeInfo>,
 }
 
 /// A place in the source, as the runtime names it; ordered as one reads.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Place {
+pub(crate) struct TogglePlace {
     file: String,
     line: u32,
     column: u32,
@@ -49,7 +49,7 @@ pub(crate) struct Place {
 
 /// A [`ChangeKind`] in the order and the words of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Key {
+pub(crate) enum ToggleKey {
     /// See [`ChangeKind::Site`].
     Site,
     /// See [`ChangeKind::Caller`].
@@ -62,7 +62,7 @@ pub(crate) enum Key {
 
 /// What the list says about a change that is decided while compiling.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub(crate) struct BuildTime {
+pub(crate) struct BuildTimeInfo {
     /// The change's ID.
     #[serde(serialize_with = "id")]
     pub(crate) id: ChangeId,
@@ -72,7 +72,7 @@ pub(crate) struct BuildTime {
     pub(crate) compiled_in: bool,
 }
 
-impl Place {
+impl TogglePlace {
     fn parse(text: &str) -> Option<Self> {
         let (rest, column) = text.rsplit_once(':')?;
         let (file, line) = rest.rsplit_once(':')?;
@@ -80,43 +80,43 @@ impl Place {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for TogglePlace {
     /// `file:line:column`
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
 }
 
-impl Serialize for Place {
+impl Serialize for TogglePlace {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl Key {
+impl ToggleKey {
     const ALL: [Self; 4] = [Self::Site, Self::Caller, Self::Stack, Self::Build];
 
     fn name(self) -> &'static str {
         match self {
-            Key::Site => "site",
-            Key::Caller => "caller",
-            Key::Stack => "stack",
-            Key::Build => "build",
+            ToggleKey::Site => "site",
+            ToggleKey::Caller => "caller",
+            ToggleKey::Stack => "stack",
+            ToggleKey::Build => "build",
         }
     }
 
     /// As the rest of the driver says it.
     pub(crate) fn kind(self) -> ChangeKind {
         match self {
-            Key::Site => ChangeKind::Site,
-            Key::Caller => ChangeKind::Caller,
-            Key::Stack => ChangeKind::Stack,
-            Key::Build => ChangeKind::Build,
+            ToggleKey::Site => ChangeKind::Site,
+            ToggleKey::Caller => ChangeKind::Caller,
+            ToggleKey::Stack => ChangeKind::Stack,
+            ToggleKey::Build => ChangeKind::Build,
         }
     }
 }
 
-impl Serialize for Key {
+impl Serialize for ToggleKey {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
     }
@@ -136,10 +136,10 @@ fn line(line: &str) -> Option<Toggle> {
     let mut columns = line.split('\t');
     let name = columns.next().filter(|name| !name.is_empty())?;
     let key = columns.next()?;
-    let key = Key::ALL.into_iter().find(|known| known.name() == key)?;
-    let place = Place::parse(columns.next()?)?;
+    let key = ToggleKey::ALL.into_iter().find(|known| known.name() == key)?;
+    let place = TogglePlace::parse(columns.next()?)?;
     let default = columns.next().filter(|default| ["on", "body"].contains(default))?;
-    let build = if key == Key::Build {
+    let build = if key == ToggleKey::Build {
         let id = u64::from_str_radix(columns.next()?.strip_prefix("0x")?, 16).ok()?;
         let package = columns.next().filter(|package| package.contains('@'))?.to_owned();
         let compiled_in = match columns.next()? {
@@ -147,7 +147,7 @@ fn line(line: &str) -> Option<Toggle> {
             "off" => false,
             _ => return None,
         };
-        Some(BuildTime { id: ChangeId(id), package, compiled_in })
+        Some(BuildTimeInfo { id: ChangeId(id), package, compiled_in })
     } else {
         None
     };
@@ -196,7 +196,7 @@ pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
 
 /// The toggles that are searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Choice {
+pub(crate) struct ToggleChoice {
     /// Their names; empty: all that are decided at run time.
     pub(crate) names: Vec<String>,
     /// Whether they are decided while compiling.
@@ -207,7 +207,7 @@ pub(crate) struct Choice {
 
 /// Why there is nothing to search.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ChoiceError {
+pub(crate) enum ToggleError {
     /// No program has any.
     #[error(
         "no toggle in any executable of this build\n\
@@ -238,10 +238,10 @@ pub(crate) enum ChoiceError {
     },
 }
 
-impl ChoiceError {
+impl ToggleError {
     /// Whether other words on the command line would help.
     pub(crate) fn is_usage(&self) -> bool {
-        !matches!(self, ChoiceError::NoToggles)
+        !matches!(self, ToggleError::NoToggles)
     }
 }
 
@@ -256,8 +256,8 @@ fn quoted(names: &[String]) -> String {
 /// Chooses what to search: the toggles that the user names, else all that are decided at run time, else all others.
 ///
 /// # Errors
-/// See [`ChoiceError`].
-pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Choice, ChoiceError> {
+/// See [`ToggleError`].
+pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<ToggleChoice, ToggleError> {
     let (build, runtime): (Vec<_>, Vec<_>) = toggles.iter().partition(|toggle| toggle.build.is_some());
     let names = |toggles: &[&Toggle]| {
         let names: BTreeSet<_> = toggles.iter().map(|toggle| toggle.name.clone()).collect();
@@ -265,23 +265,23 @@ pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Ch
     };
     let (build, runtime) = (names(&build), names(&runtime));
     if toggles.is_empty() {
-        return Err(ChoiceError::NoToggles);
+        return Err(ToggleError::NoToggles);
     }
     if wanted.is_empty() {
         return Ok(if runtime.is_empty() {
-            Choice { names: build, build_time: true, note: None }
+            ToggleChoice { names: build, build_time: true, note: None }
         } else {
             let note = (!build.is_empty()).then(|| {
                 format!("not searched, because decided while compiling (name them with --toggle): {}", quoted(&build))
             });
-            Choice { names: Vec::new(), build_time: false, note }
+            ToggleChoice { names: Vec::new(), build_time: false, note }
         });
     }
     let unknown = wanted.iter().find(|name| !build.contains(name) && !runtime.contains(name));
     if let Some(name) = unknown {
         let all: BTreeSet<_> = build.into_iter().chain(runtime).collect();
         let nearest = nearest(name, all.iter().cloned());
-        return Err(ChoiceError::Unknown { name: name.clone(), nearest, all: all.into_iter().collect() });
+        return Err(ToggleError::Unknown { name: name.clone(), nearest, all: all.into_iter().collect() });
     }
     let mut names = Vec::new();
     for name in wanted {
@@ -292,21 +292,21 @@ pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<Ch
     let chosen = |kind: &[String]| names.iter().filter(|name| kind.contains(name)).cloned().collect::<Vec<_>>();
     let (chosen_build, chosen_runtime) = (chosen(&build), chosen(&runtime));
     if !chosen_build.is_empty() && !chosen_runtime.is_empty() {
-        return Err(ChoiceError::Mixed { runtime: chosen_runtime, build_time: chosen_build });
+        return Err(ToggleError::Mixed { runtime: chosen_runtime, build_time: chosen_build });
     }
-    Ok(Choice { build_time: !chosen_build.is_empty(), names, note: None })
+    Ok(ToggleChoice { build_time: !chosen_build.is_empty(), names, note: None })
 }
 
 /// The toggles as a table for people.
-pub(crate) struct Table<'a>(pub(crate) &'a BTreeSet<Toggle>);
+pub(crate) struct ToggleTable<'a>(pub(crate) &'a BTreeSet<Toggle>);
 
-impl fmt::Debug for Table<'_> {
+impl fmt::Debug for ToggleTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl fmt::Display for Table<'_> {
+impl fmt::Display for ToggleTable<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let header = ["NAME", "KIND", "PLACE", "DEFAULT"].map(str::to_owned);
         let mut rows = vec![header];

@@ -23,9 +23,9 @@ fn wanted(names: &[&str]) -> Vec<String> {
 #[test]
 fn a_list_is_read() {
     let toggles = Vec::from_iter(parse(LIST.as_bytes()));
-    let fast = BuildTime { id: ChangeId(0xaaaa), package: "deep@1.2.0".into(), compiled_in: false };
+    let fast = BuildTimeInfo { id: ChangeId(0xaaaa), package: "deep@1.2.0".into(), compiled_in: false };
     assert_eq!(toggles.len(), 3);
-    assert_eq!((toggles[0].name.as_str(), toggles[0].key, &toggles[0].build), ("fast", Key::Build, &Some(fast)));
+    assert_eq!((toggles[0].name.as_str(), toggles[0].key, &toggles[0].build), ("fast", ToggleKey::Build, &Some(fast)));
     assert_eq!((toggles[1].place.to_string(), toggles[1].default.as_str()), ("src/lib.rs:12:1".to_owned(), "on"));
     assert_eq!((toggles[2].key.kind(), toggles[2].default.as_str()), (ChangeKind::Caller, "body"));
 }
@@ -83,11 +83,11 @@ fn a_program_has_toggles_by_itself_or_through_a_library() {
 fn those_decided_at_run_time_come_first() {
     let both = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
     let note = "not searched, because decided while compiling (name them with --toggle): `b`";
-    let expected = Choice { names: Vec::new(), build_time: false, note: Some(note.into()) };
+    let expected = ToggleChoice { names: Vec::new(), build_time: false, note: Some(note.into()) };
     assert_eq!(choose(&both, &[]), Ok(expected));
     let build = list(&[("b", "build"), ("a", "build")]);
-    assert_eq!(choose(&build, &[]), Ok(Choice { names: wanted(&["a", "b"]), build_time: true, note: None }));
-    assert_eq!(choose(&BTreeSet::new(), &[]), Err(ChoiceError::NoToggles));
+    assert_eq!(choose(&build, &[]), Ok(ToggleChoice { names: wanted(&["a", "b"]), build_time: true, note: None }));
+    assert_eq!(choose(&BTreeSet::new(), &[]), Err(ToggleError::NoToggles));
 }
 
 #[test]
@@ -96,14 +96,14 @@ fn toggles_are_chosen_by_name() {
     let choice = |names: &[&str]| choose(&toggles, &wanted(names)).map(|choice| (choice.names, choice.build_time));
     assert_eq!(choice(&["c", "a", "c"]), Ok((wanted(&["c", "a"]), false)));
     assert_eq!(choice(&["b"]), Ok((wanted(&["b"]), true)));
-    let mixed = ChoiceError::Mixed { runtime: wanted(&["a"]), build_time: wanted(&["b"]) };
+    let mixed = ToggleError::Mixed { runtime: wanted(&["a"]), build_time: wanted(&["b"]) };
     assert_eq!(choice(&["a", "b"]), Err(mixed));
 }
 
 #[test]
 fn one_name_for_both_kinds_cannot_be_searched() {
     let toggles = list(&[("a", "site"), ("a", "build")]);
-    assert!(matches!(choose(&toggles, &wanted(&["a"])), Err(ChoiceError::Mixed { .. })));
+    assert!(matches!(choose(&toggles, &wanted(&["a"])), Err(ToggleError::Mixed { .. })));
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn the_table() {
         newtimer  caller  src/time.rs:4:1  body
     "
     ]
-    .assert_eq(&Table(&parse(LIST.as_bytes())).to_string());
+    .assert_eq(&ToggleTable(&parse(LIST.as_bytes())).to_string());
 }
 
 #[test]

@@ -29,7 +29,7 @@ use crate::{
     },
     cargo::{CargoError, Project, graph::Package},
     compiler::{
-        bisect_rustc::{self, DriverError},
+        bisect_rustc::{self, BisectRustcError},
         plan::CounterKind,
     },
     lab::{Lab, Searched},
@@ -66,7 +66,7 @@ pub(crate) enum DrillError {
     Settings(#[from] SettingsError),
     /// The `bisect-rustc` that was named cannot be used.
     #[error(transparent)]
-    Driver(#[from] DriverError),
+    Driver(#[from] BisectRustcError),
     /// What is to be built cannot be.
     #[error(transparent)]
     Cargo(#[from] CargoError),
@@ -189,7 +189,7 @@ impl Drill {
         format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
     }
 
-    fn driver(&self) -> Result<PathBuf, DriverError> {
+    fn driver(&self) -> Result<PathBuf, BisectRustcError> {
         bisect_rustc::find(self.driver.as_deref(), &self.project.rustc_version())
     }
 }

@@ -14,7 +14,6 @@ use bisect_core::{
     ChangeId,
     search::{Outcome, Question, Reason, Unusable, Verdict},
 };
-use cargo_metadata::Edition;
 
 use crate::{
     axes::{
@@ -22,8 +21,8 @@ use crate::{
         contrast::Contrast,
         gated::{Gated, Gates},
     },
-    cargo::{CargoError, Project, graph::Package},
-    compiler::bisect_rustc::{self, DriverError},
+    cargo::{CargoError, Edition, Project, graph::Package},
+    compiler::bisect_rustc::{self, BisectRustcError},
     lab::{Lab, Searched},
     output::{events::Event, exit_status::Exit},
     run::cause::Cause,
@@ -45,7 +44,7 @@ pub(crate) struct Editions {
 pub(crate) enum EditionError {
     /// There is no compiler that could do it.
     #[error("expressions cannot be searched: {0}")]
-    Driver(#[from] DriverError),
+    Driver(#[from] BisectRustcError),
     /// What is to be built cannot be.
     #[error(transparent)]
     Cargo(#[from] CargoError),

@@ -2,7 +2,6 @@
 
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use cargo_metadata::Edition;
 use clap::{
     ArgAction, ArgGroup, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, error::ErrorKind,
 };
@@ -11,7 +10,7 @@ use regex::bytes::Regex;
 use super::edition;
 use crate::{
     axes::Depth,
-    cargo::{Subcommand as CargoSubcommand, known_options::Known},
+    cargo::{Edition, Subcommand as CargoSubcommand, known_options::KnownOptions},
     output::exit_status,
     process::launcher::Launcher,
     run::{repetition::Repetition, seed::Seed},
@@ -356,7 +355,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
 
 /// Refuses an option that neither `command` nor cargo knows: it is a slip.
 fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString]) -> Result<(), clap::Error> {
-    let known = Known::of(subcommand);
+    let known = KnownOptions::of(subcommand);
     let Some(option) = known.first_unknown(words) else { return Ok(()) };
     let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
     let meant = option.strip_prefix("--").and_then(|_| nearest(&option, ours.chain(known.options())));

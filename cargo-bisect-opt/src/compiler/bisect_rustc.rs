@@ -17,7 +17,7 @@ pub(crate) const WITHOUT_MODULE_PASSES: &str =
 
 /// Why there is none, in words that say what to do.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum DriverError {
+pub(crate) enum BisectRustcError {
     /// It is nowhere.
     #[error("there is no bisect-rustc. {}", advice(.0))]
     Missing(String),
@@ -55,10 +55,10 @@ fn advice(rustc: &str) -> String {
     format!("To get it: {install}{switch}")
 }
 
-impl DriverError {
+impl BisectRustcError {
     /// Whether what the user named cannot be used, rather than that nothing was found.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, DriverError::Unusable { .. })
+        matches!(self, BisectRustcError::Unusable { .. })
     }
 }
 
@@ -67,13 +67,13 @@ impl DriverError {
 ///
 /// # Errors
 /// If there is none, or none that can take this compiler's place.
-pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, DriverError> {
+pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, BisectRustcError> {
     let version = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let from_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     let Some(path) = named.map(Path::to_owned).or_else(from_environment).or_else(beside) else {
-        return Err(DriverError::Missing(version(rustc)));
+        return Err(BisectRustcError::Missing(version(rustc)));
     };
-    let unusable = |why: String| DriverError::Unusable { path: path.clone(), why };
+    let unusable = |why: String| BisectRustcError::Unusable { path: path.clone(), why };
     // Cargo runs it elsewhere.
     let path = std::path::absolute(&path).map_err(|error| unusable(error.to_string()))?;
     let output = Command::new(&path).arg("-vV").output().map_err(|error| unusable(error.to_string()))?;
@@ -85,7 +85,7 @@ pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, DriverE
     if said.trim() == rustc.trim() {
         return Ok(path);
     }
-    Err(DriverError::Mismatch { driver: version(&said), rustc: version(rustc), path })
+    Err(BisectRustcError::Mismatch { driver: version(&said), rustc: version(rustc), path })
 }
 
 fn beside() -> Option<PathBuf> {

@@ -19,7 +19,7 @@ use crate::process::remove_tree::remove_tree;
 
 /// What a crate was made from, and where what was made of it is kept.
 #[derive(Debug)]
-pub(crate) struct Reuse {
+pub(crate) struct CachedUnit {
     outputs: Vec<PathBuf>,
     kept: PathBuf,
     /// Where it is noted what it was made from, for what is linked with it.
@@ -28,7 +28,7 @@ pub(crate) struct Reuse {
     made_from: u64,
 }
 
-impl Reuse {
+impl CachedUnit {
     /// Of a unit that is compiled with these arguments and these values of the variables that count, and of which something is
     /// said in the file `told`, which is kept with it; `None` if it makes
     /// anything but a library for Rust or a program, or if one of the crates that it is compiled with cannot be read. `keep`
@@ -156,9 +156,9 @@ fn externs(words: &[OsString]) -> impl Iterator<Item = PathBuf> {
 mod tests {
     use super::*;
 
-    struct Bench(tempfile::TempDir);
+    struct CacheBench(tempfile::TempDir);
 
-    impl Bench {
+    impl CacheBench {
         fn new() -> Self {
             let bench = Self(tempfile::tempdir().unwrap());
             bench.write("libb.rmeta", "b");
@@ -177,14 +177,14 @@ mod tests {
             fs_err::read_to_string(self.at(name)).unwrap()
         }
 
-        fn reuse(&self, name: &str, kind: &str, dependency: &str, value: &str) -> Option<Reuse> {
+        fn reuse(&self, name: &str, kind: &str, dependency: &str, value: &str) -> Option<CachedUnit> {
             let (out, dependency) = (self.0.path().display(), self.at(dependency));
             let line = format!(
                 "--crate-name {name} --crate-type {kind} -C extra-filename=-1 --out-dir {out} --extern x={}",
                 dependency.display()
             );
             let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-            Reuse::of(&self.at("keep"), &Unit::of(&words).unwrap(), &words, [value, ""], None)
+            CachedUnit::of(&self.at("keep"), &Unit::of(&words).unwrap(), &words, [value, ""], None)
         }
 
         /// Makes it, or puts it back; whether it was made.
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn what_was_made_from_the_same_is_put_back() {
-        let bench = Bench::new();
+        let bench = CacheBench::new();
         assert!(bench.reuse("a", "lib", "libc.rmeta", "").is_none(), "c is not there");
         assert!(bench.reuse("a", "cdylib", "libb.rmeta", "").is_none());
         assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "1"));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn what_was_made_from_an_older_source_is_not_put_back() {
-        let bench = Bench::new();
+        let bench = CacheBench::new();
         bench.write("a source.rs", "1");
         let text =
             format!("out.d: {}\n\n# env-dep:X\n", bench.at("a source.rs").display().to_string().replace(' ', "\\ "));
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_is_not_all_there_is_not_kept() {
-        let bench = Bench::new();
+        let bench = CacheBench::new();
         let reuse = bench.reuse("a", "lib", "libb.rmeta", "").unwrap();
         bench.write("liba-1.rlib", "1");
         reuse.keep().unwrap();
@@ -242,7 +242,7 @@ mod tests {
 
     #[test]
     fn what_is_linked_is_linked_again_if_anything_in_it_is_another() {
-        let bench = Bench::new();
+        let bench = CacheBench::new();
         let make = |value| {
             // Its metadata is the same whatever LLVM does.
             let _ = bench.make("deep", "lib", "libb.rmeta", value, "deep");
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn what_depends_on_a_crate_may_be_compiled_before_that_is_finished() {
-        let bench = Bench::new();
+        let bench = CacheBench::new();
         for (value, is_new) in [("limit 1", true), ("limit 2", true), ("limit 1", cfg!(not(target_os = "linux")))] {
             let deep = bench.reuse("deep", "lib", "libb.rmeta", value).unwrap();
             let was_kept = deep.restore().unwrap();

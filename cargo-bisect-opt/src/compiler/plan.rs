@@ -17,7 +17,7 @@ use super::unit::Unit;
 /// What the name of a package's variable begins with.
 pub(crate) const PREFIX: &str = "BISECT_CODEGEN_";
 /// The same of the variable that `bisect-rustc` reads.
-pub(crate) const DRIVER_PREFIX: &str = "BISECT_RUSTC_";
+pub(crate) const BISECT_RUSTC_PREFIX: &str = "BISECT_RUSTC_";
 
 /// How the crates of one package are compiled, beyond what cargo says. The default, nothing, is told by no variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub(crate) struct Plan {
     pub(crate) flags: Vec<String>,
     /// The compiler that takes rustc's place.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) driver: Option<PathBuf>,
+    pub(crate) bisect_rustc: Option<PathBuf>,
     /// Flags among them are unstable.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unstable: bool,
@@ -90,7 +90,7 @@ pub(crate) fn variable(prefix: &str, name: &str, version: &str) -> String {
 }
 
 /// Where what the compiler says about a package, told so, is kept beside what it made: a directory with a file for each
-/// unit. `values` are those of the variables with [`PREFIX`] and [`DRIVER_PREFIX`].
+/// unit. `values` are those of the variables with [`PREFIX`] and [`BISECT_RUSTC_PREFIX`].
 pub(crate) fn told(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
     let hash = ChangeId::of(&values.map(Field::Str)).0;
     store.join(variable).join(format!("{hash:016x}"))
@@ -181,7 +181,7 @@ mod tests {
             flags: vec!["-C".to_owned(), "a\\b \"c\"".to_owned()],
             unstable: true,
             left_out: vec!["gvn".to_owned()],
-            driver: Some("/x y/bisect-rustc".into()),
+            bisect_rustc: Some("/x y/bisect-rustc".into()),
             counter: Some(Counter { of: CounterKind::Llvm, limits: [("lib".to_owned(), 7)].into(), lists: false }),
         };
         assert_eq!(serde_json::from_str::<Plan>(&plan.value().unwrap()).unwrap(), plan);

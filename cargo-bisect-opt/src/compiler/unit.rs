@@ -4,7 +4,7 @@ use std::{ffi::OsString, path::PathBuf};
 
 /// What is made of a crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum UnitKind {
     /// A library for other crates.
     Library,
     /// Something to be run.
@@ -20,7 +20,7 @@ pub(crate) struct Unit {
     pub(crate) name: String,
     /// A build script or a procedural macro.
     pub(crate) runs_while_compiling: bool,
-    kind: Kind,
+    kind: UnitKind,
     /// Where it is written to.
     pub(crate) directory: PathBuf,
     /// What the names of its files begin with.
@@ -51,10 +51,10 @@ impl Unit {
         };
         Some(Self {
             kind: match kind.as_str() {
-                _ if is_test => Kind::Program,
-                "bin" => Kind::Program,
-                "lib" | "rlib" => Kind::Library,
-                _ => Kind::Other,
+                _ if is_test => UnitKind::Program,
+                "bin" => UnitKind::Program,
+                "lib" | "rlib" => UnitKind::Library,
+                _ => UnitKind::Other,
             },
             runs_while_compiling: kind == "proc-macro" || kind == "bin" && name.starts_with("build_script_"),
             directory: value("--out-dir").unwrap_or_default().into(),
@@ -68,15 +68,17 @@ impl Unit {
     pub(crate) fn outputs(&self) -> Option<Vec<PathBuf>> {
         let of_library = |extension| self.directory.join(format!("lib{}.{extension}", self.stem));
         match self.kind {
-            Kind::Library => Some(vec![of_library("rmeta"), of_library("rlib"), self.dep_info()]),
-            Kind::Program if cfg!(target_os = "linux") => Some(vec![self.directory.join(&self.stem), self.dep_info()]),
-            Kind::Program | Kind::Other => None,
+            UnitKind::Library => Some(vec![of_library("rmeta"), of_library("rlib"), self.dep_info()]),
+            UnitKind::Program if cfg!(target_os = "linux") => {
+                Some(vec![self.directory.join(&self.stem), self.dep_info()])
+            }
+            UnitKind::Program | UnitKind::Other => None,
         }
     }
 
     /// Whether all that it depends on is in it.
     pub(crate) fn is_linked(&self) -> bool {
-        self.kind == Kind::Program
+        self.kind == UnitKind::Program
     }
 
     /// What rustc says that it depends on.

@@ -15,13 +15,13 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use super::{
-    cache::{Reuse, create_parent},
+    cache::{CachedUnit, create_parent},
     passes,
     plan::{self, Counter, Plan},
     unit::Unit,
 };
 
-/// The variable that makes this executable a wrapper, with a [`Session`] as its value.
+/// The variable that makes this executable a wrapper, with a [`WrapperConfig`] as its value.
 pub(crate) const VARIABLE: &str = "BISECT_OPT_WRAPPER";
 
 /// The variable that says where is kept what the compiler says: beside what it makes.
@@ -29,7 +29,7 @@ pub(crate) const STORE: &str = "BISECT_OPT_STORE";
 
 /// What is the same for all crates of a search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Session {
+pub(crate) struct WrapperConfig {
     /// The user's own wrapper.
     pub(crate) inner: Option<PathBuf>,
     /// A line is appended to this file for each crate that is compiled.
@@ -47,7 +47,7 @@ pub(crate) fn main() -> Option<ExitCode> {
     let words: Vec<_> = words.collect();
     let result = serde_json::from_str(&session)
         .map_err(io::Error::from)
-        .and_then(|session: Session| compile(&session, &rustc, &words));
+        .and_then(|session: WrapperConfig| compile(&session, &rustc, &words));
     Some(match result {
         Ok(code) => code,
         Err(error) => {
@@ -67,7 +67,7 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     code.map_or(ExitCode::from(101), ExitCode::from)
 }
 
-fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Result<ExitCode> {
+fn compile(session: &WrapperConfig, rustc: &OsString, words: &[OsString]) -> io::Result<ExitCode> {
     let starts = |program: &OsString| {
         let mut command = Command::new(program);
         // Whatever is started from here is no wrapper any more.
@@ -100,22 +100,23 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
     }
     let variable = plan::variable(plan::PREFIX, &name, &version);
     let value = env::var(&variable).ok();
-    let of_driver = env::var(plan::variable(plan::DRIVER_PREFIX, &name, &version)).unwrap_or_default();
+    let of_driver = env::var(plan::variable(plan::BISECT_RUSTC_PREFIX, &name, &version)).unwrap_or_default();
     let values = [value.as_deref().unwrap_or_default(), &of_driver];
     let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
     let told = env::var_os(STORE).map(|store| plan::told(Path::new(&store), &variable, values));
     let file = |directory: &Path| directory.join(unit.file_name());
     // Of the driver, while it compiles and when it has.
-    let reports = plan.driver.as_ref().and(told.as_deref()).map(|told| (file(&plan::unfinished(told)), file(told)));
+    let reports =
+        plan.bisect_rustc.as_ref().and(told.as_deref()).map(|told| (file(&plan::unfinished(told)), file(told)));
     let kept = reports.as_ref().map(|(_, finished)| finished.as_path());
-    let reuse = session.keep.as_ref().and_then(|keep| Reuse::of(keep, &unit, words, values, kept));
+    let reuse = session.keep.as_ref().and_then(|keep| CachedUnit::of(keep, &unit, words, values, kept));
     if let Some(reuse) = &reuse
         && reuse.restore()?
     {
         return Ok(ExitCode::SUCCESS);
     }
     count_it()?;
-    let mut command = match &plan.driver {
+    let mut command = match &plan.bisect_rustc {
         // It may not be what the user's wrapper is made for.
         Some(driver) => starts(&driver.clone().into_os_string()),
         None => by_inner(),
@@ -145,7 +146,7 @@ fn compile(session: &Session, rustc: &OsString, words: &[OsString]) -> io::Resul
             create_parent(finished)?;
             fs_err::rename(unfinished, finished)?;
         }
-        reuse.iter().try_for_each(Reuse::keep)?;
+        reuse.iter().try_for_each(CachedUnit::keep)?;
     }
     Ok(exit_code(status))
 }

@@ -121,7 +121,7 @@ impl<K: Ord + Clone> Calibration<K> {
         if let Some(environment) = cause.environment() {
             return self.is_made_by_changes(key, environment);
         }
-        self.ends.is_empty() || cause.is_untold() || self.of(key).any(|known| known.is_like(cause))
+        self.ends.is_empty() || cause.is_unknown() || self.of(key).any(|known| known.is_like(cause))
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
         }
         let fits: Vec<_> = (1..=3).filter(|&line| calibration.fits(&'t', &cause(line))).collect();
         assert_eq!(fits, fitting, "{runs:?}");
-        assert!(calibration.fits(&'t', &Cause::UNTOLD));
+        assert!(calibration.fits(&'t', &Cause::UNKNOWN));
         assert_eq!(calibration.fits(&'u', &cause(1)), runs.is_empty(), "what never failed");
     }
 

@@ -17,7 +17,7 @@ use super::{
     terminal::Terminal,
 };
 use crate::{
-    cargo::toggles::{Table, Toggle},
+    cargo::toggles::{Toggle, ToggleTable},
     report::{kind::ChangeKind, text::Frame},
     units::{listed, plural, seconds},
 };
@@ -452,7 +452,7 @@ impl Sink for Results {
 pub(crate) fn list(toggles: &BTreeSet<Toggle>, json: bool) -> io::Result<()> {
     let mut out = Terminal::new(anstream::stdout().lock());
     if !json {
-        return write!(out, "{}", Table(toggles));
+        return write!(out, "{}", ToggleTable(toggles));
     }
     for toggle in toggles {
         serde_json::to_writer(&mut out, toggle)?;

@@ -15,10 +15,10 @@ use std::{
 ///
 /// The first Ctrl-C asks for an orderly end; the second says that the user will not wait for it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interrupt(Arc<State>);
+pub(crate) struct Interrupt(Arc<InterruptState>);
 
 #[derive(Default)]
-struct State {
+struct InterruptState {
     count: AtomicU8,
     wakers: Mutex<Wakers>,
 }
@@ -81,9 +81,9 @@ impl Interrupt {
     }
 }
 
-impl fmt::Debug for State {
+impl fmt::Debug for InterruptState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("State").field("count", &self.count).finish_non_exhaustive()
+        f.debug_struct("InterruptState").field("count", &self.count).finish_non_exhaustive()
     }
 }
 

@@ -29,11 +29,11 @@ use capture::Capture;
 use interrupt::Interrupt;
 pub(crate) use spawn_error::SpawnError;
 #[cfg(unix)]
-use unix::Tree;
+use unix::ProcessTree;
 #[cfg(unix)]
 pub(crate) use unix::guard;
 #[cfg(windows)]
-use windows::Tree;
+use windows::ProcessTree;
 
 /// How long processes may take to end when they are asked to, before they are killed.
 #[cfg(unix)]
@@ -52,7 +52,7 @@ pub(crate) trait ReadAlong: fmt::Debug {
 
 /// A process to run.
 #[derive(Debug)]
-pub(crate) struct Job<'a> {
+pub(crate) struct ProcessSpec<'a> {
     /// The program, its arguments, environment and directory. Its standard streams are set by [`run`]: no input, and
     /// both outputs in one pipe, so that they stay in order.
     pub(crate) command: Command,
@@ -101,7 +101,7 @@ pub(crate) enum Ending {
 ///
 /// # Errors
 /// If it cannot be started, or its output cannot be read. No process is left behind then either.
-pub(crate) fn run(job: Job<'_>) -> Result<Finished, SpawnError> {
+pub(crate) fn run(job: ProcessSpec<'_>) -> Result<Finished, SpawnError> {
     run_with(job, None)
 }
 
@@ -109,11 +109,11 @@ pub(crate) fn run(job: Job<'_>) -> Result<Finished, SpawnError> {
 ///
 /// # Errors
 /// As [`run`].
-pub(crate) fn run_beside(job: Job<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
+pub(crate) fn run_beside(job: ProcessSpec<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
     run_with(job, Some(stderr))
 }
 
-fn run_with(job: Job<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
+fn run_with(job: ProcessSpec<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
     let mut capture = Capture::new(job.log, job.append, job.tail, job.reader);
     let failed = SpawnError::of(&job.command);
     let run = || {
@@ -139,7 +139,7 @@ fn follow(
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(stderr.unwrap_or_else(|| writer.into()));
     let started = Instant::now();
     // With the command go our writing ends of the pipe; else the reading end would never come to an end.
-    let tree = Tree::spawn(command)?;
+    let tree = ProcessTree::spawn(command)?;
     tree.follow(reader, started, timeout, interrupt, capture)
 }
 

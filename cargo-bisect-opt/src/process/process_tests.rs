@@ -15,13 +15,13 @@ use rustix::process::{Pid, Signal, getpid, kill_process};
 use super::*;
 
 /// A directory for scripts to run in.
-struct Place {
+struct TestBench {
     dir: tempfile::TempDir,
     log: PathBuf,
     interrupt: Interrupt,
 }
 
-impl Place {
+impl TestBench {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         Self { log: dir.path().join("log"), dir, interrupt: Interrupt::default() }
@@ -43,8 +43,12 @@ impl Place {
         command
     }
 
-    fn run_with<'a>(&'a self, command: Command, change: impl FnOnce(&mut Job<'a>)) -> Result<Finished, SpawnError> {
-        let mut job = Job {
+    fn run_with<'a>(
+        &'a self,
+        command: Command,
+        change: impl FnOnce(&mut ProcessSpec<'a>),
+    ) -> Result<Finished, SpawnError> {
+        let mut job = ProcessSpec {
             command,
             timeout: None,
             log: &self.log,
@@ -115,7 +119,7 @@ const STUBBORN: &str = r#"
 
 #[test]
 fn output_status_and_no_input() {
-    let place = Place::new();
+    let place = TestBench::new();
     let finished = place.run("cat; echo 1; echo 2 >&2; echo 3; printf 4 >&2; exit 3");
     assert_eq!(finished.output, b"1\n2\n3\n4");
     assert_eq!(place.log(), finished.output);
@@ -127,7 +131,7 @@ fn output_status_and_no_input() {
 
 #[test]
 fn the_log_is_new_or_goes_on() {
-    let place = Place::new();
+    let place = TestBench::new();
     place.run("echo 1; echo 1");
     place.run("echo 2");
     place.run_with(place.sh("echo 3"), |job| job.append = true).unwrap();
@@ -138,7 +142,7 @@ fn the_log_is_new_or_goes_on() {
 fn a_timeout_ends_whatever_was_started() {
     // A machine may be too slow for a script to come so far in time.
     let tried = (8..20).find_map(|exponent| {
-        let place = Place::new();
+        let place = TestBench::new();
         let timeout = Duration::from_millis(1 << exponent);
         let finished = place.run_with(place.sh(STUBBORN), |job| job.timeout = Some(timeout)).unwrap();
         assert_eq!(finished.ending, Ending::TimedOut);
@@ -152,7 +156,7 @@ fn a_timeout_ends_whatever_was_started() {
 
 #[test]
 fn an_interrupt_ends_whatever_was_started() {
-    let place = Place::new();
+    let place = TestBench::new();
     let finished = place.interrupted(STUBBORN, &[4]);
     assert_eq!(finished.ending, Ending::Interrupted);
     let left: Vec<_> = place.pids("pids").into_iter().filter(|&pid| exists(pid)).collect();
@@ -161,7 +165,7 @@ fn an_interrupt_ends_whatever_was_started() {
 
 #[test]
 fn who_is_asked_to_end_may_clean_up() {
-    let place = Place::new();
+    let place = TestBench::new();
     // Not waiting for another process: a shell forgets a signal that comes while it starts one.
     let script = "trap 'echo cleaned up; exit' TERM; echo $$ > pids; while :; do :; done";
     assert_eq!(place.interrupted(script, &[1]).output, b"cleaned up\n");
@@ -169,7 +173,7 @@ fn who_is_asked_to_end_may_clean_up() {
 
 #[test]
 fn the_second_interrupt_ends_who_takes_long_to_clean_up() {
-    let place = Place::new();
+    let place = TestBench::new();
     let script = "trap 'echo $$ >> pids; while :; do :; done' TERM; echo $$ > pids; while :; do :; done";
     assert_eq!(place.interrupted(script, &[1, 2]).ending, Ending::Interrupted);
     let [pid, _] = place.pids("pids")[..] else { panic!("it was asked") };
@@ -178,7 +182,7 @@ fn the_second_interrupt_ends_who_takes_long_to_clean_up() {
 
 #[test]
 fn nothing_starts_after_an_interrupt() {
-    let place = Place::new();
+    let place = TestBench::new();
     place.interrupt.raise();
     assert_eq!(place.run("echo > started").ending, Ending::Interrupted);
     assert!(!place.path("started").exists());
@@ -186,7 +190,7 @@ fn nothing_starts_after_an_interrupt() {
 
 #[test]
 fn who_is_left_in_the_group_is_ended() {
-    let place = Place::new();
+    let place = TestBench::new();
     let script = r#"
         sh -c 'echo $$ >> pids; exec sleep 1000' &
         sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1000; done' &
@@ -202,7 +206,7 @@ fn who_is_left_in_the_group_is_ended() {
 
 #[test]
 fn a_daemon_neither_stops_us_nor_is_stopped() {
-    let place = Place::new();
+    let place = TestBench::new();
     // It keeps our pipe open.
     let script = "setsid sh -c 'echo $$ > pids; exec sleep 1000' & until [ -s pids ]; do :; done; echo done";
     let finished = place.run(script);
@@ -218,7 +222,7 @@ fn a_daemon_neither_stops_us_nor_is_stopped() {
 
 #[test]
 fn a_daemon_that_never_stops_to_write_does_not_stop_us() {
-    let place = Place::new();
+    let place = TestBench::new();
     let finished = place.run("setsid sh -c 'echo $$ > pids; exec yes' & until [ -s pids ]; do :; done");
     assert!(matches!(finished.ending, Ending::Exited(_)));
     // Nobody reads it now, which ends it.
@@ -227,7 +231,7 @@ fn a_daemon_that_never_stops_to_write_does_not_stop_us() {
 
 #[test]
 fn no_zombies() {
-    let place = Place::new();
+    let place = TestBench::new();
     // Their parents exit before they do, or do not wait for them.
     let script = r"
         for i in 1 2 3 4 5 6 7 8; do (sh -c 'echo $$ >> pids' &); done
@@ -250,7 +254,7 @@ fn runs_in_many_threads_do_not_disturb_each_other() {
     thread::scope(|scope| {
         for thread in 0..8 {
             scope.spawn(move || {
-                let place = Place::new();
+                let place = TestBench::new();
                 for run in 0..25 {
                     let code = (thread * 25 + run) % 256;
                     let finished = place.run(&format!("(true &); echo {code}; exit {code}"));
@@ -261,9 +265,9 @@ fn runs_in_many_threads_do_not_disturb_each_other() {
             });
         }
         // A timeout in one of them concerns no one else's daemons.
-        let place = Place::new();
+        let place = TestBench::new();
         place.run("setsid sh -c 'echo $$ > pids; exec sleep 1000' > /dev/null 2>&1 & until [ -s pids ]; do :; done");
-        let other = Place::new();
+        let other = TestBench::new();
         let finished = other.interrupted(STUBBORN, &[4, 4]);
         assert_eq!(finished.ending, Ending::Interrupted);
         let [daemon] = place.pids("pids")[..] else { panic!("one daemon") };
@@ -282,7 +286,7 @@ fn runs_in_many_threads_do_not_disturb_each_other() {
 
 #[test]
 fn any_amount_of_output_in_bounded_memory() {
-    let place = Place::new();
+    let place = TestBench::new();
     let mut reports = crate::report::scan::Reports::new(false);
     let script = "echo first; yes | head -c 200000000; echo '[bisect-match 0x5]'; echo last";
     let mut scanner = reports.scanner();
@@ -301,7 +305,7 @@ fn any_amount_of_output_in_bounded_memory() {
 
 #[test]
 fn output_need_not_be_text() {
-    let place = Place::new();
+    let place = TestBench::new();
     let mut reports = crate::report::scan::Reports::new(true);
     let command = place.sh(r"printf '\377\000 [bisect-match 0x1] \376\n[bisect-match 0x\3772]\n'");
     let mut scanner = reports.scanner();
@@ -312,7 +316,7 @@ fn output_need_not_be_text() {
 }
 
 /// The error of a program that does not start, and its text.
-fn refused(place: &Place, program: &str) -> (SpawnError, String) {
+fn refused(place: &TestBench, program: &str) -> (SpawnError, String) {
     let error = place.run_with(place.command(place.path(program)), |_| {}).unwrap_err();
     let text = error.to_string();
     assert!(text.contains(place.path(program).to_str().unwrap()), "{text}");
@@ -321,7 +325,7 @@ fn refused(place: &Place, program: &str) -> (SpawnError, String) {
 
 #[test]
 fn a_missing_program() {
-    let place = Place::new();
+    let place = TestBench::new();
     let (error, text) = refused(&place, "missing");
     assert!(matches!(error, SpawnError::NotFound { .. }));
     assert!(text.contains("No such file or directory") && text.contains("has been built"), "{text}");
@@ -344,7 +348,7 @@ fn a_missing_program() {
 
 #[test]
 fn a_program_that_must_not_be_executed() {
-    let place = Place::new();
+    let place = TestBench::new();
     place.run("echo > file; mkdir dir; echo true > script; chmod +x script");
     let (error, text) = refused(&place, "file");
     assert!(matches!(error, SpawnError::Permission { .. }));
@@ -359,7 +363,7 @@ fn a_program_that_must_not_be_executed() {
 
 #[test]
 fn a_program_that_is_still_being_written() {
-    let place = Place::new();
+    let place = TestBench::new();
     fs::write(place.path("busy"), "#!/bin/sh\n").unwrap();
     fs::set_permissions(place.path("busy"), fs::Permissions::from_mode(0o755)).unwrap();
     let _writer = fs::File::options().append(true).open(place.path("busy")).unwrap();
@@ -370,7 +374,7 @@ fn a_program_that_is_still_being_written() {
 
 #[test]
 fn a_log_that_cannot_be_written() {
-    let place = Place::new();
+    let place = TestBench::new();
     let log = place.path("missing/log");
     let finished = place.run_with(place.sh("echo 1"), |job| job.log = &log).unwrap();
     assert_eq!(finished.output, b"1\n");
@@ -381,7 +385,7 @@ fn a_log_that_cannot_be_written() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_disk_that_is_full() {
-    let place = Place::new();
+    let place = TestBench::new();
     let finished = place.run_with(place.sh("echo 1; exit 7"), |job| job.log = Path::new("/dev/full")).unwrap();
     let Ending::Exited(status) = finished.ending else { panic!("{finished:?}") };
     assert_eq!((status.code(), finished.output.as_slice()), (Some(7), &b"1\n"[..]), "the run counts all the same");

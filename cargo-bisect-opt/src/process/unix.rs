@@ -44,13 +44,13 @@ const STOPPED: Duration = Duration::from_secs(2);
 
 /// A process that has been started, and everything that it will start.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ProcessTree {
     child: Child,
     family: Family,
     _guarded: Guarded,
 }
 
-impl Tree {
+impl ProcessTree {
     pub(super) fn spawn(mut command: Command) -> io::Result<Self> {
         session::prepare(&mut command);
         let mark = family::prepare(&mut command);
@@ -323,7 +323,7 @@ mod tests {
         let mut capture = Capture::new(log.path(), false, READ, None);
         let (reader, mut writer) = io::pipe().unwrap();
         command.stdin(Stdio::null());
-        let tree = Tree::spawn(command).unwrap();
+        let tree = ProcessTree::spawn(command).unwrap();
         let mut follower = Follower::new(&tree.family, reader, &interrupt, &mut capture).unwrap();
         test(&mut follower, &interrupt, &mut writer);
         drop(follower);

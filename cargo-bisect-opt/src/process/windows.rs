@@ -23,19 +23,19 @@ const AHEAD: usize = 16;
 
 /// A process that has been started, and everything that it will start.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct ProcessTree {
     child: Box<dyn ChildWrapper>,
 }
 
 /// What is waited for.
-enum Event {
+enum PipeEvent {
     Output(Vec<u8>),
     EndOfOutput,
     /// Something else is to be looked at.
     Wake,
 }
 
-impl Tree {
+impl ProcessTree {
     pub(super) fn spawn(command: Command) -> io::Result<Self> {
         Ok(Self { child: CommandWrap::from(command).wrap(JobObject).spawn()? })
     }
@@ -52,7 +52,7 @@ impl Tree {
         let (sender, events) = mpsc::sync_channel(AHEAD);
         let waker = sender.clone();
         // A full channel wakes us as well.
-        let _registration = interrupt.on_request(move || drop(waker.try_send(Event::Wake)));
+        let _registration = interrupt.on_request(move || drop(waker.try_send(PipeEvent::Wake)));
         // The thread ends with the output. If something outside of the job keeps that open, it is left alone.
         thread::Builder::new().name("output".into()).spawn(move || read(reader, &sender))?;
         // A timeout beyond the end of time is none.
@@ -87,14 +87,14 @@ impl Tree {
     }
 }
 
-fn read(mut output: PipeReader, events: &SyncSender<Event>) {
+fn read(mut output: PipeReader, events: &SyncSender<PipeEvent>) {
     let mut buffer = vec![0; READ];
     loop {
         let event = match output.read(&mut buffer) {
-            Ok(0) | Err(_) => Event::EndOfOutput,
-            Ok(len) => Event::Output(buffer[..len].to_vec()),
+            Ok(0) | Err(_) => PipeEvent::EndOfOutput,
+            Ok(len) => PipeEvent::Output(buffer[..len].to_vec()),
         };
-        let last = matches!(event, Event::EndOfOutput);
+        let last = matches!(event, PipeEvent::EndOfOutput);
         // The receiver goes away first if the output stays open.
         if events.send(event).is_err() || last {
             return;
@@ -103,11 +103,11 @@ fn read(mut output: PipeReader, events: &SyncSender<Event>) {
 }
 
 /// Takes one event, if there is one in time. The result is whether it was the end of the output.
-fn take(events: &Receiver<Event>, time: Duration, capture: &mut Capture<'_>) -> bool {
+fn take(events: &Receiver<PipeEvent>, time: Duration, capture: &mut Capture<'_>) -> bool {
     match events.recv_timeout(time) {
-        Ok(Event::Output(bytes)) => capture.push(&bytes),
-        Ok(Event::EndOfOutput) => return true,
-        Ok(Event::Wake) | Err(_) => {}
+        Ok(PipeEvent::Output(bytes)) => capture.push(&bytes),
+        Ok(PipeEvent::EndOfOutput) => return true,
+        Ok(PipeEvent::Wake) | Err(_) => {}
     }
     false
 }

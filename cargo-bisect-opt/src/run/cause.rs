@@ -18,17 +18,17 @@ pub(crate) use environment::Environment;
 /// How something failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
-    how: How,
+    how: Manner,
     /// What was said about it; empty: nothing that can be read.
-    signs: Vec<Sign>,
+    signs: Vec<Signature>,
     /// That it came from outside.
     environment: Option<Environment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum How {
+enum Manner {
     /// In a way that cannot be told from others.
-    Untold,
+    Unknown,
     /// As a test of the standard harness does, which goes on to the next.
     Test,
     TimedOut,
@@ -45,7 +45,7 @@ enum How {
 
 /// One line that tells a failure from others.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Sign {
+struct Signature {
     /// The place of a panic, as `file:line:column`; or what else it is that speaks, for people.
     place: String,
     /// The first line of what it says.
@@ -59,10 +59,10 @@ const SHOULD_PANIC: &str = "a panic that should have been";
 
 impl Cause {
     /// Of something of which no more is known than that it failed.
-    pub(crate) const UNTOLD: Cause = Cause { how: How::Untold, signs: Vec::new(), environment: None };
+    pub(crate) const UNKNOWN: Cause = Cause { how: Manner::Unknown, signs: Vec::new(), environment: None };
 
     /// Of something that took too long. Where it was is where it happened to be.
-    pub(crate) const TIMEOUT: Cause = Cause { how: How::TimedOut, signs: Vec::new(), environment: None };
+    pub(crate) const TIMEOUT: Cause = Cause { how: Manner::TimedOut, signs: Vec::new(), environment: None };
 
     /// Of a test, from what the harness shows of its output.
     pub(crate) fn of_test(printed: &str) -> Self {
@@ -70,15 +70,15 @@ impl Cause {
         if signs.is_empty() {
             let sign = |prefix: &str, place: &str| {
                 let message = printed.lines().rev().find_map(|line| line.strip_prefix(prefix))?;
-                Some(Sign { place: place.to_owned(), message: message.to_owned() })
+                Some(Signature { place: place.to_owned(), message: message.to_owned() })
             };
             signs.extend(sign("note: test did not panic", SHOULD_PANIC).or_else(|| sign("Error: ", RETURNED)));
         }
         let environment = Environment::of_text(printed.as_bytes());
         if signs.is_empty() && environment.is_none() {
-            Self::UNTOLD
+            Self::UNKNOWN
         } else {
-            Self { how: How::Test, signs, environment }
+            Self { how: Manner::Test, signs, environment }
         }
     }
 
@@ -86,7 +86,7 @@ impl Cause {
     pub(crate) fn of_program(finished: &Finished) -> Self {
         let how = match finished.ending {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => return Self::TIMEOUT,
-            Ending::Exited(status) => How::Ended(process::describe(status)),
+            Ending::Exited(status) => Manner::Ended(process::describe(status)),
         };
         Self { how, signs: panics(&finished.output), environment: environment_of(finished) }
     }
@@ -105,20 +105,20 @@ impl Cause {
     /// Of a build that failed, from what cargo and the compiler said.
     pub(crate) fn of_messages(messages: &[u8]) -> Self {
         let signs = build::signs(messages);
-        let of_sign = |sign: &Sign| Environment::of_signal(sign.place.strip_prefix("signal ")?.parse().ok()?);
+        let of_sign = |sign: &Signature| Environment::of_signal(sign.place.strip_prefix("signal ")?.parse().ok()?);
         let environment = signs.iter().find_map(of_sign).or_else(|| Environment::of_text(messages));
-        Self { how: How::Unbuilt, signs, environment }
+        Self { how: Manner::Unbuilt, signs, environment }
     }
 
     /// Of an executable with tests that did not come to an end, or did not say which of them failed.
     pub(crate) fn of_harness(finished: &Finished) -> Self {
         let how = match finished.ending {
-            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => How::TimedOut,
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => Manner::TimedOut,
             // Anything may be behind the status of another harness. But a crash is a crash.
-            Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => How::Untold,
+            Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => Manner::Unknown,
             Ending::Exited(status) => match crash::of(status) {
-                Some(crash) => How::Crashed { words: process::describe(status), is_undefined: crash.is_undefined() },
-                None => How::Ended(process::describe(status)),
+                Some(crash) => Manner::Crashed { words: process::describe(status), is_undefined: crash.is_undefined() },
+                None => Manner::Ended(process::describe(status)),
             },
         };
         // Panics of which tests, and whether these were meant to be, nobody knows.
@@ -131,22 +131,22 @@ impl Cause {
     }
 
     /// Whether nothing is known that could tell it from others.
-    pub(crate) fn is_untold(&self) -> bool {
-        self.how == How::Untold && self.environment.is_none()
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.how == Manner::Unknown && self.environment.is_none()
     }
 
     /// The same where the compiler's work on undefined behaviour is what may have failed: every crash may be due to that.
     #[must_use]
     pub(crate) fn under_optimization(self) -> Self {
         match self.how {
-            How::Crashed { words, .. } => Self { how: How::Crashed { words, is_undefined: true }, ..self },
+            Manner::Crashed { words, .. } => Self { how: Manner::Crashed { words, is_undefined: true }, ..self },
             _ => self,
         }
     }
 
     /// Whether the process ended by a fault of its own.
     pub(crate) fn is_crash(&self) -> bool {
-        matches!(self.how, How::Crashed { .. })
+        matches!(self.how, Manner::Crashed { .. })
     }
 
     /// Whether what was running did not come to its end.
@@ -156,7 +156,7 @@ impl Cause {
 
     /// Whether it took too long.
     pub(crate) fn is_timeout(&self) -> bool {
-        self.how == How::TimedOut
+        self.how == Manner::TimedOut
     }
 
     /// Whether these may be the same failure.
@@ -164,14 +164,14 @@ impl Cause {
         if self.environment != other.environment {
             return false;
         }
-        if self.is_untold() || other.is_untold() {
+        if self.is_unknown() || other.is_unknown() {
             return true;
         }
-        let is_chance = |one: &How, another: &How| match (one, another) {
+        let is_chance = |one: &Manner, another: &Manner| match (one, another) {
             // How a crash shows itself is a matter of chance.
-            (How::Crashed { .. }, How::Crashed { .. }) => true,
+            (Manner::Crashed { .. }, Manner::Crashed { .. }) => true,
             // What undefined behaviour has written to is found by an assertion, or by the processor.
-            (How::Crashed { is_undefined, .. }, How::Test) => *is_undefined,
+            (Manner::Crashed { is_undefined, .. }, Manner::Test) => *is_undefined,
             _ => false,
         };
         if is_chance(&self.how, &other.how) || is_chance(&other.how, &self.how) {
@@ -190,15 +190,17 @@ impl fmt::Display for Cause {
             return environment.fmt(f);
         }
         match (&self.how, self.signs.first()) {
-            (How::Untold, _) => f.write_str("untold"),
-            (How::TimedOut, _) => f.write_str("timeout"),
-            (_, Some(Sign { place, .. })) if place == RETURNED || place == SHOULD_PANIC => f.write_str(place),
-            (How::Unbuilt, Some(Sign { place, message })) if place == "error" => write!(f, "{place}: {message}"),
-            (How::Unbuilt, Some(Sign { place, .. })) if !is_place(place) => f.write_str(place),
-            (_, Some(Sign { place, .. })) => write!(f, "panic at {place}"),
-            (How::Ended(words) | How::Crashed { words, .. }, None) => f.write_str(words),
-            (How::Test, None) => f.write_str("a test"),
-            (How::Unbuilt, None) => f.write_str("the build"),
+            (Manner::Unknown, _) => f.write_str("untold"),
+            (Manner::TimedOut, _) => f.write_str("timeout"),
+            (_, Some(Signature { place, .. })) if place == RETURNED || place == SHOULD_PANIC => f.write_str(place),
+            (Manner::Unbuilt, Some(Signature { place, message })) if place == "error" => {
+                write!(f, "{place}: {message}")
+            }
+            (Manner::Unbuilt, Some(Signature { place, .. })) if !is_place(place) => f.write_str(place),
+            (_, Some(Signature { place, .. })) => write!(f, "panic at {place}"),
+            (Manner::Ended(words) | Manner::Crashed { words, .. }, None) => f.write_str(words),
+            (Manner::Test, None) => f.write_str("a test"),
+            (Manner::Unbuilt, None) => f.write_str("the build"),
         }
     }
 }
@@ -216,7 +218,7 @@ fn is_place(text: &str) -> bool {
     !text.contains(' ') && text.contains(':')
 }
 
-impl Sign {
+impl Signature {
     /// Whether these may say the same. A function that panics for others has one place and many messages; so what is
     /// said at the same place is another failure if it neither begins nor ends with the same word.
     fn is_like(&self, other: &Self) -> bool {
@@ -239,7 +241,7 @@ fn words(message: &str) -> Vec<&str> {
 }
 
 /// The panics that the standard library's hook has told, each once.
-fn panics(output: &[u8]) -> Vec<Sign> {
+fn panics(output: &[u8]) -> Vec<Signature> {
     static PANIC: LazyLock<Regex> = LazyLock::new(|| {
         // Since Rust 1.91 with the number of the thread.
         Regex::new(r"thread '[^\n]*' (?:\([0-9]+\) )?panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
@@ -249,7 +251,7 @@ fn panics(output: &[u8]) -> Vec<Sign> {
     for captures in PANIC.captures_iter(output) {
         let text =
             |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
-        let sign = Sign { place: text(1), message: text(2) };
+        let sign = Signature { place: text(1), message: text(2) };
         if !signs.contains(&sign) {
             signs.push(sign);
         }

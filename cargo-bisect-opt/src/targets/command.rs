@@ -22,7 +22,7 @@ use crate::{
         target::Target,
     },
     process::{
-        self, Ending, Job,
+        self, Ending, ProcessSpec,
         launcher::Launcher,
         scratch_dir::ScratchDir,
         shell::{is_name, quote},
@@ -317,7 +317,7 @@ impl Exec {
         let random = self.settings.seed.number(request.run, i);
         let (command, _temporary) = self.command(request, random)?;
         let mut scanner = reports.scanner();
-        let finished = process::run(Job {
+        let finished = process::run(ProcessSpec {
             command,
             timeout,
             log: request.log,

@@ -41,7 +41,7 @@ use separate::Solo;
 use crate::{
     axes::Level,
     cargo::{
-        Artifacts, Output, With,
+        Artifacts, BuildOutput, BuildOverrides,
         toggles::{self, Toggle},
     },
     lab::{
@@ -170,8 +170,8 @@ pub(crate) fn toggles(
 
 fn first_build(project: &Project, quiet: bool, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
     let log = scratch.join("build.log");
-    let output = if quiet { Output::Log(&log) } else { Output::Shown };
-    project.build(&With::default(), output, scratch, interrupt)
+    let output = if quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
+    project.build(&BuildOverrides::default(), output, scratch, interrupt)
 }
 
 impl Program {
@@ -239,16 +239,17 @@ impl Program {
     ///
     /// # Errors
     /// If it does not build.
-    pub(crate) fn build_beside(&self, with: With, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
+    pub(crate) fn build_beside(&self, with: BuildOverrides, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
         let scratch = tempfile::tempdir()?;
         let log = scratch.path().join("build.log");
-        let with = With { only: self.needed_targets(), ..with };
+        let with = BuildOverrides { only: self.needed_targets(), ..with };
         if self.settings.subcommand.is_build() {
             let timeout = self.settings.timeout;
-            let built = self.project.attempt_in(0, &with, Output::Log(&log), scratch.path(), timeout, interrupt)?;
+            let built =
+                self.project.attempt_in(0, &with, BuildOutput::Log(&log), scratch.path(), timeout, interrupt)?;
             return Ok(built.artifacts);
         }
-        self.project.build(&with, Output::Log(&log), scratch.path(), interrupt)
+        self.project.build(&with, BuildOutput::Log(&log), scratch.path(), interrupt)
     }
 
     /// Builds without any change, beside a search of what is compiled in.

@@ -80,7 +80,7 @@ pub(crate) struct Git {
 }
 
 /// What git answered.
-struct Answer {
+struct GitReply {
     output: Vec<u8>,
     /// In words, how it ended if that was not well.
     failure: Option<String>,
@@ -183,7 +183,7 @@ impl Git {
     }
 }
 
-impl Answer {
+impl GitReply {
     /// This, if git had one.
     fn good(self, question: &[&str]) -> Result<Self, SinceError> {
         match self.failure {
@@ -197,14 +197,14 @@ impl Answer {
     }
 }
 
-fn ask<S: AsRef<OsStr>>(directory: &Path, question: &[S]) -> Result<Answer, SinceError> {
+fn ask<S: AsRef<OsStr>>(directory: &Path, question: &[S]) -> Result<GitReply, SinceError> {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(question).stdin(Stdio::null());
     // To look is not to write, and what a person likes to see in a diff is not for us.
     git.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIFF_OPTS");
     let output = git.output().map_err(|error| SinceError::Start(name_missing(error)))?;
     let words = String::from_utf8_lossy(&output.stderr);
-    Ok(Answer {
+    Ok(GitReply {
         failure: (!output.status.success()).then(|| describe(output.status)),
         words: words.trim_end().strip_prefix("fatal: ").unwrap_or(words.trim_end()).to_owned(),
         output: output.stdout,

@@ -34,9 +34,9 @@ const MARK: &str = "BISECT_OPT_RUN";
 
 /// The marking variable of one family, with its value. All have it in their environment, unless they have cleared that.
 #[derive(Debug)]
-pub(super) struct Mark(String);
+pub(super) struct RunMark(String);
 
-impl Mark {
+impl RunMark {
     /// The variable and its value.
     pub(super) fn text(&self) -> &str {
         &self.0
@@ -50,7 +50,7 @@ pub(super) const LOOK_AGAIN: Option<Duration> = None;
 #[derive(Debug)]
 pub(super) struct Family {
     leader: Pid,
-    mark: Mark,
+    mark: RunMark,
 }
 
 /// Which of a family.
@@ -63,7 +63,7 @@ pub(super) enum Scope {
 }
 
 /// Makes orphans come to us, and marks what `command` will start.
-pub(super) fn prepare(command: &mut Command) -> Mark {
+pub(super) fn prepare(command: &mut Command) -> RunMark {
     static ONCE: Once = Once::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
     ONCE.call_once(|| {
@@ -72,7 +72,7 @@ pub(super) fn prepare(command: &mut Command) -> Mark {
     });
     let value = format!("{}.{}", raw(getpid()), COUNT.fetch_add(1, Ordering::Relaxed));
     command.env(MARK, &value);
-    Mark(format!("{MARK}={value}"))
+    RunMark(format!("{MARK}={value}"))
 }
 
 /// A descriptor that can be read from when the process has exited.
@@ -92,7 +92,7 @@ pub(super) fn reap_orphans() {
 }
 
 impl Family {
-    pub(super) fn new(leader: Pid, mark: Mark) -> Self {
+    pub(super) fn new(leader: Pid, mark: RunMark) -> Self {
         Self { leader, mark }
     }
 

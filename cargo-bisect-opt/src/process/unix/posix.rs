@@ -33,9 +33,9 @@ pub(super) enum Scope {
 
 /// Nothing tells a descendant, but a run has a number.
 #[derive(Debug)]
-pub(super) struct Mark(String);
+pub(super) struct RunMark(String);
 
-impl Mark {
+impl RunMark {
     /// The number.
     pub(super) fn text(&self) -> &str {
         &self.0
@@ -51,9 +51,9 @@ pub(super) fn end_orphans(leader: Option<Pid>, _: &str, signal: Signal) -> bool 
 }
 
 /// Nothing is needed in the command.
-pub(super) fn prepare(_: &mut Command) -> Mark {
+pub(super) fn prepare(_: &mut Command) -> RunMark {
     static COUNT: AtomicU64 = AtomicU64::new(0);
-    Mark(COUNT.fetch_add(1, Ordering::Relaxed).to_string())
+    RunMark(COUNT.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
 /// There are no process descriptors here.
@@ -65,7 +65,7 @@ pub(super) fn watch_exit(_: Pid) -> io::Result<OwnedFd> {
 pub(super) fn reap_orphans() {}
 
 impl Family {
-    pub(super) fn new(leader: Pid, _: Mark) -> Self {
+    pub(super) fn new(leader: Pid, _: RunMark) -> Self {
         Self { leader }
     }
 

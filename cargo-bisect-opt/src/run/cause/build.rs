@@ -4,13 +4,13 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::{Sign, panics};
+use super::{Signature, panics};
 
 /// How messages begin that only repeat that there was an error.
 const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build failed"];
 
 /// What the messages of cargo, the compiler and build scripts show, each once: panics first, then crashes, then errors.
-pub(super) fn signs(output: &[u8]) -> Vec<Sign> {
+pub(super) fn signs(output: &[u8]) -> Vec<Signature> {
     let output = anstream::adapter::strip_bytes(output).into_vec();
     let mut signs = panics(&output);
     let text = String::from_utf8_lossy(&output);
@@ -23,14 +23,14 @@ pub(super) fn signs(output: &[u8]) -> Vec<Sign> {
 }
 
 /// Errors as rustc shows them: `error[E0080]: message`, and on one of the next lines ` --> file:line:column`.
-fn errors(text: &str) -> Vec<Sign> {
-    let mut signs: Vec<Sign> = Vec::new();
+fn errors(text: &str) -> Vec<Signature> {
+    let mut signs: Vec<Signature> = Vec::new();
     let mut is_open = false;
     for line in text.lines() {
         if let Some((code, message)) = line.strip_prefix("error").and_then(|rest| rest.split_once(": ")) {
             is_open = (code.is_empty() || code.starts_with('[')) && !REPEATED.iter().any(|r| message.starts_with(r));
             if is_open {
-                signs.push(Sign { place: format!("error{code}"), message: message.to_owned() });
+                signs.push(Signature { place: format!("error{code}"), message: message.to_owned() });
             }
         } else if let (true, Some(place), Some(sign)) =
             (is_open, line.trim_start().strip_prefix("--> "), signs.last_mut())
@@ -45,7 +45,7 @@ fn errors(text: &str) -> Vec<Sign> {
 }
 
 /// Ends of the compiler that are not its own decision.
-fn crashes(text: &str) -> Vec<Sign> {
+fn crashes(text: &str) -> Vec<Signature> {
     static LLVM: LazyLock<Regex> =
         LazyLock::new(|| Regex::new(r"(?m)^(?:rustc-)?(LLVM ERROR): (.*)$").expect("the expression is sound"));
     // As cargo says it; a shell, and we, say a signal by a status above 128.
@@ -61,7 +61,7 @@ fn crashes(text: &str) -> Vec<Sign> {
         let signal = number(2).or_else(|| number(3)?.checked_sub(128).filter(|&signal| signal > 0))?;
         Some((format!("signal {signal}"), String::new()))
     });
-    llvm.chain(ended).map(|(place, message)| Sign { place, message }).collect()
+    llvm.chain(ended).map(|(place, message)| Signature { place, message }).collect()
 }
 
 #[cfg(test)]

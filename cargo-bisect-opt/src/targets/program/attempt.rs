@@ -140,7 +140,7 @@ mod tests {
     fn part(outcome: Outcome, tests: &[&str]) -> Part {
         let failure = |&test: &&str| Failure { executable: "x".to_owned(), test: Some(test.to_owned()) };
         let failures: Failures = tests.iter().map(failure).collect();
-        let causes = failures.iter().map(|failure| (failure.clone(), Cause::UNTOLD)).collect();
+        let causes = failures.iter().map(|failure| (failure.clone(), Cause::UNKNOWN)).collect();
         let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
         Part { outcome, reason, failures, causes, tests: None }
     }

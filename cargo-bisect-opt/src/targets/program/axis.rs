@@ -6,7 +6,7 @@ use bisect_core::Pattern;
 
 use crate::{
     axes::Level,
-    cargo::{CargoError, With, toggles::Toggle, variables},
+    cargo::{BuildOverrides, CargoError, toggles::Toggle, variables},
     run::lost_reports::said_by_the_runtime,
     units::plural,
 };
@@ -84,18 +84,26 @@ impl Axis {
     }
 
     /// What the build of this selection has beyond the user's arguments; `None` if there is no such build.
-    pub(crate) fn build_with(&self, toggles: &BTreeSet<Toggle>, pattern: &Pattern, report_file: &Path) -> Option<With> {
+    pub(crate) fn build_with(
+        &self,
+        toggles: &BTreeSet<Toggle>,
+        pattern: &Pattern,
+        report_file: &Path,
+    ) -> Option<BuildOverrides> {
         Some(match self {
             Axis::Codegen(level) => return level.build_with(pattern),
-            Axis::RunTime(_) => With::default(),
+            Axis::RunTime(_) => BuildOverrides::default(),
             Axis::BuildTime(names) => {
                 let values = variables::values(toggles, names, pattern).into_iter();
-                With { variables: values.map(|(name, value)| (name, value.into())).collect(), ..With::default() }
+                BuildOverrides {
+                    variables: values.map(|(name, value)| (name, value.into())).collect(),
+                    ..BuildOverrides::default()
+                }
             }
-            Axis::Flags(_) => With {
+            Axis::Flags(_) => BuildOverrides {
                 variables: [("BISECT_REPORT".to_owned(), OsString::from(report_file))].into(),
                 flags: self.flags(pattern),
-                ..With::default()
+                ..BuildOverrides::default()
             },
         })
     }

@@ -18,7 +18,7 @@ use super::{
     run::unusable,
 };
 use crate::{
-    cargo::{Built, Output},
+    cargo::{BuildOutput, Built},
     process::{Ending, Finished},
     run::{cause::Cause, error::RunError, outcome::classify, spec::Request},
 };
@@ -31,7 +31,7 @@ impl Program {
     pub(super) fn compile(&self, request: &Request<'_>) -> Result<Attempt, RunError> {
         let mut reports = self.new_reports(request.pattern);
         let with = self.build_with(request)?;
-        let (timeout, output, scratch) = (self.settings.timeout, Output::Log(request.log), request.scratch.path());
+        let (timeout, output, scratch) = (self.settings.timeout, BuildOutput::Log(request.log), request.scratch.path());
         let started = Instant::now();
         let mut artifacts = None;
         let repetition = request.repetition;

@@ -103,7 +103,7 @@ impl Criteria {
         }
         let failed = |part: &'a Part| self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
         let told = parts.filter(|part| part.outcome == Outcome::Fail).flat_map(failed);
-        let told = told.filter(|(_, cause)| !cause.is_untold());
+        let told = told.filter(|(_, cause)| !cause.is_unknown());
         let mut told: Vec<_> =
             told.map(|(failure, cause)| Failed { test: failure.test.clone(), how: cause.to_string() }).collect();
         told.dedup();
@@ -128,7 +128,7 @@ impl Criteria {
         // Where a process did not come to its end and nobody knows by which test, it may have been this one; and the other
         // way round.
         let both_unended = |known: &Cause| known.is_unended() && cause.is_unended() && known.is_like(cause);
-        let may_be_meant = |known: &Cause| known.is_untold() || known.is_unended() && known.is_like(cause);
+        let may_be_meant = |known: &Cause| known.is_unknown() || known.is_unended() && known.is_like(cause);
         let of_tests = calibration.keys().filter(|known| failure.test.is_none() && known.whole() == *failure);
         calibration.fits(failure, cause)
             || calibration.of(&failure.whole()).any(may_be_meant)
@@ -174,7 +174,7 @@ mod tests {
                     })
                 }
                 Some(line) => Cause::of_test(&format!("thread 't' panicked at src/lib.rs:{line}:5:\nbad\n")),
-                None => Cause::UNTOLD,
+                None => Cause::UNKNOWN,
             };
             (Failure { executable: executable.to_owned(), test }, cause)
         };

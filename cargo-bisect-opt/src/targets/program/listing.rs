@@ -12,7 +12,7 @@ use std::{
 use super::{Axis, Program};
 use crate::{
     cargo::{
-        CargoError, KEEP_GOING, Output, Project, Subcommand, With,
+        BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand,
         graph::Package,
         toggles::{self, Toggle},
         variables,
@@ -81,11 +81,11 @@ impl Program {
     fn list_by(&self, project: &Project, interrupt: &Interrupt) -> Result<Option<BTreeSet<Toggle>>, CargoError> {
         let scratch = tempfile::tempdir()?;
         let log = scratch.path().join("build.log");
-        let output = if self.settings.quiet { Output::Log(&log) } else { Output::Shown };
+        let output = if self.settings.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
         let variable = |package: &Package| plan::variable(variables::PREFIX, &package.name, &package.version);
         let off = project.packages()?.iter().map(|package| (variable(package), "off".into())).collect();
         for variables in [off, BTreeMap::new()] {
-            let with = With { variables, is_plain: true, ..With::default() };
+            let with = BuildOverrides { variables, is_plain: true, ..BuildOverrides::default() };
             let built = project.attempt_in(0, &with, output, scratch.path(), self.settings.timeout, interrupt)?;
             if built.artifacts.is_complete {
                 return project.toggles(&built.artifacts, scratch.path(), interrupt).map(Some);

@@ -24,9 +24,9 @@ use super::{
 };
 use crate::{
     axes::Level,
-    cargo::{Artifacts, CargoError, Executable, Output, Subcommand, With, libtest, toggles},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Subcommand, libtest, toggles},
     lab::calibration::environment_note,
-    process::{self, Ending, Finished, Job, ReadAlong, scratch_dir::ScratchDir},
+    process::{self, Ending, Finished, ProcessSpec, ReadAlong, scratch_dir::ScratchDir},
     report::scan::Reports,
     run::{
         cause::Cause,
@@ -48,7 +48,7 @@ impl Program {
             return Ok(Ok(Cow::Borrowed(self.first_artifacts())));
         }
         let with = self.build_with(request)?;
-        let output = Output::Log(request.log);
+        let output = BuildOutput::Log(request.log);
         match self.project.build_in(request.slot, &with, output, request.scratch.path(), request.interrupt) {
             Ok(artifacts) => {
                 self.count_build(&artifacts);
@@ -64,7 +64,7 @@ impl Program {
     }
 
     /// What the build for this run is made with.
-    pub(super) fn build_with(&self, request: &Request<'_>) -> Result<With, RunError> {
+    pub(super) fn build_with(&self, request: &Request<'_>) -> Result<BuildOverrides, RunError> {
         let Some(with) = self.axis.build_with(&self.toggles, request.pattern, request.report_file) else {
             return Err(RunError::Unusable(
                 "with all passes it passes and without any it fails; what can be searched is the other way round"
@@ -72,7 +72,7 @@ impl Program {
             ));
         };
         let is_plain = with.is_plain || self.settings.subcommand.is_build();
-        Ok(With { only: self.needed_targets(), is_plain, ..with })
+        Ok(BuildOverrides { only: self.needed_targets(), is_plain, ..with })
     }
 
     pub(super) fn count_build(&self, artifacts: &Artifacts) {
@@ -216,7 +216,7 @@ impl Program {
         check(start.artifacts)?;
         // Where the report file cannot be reached, reports come with the output.
         let mut scanner = self.settings.launcher.is_some().then(|| reports.scanner());
-        let finished = process::run(Job {
+        let finished = process::run(ProcessSpec {
             command,
             timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),
             log: start.log,
@@ -306,7 +306,7 @@ impl Program {
             return vec![(failure(None), Cause::of_program(finished))];
         }
         let before = libtest::failed_before_the_end(&finished.output).into_iter();
-        let before = before.map(|test| (failure(Some(test)), Cause::UNTOLD));
+        let before = before.map(|test| (failure(Some(test)), Cause::UNKNOWN));
         let whole = Cause::of_harness(finished);
         let is_optimized = self.level().is_some_and(Level::is_about_optimization);
         let whole = if is_optimized { whole.under_optimization() } else { whole };

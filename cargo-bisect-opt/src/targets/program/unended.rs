@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     cargo::{Subcommand, libtest},
-    process::{self, Ending, Finished, Job},
+    process::{self, Ending, Finished, ProcessSpec},
     report::scan::Reports,
     run::{cause::Cause, error::RunError, outcome::SEARCHED, repetition::Repetition, spec::Request},
 };
@@ -94,7 +94,7 @@ impl Program {
         let arguments = [vec!["--list".into()], self.arguments(start.share)].concat();
         let (command, _temporary) =
             self.command(&Start { report_file: &report_file, ..*start }, &arguments, request)?;
-        let finished = process::run(Job {
+        let finished = process::run(ProcessSpec {
             command,
             timeout: self.settings.timeout,
             log: &log,
@@ -121,7 +121,7 @@ impl Program {
         if self.focus().is_settled() {
             // Later runs need no proof once more.
             let together = self.learned().together.clone();
-            let fails_so = |known: &Cause| !known.is_untold() && known.is_like(whole.cause);
+            let fails_so = |known: &Cause| !known.is_unknown() && known.is_like(whole.cause);
             let known = running.iter().filter(|test| together.of(test).any(fails_so));
             let known: Unended = known.map(|test| (test.clone(), whole.cause.clone())).collect();
             if !known.is_empty() {
@@ -157,7 +157,7 @@ impl Program {
         let solos = self.run_each(places, start.artifacts, &self.new_reports(request.pattern), &request)?;
         let cause = |Solo { test, attempt }: Solo| {
             let cause = attempt.parts().find_map(|part| part.causes.get(&test))?.clone();
-            (!cause.is_untold() && cause.is_like(whole.cause)).then_some((test, cause))
+            (!cause.is_unknown() && cause.is_like(whole.cause)).then_some((test, cause))
         };
         Ok(solos.into_iter().filter_map(cause).collect())
     }
