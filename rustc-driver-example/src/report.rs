@@ -1,4 +1,24 @@
 //! Reports: which changes the pattern selected, told once each and before the compiler acts on them.
+//!
+//! Without `v` a report is a marker. With `v` it is the place and the gate, then the function, then details, which only
+//! the gates of editions have:
+//! ```text
+//! src/lib.rs:12:5 drops [bisect-match 0x…]
+//!   ledger::take at src/lib.rs:12:5 [bisect-match 0x…]
+//!     expression: 12:5-12:83 if let                  from, to (after the last character), kind
+//!     dropped earlier: MutexGuard<'_, Vec<u32>> (src/lib.rs:12:22)
+//!                                                    or `later`, or `gone` if nothing observes them; up to three
+//!     captured as well: 'a, '_                       or `captured no more`, of an `impl Trait`
+//!     Drop: src/queue.rs:30:1                        destructors of this crate; any number
+//!     to keep it: match … { … }                      the smallest edit that keeps the present meaning
+//!     expanded from take! at src/main.rs:40:5        up to three calls; then `and from N more calls`
+//! ```
+//! `never-type` is one change for each crate, at the first place where it matters:
+//! ```text
+//!     crate: what never returns is `()` in edition 2021, `!` in edition 2024
+//!     decides: src/lib.rs:12:5                       a place where it matters; any number
+//!     to keep it: write the types there
+//! ```
 
 use std::{
     collections::HashSet,

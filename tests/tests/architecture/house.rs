@@ -37,6 +37,7 @@ pub(crate) const HOUSES: &[House] = &[
             "search/noisy",
             "search/model",
             "search/posterior",
+            "search/tuning",
             "protocol",
         ],
     },

@@ -172,15 +172,19 @@ fn fixtures_that_no_test_names_are_found() {
 
 #[test]
 fn the_map_and_the_tree_agree() {
-    let page = "```\ntoy/src/ - the toy\n  attic/ - gone\n  hall/  - where one arrives\n  hall/  - again\n```\n";
-    let tree = Tree::from_texts(&[("ARCHITECTURE.md", page), ("toy/src/hall/mod.rs", ""), ("toy/src/cellar.rs", "")]);
-    let messages: Vec<_> = map::differences(&tree, TOY).into_iter().map(|violation| violation.message).collect();
+    let list = "```\ntoy/src/ - the toy\n  attic/ - gone\n  hall/  - where one arrives\n  hall/  - again\n```\n";
+    let page = format!("{list}`hall/`, `hall/door.rs`, `door.rs`\n`or.rs`, `window.rs`, `x.rs y`\n");
+    let rooms = [("toy/src/hall/door.rs", ""), ("toy/src/cellar/mod.rs", ""), ("toy/src/shed.rs", "")];
+    let tree = Tree::from_texts(&[&[("ARCHITECTURE.md", &*page)], &rooms[..]].concat());
+    let found = map::differences(&tree, TOY).into_iter().map(|violation| (violation.line, violation.message));
     let expected = [
-        "lists toy/src/attic/, which is not in the tree",
-        "lists toy/src/hall/ twice",
-        "lacks a line `toy/src/cellar.rs - purpose`",
+        (3, "lists toy/src/attic/, which is not in the tree"),
+        (5, "lists toy/src/hall/ twice"),
+        (1, "lacks a line `toy/src/cellar/ - purpose`"),
+        (8, "names `or.rs`, which is not in the tree"),
+        (8, "names `window.rs`, which is not in the tree"),
     ];
-    assert_eq!(messages, expected);
+    assert_eq!(found.collect::<Vec<_>>(), expected.map(|(line, message)| (line, message.to_owned())));
 }
 
 #[test]
