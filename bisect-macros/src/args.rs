@@ -12,7 +12,7 @@ use syn::{
 
 use crate::errors::Errors;
 
-/// Frames of a stack that are told apart where `depth` does not say.
+/// The depth of stacks for which the user gives no `depth`.
 const DEFAULT_DEPTH: u8 = 16;
 /// The longest stack that the runtime captures.
 const MAX_DEPTH: u8 = 128;
@@ -49,14 +49,14 @@ impl Opt {
     }
 }
 
-/// What a macro takes beside the name.
+/// The arguments that a macro takes beside the name.
 pub(crate) struct Grammar {
     /// The macro as its user writes it.
     pub(crate) usage: &'static str,
     pub(crate) options: &'static [Opt],
 }
 
-/// What tells one decision of a toggle from another.
+/// The key of a toggle: one decision for each value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Key {
     Site,
@@ -64,7 +64,7 @@ pub(crate) enum Key {
     Stack,
 }
 
-/// What the user gave.
+/// The arguments that the user gave.
 pub(crate) struct Args {
     /// Empty after a mistake in it, which is an error of its own.
     pub(crate) name: LitStr,
@@ -105,7 +105,7 @@ impl Args {
         args
     }
 
-    /// What decisions are keyed by, and the depth of a stack; `default` is for a user who did not choose.
+    /// Returns the key of decisions and the depth of a stack; `default` is for a user who did not choose.
     pub(crate) fn decided_by(&self, default: Key, errors: &mut Errors) -> (Key, u8) {
         let key = self.by.map_or(default, |(key, _)| key);
         if let Some((_, span)) = self.depth
@@ -184,7 +184,7 @@ pub(crate) fn until_comma(input: ParseStream) -> TokenStream {
     tokens
 }
 
-/// Whether an argument ends here.
+/// Returns whether an argument ends here.
 fn at_end(input: ParseStream) -> bool {
     input.is_empty() || input.peek(Token![,])
 }
@@ -196,7 +196,7 @@ pub(crate) fn no_name() -> LitStr {
 
 const NAME_EXPECTED: &str = "expected a name first, as a string literal: \"newsort\"";
 
-/// Whether there is nothing where the name should stand, or already an option.
+/// Returns whether there is nothing where the name should stand, or already an option.
 pub(crate) fn name_is_missing(input: ParseStream, errors: &mut Errors) -> bool {
     let ahead = input.fork();
     let missing = input.is_empty() || ahead.call(Ident::parse_any).is_ok() && ahead.peek(Token![=]);

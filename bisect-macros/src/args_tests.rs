@@ -1,4 +1,4 @@
-//! The grammar of arguments: what is accepted, and what each mistake is told.
+//! The grammar of arguments: what is accepted, and the error for each mistake.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;

@@ -26,7 +26,7 @@ pub(crate) fn expand(
     decisions: Result<Decisions, String>,
 ) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
-    let args = Args::parse(args, &mut errors);
+    let args = AttrArgs::parse(args, &mut errors);
     let enabled = match decisions {
         Ok(decisions) => decisions.is_on(&args.name.value(), place),
         Err(text) => {
@@ -41,14 +41,14 @@ pub(crate) fn expand(
     Ok(quote!(#(#[#attrs])* #item))
 }
 
-struct Args {
+struct AttrArgs {
     name: LitStr,
     /// Each as it stands between `#[` and `]`.
     attrs: Vec<TokenStream>,
     crate_path: Option<Path>,
 }
 
-impl Args {
+impl AttrArgs {
     fn parse(tokens: TokenStream, errors: &mut Errors) -> Self {
         let mut args = Self { name: no_name(), attrs: Vec::new(), crate_path: None };
         let parse = |input: ParseStream| {

@@ -13,7 +13,7 @@ pub(crate) struct Decision<'a> {
     pub(crate) name: &'a LitStr,
     pub(crate) key: Key,
     pub(crate) depth: u8,
-    /// What is mixed into the ID.
+    /// A value that is mixed into the ID.
     pub(crate) value: Option<&'a Expr>,
 }
 

@@ -15,7 +15,7 @@ impl Errors {
         }
     }
 
-    /// Whether there is none yet.
+    /// Returns whether there is none yet.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
     }

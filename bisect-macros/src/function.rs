@@ -73,7 +73,7 @@ impl Function {
     }
 }
 
-/// Whether a function begins here, behind its visibility.
+/// Returns whether a function begins here, after its visibility.
 pub(crate) fn is_function(input: ParseStream) -> bool {
     let ahead = input.fork();
     loop {

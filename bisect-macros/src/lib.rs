@@ -3,7 +3,7 @@
 //! Expansions are tokens that call hidden macros of `bisect-rt` and nothing else. Hashing, patterns, the registry and
 //! the switch that compiles everything out are there; this crate knows grammar.
 //!
-//! All macros take a name first. Toggles that belong together may share one: a search is told names. A name is one or
+//! All macros take a name first. Toggles that belong together may share one: a search selects by name. A name is one or
 //! more of the letters a-z and A-Z, digits and `_` `.` `:` `/` `-`.
 //!
 //! All take `crate = path`, the path of `bisect-rt` where it is not `::bisect_rt`: because the dependency is renamed,
@@ -108,7 +108,7 @@ pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
     or_item(toggle::expand(args.into(), item.clone().into()), item)
 }
 
-/// Whether the change at this very place is on: a `bool`, and `true` when nobody bisects.
+/// Returns whether the change at this very place is on: a `bool`, and `true` when nobody bisects.
 ///
 /// ```
 /// use bisect_rt::bisect_point;
@@ -120,7 +120,7 @@ pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// # Options
 /// - `key = expression`: a value of a type that is [`Hash`], so that there is one change for each value at each place.
-///   It is borrowed, and evaluated only while somebody bisects. Its hash must be the same in every run.
+///   It is borrowed, and evaluated only while the program is bisected. Its hash must be the same in every run.
 /// - `by = "site"` (the default), `"caller"` or `"stack"`: what tells one decision from another. `"caller"` is for
 ///   functions that are `#[track_caller]`; in others the caller it finds is this place itself.
 /// - `depth = N`, with `by = "stack"`: how many frames of the stack count, 1 to 128; 16 if not given.
@@ -142,7 +142,7 @@ pub fn bisect_point(args: TokenStream) -> TokenStream {
     point::expand(args.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Whether the change at this place is compiled in: a constant `bool`, `true` when nobody bisects.
+/// Returns whether the change at this place is compiled in: a constant `bool`, `true` when nobody bisects.
 ///
 /// A search rebuilds the crate to change it, so use [`bisect_point!`] where the program can decide while it runs.
 /// ```

@@ -13,9 +13,9 @@ use syn::{Attribute, Error, FnArg, Pat, Signature, parse_quote};
 
 use crate::errors::Errors;
 
-/// How the parameters of one function are used.
+/// The parameters of one function, as the expansion uses them.
 pub(crate) struct Params {
-    /// What the old function is called with.
+    /// The arguments of the call of the old function.
     pub(crate) arguments: Vec<Ident>,
     /// Fresh names, with the patterns that the body wants.
     matched: Vec<(Ident, Pat)>,
@@ -72,7 +72,7 @@ impl Params {
     }
 }
 
-/// Whether this is `x` or `mut x`.
+/// Returns whether this is `x` or `mut x`.
 fn is_plain(pat: &syn::PatIdent) -> bool {
     pat.by_ref.is_none() && pat.subpat.is_none()
 }

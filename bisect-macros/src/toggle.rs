@@ -58,7 +58,7 @@ fn gate(decision: &Decision, function: &Function) -> TokenStream {
     decision.or(&function.block())
 }
 
-/// The old behaviour: a call of `off`, all of it at the place of the path.
+/// Returns the old behaviour: a call of `off`, with all tokens at the place of the path.
 fn call(off: &ExprPath, params: &Params, sig: &Signature) -> TokenStream {
     let (path, at, arguments) = (ours(off.to_token_stream()), last_name(off), &params.arguments);
     let call = quote_spanned!(ours_at(at)=> #path(#(#arguments),*));
@@ -148,7 +148,7 @@ fn refuse_other_than_bool(sig: &Signature, errors: &mut Errors) {
     }
 }
 
-/// Whether this is `bool`, by whatever path; an alias is not seen through.
+/// Returns whether this is `bool`, by whatever path; an alias is not seen through.
 fn is_bool(ty: &Type) -> bool {
     match ty {
         Type::Group(group) => is_bool(&group.elem),

@@ -11,7 +11,7 @@ pub(crate) struct Place {
     pub(crate) column: usize,
 }
 
-/// What the variable says.
+/// The value of the variable.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Decisions {
     usually: bool,
@@ -58,7 +58,7 @@ impl Decisions {
         Ok(Self { usually, exceptions: parts.map(exception).collect::<Result<_, _>>()? })
     }
 
-    /// Whether the change is compiled in.
+    /// Returns whether the change is compiled in.
     pub(crate) fn is_on(&self, name: &str, place: &Place) -> bool {
         self.usually != self.exceptions.iter().any(|(n, p)| n == name && p == place)
     }
