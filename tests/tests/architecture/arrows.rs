@@ -1,4 +1,4 @@
-//! Who imports whom: between crates, rooms and files.
+//! Imports between crates, rooms and files.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};

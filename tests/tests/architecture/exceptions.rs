@@ -16,7 +16,7 @@ pub(crate) struct Violation {
     pub(crate) place: String,
     pub(crate) file: String,
     pub(crate) line: usize,
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     pub(crate) message: String,
 }
 

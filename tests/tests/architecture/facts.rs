@@ -1,4 +1,4 @@
-//! What the rules need to know about one Rust file, taken from its syntax tree.
+//! The facts about one Rust file that the rules need, from its syntax tree.
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::ext::IdentExt;
@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{Attribute, File, Item, ItemImpl, ItemMod, ItemUse, Meta, Token, Type, UseTree, Visibility};
 
-/// The facts about one module: a file, or an inline `mod` of it. Test code is left out.
+/// The facts about one module: a file, or an inline `mod`. Test code is left out.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// The inline modules around it, outermost first. Empty for the file itself.
@@ -78,7 +78,7 @@ pub(crate) struct Inherent {
     pub(crate) public_methods: Vec<(String, usize)>,
 }
 
-/// Returns the facts about a file, and about each inline module of it.
+/// Returns the facts about a file, and about each of its inline modules.
 pub(crate) fn of_file(file: &File) -> Vec<Facts> {
     let mut collector = Collector { done: Vec::new(), open: vec![Facts::default()], cfg: Vec::new() };
     collector.visit_file(file);

@@ -36,7 +36,7 @@ enum Found {
     Item { file: usize },
 }
 
-/// How many re-exports are followed from one name.
+/// The most re-exports that are followed from one name.
 const LONGEST_CHAIN: usize = 12;
 
 impl<'a> Crate<'a> {

@@ -1,4 +1,4 @@
-//! What only one room does: name a crate, start processes, write the names of variables.
+//! Tasks of one room alone: to name a crate, to start processes, to write the names of variables.
 
 use crate::arrows::is_in_room;
 use crate::exceptions::Violation;
