@@ -8,9 +8,9 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use crate::process::owned_dir::OwnedDir;
 use bisect_core::ChangeId;
 
+use super::Application;
 use super::contrast::{Contrast, Settings};
 use crate::{
     cargo::{Artifacts, BuildOverrides, CargoError, Project, graph::Package},
@@ -19,6 +19,7 @@ use crate::{
         plan::{self, Counter, CounterKind, Plan},
         wrapper::{self, WrapperConfig},
     },
+    process::owned_dir::OwnedDir,
 };
 
 /// What does not change during a search.
@@ -183,6 +184,24 @@ impl Compilation {
             }
         }
         Some(settings)
+    }
+
+    /// Returns what a user does to build the same, by variables and settings of cargo, where these packages are compiled in the
+    /// bad way.
+    pub(crate) fn reproduction(&self, build: BuildOverrides, bad: &BTreeSet<ChangeId>) -> Application {
+        let BuildOverrides { mut variables, settings, .. } = build;
+        let has_plan = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::BISECT_RUSTC_PREFIX);
+        if variables.keys().any(has_plan) {
+            // Nothing is kept.
+            variables.insert(wrapper::VARIABLE.to_owned(), "{}".into());
+        } else {
+            variables.clear();
+        }
+        let settings = self.shortly(bad).unwrap_or(settings);
+        Application {
+            build: Some(BuildOverrides { variables, settings, ..BuildOverrides::default() }),
+            ..Application::default()
+        }
     }
 
     /// A key of the profile for one package, as for cargo's `--config`.

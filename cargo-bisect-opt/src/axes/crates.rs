@@ -7,18 +7,19 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use bisect_core::{ChangeId, Matcher, Pattern};
+use bisect_core::{ChangeId, Matcher};
 
 use super::{
-    Level,
+    AfterBuild, Application, Axis, Files,
     compilation::Compilation,
     contrast::{Contrast, Settings},
     stop_gap,
 };
 use crate::{
-    cargo::{Artifacts, BuildOverrides},
+    cargo::BuildOverrides,
     output::events::{Change, StopGap},
     report::{kind::ChangeKind, scan::Reports},
+    run::{error::RunError, spec::Choice},
 };
 
 /// All packages of the graph.
@@ -34,22 +35,28 @@ impl Crates {
     pub(crate) fn new(compilation: Arc<Compilation>) -> Self {
         Self { compilation, needed: Mutex::default() }
     }
-}
 
-impl Level for Crates {
-    fn compilation(&self) -> &Compilation {
-        &self.compilation
+    fn build(&self, choice: &Choice) -> BuildOverrides {
+        self.compilation.with(&self.bad(choice), &BTreeMap::new())
     }
 
+    /// Returns the packages that are compiled in the bad way.
+    fn bad(&self, choice: &Choice) -> BTreeSet<ChangeId> {
+        let packages = self.compilation.packages.iter().map(|package| package.change);
+        packages.filter(|&change| choice.enables(change)).collect()
+    }
+}
+
+impl Axis for Crates {
     fn name(&self) -> &'static str {
         "crates"
     }
 
-    fn subject(&self) -> String {
-        "crates".to_owned()
+    fn subject(&self) -> Option<String> {
+        Some("crates".to_owned())
     }
 
-    fn headline(&self, changes: usize) -> String {
+    fn headline(&self, changes: usize) -> Option<String> {
         let Contrast { good, bad } = &self.compilation.contrast;
         let bad = if bad == &Settings::default() {
             format!("by the {} profile", self.compilation.profile)
@@ -58,30 +65,40 @@ impl Level for Crates {
         };
         let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
         let (these, make) = if changes == 1 { ("this crate", "makes") } else { ("these crates", "together make") };
-        format!("{these} compiled {bad}, not {good}, {make} the target fail")
+        Some(format!("{these} compiled {bad}, not {good}, {make} the target fail"))
     }
 
-    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides> {
-        Some(self.compilation.with(&self.bad(pattern), &BTreeMap::new()))
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application { build: Some(self.build(choice)), ..Application::default() })
     }
 
-    fn bad(&self, pattern: &Pattern) -> BTreeSet<ChangeId> {
-        let matcher = Matcher::new(pattern);
-        let is_bad = |change: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(*change));
-        self.compilation.packages.iter().map(|package| package.change).filter(is_bad).collect()
+    fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(self.compilation.reproduction(self.build(choice), &self.bad(choice)))
+    }
+
+    fn builds(&self) -> bool {
+        true
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn is_about_optimization(&self) -> bool {
+        true
     }
 
     /// What a selection says of crates is reported of all of them that are needed, also if a build has failed: cargo may or
     /// may not have come to compile them.
-    fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
+    fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(artifacts) = artifacts {
-            let built = self.compilation.see(artifacts, &self.bad(pattern));
+        if let Some(artifacts) = built.artifacts {
+            let seen = self.compilation.see(artifacts, &self.bad(choice));
             if artifacts.is_complete {
-                needed.get_or_insert(built);
+                needed.get_or_insert(seen);
             }
         }
-        let matcher = Matcher::new(pattern);
+        let matcher = Matcher::new(choice.pattern());
         for package in &self.compilation.packages {
             let is_there = needed.as_ref().is_none_or(|needed| needed.contains(&package.change));
             if is_there && matcher.as_ref().is_some_and(|matcher| matcher.should_report(package.change)) {
@@ -96,7 +113,7 @@ impl Level for Crates {
         stop_gap::of_crates(&self.compilation, &packages)
     }
 
-    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
+    fn change(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
         let package = self.compilation.package(id);
         let file = package.map(|package| {
             let path = &package.source;

@@ -1,57 +1,60 @@
 //! One build, whatever is enabled: to try something out.
 
-use std::{collections::BTreeSet, io, path::Path, sync::Arc};
+use std::{io, path::Path};
 
-use bisect_core::{ChangeId, Pattern};
+use bisect_core::ChangeId;
 
-use super::{Level, compilation::Compilation};
+use super::{AfterBuild, Application, Axis, Files};
 use crate::{
-    cargo::{Artifacts, BuildOverrides},
+    cargo::BuildOverrides,
     output::events::Change,
     report::{kind::ChangeKind, scan::Reports},
+    run::{error::RunError, spec::Choice},
 };
 
 /// No change at all.
 #[derive(Debug)]
 pub(crate) struct Fixed {
-    /// How things are compiled.
-    pub(crate) compilation: Arc<Compilation>,
     /// The build.
     pub(crate) build: BuildOverrides,
     /// What is tried out, for people.
     pub(crate) subject: String,
 }
 
-impl Level for Fixed {
-    fn compilation(&self) -> &Compilation {
-        &self.compilation
-    }
-
+impl Axis for Fixed {
     fn name(&self) -> &'static str {
         "passes"
     }
 
-    fn subject(&self) -> String {
-        self.subject.clone()
+    fn subject(&self) -> Option<String> {
+        Some(self.subject.clone())
     }
 
-    fn headline(&self, _: usize) -> String {
-        "this compilation makes the target fail".to_owned()
+    fn headline(&self, _: usize) -> Option<String> {
+        Some("this compilation makes the target fail".to_owned())
     }
 
-    fn build_with(&self, _: &Pattern) -> Option<BuildOverrides> {
-        Some(self.build.clone())
+    fn apply(&self, _: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application { build: Some(self.build.clone()), ..Application::default() })
     }
 
-    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
-        BTreeSet::new()
+    fn builds(&self) -> bool {
+        true
     }
 
-    fn report(&self, _: &Pattern, _: Option<&Artifacts>, _: &mut Reports) -> io::Result<()> {
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn is_about_optimization(&self) -> bool {
+        true
+    }
+
+    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
         Ok(())
     }
 
-    fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
         Change::new(id, ChangeKind::Pass, String::new(), text)
     }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use bisect_core::{ChangeId, Matcher, Pattern};
 
-use super::{Level, compilation::Compilation, stop_gap};
+use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, stop_gap};
 use crate::{
     cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
     compiler::{
@@ -19,6 +19,7 @@ use crate::{
     },
     output::events::{Change, StopGap},
     report::{kind::ChangeKind, scan::Reports, text::Description},
+    run::{error::RunError, spec::Choice},
     units::plural,
 };
 
@@ -68,11 +69,7 @@ pub(crate) struct Told {
     places: BTreeMap<String, Places>,
 }
 
-impl Level for Gated {
-    fn compilation(&self) -> &Compilation {
-        &self.compilation
-    }
-
+impl Axis for Gated {
     fn name(&self) -> &'static str {
         match self.gates {
             Gates::Functions { .. } => "functions",
@@ -80,13 +77,13 @@ impl Level for Gated {
         }
     }
 
-    fn subject(&self) -> String {
-        format!("{} in {}", self.name(), self.compilation.names(&self.packages))
+    fn subject(&self) -> Option<String> {
+        Some(format!("{} in {}", self.name(), self.compilation.names(&self.packages)))
     }
 
-    fn headline(&self, changes: usize) -> String {
+    fn headline(&self, changes: usize) -> Option<String> {
         let makes = if changes == 1 { "makes" } else { "together make" };
-        match (&self.gates, changes) {
+        Some(match (&self.gates, changes) {
             (Gates::Functions { .. }, 1) => format!("this function optimized, {makes} the target fail"),
             (Gates::Functions { .. }, _) => format!("these functions optimized, {makes} the target fail"),
             (Gates::Expressions { edition, .. }, 1) => {
@@ -95,35 +92,42 @@ impl Level for Gated {
             (Gates::Expressions { edition, .. }, _) => {
                 format!("these expressions, as in edition {edition}, {makes} the target fail")
             }
-        }
+        })
     }
 
-    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides> {
-        Some(self.build(self.gated().collect(), |package| Some(self.value(package, pattern))))
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        let build = self.build(self.gated().collect(), |package| Some(self.value(package, choice.pattern())));
+        Ok(Application { build: Some(build), ..Application::default() })
     }
 
-    fn build_again(&self, pattern: &Pattern) -> Option<BuildOverrides> {
+    fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let matcher = Matcher::new(pattern);
-        let is_on = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
+        let is_on = |&id: &ChangeId| choice.enables(id);
         // A function that is off makes a package another one than without the driver, an expression that is on does.
         let is_about_code = self.is_about_optimization();
         let is_asked = |package: &Package| is_about_code || of_package(&told, package).iter().any(is_on);
         let expands = |package: &Package| told.get(&package.change).is_some_and(|told| told.met.keys().any(is_on));
         let packages = self.gated().filter(|package| is_asked(package) || expands(package));
-        Some(self.build(packages.collect(), |package| is_asked(package).then(|| self.gates.value(pattern))))
+        let value = self.gates.value(choice.pattern());
+        let build = self.build(packages.collect(), |package| is_asked(package).then(|| value.clone()));
+        Ok(self.compilation.reproduction(build, &self.packages))
+    }
+
+    fn builds(&self) -> bool {
+        true
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
     }
 
     fn is_about_optimization(&self) -> bool {
         matches!(self.gates, Gates::Functions { .. })
     }
 
-    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
-        self.packages.clone()
-    }
-
-    fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
-        let Some(artifacts) = artifacts else { return Ok(()) };
+    fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        let Some(artifacts) = built.artifacts else { return Ok(()) };
+        let pattern = choice.pattern();
         let (mut ids, mut texts) = (Vec::new(), BTreeMap::<ChangeId, Vec<String>>::new());
         for package in self.gated() {
             let (said, places) = self.read(package, pattern, artifacts)?;
@@ -161,7 +165,7 @@ impl Level for Gated {
         self.is_about_optimization().then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
     }
 
-    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
+    fn change(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
         let Description { place, frames, .. } = Description::parse(text);
         match self.gates {
             Gates::Functions { .. } => {
@@ -188,7 +192,7 @@ impl Level for Gated {
         }
     }
 
-    fn summary(&self) -> Option<String> {
+    fn summary(&self, _: usize, _: usize) -> Option<String> {
         let Gates::Expressions { edition, .. } = self.gates else { return None };
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mut places = BTreeMap::<_, Places>::new();

@@ -1,104 +1,168 @@
-//! What a change is: how a selection is applied, what a run reports of it, and how a culprit is worded.
+//! What a change is: how a selection is applied to a target, what a run reports of it, and how a culprit is worded and
+//! reproduced. One file for each axis.
 //!
-//! Of what is compiled, each axis is a [`Level`]: the packages of the graph ([`crates::Crates`]), the functions and expressions
-//! that `bisect-rustc` tells ([`gated::Gated`]), and the passes that the compiler counts ([`passes::Counted`]). Cargo
-//! compiles; how, is said by its profiles and by the plans that the wrapper follows.
+//! An axis knows no target, and a target no axis: a target applies whatever an [`Application`] says. Changes of most axes are
+//! hashes that a run reports. An axis whose changes are known before the search, in an order of their own, says so by
+//! [`Axis::order`] and reports them itself.
+//!
+//! To add an axis, add a file that implements [`Axis`] and, if it has a command of its own, a line to
+//! [`table::COMMANDS`](table).
 
+pub(crate) mod build_toggles;
 pub(crate) mod compilation;
 pub(crate) mod contrast;
 pub(crate) mod crates;
 pub(crate) mod fixed;
 pub(crate) mod gated;
 pub(crate) mod passes;
+pub(crate) mod protocol;
+pub(crate) mod runtime_toggles;
+pub(crate) mod rustflags;
 pub(crate) mod stop_gap;
 
-use std::{collections::BTreeSet, ffi::OsString, fmt::Debug, io, path::Path};
+use std::{ffi::OsString, fmt::Debug, io, path::Path};
 
-use bisect_core::{ChangeId, Pattern};
+use bisect_core::{ChangeId, search::Order};
 
 use crate::{
     cargo::{Artifacts, BuildOverrides},
-    compiler::{plan, wrapper},
     output::events::{Change, StopGap},
     report::scan::Reports,
+    run::{error::RunError, spec::Choice},
 };
-use compilation::Compilation;
 
-/// How far to go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub(crate) enum Depth {
-    /// Which crates.
-    Crates,
-    /// Which functions of them, if there is a `bisect-rustc`.
-    Functions,
-    /// Which pass of the compiler.
-    Passes,
-}
-
-/// What one search is about: changes that are compiled in.
-pub(crate) trait Level: Debug + Send + Sync {
-    /// How things are compiled.
-    fn compilation(&self) -> &Compilation;
-
-    /// As the JSON names what is searched.
+/// What a change is.
+pub(crate) trait Axis: Debug + Send + Sync {
+    /// Returns the name of the axis, as in `start.axis` of the JSON.
     fn name(&self) -> &'static str;
 
-    /// What is searched, for people.
-    fn subject(&self) -> String;
+    /// Returns what is searched, for people, where the target's command line does not say it.
+    fn subject(&self) -> Option<String>;
 
-    /// What a culprit of so many changes says.
-    fn headline(&self, changes: usize) -> String;
-
-    /// The build for a pattern. `None`: there is none.
-    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides>;
-
-    /// The same, told as shortly as can be, for people to build it again.
-    fn build_again(&self, pattern: &Pattern) -> Option<BuildOverrides> {
-        self.build_with(pattern)
+    /// Returns the order of the changes: that of their hashes, or a given one, in which their IDs are positions.
+    fn order(&self) -> Order {
+        Order::Hash
     }
 
-    /// Whether what differs is how code is optimized, and not what it means.
-    fn is_about_optimization(&self) -> bool {
+    /// Returns what is done to a target so that exactly these changes are enabled.
+    ///
+    /// # Errors
+    /// If no run can have them, or their files cannot be written. That ends the search.
+    fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError>;
+
+    /// Returns what a user does for the same, in as few words as possible.
+    ///
+    /// # Errors
+    /// As [`apply`](Self::apply).
+    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        self.apply(choice, files)
+    }
+
+    /// Whether each run begins with a build.
+    fn builds(&self) -> bool {
+        false
+    }
+
+    /// Whether what the target prints, and its report file, are scanned for match markers.
+    fn is_reported_by_target(&self) -> bool {
         true
     }
 
-    /// The packages that are compiled in the bad way with a pattern.
-    fn bad(&self, pattern: &Pattern) -> BTreeSet<ChangeId>;
-
-    /// Adds what was built with the pattern to the reports; without artifacts, if it did not build. Where a build is what
-    /// is searched, artifacts are as many as there were before it failed.
+    /// Adds the changes that are reported by something else than the processes of the run: by the build, or by the axis
+    /// itself.
     ///
     /// # Errors
-    /// If what the compiler said cannot be read.
-    fn report(&self, pattern: &Pattern, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()>;
+    /// If a file cannot be read.
+    fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()>;
 
-    /// A change that was reported with this text, of a project in the directory `root`.
-    fn describe(&self, id: ChangeId, text: &[String], root: &Path) -> Change;
+    /// Whether only a run that asks for text says what changes are. Otherwise every run does.
+    fn needs_text_run(&self) -> bool {
+        true
+    }
 
-    /// What keeps a user going until these changes are mended: what passes, by what the search has shown.
+    /// Whether a change is that code is optimized, and not what the code means. Then every crash may be due to undefined
+    /// behaviour.
+    fn is_about_optimization(&self) -> bool {
+        false
+    }
+
+    /// Returns a change that was reported with this text; `root` is the directory of the target.
+    fn change(&self, id: ChangeId, text: &[String], root: &Path) -> Change;
+
+    /// Returns what a culprit of this many changes says, where that is not that they are enabled or disabled.
+    fn headline(&self, _changes: usize) -> Option<String> {
+        None
+    }
+
+    /// Returns what keeps a user going until these changes are mended: what passes, by what the search has shown.
     fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
         None
     }
 
-    /// What else the builds have shown, for people.
-    fn summary(&self) -> Option<String> {
+    /// Returns what else the runs have shown, for people: they took this many builds, which started rustc this many times.
+    fn summary(&self, _builds: usize, _invocations: usize) -> Option<String> {
+        None
+    }
+
+    /// Returns the word of a command line that stands for the changes.
+    fn placeholder(&self) -> Option<Placeholder> {
         None
     }
 }
 
-/// Variables (`NAME=value`) and settings (as for `--config`) with which cargo builds what a level builds for a pattern.
-pub(crate) fn reproduce(level: &dyn Level, pattern: &Pattern) -> (Vec<String>, Vec<String>) {
-    let Some(BuildOverrides { mut variables, settings, .. }) = level.build_again(pattern) else {
-        return Default::default();
-    };
-    let shortly = level.compilation().shortly(&level.bad(pattern));
-    let is_told = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::BISECT_RUSTC_PREFIX);
-    if variables.keys().any(is_told) {
-        // Nothing is kept.
-        variables.insert(wrapper::VARIABLE.to_owned(), "{}".into());
-    } else {
-        variables.clear();
-    }
-    let assignment = |(name, value): (String, OsString)| format!("{name}={}", value.display());
-    (variables.into_iter().map(assignment).collect(), shortly.unwrap_or(settings))
+/// What is done to a target so that a selection is enabled. A target that cannot do one of these cannot be searched by this
+/// axis.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Application {
+    /// Variables of whatever is executed.
+    pub(crate) variables: Vec<(String, String)>,
+    /// What the placeholder in the words of a command stands for.
+    pub(crate) words: Option<Words>,
+    /// What the build before the run differs in; `None`: there is no such build.
+    pub(crate) build: Option<BuildOverrides>,
+}
+
+/// What a placeholder stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Words {
+    /// Text, wherever the placeholder stands.
+    Text(String),
+    /// Arguments, in the place of an argument that is the placeholder, or else after all arguments.
+    #[expect(dead_code, reason = "the axis of lists comes next")]
+    Arguments(Vec<OsString>),
+}
+
+/// A word of a command line that stands for the changes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Placeholder {
+    /// The word.
+    pub(crate) word: &'static str,
+    /// Whether it must be there.
+    pub(crate) is_required: bool,
+    /// What must stand where, and an example.
+    pub(crate) usage: &'static str,
+}
+
+/// Where an axis may write files for a run, and where the run's reports go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Files<'a> {
+    /// A directory; it lasts as long as the run.
+    #[expect(dead_code, reason = "the axis of lists comes next")]
+    pub(crate) directory: &'a Path,
+    /// The report file, if the compiler is to report to it.
+    pub(crate) report_file: Option<&'a Path>,
+}
+
+/// What the build before a run has left.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AfterBuild<'a> {
+    /// What was built; `None`: it did not build. Where a build is the target, as much as there was before it failed.
+    pub(crate) artifacts: Option<&'a Artifacts>,
+    /// The log of the run, with the compiler's messages.
+    pub(crate) log: &'a Path,
+}
+
+/// Returns the words for the cost of builds.
+fn summary_of_builds(builds: usize, invocations: usize) -> String {
+    format!("{builds} builds for these runs started rustc {invocations} times")
 }

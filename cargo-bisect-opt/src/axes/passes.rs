@@ -7,17 +7,18 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::{ChangeId, Pattern};
+use bisect_core::ChangeId;
 
-use super::{Level, compilation::Compilation};
+use super::{AfterBuild, Application, Axis, Files, compilation::Compilation};
 use crate::{
-    cargo::{Artifacts, BuildOverrides},
+    cargo::BuildOverrides,
     compiler::{
         passes::Passes,
         plan::{Counter, CounterKind},
     },
     output::events::Change,
     report::{kind::ChangeKind, scan::Reports},
+    run::{error::RunError, spec::Choice},
 };
 
 /// The passes in one package.
@@ -35,37 +36,41 @@ pub(crate) struct Counted {
     pub(crate) passes: Passes,
 }
 
-impl Level for Counted {
-    fn compilation(&self) -> &Compilation {
-        &self.compilation
-    }
-
+impl Axis for Counted {
     fn name(&self) -> &'static str {
         "passes"
     }
 
-    fn subject(&self) -> String {
-        format!("{} passes in {}", self.of.owner(), self.compilation.names(&[self.package].into()))
+    fn subject(&self) -> Option<String> {
+        Some(format!("{} passes in {}", self.of.owner(), self.compilation.names(&[self.package].into())))
     }
 
-    fn headline(&self, _: usize) -> String {
-        "up to the pass before this one the target passes, and with it, it fails".to_owned()
+    fn headline(&self, _: usize) -> Option<String> {
+        Some("up to the pass before this one the target passes, and with it, it fails".to_owned())
     }
 
-    fn build_with(&self, pattern: &Pattern) -> Option<BuildOverrides> {
-        let limit = self.passes.limit(pattern)?;
-        // With all of them, what was built to list them is just what is to be run.
-        let lists = limit == self.passes.len();
-        let limits = if lists { BTreeMap::new() } else { self.passes.limits(limit) };
-        let counter = Counter { of: self.of, limits, lists };
-        Some(self.compilation.counting(&self.culprits, self.package, counter).0)
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application { build: Some(self.build(choice)?), ..Application::default() })
     }
 
-    fn bad(&self, _: &Pattern) -> BTreeSet<ChangeId> {
-        self.culprits.clone()
+    fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(self.compilation.reproduction(self.build(choice)?, &self.culprits))
     }
 
-    fn report(&self, pattern: &Pattern, _: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
+    fn builds(&self) -> bool {
+        true
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn is_about_optimization(&self) -> bool {
+        true
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        let pattern = choice.pattern();
         let Some(limit) = self.passes.limit(pattern) else { return Ok(()) };
         for id in self.passes.reported(pattern, limit) {
             reports.add(id, &self.passes.get(id).map_or_else(String::new, |pass| pass.describe(self.of)));
@@ -73,8 +78,24 @@ impl Level for Counted {
         Ok(())
     }
 
-    fn describe(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
         let name = self.passes.get(id).map(|pass| pass.describe(self.of)).unwrap_or_default();
         Change::new(id, ChangeKind::Pass, name, text)
+    }
+}
+
+impl Counted {
+    fn build(&self, choice: &Choice) -> Result<BuildOverrides, RunError> {
+        let limit = self.passes.limit(choice.pattern()).ok_or_else(|| {
+            RunError::Unusable(
+                "with all passes it passes and without any it fails; what can be searched is the other way round"
+                    .to_owned(),
+            )
+        })?;
+        // With all of them, what was built to list them is just what is to be run.
+        let lists = limit == self.passes.len();
+        let limits = if lists { BTreeMap::new() } else { self.passes.limits(limit) };
+        let counter = Counter { of: self.of, limits, lists };
+        Ok(self.compilation.counting(&self.culprits, self.package, counter).0)
     }
 }

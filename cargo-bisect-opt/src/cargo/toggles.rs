@@ -16,8 +16,11 @@ use serde::{Serialize, Serializer};
 
 use crate::{
     report::{kind::ChangeKind, scan::Reports},
-    units::nearest,
+    units::{nearest, plural},
 };
+
+/// Names of toggles in the first line of a search, at most.
+const SHOWN: usize = 6;
 
 /// `1`: the program lists its toggles and exits.
 pub(crate) const VARIABLE: &str = "BISECT_TOGGLES";
@@ -192,6 +195,20 @@ pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
             reports.add(build.id, &format!("{} {}", toggle.place, toggle.name));
         }
     }
+}
+
+/// Returns the kind of change that a toggle's changes are, where that is known.
+pub(crate) fn kind(toggles: &BTreeSet<Toggle>, name: &str) -> Option<ChangeKind> {
+    toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
+}
+
+/// Returns `3 run-time toggles (a, b, c)`: those of these toggles that have one of the names; no names: all of them.
+pub(crate) fn subject<'a>(toggles: impl Iterator<Item = &'a Toggle>, names: &[String], noun: &str) -> String {
+    let searched = toggles.filter(|toggle| names.is_empty() || names.contains(&toggle.name));
+    let searched: BTreeSet<_> = searched.map(|toggle| toggle.name.as_str()).collect();
+    let shown = searched.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
+    let more = if searched.len() > SHOWN { ", …" } else { "" };
+    format!("{} ({shown}{more})", plural(searched.len(), noun))
 }
 
 /// The toggles that are searched.

@@ -17,17 +17,17 @@ use bisect_core::{
     search::{Incomplete, Outcome, Verdict},
 };
 
-use super::options::CodegenArgs;
+use super::options::{CodegenArgs, Depth};
 use crate::{
     axes::{
-        Depth, Level,
+        Axis,
         compilation::Compilation,
         contrast::{Contrast, SettingsError},
         crates::Crates,
         gated::{Gated, Gates},
         passes::Counted,
     },
-    cargo::{CargoError, Project, graph::Package},
+    cargo::{CargoError, Project, Subcommand, graph::Package},
     compiler::{
         bisect_rustc::{self, BisectRustcError},
         plan::CounterKind,
@@ -37,7 +37,7 @@ use crate::{
         events::{Answer, Change, Event, Fact},
         exit_status::Exit,
     },
-    targets::program::{Program, Settings, Subcommand},
+    targets::project::{ProjectOptions, ProjectTarget},
     units::plural,
 };
 use advice::Known;
@@ -47,7 +47,7 @@ use left_out::LeftOut;
 #[derive(Debug)]
 pub(crate) struct Drill {
     /// What is run, and how.
-    pub(crate) settings: Settings,
+    pub(crate) settings: ProjectOptions,
     /// How far to go.
     pub(crate) depth: Depth,
     /// Where `bisect-rustc` is, if the user says so.
@@ -88,7 +88,11 @@ impl Drill {
     ///
     /// # Errors
     /// If the arguments, the configuration or the workspace are not as they should be.
-    pub(crate) fn prepare(settings: Settings, asked: &CodegenArgs, driver: Option<&Path>) -> Result<Self, DrillError> {
+    pub(crate) fn prepare(
+        settings: ProjectOptions,
+        asked: &CodegenArgs,
+        driver: Option<&Path>,
+    ) -> Result<Self, DrillError> {
         let contrast = Contrast::parse(&asked.good, &asked.bad)?;
         let project = Project::load(settings.subcommand, &settings.cargo, &settings.target)?;
         if let Some(path) = driver
@@ -121,10 +125,10 @@ impl Drill {
         if (end.status == Exit::Found || is_limited) && self.depth > Depth::Crates {
             let driver = self.driver();
             if let Err(error) = &driver {
-                lab.tell(&Event::Note(&format!("functions are not searched: {error}")))?;
+                lab.emit(&Event::Note(&format!("functions are not searched: {error}")))?;
             }
             for culprit in &found {
-                lab.within = Some(culprit.found.set);
+                lab.parent_culprit = Some(culprit.found.set);
                 let others = found.iter().filter(|other| other.found.set != culprit.found.set);
                 let others: BTreeSet<_> = others.flat_map(|other| &other.changes).copied().collect();
                 let culprits: BTreeSet<_> = culprit.changes.iter().copied().collect();
@@ -145,36 +149,36 @@ impl Drill {
                     end.status = Exit::Interrupted;
                     break;
                 }
-                lab.tell(&Event::Answer(&answer))?;
+                lab.emit(&Event::Answer(&answer))?;
                 end.answers.push(answer);
             }
         }
-        lab.tell(&Event::Note(&self.compiled()))?;
+        lab.emit(&Event::Note(&self.compiled()))?;
         end.sets = found.len();
         end.duration = begun.elapsed();
-        (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
-        lab.tell(&Event::End(&end))?;
+        (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
+        lab.emit(&Event::End(&end))?;
         Ok(end.status)
     }
 
     /// Which crates it is; and how they were compiled for that, which may be without link-time optimization. With it,
     /// everything is optimized once more where it is linked: slowly, and as that crate is.
-    fn crates(&self, lab: &mut Lab<'_>) -> io::Result<(Arc<Compilation>, Program, Searched)> {
+    fn crates(&self, lab: &mut Lab<'_>) -> io::Result<(Arc<Compilation>, ProjectTarget, Searched)> {
         let search = |compilation: &Arc<Compilation>, lab: &mut Lab<'_>| {
             let level = Box::new(Crates::new(compilation.clone()));
-            let program = Program::compiled(self.settings.clone(), self.project.clone(), level);
-            let searched = lab.search(&program)?;
+            let mut program = ProjectTarget::new(self.settings.clone(), self.project.clone(), level, None);
+            let searched = lab.search(&mut program)?;
             io::Result::Ok((compilation.clone(), program, searched))
         };
         if self.project.has_lto() {
-            lab.tell(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
+            lab.emit(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
             let settings = vec![format!("profile.{}.lto=false", self.compilation.profile)];
             let without = Arc::new(self.compilation.with_settings(settings));
             let done = search(&without, lab)?;
             if done.2.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
                 return Ok(done);
             }
-            lab.tell(&Event::Note(
+            lab.emit(&Event::Note(
                 "without link-time optimization it passes, so once more with it. Crates are then optimized as the one that \
                  links them is, so that this is one of the culprits",
             ))?;
@@ -203,7 +207,7 @@ struct Inquiry<'a> {
     /// How things are compiled.
     compilation: &'a Arc<Compilation>,
     /// The search that found it.
-    crates: &'a Program,
+    crates: &'a ProjectTarget,
     /// Its crates.
     culprits: BTreeSet<ChangeId>,
     /// What is compiled in the bad way to try something out: all but the crates of other culprits.
@@ -276,20 +280,20 @@ impl Inquiry<'_> {
                     "the counter of rustc's own passes is unstable: RUSTC_BOOTSTRAP=1 is set where {} is compiled",
                     name.map_or("the crate", |name| name)
                 );
-                lab.tell(&Event::Note(&note))?;
+                lab.emit(&Event::Note(&note))?;
             }
             let build = |with| self.crates.build_beside(with, lab.interrupt);
             let passes = match self.compilation.list_passes(&self.culprits, package, of, build) {
                 Ok(passes) => passes,
                 Err(CargoError::Interrupted) => return Ok(()),
                 Err(error) => {
-                    lab.tell(&Event::Note(&format!("{} passes cannot be counted: {error}", of.owner())))?;
+                    lab.emit(&Event::Note(&format!("{} passes cannot be counted: {error}", of.owner())))?;
                     continue;
                 }
             };
             if passes.is_empty() && self.drill.project.subcommand.is_build() {
                 let note = format!("the build fails before the first {} pass, so it is none of them", of.owner());
-                lab.tell(&Event::Note(&note))?;
+                lab.emit(&Event::Note(&note))?;
                 continue;
             }
             let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
@@ -309,7 +313,7 @@ impl Inquiry<'_> {
             }
             if either_way == Some(Outcome::Pass) && of == CounterKind::Llvm {
                 let note = "with one codegen unit, as it takes to count LLVM's passes, the target passes";
-                lab.tell(&Event::Note(note))?;
+                lab.emit(&Event::Note(note))?;
             }
         }
         Ok(())
@@ -319,12 +323,12 @@ impl Inquiry<'_> {
     fn search(
         &self,
         lab: &mut Lab<'_>,
-        level: Box<dyn Level>,
+        axis: Box<dyn Axis>,
         what: &str,
     ) -> io::Result<(FoundChanges, Option<Outcome>)> {
-        let those = level.name();
-        let target = self.crates.narrowed(self.tests, level);
-        let Searched { end, found, verdict } = lab.search(&target)?;
+        let those = axis.name();
+        let mut target = self.crates.narrowed(self.tests, axis);
+        let Searched { end, found, verdict } = lab.search(&mut target)?;
         if end.status == Exit::Interrupted {
             return Ok((Vec::new(), None));
         }
@@ -338,7 +342,7 @@ impl Inquiry<'_> {
                 Some(Outcome::Pass) => format!("compiled for a search of {those}, it passes"),
                 _ => end.conclusion,
             };
-            lab.tell(&Event::Note(&format!("no {what} was found: {why}")))?;
+            lab.emit(&Event::Note(&format!("no {what} was found: {why}")))?;
         }
         let changes = found.into_iter().flat_map(|named| named.changes.into_iter().zip(named.found.changes));
         Ok((changes.collect(), either_way))

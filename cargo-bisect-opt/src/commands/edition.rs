@@ -26,14 +26,14 @@ use crate::{
     lab::{Lab, Searched},
     output::{events::Event, exit_status::Exit},
     run::cause::Cause,
-    targets::program::{Program, Settings},
+    targets::project::{ProjectOptions, ProjectTarget},
 };
 
 /// What the user asks for.
 #[derive(Debug)]
 pub(crate) struct Editions {
     edition: Edition,
-    program: Program,
+    program: ProjectTarget,
     is_build: bool,
     /// Packages that stay as they are, for people.
     left_out: Option<String>,
@@ -88,7 +88,11 @@ impl Editions {
     ///
     /// # Errors
     /// If the arguments, the compiler or the workspace are not as they should be.
-    pub(crate) fn prepare(settings: Settings, edition: Edition, driver: Option<&Path>) -> Result<Self, EditionError> {
+    pub(crate) fn prepare(
+        settings: ProjectOptions,
+        edition: Edition,
+        driver: Option<&Path>,
+    ) -> Result<Self, EditionError> {
         let project = Arc::new(Project::load(settings.subcommand, &settings.cargo, &settings.target)?);
         let packages = project.packages()?;
         let other = if edition == Edition::E2021 { Edition::E2024 } else { Edition::E2021 };
@@ -114,7 +118,7 @@ impl Editions {
             told: Mutex::default(),
         };
         let left_out = (!left_out.is_empty()).then(|| format!("left as they are: {}", left_out.join(", ")));
-        Ok(Self { edition, program: Program::compiled(settings, project, Box::new(level)), is_build, left_out })
+        Ok(Self { edition, program: ProjectTarget::new(settings, project, Box::new(level), None), is_build, left_out })
     }
 
     /// The directory of the workspace.
@@ -126,11 +130,11 @@ impl Editions {
     ///
     /// # Errors
     /// If an event cannot be told.
-    pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
+    pub(crate) fn run(&mut self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         if let Some(left_out) = &self.left_out {
-            lab.tell(&Event::Note(left_out))?;
+            lab.emit(&Event::Note(left_out))?;
         }
-        let Searched { end, found, verdict } = lab.search(&self.program)?;
+        let Searched { end, found, verdict } = lab.search(&mut self.program)?;
         lab.list(&found)?;
         let advice = match verdict {
             Some(Verdict::Unusable(Unusable::Unresolved(Question::All, Reason::Build))) => self.about_build(lab),
@@ -143,15 +147,15 @@ impl Editions {
             _ => None,
         };
         if let Some(advice) = advice {
-            lab.tell(&Event::Note(&advice))?;
+            lab.emit(&Event::Note(&advice))?;
         }
-        lab.tell(&Event::End(&end))?;
+        lab.emit(&Event::End(&end))?;
         Ok(end.status)
     }
 
     /// What to do where it does not compile with every expression as in the other edition.
     fn about_build(&self, lab: &Lab<'_>) -> Option<String> {
-        match self.program.build_without(lab.interrupt) {
+        match self.program.build_without_changes(lab.interrupt) {
             Ok(()) => Some(format!(
                 "with every expression as in edition {}, it does not compile: `cargo bisect-opt build --edition {0}` names those \
                  that do not",

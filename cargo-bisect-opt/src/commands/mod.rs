@@ -19,9 +19,10 @@ use edition::{EditionError, Editions};
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
 
 use crate::{
+    axes::protocol::Protocol,
     cargo::{self, CargoError, Subcommand},
     compiler::wrapper,
-    lab::{self, Lab, target::Target},
+    lab::{Lab, Totals, target::Target},
     output::{
         console::{self, Conclusion, Results, Trace},
         exit_status::Exit,
@@ -35,8 +36,8 @@ use crate::{
     process::{self, interrupt::Interrupt},
     run::seed::Seed,
     targets::{
-        command as exec,
-        program::{self, PerTest, Program},
+        command::{self, CommandOptions, CommandTarget},
+        project::{self, PerTest, ProjectOptions},
     },
     vcs::since::{Since, SinceError},
 };
@@ -47,7 +48,7 @@ enum Failure {
     #[error("an argument is not valid UTF-8: {}", .0.display())]
     NotUnicode(OsString),
     #[error(transparent)]
-    Exec(#[from] exec::UsageError),
+    Exec(#[from] command::UsageError),
     #[error("the working directory cannot be found: {0}")]
     WorkingDirectory(#[source] io::Error),
     #[error(transparent)]
@@ -111,7 +112,7 @@ fn bisect_opt() -> Exit {
     #[cfg(unix)]
     process::guard::start();
     let result = match cli.command {
-        Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test),
+        Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
@@ -137,7 +138,7 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
         words.insert(0, "--release".into());
     }
-    let settings = program::Settings {
+    let options = ProjectOptions {
         subcommand,
         cargo: words,
         target: command.words.target,
@@ -155,22 +156,24 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let driver = command.driver.as_deref();
     if let Some(edition) = command.edition.edition {
-        let editions = Editions::prepare(settings, edition, driver)?;
-        return bisect(editions.root(), &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
+        let mut editions = Editions::prepare(options, edition, driver)?;
+        let root = editions.root().to_owned();
+        return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
     }
     if command.codegen.codegen {
-        let drill = Drill::prepare(settings, &command.codegen, driver)?;
+        let drill = Drill::prepare(options, &command.codegen, driver)?;
         let root = drill.project.root();
         return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
     }
-    let target = Program::prepare(settings, &interrupt)?;
-    bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
+    let mut target = project::prepare(options, &interrupt)?;
+    let root = target.root().to_owned();
+    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
     command.color.apply();
     let interrupt = Interrupt::install().map_err(Failure::Signals)?;
-    let toggles = program::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
+    let toggles = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
     console::list(&toggles, command.json).map_err(Failure::Output)?;
     Ok(Exit::Found)
 }
@@ -179,7 +182,7 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
     command.show.color.apply();
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let words = command.words.into_iter().map(|word| word.into_string().map_err(Failure::NotUnicode));
-    let settings = exec::Settings {
+    let options = CommandOptions {
         words: words.collect::<Result<_, _>>()?,
         root: env::current_dir().map_err(Failure::WorkingDirectory)?,
         timeout: command.search.timeout,
@@ -189,9 +192,10 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
         seed,
         launcher: command.search.launcher.clone(),
     };
-    let target = exec::Exec::new(settings)?;
+    let mut target = CommandTarget::new(options, Box::new(Protocol))?;
     let interrupt = Interrupt::install().map_err(Failure::Signals)?;
-    bisect(target.root(), &command.search, seed, &command.show, &interrupt, |lab| lab.run(&target))
+    let root = target.root().to_owned();
+    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
 }
 
 /// Makes `search`, of something whose own code is below `root`, and tells about it.
@@ -230,8 +234,8 @@ fn bisect(
         out_dir: &args.out,
         listeners: listeners(&run_dir, &args.out, root, show),
         interrupt,
-        before: lab::Before::default(),
-        within: None,
+        totals: Totals::default(),
+        parent_culprit: None,
         numbered: 0,
     };
     search(&mut lab).map_err(Failure::Output)

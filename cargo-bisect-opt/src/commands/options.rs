@@ -9,12 +9,11 @@ use regex::bytes::Regex;
 
 use super::edition;
 use crate::{
-    axes::Depth,
     cargo::{Edition, Subcommand as CargoSubcommand, known_options::KnownOptions},
     output::exit_status,
     process::launcher::Launcher,
     run::{repetition::Repetition, seed::Seed},
-    targets::program::PerTest,
+    targets::project::PerTest,
     units::nearest,
 };
 
@@ -68,9 +67,30 @@ pub(crate) struct TestCommand {
         require_equals = true,
         conflicts_with = "all_tests"
     )]
-    pub(crate) per_test: PerTest,
+    pub(crate) per_test: PerTestArg,
     #[command(flatten)]
     pub(crate) cargo: CargoCommand,
+}
+
+/// Whether the search goes on for each failing test on its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PerTestArg {
+    /// If there are several.
+    Auto,
+    /// Also if there is one.
+    Always,
+    /// Their failures are one failure.
+    Never,
+}
+
+impl From<PerTestArg> for PerTest {
+    fn from(argument: PerTestArg) -> Self {
+        match argument {
+            PerTestArg::Auto => PerTest::Auto,
+            PerTestArg::Always => PerTest::Always,
+            PerTestArg::Never => PerTest::Never,
+        }
+    }
 }
 
 /// What the commands have in common that have cargo build.
@@ -126,6 +146,17 @@ pub(crate) struct CodegenArgs {
     /// How far to go (`check` makes no code, and goes no further than crates)
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub(crate) level: Depth,
+}
+
+/// How far to go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum Depth {
+    /// Which crates.
+    Crates,
+    /// Which functions of them, if there is a `bisect-rustc`.
+    Functions,
+    /// Which pass of the compiler.
+    Passes,
 }
 
 /// What expressions mean, as what is searched.

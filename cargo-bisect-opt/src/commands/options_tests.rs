@@ -53,11 +53,11 @@ fn flags_for_the_compiler_may_start_with_a_dash() {
 #[test]
 fn a_value_that_may_be_left_out_is_no_option_and_no_word_of_cargos() {
     for (line, since, per_test, cargo) in [
-        ("--since main -p x", Some(Some("main")), PerTest::Auto, "-p x"),
-        ("--since -p x", Some(None), PerTest::Auto, "-p x"),
-        ("--since=v1 sort", Some(Some("v1")), PerTest::Auto, "sort"),
-        ("--per-test sort", None, PerTest::Always, "sort"),
-        ("--per-test=never sort", None, PerTest::Never, "sort"),
+        ("--since main -p x", Some(Some("main")), PerTestArg::Auto, "-p x"),
+        ("--since -p x", Some(None), PerTestArg::Auto, "-p x"),
+        ("--since=v1 sort", Some(Some("v1")), PerTestArg::Auto, "sort"),
+        ("--per-test sort", None, PerTestArg::Always, "sort"),
+        ("--per-test=never sort", None, PerTestArg::Never, "sort"),
     ] {
         let Command::Test(args) = cli(&format!("cargo-bisect-opt test {line}")).command else { panic!("{line}") };
         assert_eq!(args.cargo.search.since, since.map(|rev| rev.map(str::to_owned)), "{line}");

@@ -4,30 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bisect_core::{
     ChangeId,
-    search::{Prefix, Question, Selection},
+    search::{Prefix, Selection},
 };
 
-use crate::run::cause::{Cause, Environment};
-
-/// The two ends of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    /// Everything enabled.
-    All,
-    /// Everything disabled.
-    None,
-}
-
-impl Side {
-    /// The end that a question is about, if it is about one.
-    pub(crate) fn of(question: Question) -> Option<Self> {
-        match question {
-            Question::All => Some(Side::All),
-            Question::None => Some(Side::None),
-            _ => None,
-        }
-    }
-}
+use crate::run::{
+    cause::{Cause, Environment},
+    spec::EndState,
+};
 
 /// How each of several things, known by a `K`, fails at the ends of a search.
 ///
@@ -71,9 +54,9 @@ impl<K> Default for Calibration<K> {
 
 impl<K: Ord + Clone> Calibration<K> {
     /// Learns that it failed at an end.
-    pub(crate) fn learn(&mut self, side: Side, key: &K, cause: &Cause) {
+    pub(crate) fn learn(&mut self, side: EndState, key: &K, cause: &Cause) {
         let ends = self.ends.entry(key.clone()).or_default();
-        let end = usize::from(side == Side::None);
+        let end = usize::from(side == EndState::AllOff);
         if let Some(environment) = cause.environment() {
             self.surroundings.entry((key.clone(), environment)).or_default()[end] = true;
         }
@@ -179,7 +162,7 @@ mod tests {
 
     /// Failures with every change and with none, in order; then which of the causes 1 to 3 fit.
     #[track_caller]
-    fn check(runs: &[(Side, u32)], fitting: &[u32]) {
+    fn check(runs: &[(EndState, u32)], fitting: &[u32]) {
         let mut calibration = Calibration::default();
         for &(side, line) in runs {
             calibration.learn(side, &'t', &cause(line));
@@ -192,23 +175,23 @@ mod tests {
 
     #[test]
     fn how_the_failing_end_fails_counts() {
-        use Side::{All, None};
+        use EndState::{AllOff, AllOn};
         check(&[], &[1, 2, 3]);
-        check(&[(All, 1)], &[1]);
-        check(&[(None, 2)], &[2]);
-        check(&[(All, 1), (All, 3)], &[1, 3]);
+        check(&[(AllOn, 1)], &[1]);
+        check(&[(AllOff, 2)], &[2]);
+        check(&[(AllOn, 1), (AllOn, 3)], &[1, 3]);
         // The end that passes fails too: another failure is none of ours, the same is noise.
-        check(&[(All, 1), (All, 1), (None, 2)], &[1]);
-        check(&[(All, 1), (All, 1), (None, 1)], &[1]);
+        check(&[(AllOn, 1), (AllOn, 1), (AllOff, 2)], &[1]);
+        check(&[(AllOn, 1), (AllOn, 1), (AllOff, 1)], &[1]);
         // The first run of the end that passes failed by chance, and the first of the other one passed.
-        check(&[(None, 2), (All, 1)], &[1, 2]);
-        check(&[(None, 2), (All, 1), (All, 1)], &[1]);
+        check(&[(AllOff, 2), (AllOn, 1)], &[1, 2]);
+        check(&[(AllOff, 2), (AllOn, 1), (AllOn, 1)], &[1]);
     }
 
     #[test]
     fn surroundings_count_if_they_differ_between_the_ends() {
         let full = Cause::of_test("thread 't' (7) panicked at src/lib.rs:1:5:\nNo space left on device (os error 28)");
-        let fits = |ends: &[Side]| {
+        let fits = |ends: &[EndState]| {
             let mut calibration = Calibration::default();
             for &side in ends {
                 calibration.learn(side, &'t', &full);
@@ -216,16 +199,16 @@ mod tests {
             (calibration.fits(&'t', &full), calibration.fits(&'t', &cause(1)))
         };
         assert_eq!(fits(&[]), (false, true));
-        assert_eq!(fits(&[Side::All]), (true, false), "it is another failure than a panic at the same place");
-        assert_eq!(fits(&[Side::None, Side::None]), (true, false));
-        assert_eq!(fits(&[Side::All, Side::None]), (false, false));
+        assert_eq!(fits(&[EndState::AllOn]), (true, false), "it is another failure than a panic at the same place");
+        assert_eq!(fits(&[EndState::AllOff, EndState::AllOff]), (true, false));
+        assert_eq!(fits(&[EndState::AllOn, EndState::AllOff]), (false, false));
     }
 
     #[test]
     fn how_it_fails_without_the_culprits_counts_in_the_runs_without_them() {
         let set = |ids: &[u64]| ids.iter().copied().map(ChangeId).collect::<BTreeSet<_>>();
         let mut calibration = Calibration::default();
-        calibration.learn(Side::All, &'t', &cause(1));
+        calibration.learn(EndState::AllOn, &'t', &cause(1));
         calibration.learn_left(&set(&[7]), &'t', &cause(2));
         calibration.learn_left(&set(&[7, 8]), &'u', &cause(3));
         let fits = |ids: &[u64], key| {

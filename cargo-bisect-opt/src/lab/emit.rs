@@ -11,7 +11,12 @@ use bisect_core::{
     search::{Culprit, Mode, Outcome, Question, Shared, Trial, TrialId, Unusable, Verdict},
 };
 
-use super::{Named, Progress, Session, parallelism_hint::Processors, target::Target};
+use super::{
+    Named,
+    parallelism_hint::Processors,
+    session::{Progress, Session},
+    target::Target,
+};
 use crate::{
     output::{
         events::{Event, Found, LogEnd, RunBegins, TrialDone},
@@ -19,11 +24,13 @@ use crate::{
         noise::Sureness,
     },
     report::scan,
-    run::result::Run,
+    run::{result::RunResult, spec::RunSpec},
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
-    pub(super) fn tell_run(&mut self, trial: &Trial, run: usize) -> io::Result<()> {
+    pub(super) fn tell_run(&mut self, spec: &RunSpec) -> io::Result<()> {
+        let RunSpec { trial, number: run, .. } = spec;
+        let run = *run;
         let is_repeat = self.search.repeated(trial.id).is_some();
         let n = (self.lab.jobs.get() == 1 && !is_repeat).then(|| self.number(trial.id));
         self.runs.entry(trial.id).or_default().push(run);
@@ -31,14 +38,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             self.run_at_end.entry(trial.question).or_insert(run);
         }
         let search = &self.search;
-        let pattern = trial.pattern().to_string();
+        let pattern = spec.choice.to_string();
         let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
         let progress = self.progress.entry(trial.id).or_default();
         progress.pattern.clone_from(&pattern);
         progress.started += 1;
         let nth = progress.started;
         let log = self.lab.shown_log(run);
-        self.lab.tell(&Event::Run(&RunBegins {
+        self.lab.emit(&Event::Run(&RunBegins {
             trial: trial.id,
             n,
             is_repeat,
@@ -53,7 +60,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }))
     }
 
-    pub(super) fn tell_trial(&mut self, trial: &Trial, runs: &[Run]) -> io::Result<()> {
+    pub(super) fn tell_trial(&mut self, trial: &Trial, runs: &[RunResult]) -> io::Result<()> {
         let progress = self.progress.entry(trial.id).or_default();
         progress.runs += 1;
         // Single tests are run side by side.
@@ -67,9 +74,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let is_repeat = self.search.repeated(trial.id).is_some();
         let n = if is_repeat { 0 } else { self.number(trial.id) };
         let done = TrialDone { is_repeat, matches, ..done(trial.id, n, pattern, times, duration, runs) };
-        self.lab.tell(&Event::Trial(&done))?;
-        let advice = self.waiting.as_mut().and_then(|waiting| waiting.add(done.duration, Processors::now()));
-        advice.map_or(Ok(()), |advice| self.lab.tell(&Event::Note(&advice)))
+        self.lab.emit(&Event::Trial(&done))?;
+        let advice = self.parallelism_hint.as_mut().and_then(|hint| hint.add(done.duration, Processors::now()));
+        advice.map_or(Ok(()), |advice| self.lab.emit(&Event::Note(&advice)))
     }
 
     /// The number of a trial. Trials are numbered in the order in which they are shown.
@@ -135,13 +142,13 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
             let noise = self.sureness(index, shared);
             let tests = self.tests.as_deref().map(names);
-            let number = self.lab.before.sets + number + 1;
+            let number = self.lab.totals.sets + number + 1;
             let changes = shared.culprit.changes.clone();
             found.push(Named { changes, found: self.found(number, shared.culprit, noise, tests) });
         }
         found.sort_by_key(|named| named.found.set);
         for Named { found, .. } in &found {
-            self.lab.tell(&if is_final { Event::Found(found) } else { Event::Sighted(found) })?;
+            self.lab.emit(&if is_final { Event::Found(found) } else { Event::Sighted(found) })?;
         }
         if is_final {
             self.named.extend(found);
@@ -158,16 +165,16 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         };
         self.named.retain(|named| is_one(&named.changes.iter().copied().collect()));
         let taken_back = self.told.iter().enumerate().filter(|(_, told)| !is_one(told));
-        let numbers: Vec<_> = taken_back.map(|(i, _)| self.lab.before.sets + i + 1).collect();
+        let numbers: Vec<_> = taken_back.map(|(i, _)| self.lab.totals.sets + i + 1).collect();
         numbers.iter().try_for_each(|number| {
             let note = format!("culprit {number} was told before the target contradicted itself: it is taken back");
-            self.lab.tell(&Event::Note(&note))
+            self.lab.emit(&Event::Note(&note))
         })
     }
 
     pub(super) fn tell_notes(&mut self) -> io::Result<()> {
-        let notes = [self.target.take_notes(), self.crew.take_notes()].concat();
-        notes.iter().try_for_each(|note| self.lab.tell(&Event::Note(note)))
+        let notes = [self.target.take_notes(), self.workers.take_notes()].concat();
+        notes.iter().try_for_each(|note| self.lab.emit(&Event::Note(note)))
     }
 
     /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.
@@ -183,7 +190,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     }
 
     fn found(&self, number: usize, culprit: &Culprit, noise: Option<Sureness>, tests: Option<Vec<String>>) -> Found {
-        let runs = &self.accounts[&culprit.confirmed_by];
+        let runs = &self.confirming_runs[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
         failures.dedup();
@@ -202,10 +209,10 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             confirmed: true,
             changes,
             noise,
-            within: self.lab.within,
+            within: self.lab.parent_culprit,
             headline: self.target.headline(culprit.changes.len()),
             is_of_tests: self.tests.is_some(),
-            reproduce: self.lab.repetition.line(self.target.reproduce(&self.search.alone(culprit).pattern(), &tests)),
+            reproduce: self.lab.repetition.line(self.target.reproduce(&self.search.alone(culprit), &tests)),
             tests,
             stop_gap,
             failures,
@@ -220,14 +227,14 @@ pub(super) fn done(
     pattern: String,
     times: usize,
     duration: Duration,
-    runs: &[Run],
+    runs: &[RunResult],
 ) -> TrialDone {
     let (outcome, reason) = together(runs);
     TrialDone { n, trial, is_repeat: false, pattern, matches: distinct(runs), outcome, reason, runs: times, duration }
 }
 
 /// How many changes the runs of a trial's tests reported together.
-fn distinct(runs: &[Run]) -> usize {
+fn distinct(runs: &[RunResult]) -> usize {
     match runs {
         [run] => run.reports.len(),
         runs => runs.iter().flat_map(|run| run.reports.ids()).collect::<HashSet<_>>().len(),
@@ -235,7 +242,7 @@ fn distinct(runs: &[Run]) -> usize {
 }
 
 /// The outcome of all tests of a trial, and words for it.
-fn together(runs: &[Run]) -> (&'static str, String) {
+fn together(runs: &[RunResult]) -> (&'static str, String) {
     let with = |is: fn(Outcome) -> bool| runs.iter().filter(|run| is(run.outcome)).collect::<Vec<_>>();
     let failed = with(|outcome| outcome == Outcome::Fail);
     let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));

@@ -1,10 +1,11 @@
-//! The loop: the search says which trials it wants, a crew runs them, everyone who listens is told.
+//! The loop: the search says which trials it wants, workers make the runs, the target judges them, listeners get events.
 
 pub(crate) mod calibration;
 mod emit;
 mod noisy_stats;
 mod parallelism_hint;
 mod per_test;
+mod session;
 #[cfg(test)]
 mod simulation;
 pub(crate) mod target;
@@ -12,29 +13,20 @@ mod texts;
 mod workers;
 
 use std::{
-    collections::{BTreeSet, HashMap},
     io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
     thread,
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use bisect_core::{
     ChangeId,
-    search::{Observation, Options, Outcome, Question, Search, Selection, Step, Trial, TrialId, Verdict},
+    search::{Options, Question, Selection, Trial, TrialId, Verdict},
 };
-
-use noisy_stats::Doubts;
-use texts::Texts;
-
-use parallelism_hint::{ParallelismHint, Processors};
-use target::Target;
-use workers::{Assignment, Crew, Next};
 
 use crate::{
     output::{
-        conclusion::{About, conclude},
         events::{End, Event, Found, RunBegins, Start},
         exit_status::Exit,
         groups,
@@ -42,9 +34,17 @@ use crate::{
         run_dir::RunDir,
     },
     process::interrupt::Interrupt,
-    run::{error::RunError, repetition::Repetition, result::Run, seed::Seed},
+    run::{
+        repetition::Repetition,
+        result::RunResult,
+        seed::Seed,
+        spec::{Choice, RunSpec},
+    },
     vcs::since::Since,
 };
+use session::Session;
+use target::{Judgement, Target};
+use workers::{Next, Workers};
 
 /// Everything that a search needs beside its target.
 pub(crate) struct Lab<'a> {
@@ -69,16 +69,16 @@ pub(crate) struct Lab<'a> {
     /// Set when the user wants to stop.
     pub(crate) interrupt: &'a Interrupt,
     /// What the searches before this one have used up: numbers go on from there.
-    pub(crate) before: Before,
+    pub(crate) totals: Totals,
     /// The culprit that is looked into, by its number, if it is one that was found before.
-    pub(crate) within: Option<usize>,
+    pub(crate) parent_culprit: Option<usize>,
     /// Trials that have a number: all that were shown, of all searches.
     pub(crate) numbered: usize,
 }
 
 /// How much was done by searches that are over.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Before {
+pub(crate) struct Totals {
     /// Culprits that were told.
     pub(crate) sets: usize,
     /// Trials made.
@@ -112,10 +112,10 @@ impl Lab<'_> {
     ///
     /// # Errors
     /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
-    pub(crate) fn run<T: Target>(&mut self, target: &T) -> io::Result<Exit> {
+    pub(crate) fn run<T: Target>(&mut self, target: &mut T) -> io::Result<Exit> {
         let Searched { end, found, .. } = self.search(target)?;
         self.list(&found)?;
-        self.tell(&Event::End(&end))?;
+        self.emit(&Event::End(&end))?;
         Ok(end.status)
     }
 
@@ -125,22 +125,22 @@ impl Lab<'_> {
     /// If it cannot be told.
     pub(crate) fn list(&mut self, found: &[Named]) -> io::Result<()> {
         let found: Vec<_> = found.iter().map(|named| &named.found).collect();
-        if found.len() > 1 { self.tell(&Event::List(&found)) } else { Ok(()) }
+        if found.len() > 1 { self.emit(&Event::List(&found)) } else { Ok(()) }
     }
 
     /// Searches until the search is over.
     ///
     /// # Errors
     /// See [`run`](Self::run).
-    pub(crate) fn search<T: Target>(&mut self, target: &T) -> io::Result<Searched> {
+    pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = Instant::now();
         let (axis, subject) = (target.axis(), target.subject());
         let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
-        self.tell(&Event::Start(&start))?;
+        self.emit(&Event::Start(&start))?;
         let interrupt = self.interrupt;
         let (search, status, conclusion, noise, found, log) = thread::scope(|scope| {
-            let crew = Crew::new(scope, target, self.jobs.get(), interrupt);
-            let mut session = Session::new(self, target, crew);
+            let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt);
+            let mut session = Session::new(self, target, workers);
             let (status, conclusion) = session.go()?;
             let noise = session.beliefs();
             let log = session.telling_log();
@@ -149,10 +149,10 @@ impl Lab<'_> {
         let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests).cloned();
         let groups = groups::groups(of_tests.collect());
         if !groups.is_empty() {
-            self.tell(&Event::Groups(&groups))?;
+            self.emit(&Event::Groups(&groups))?;
         }
         if let Some(summary) = target.summary() {
-            self.tell(&Event::Note(&summary))?;
+            self.emit(&Event::Note(&summary))?;
         }
         let end = End {
             status,
@@ -165,60 +165,75 @@ impl Lab<'_> {
             conclusion,
             log,
         };
-        self.before.sets += found.len();
-        self.before.trials += end.trials;
-        self.before.runs += end.runs;
+        self.totals.sets += found.len();
+        self.totals.trials += end.trials;
+        self.totals.runs += end.runs;
         Ok(Searched { end, found, verdict: search.verdict() })
     }
 
-    /// Runs the target once with every change, outside any search; what that means is for it to say.
+    /// Runs the target once with every change, outside any search. `None`: the target cannot be run, or the user wants to
+    /// stop.
     ///
     /// # Errors
-    /// If an event cannot be told. `None`: the target cannot be run, or the user wants to stop.
-    pub(crate) fn try_once<T: Target>(&mut self, target: &T) -> io::Result<Option<Run>> {
+    /// If an event cannot be emitted.
+    pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Option<RunResult>> {
         let interrupt = self.interrupt;
-        let run = self.before.runs + 1;
-        let (log, report_file) = (self.run_dir.log(run), self.run_dir.report_file(run));
-        let selection = Selection::all(self.options.order);
-        let pattern = selection.pattern();
+        let number = self.totals.runs + 1;
+        let selection = Selection::all(target.order());
+        let choice = Choice::of(&selection);
         let trial = Trial { id: TrialId(0), question: Question::All, selection, tests: vec![0] };
-        let repetition = self.repetition;
         self.numbered += 1;
-        let (id, n, text) = (trial.id, self.numbered, pattern.to_string());
-        self.tell(&Event::Run(&RunBegins {
+        let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
+        self.emit(&Event::Run(&RunBegins {
             trial: id,
             n: Some(n),
             is_repeat: false,
-            log: self.shown_log(run),
+            log: self.shown_log(number),
             run: (1, 1),
             question: trial.question,
             subject: target.subject(),
             selected: None,
             tests: None,
-            pattern: &text,
+            pattern: &pattern,
             left: None,
         }))?;
-        let assignment =
-            Assignment { trial: trial.clone(), pattern, run, repetition, is_split: false, log, report_file };
+        let spec = RunSpec { repetition: self.repetition, ..self.spec(number, trial.clone(), choice, 0) };
         let shown = thread::scope(|scope| {
-            let mut crew = Crew::new(scope, target, 1, interrupt);
-            crew.start(assignment);
-            let next = crew.next(None);
-            crew.finish();
+            let mut workers = Workers::new(scope, target.runner(), 1, interrupt);
+            workers.start(spec, target.brief());
+            let next = workers.next(None);
+            workers.finish();
             io::Result::Ok(match next {
                 Some(Next::Over { result: Ok(shown), .. }) => Some(shown),
                 _ => None,
             })
         })?;
-        self.before.trials += 1;
-        self.before.runs += 1;
-        target.settle();
-        let run = shown.and_then(|shown| target.judge(&trial, shown).ok()?.pop());
-        if let Some(run) = &run {
-            let runs = std::slice::from_ref(run);
-            self.tell(&Event::Trial(&emit::done(id, n, text, 1, run.duration, runs)))?;
+        self.totals.trials += 1;
+        self.totals.runs += 1;
+        target.assume_no_more_ends();
+        let result = shown.and_then(|shown| match target.judge(&trial, shown) {
+            Judgement::Ready(mut results) => results.pop(),
+            Judgement::Pending(_) => None,
+        });
+        if let Some(result) = &result {
+            let results = std::slice::from_ref(result);
+            self.emit(&Event::Trial(&emit::done(id, n, pattern, 1, result.duration, results)))?;
         }
-        Ok(run)
+        Ok(result)
+    }
+
+    /// Returns the run with this number, executed once.
+    fn spec(&self, number: usize, trial: Trial, choice: Choice, slot: usize) -> RunSpec {
+        RunSpec {
+            number,
+            trial,
+            choice,
+            repetition: Repetition::Once,
+            tests: None,
+            log: self.run_dir.log(number),
+            report_file: self.run_dir.report_file(number),
+            slot,
+        }
     }
 
     /// The log of a run, as people find it.
@@ -231,294 +246,7 @@ impl Lab<'_> {
     ///
     /// # Errors
     /// If nobody listens any more.
-    pub(crate) fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
+    pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.listeners.tell(event)
-    }
-}
-
-/// A search in progress.
-struct Session<'s, 'lab, 'scope, 'env, T: Target> {
-    lab: &'s mut Lab<'lab>,
-    target: &'env T,
-    search: Search,
-    crew: Crew<'scope, 'env, T>,
-    /// Runs that are over, but cannot be judged yet.
-    held: Vec<(Trial, T::Shown)>,
-    /// Runs with every change, and with none, that were recorded.
-    ends: [usize; 2],
-    /// The numbers of trials that have one.
-    numbers: HashMap<TrialId, usize>,
-    /// The runs of each trial, by their numbers.
-    runs: HashMap<TrialId, Vec<usize>>,
-    /// The first run of the whole target with every change, and with none, by its number.
-    run_at_end: HashMap<Question, usize>,
-    /// What the target says about changes.
-    texts: Texts,
-    /// Of trials that have been asked and not told yet.
-    progress: HashMap<TrialId, Progress>,
-    /// What the runs that may confirm a culprit said about it, for each of the trial's tests.
-    accounts: HashMap<TrialId, Vec<Run>>,
-    /// The culprits that were told, in that order.
-    told: Vec<BTreeSet<ChangeId>>,
-    /// The same, as it was told.
-    named: Vec<Named>,
-    /// The names of the tests, once the search goes on for each of them.
-    tests: Option<Vec<String>>,
-    /// Whether more runs at once would help; of no interest where there are.
-    waiting: Option<ParallelismHint>,
-    /// The tests that failed in each failing run at an end, and in that which was made once more to see whether they do.
-    failed_at_end: Vec<Vec<String>>,
-    /// The end that is run once more.
-    looks_again: Option<Question>,
-    /// What there is to say where runs are only evidence.
-    doubts: Doubts,
-}
-
-/// A trial that is being answered.
-#[derive(Default)]
-struct Progress {
-    /// What the target got.
-    pattern: String,
-    /// Runs that have begun. What they showed may not be judged yet.
-    started: usize,
-    /// Runs that were judged.
-    runs: usize,
-    duration: Duration,
-    matches: usize,
-}
-
-impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
-    fn new(lab: &'s mut Lab<'lab>, target: &'env T, crew: Crew<'scope, 'env, T>) -> Self {
-        Self {
-            search: Search::new(lab.options.clone()),
-            waiting: (lab.jobs.get() == 1).then(|| ParallelismHint::new(Processors::now())),
-            lab,
-            target,
-            crew,
-            held: Vec::new(),
-            ends: [0; 2],
-            numbers: HashMap::new(),
-            runs: HashMap::new(),
-            run_at_end: HashMap::new(),
-            texts: Texts::default(),
-            progress: HashMap::new(),
-            accounts: HashMap::new(),
-            told: Vec::new(),
-            named: Vec::new(),
-            tests: None,
-            failed_at_end: Vec::new(),
-            looks_again: None,
-            doubts: Doubts::default(),
-        }
-    }
-
-    fn go(&mut self) -> io::Result<(Exit, String)> {
-        let ended = self.until_it_ends()?;
-        self.crew.finish();
-        self.tell_found(true)?;
-        self.tell_notes()?;
-        Ok(match ended {
-            Ok(()) => {
-                let verdict = self.search.verdict().expect("the search has ended");
-                let beliefs = |test| self.beliefs_of(test);
-                let (is_build, axis) = (self.target.is_build(), self.target.axis());
-                let (log, line) = (|trial| self.name_of(trial), |trial, id| self.line_with(trial, id));
-                let about = About { log: &log, line: &line, is_build, axis };
-                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
-            }
-            Err(RunError::Interrupted) => {
-                (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
-            }
-            Err(error) => (Exit::Unusable, format!("the target cannot be used: {error}")),
-        })
-    }
-
-    /// Goes on until the search has ended, or cannot go on.
-    fn until_it_ends(&mut self) -> io::Result<Result<(), RunError>> {
-        loop {
-            self.tell_notes()?;
-            // Perhaps before anyone listened.
-            if self.lab.interrupt.requested() {
-                return Ok(Err(RunError::Interrupted));
-            }
-            self.end_obsolete();
-            self.want_texts();
-            if self.search.verdict().is_some() && !self.texts.is_pending() {
-                return Ok(Ok(()));
-            }
-            self.start_runs()?;
-            if self.crew.is_idle() && !self.held.is_empty() {
-                // At a limit: what they wait for is not run any more.
-                self.target.settle();
-                self.judge_held()?;
-                continue;
-            }
-            if self.crew.is_idle() {
-                // It has just come to its end.
-                assert!(self.search.verdict().is_some(), "a search that goes on wants runs");
-                continue;
-            }
-            if let Err(error) = self.take_results() {
-                return Ok(Err(error));
-            }
-            self.judge_held()?;
-            if self.favour_touched()? {
-                self.try_split()?;
-            }
-            self.tell_found(false)?;
-        }
-    }
-
-    /// Waits for a run to end, and takes with it those that end at the same time: what to do next is better decided when
-    /// the answers of all of them are known.
-    fn take_results(&mut self) -> Result<(), RunError> {
-        let mut next = self.crew.next(None);
-        while let Some(came) = next.take() {
-            match came {
-                Next::Gone => {}
-                Next::Interrupted => return Err(RunError::Interrupted),
-                Next::Over { trial, result, patience } => {
-                    let shown = result?;
-                    if !self.take_text(&trial, &shown) {
-                        self.target.learn(&trial, &shown)?;
-                        self.held.push((trial, shown));
-                    }
-                    if patience.is_some() {
-                        next = self.crew.next(patience);
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Ends the runs that do not matter any more.
-    fn end_obsolete(&mut self) {
-        for id in self.search.obsolete() {
-            let held = self.held.len();
-            self.held.retain(|(trial, _)| trial.id != id);
-            let ended = self.crew.end(|trial| trial.id == id) + held - self.held.len();
-            (0..ended).for_each(|_| self.search.cancel(id));
-            self.progress.remove(&id);
-        }
-    }
-
-    fn start_runs(&mut self) -> io::Result<()> {
-        if self.start_text_run() {
-            return Ok(());
-        }
-        while self.crew.has_room() {
-            // Those that are held are in flight as far as the search knows.
-            self.search.set_in_flight(self.lab.jobs.saturating_add(self.held.len()));
-            let Step::Run(trial) = self.search.step() else { return Ok(()) };
-            let run = self.lab.before.runs + self.search.runs();
-            self.tell_run(&trial, run)?;
-            let (log, report_file) = (self.lab.run_dir.log(run), self.lab.run_dir.report_file(run));
-            let pattern = trial.pattern();
-            let (repetition, is_split) = (self.repetition(), self.tests.is_some());
-            self.crew.start(Assignment { trial, pattern, run, repetition, is_split, log, report_file });
-        }
-        Ok(())
-    }
-
-    /// How often the next run executes the target. Where runs are only evidence, and each begins with a build, as much time
-    /// goes into executions as into that: whichever of them is dear, it takes at most twice as long as the best choice.
-    fn repetition(&self) -> Repetition {
-        match self.lab.repetition {
-            Repetition::Once if self.search.is_noisy() && !self.lab.is_repeated => self.doubts.repetition(),
-            asked => asked,
-        }
-    }
-
-    /// Tells the search what came of the runs that can be judged by now, in the order of their trials.
-    fn judge_held(&mut self) -> io::Result<()> {
-        self.held.sort_by_key(|(trial, _)| trial.id);
-        let mut held = std::mem::take(&mut self.held).into_iter();
-        for (trial, shown) in held.by_ref() {
-            let is_end = self.is_end(&trial);
-            // Before it is known what fails at the ends, and whether the search is about single tests, others can wait.
-            match if is_end || self.knows_ends() && !self.waits_for_rest(&trial) {
-                self.target.judge(&trial, shown)
-            } else {
-                Err(shown)
-            } {
-                Ok(runs) => self.record(&trial, runs)?,
-                Err(shown) => self.held.push((trial, shown)),
-            }
-            if is_end && self.try_split()? {
-                break;
-            }
-        }
-        // After a split: what was asked of the whole, and is obsolete.
-        self.held.extend(held);
-        Ok(())
-    }
-
-    /// Whether a trial is of the whole target with every change, or with none.
-    fn is_end(&self, trial: &Trial) -> bool {
-        self.tests.is_none() && matches!(trial.question, Question::All | Question::None)
-    }
-
-    /// Whether it is being found out what happens without the changes that this trial leaves out, so that it is not known
-    /// yet which failures count in it.
-    fn waits_for_rest(&self, trial: &Trial) -> bool {
-        let left_out = &trial.selection.excluded;
-        let is_of = |rest: &&Trial| {
-            let without = &rest.selection.excluded;
-            rest.tests.iter().any(|test| trial.tests.contains(test)) && without.iter().all(|id| left_out.contains(id))
-        };
-        let rests = || self.crew.trials().filter(|rest| rest.question == Question::Rest && rest.id != trial.id);
-        !left_out.is_empty() && !self.search.is_noisy() && rests().any(|rest| is_of(&rest))
-    }
-
-    /// Goes on for each failing test, if that is how the target is searched and all is known that has to be.
-    fn try_split(&mut self) -> io::Result<bool> {
-        Ok(self.knows_ends() && !self.awaits_places() && self.search.can_split() && self.split()?)
-    }
-
-    /// Returns whether enough runs with every change and with no change were recorded.
-    fn knows_ends(&self) -> bool {
-        if self.tests.is_some() {
-            // A split search recorded both ends before the split.
-            return true;
-        }
-        // Under noise each run is a trial.
-        let runs = if self.search.is_noisy() { 1 } else { self.lab.options.runs_per_trial.get() };
-        self.ends.iter().all(|&recorded| recorded >= runs)
-    }
-
-    fn record(&mut self, trial: &Trial, runs: Vec<Run>) -> io::Result<()> {
-        let observe = |run: &Run| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
-        self.search.record_each(trial.id, runs.iter().map(observe).collect());
-        if let [run] = runs.as_slice() {
-            for &outcome in &run.also {
-                self.search.record_also(trial.id, &Observation { outcome, reported: run.reports.ids().to_vec() });
-            }
-        }
-        self.tell_trial(trial, &runs)?;
-        if self.is_end(trial) {
-            self.ends[usize::from(trial.question == Question::None)] += 1;
-            let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
-            let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
-            if self.looks_again == Some(trial.question) && failed.is_empty() {
-                failed.push(Vec::new());
-            }
-            if !failed.is_empty() {
-                self.looks_again = Some(trial.question);
-            }
-            self.failed_at_end.extend(failed);
-        }
-        let is_noisy = |index: usize| self.tests.is_none() || self.search.test(trial.tests[index]).is_noisy();
-        self.doubts.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
-        self.tell_doubts()?;
-        if trial.question == Question::Exactly || self.is_end(trial) {
-            for run in &runs {
-                self.texts.learn(&run.reports);
-            }
-        }
-        if trial.question == Question::Exactly {
-            self.accounts.insert(trial.id, runs);
-        }
-        Ok(())
     }
 }

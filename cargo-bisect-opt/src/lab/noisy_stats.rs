@@ -9,13 +9,13 @@ use std::{
 
 use bisect_core::search::{Noise, Outcome};
 
-use super::{Session, target::Target};
+use super::{session::Session, target::Target};
 use crate::{
     output::{
         events::Event,
         noise::{self, Beliefs},
     },
-    run::{repetition::Repetition, result::Run},
+    run::{repetition::Repetition, result::RunResult},
 };
 
 /// After so many runs under noise there is something to say, and again whenever they have doubled.
@@ -29,13 +29,13 @@ const MOST: usize = 16;
 
 /// What the runs so far say beside their outcomes.
 #[derive(Debug, Default)]
-pub(super) struct Doubts {
+pub(super) struct NoisyStats {
     /// For each test of which it was told that its runs are only evidence: the number of runs at which there is more to say.
     next_words: HashMap<usize, usize>,
     failing: Costs,
     passing: Costs,
     /// How long builds took, and how often the target was executed in how long.
-    started_in: Duration,
+    build_time: Duration,
     runs: u32,
     executions: u32,
     executed_in: Duration,
@@ -54,10 +54,10 @@ impl Costs {
     }
 }
 
-impl Doubts {
-    pub(super) fn add<'a>(&mut self, runs: impl Iterator<Item = &'a Run>) {
+impl NoisyStats {
+    pub(super) fn add<'a>(&mut self, runs: impl Iterator<Item = &'a RunResult>) {
         for run in runs {
-            self.started_in += run.started_in;
+            self.build_time += run.build_time;
             self.executed_in += run.duration;
             self.executions += u32::try_from(run.executions).unwrap_or(u32::MAX);
             self.runs += 1;
@@ -67,12 +67,12 @@ impl Doubts {
                 Outcome::Unresolved(_) => continue,
             };
             costs.runs += 1;
-            costs.duration += run.started_in + run.duration;
+            costs.duration += run.build_time + run.duration;
         }
     }
 }
 
-impl Doubts {
+impl NoisyStats {
     /// From here on it is about single tests, each in a process of its own.
     pub(super) fn forget(&mut self) {
         *self = Self::default();
@@ -81,7 +81,7 @@ impl Doubts {
     /// How often a run is best executed, where each execution counts.
     pub(super) fn repetition(&self) -> Repetition {
         let (Some(build), Some(execution)) =
-            (self.started_in.checked_div(self.runs), self.executed_in.checked_div(self.executions))
+            (self.build_time.checked_div(self.runs), self.executed_in.checked_div(self.executions))
         else {
             return Repetition::Once;
         };
@@ -118,7 +118,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         if noisy.is_empty() || self.search.verdict().is_some() {
             return Ok(());
         }
-        let (failing, passing) = (self.doubts.failing.mean(), self.doubts.passing.mean());
+        let (failing, passing) = (self.noisy_stats.failing.mean(), self.noisy_stats.passing.mean());
         if let (Some(failing), Some(passing), false) = (failing, passing, self.lab.is_repeated) {
             self.search.set_costs(failing.as_secs_f64(), passing.as_secs_f64());
         }
@@ -129,14 +129,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     fn tell_doubts_of(&mut self, test: usize, in_full: bool, mean: Duration) -> io::Result<()> {
         let name = self.tests.as_ref().map(|tests| &tests[test]);
         let (runs, confidence) = (self.search.runs(), self.lab.options.noise);
-        if let (Entry::Vacant(word), Noise::Suspected(_)) = (self.doubts.next_words.entry(test), confidence) {
+        if let (Entry::Vacant(word), Noise::Suspected(_)) = (self.noisy_stats.next_words.entry(test), confidence) {
             word.insert(0);
             let what = name.map_or("the target", String::as_str);
             let note =
                 format!("{what} contradicts itself: from here on, every run so far and to come is only evidence");
-            self.lab.tell(&Event::Note(&note))?;
+            self.lab.emit(&Event::Note(&note))?;
         }
-        let next_word = self.doubts.next_words.entry(test).or_default();
+        let next_word = self.noisy_stats.next_words.entry(test).or_default();
         if runs < (*next_word).max(FIRST_WORD) || !in_full {
             return Ok(());
         }
@@ -145,7 +145,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let beliefs = Beliefs::new(&estimate, |_| Vec::new());
         let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
         let note = format!("{of}{}; {}", beliefs.rates(), noise::ahead(estimate.runs_left, mean));
-        self.lab.tell(&Event::Note(&note))
+        self.lab.emit(&Event::Note(&note))
     }
 }
 
@@ -157,9 +157,9 @@ mod tests {
 
     /// Runs that took so long to build, and so long for each of their executions.
     fn repetition(build: u64, execution: u64, executions: usize) -> Repetition {
-        let mut doubts = Doubts::default();
+        let mut doubts = NoisyStats::default();
         for outcome in [Outcome::Pass, Outcome::Fail] {
-            let run = Run {
+            let run = RunResult {
                 outcome,
                 reason: String::new(),
                 reports: Reports::new(false),
@@ -167,8 +167,8 @@ mod tests {
                 failures: Vec::new(),
                 duration: Duration::from_millis(execution) * u32::try_from(executions).unwrap(),
                 executions,
-                also: Vec::new(),
-                started_in: Duration::from_millis(build),
+                extra_outcomes: Vec::new(),
+                build_time: Duration::from_millis(build),
             };
             doubts.add([&run].into_iter());
         }
@@ -188,6 +188,6 @@ mod tests {
         ] {
             assert_eq!(repetition(build, execution, executions), expected, "{build} ms, {execution} ms");
         }
-        assert_eq!(Doubts::default().repetition(), Repetition::Once);
+        assert_eq!(NoisyStats::default().repetition(), Repetition::Once);
     }
 }

@@ -4,7 +4,7 @@ use std::{io, num::NonZeroUsize};
 
 use bisect_core::search::Noise;
 
-use super::{Session, target::Target};
+use super::{session::Session, target::Target};
 use crate::output::events::Event;
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
@@ -30,11 +30,11 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 "{count} tests fail: each is searched on its own, in a process of its own (--per-test=never takes them for \
                  one failure)"
             );
-            self.lab.tell(&Event::Note(&note))?;
+            self.lab.emit(&Event::Note(&note))?;
         }
         self.search.split(count);
         self.tests = Some(tests);
-        self.doubts.forget();
+        self.noisy_stats.forget();
         for test in unsteady {
             self.search.switch_to_noisy(test);
         }

@@ -18,7 +18,7 @@ use std::{
 use bisect_core::search::{Noise, Options};
 use regex::Regex;
 
-use super::{Before, Lab, target::Target};
+use super::{Lab, Totals, target::Target};
 use crate::{
     output::{
         console::{Conclusion, Results, Trace},
@@ -57,7 +57,7 @@ fn simulate(text: &str) -> Simulated {
     let interrupt = Interrupt::default();
     let blocks = blocks(text);
     let mut settings = Settings::parse(blocks[0].1);
-    let first = FakeTarget::parse(&mut settings, &interrupt);
+    let mut first = FakeTarget::parse(&mut settings, &interrupt);
     let jobs = settings.number("jobs").unwrap_or(NonZeroUsize::MIN);
     let confidence = settings.number("confidence");
     let repetition = Repetition::new(settings.number("repeat"), settings.number("any pass"));
@@ -96,11 +96,11 @@ fn simulate(text: &str) -> Simulated {
             Listener::new("the events", Json(events.clone())),
         ]),
         interrupt: &interrupt,
-        before: Before::default(),
-        within: None,
+        totals: Totals::default(),
+        parent_culprit: None,
         numbered: 0,
     };
-    let (status, sent) = search_all(&mut lab, &first, &blocks[1..]).expect("nothing is in the way of listeners");
+    let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
     Simulated { screen: without_times(&screen.take()), events: rounded(&without_times(&events.take())), status, sent }
 }
@@ -115,7 +115,7 @@ fn blocks(text: &str) -> Vec<(&str, &str)> {
 }
 
 /// Makes the first search; then others that look into its culprits, as `--codegen` does.
-fn search_all(lab: &mut Lab<'_>, first: &FakeTarget, others: &[(&str, &str)]) -> io::Result<(Exit, Vec<String>)> {
+fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]) -> io::Result<(Exit, Vec<String>)> {
     if others.is_empty() {
         return Ok((lab.run(first)?, first.sent()));
     }
@@ -123,29 +123,29 @@ fn search_all(lab: &mut Lab<'_>, first: &FakeTarget, others: &[(&str, &str)]) ->
     let mut sent = first.sent();
     for (heading, settings) in others {
         let mut settings = Settings::parse(settings);
-        let target = FakeTarget::parse(&mut settings, lab.interrupt);
+        let mut target = FakeTarget::parse(&mut settings, lab.interrupt);
         settings.finish();
         match heading.strip_prefix(WITHIN) {
             None => {
-                let run = lab.try_once(&target)?;
+                let run = lab.try_once(&mut target)?;
                 let note = format!("once more: {:?}", run.map(|run| run.outcome));
-                lab.tell(&Event::Note(&note))?;
+                lab.emit(&Event::Note(&note))?;
             }
             Some(number) => {
                 let culprit = number.parse().expect("a number");
-                lab.within = Some(culprit);
-                let found = lab.search(&target)?.found;
+                lab.parent_culprit = Some(culprit);
+                let found = lab.search(&mut target)?.found;
                 let changes = found.iter().flat_map(|named| &named.found.changes);
                 let facts = changes.map(|change| Fact { of: "inside", text: change.name.clone() }).collect();
                 let answer = Answer { set: culprit, facts, advice: vec!["look at it".to_owned()] };
-                lab.tell(&Event::Answer(&answer))?;
+                lab.emit(&Event::Answer(&answer))?;
                 end.answers.push(answer);
             }
         }
         sent.extend(target.sent());
     }
-    (end.trials, end.runs) = (lab.before.trials, lab.before.runs);
-    lab.tell(&Event::End(&end))?;
+    (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
+    lab.emit(&Event::End(&end))?;
     Ok((end.status, sent))
 }
 

@@ -1,105 +1,40 @@
-//! What is run again and again: the interface between the search loop and the things that can be searched.
+//! What is searched: a runner that threads share, and a judge that the loop owns.
 
-use std::path::Path;
+use std::{path::Path, sync::Arc};
 
-use bisect_core::{ChangeId, Pattern, search::Trial};
+use bisect_core::{
+    ChangeId,
+    search::{Order, Selection, Trial},
+};
 
 use crate::{
     output::events::{Change, StopGap},
     report::scan::Reports,
-    run::{error::RunError, result::Run, spec::Request},
+    run::{
+        error::RunError,
+        result::RunResult,
+        spec::{RunSpec, Surroundings},
+    },
 };
 
-/// Something that runs with a pattern and passes or fails.
-///
-/// Several threads run it at once. What a run means may depend on what the first runs show (a test that fails whatever is
-/// enabled does not count), so running and judging are two steps; the second is made by one thread, in any order.
-pub(crate) trait Target: Sync {
+/// Makes runs, in any thread. It never changes.
+pub(crate) trait Runner: Send + Sync + 'static {
+    /// What the judge knew when the run began.
+    type Brief: Send + Sync + 'static;
     /// What one run showed, before it is judged.
     type Shown: Send + 'static;
 
-    /// Runs once.
+    /// Makes a run.
     ///
     /// # Errors
     /// Where this run, and so the whole search, cannot go on: see [`RunError`]. What concerns this selection only (it does
     /// not build with it) is an unresolved outcome, not an error.
-    fn run(&self, request: &Request<'_>) -> Result<Self::Shown, RunError>;
-
-    /// Learns from a run with every change, or with none, what the others mean.
-    ///
-    /// # Errors
-    /// If the target cannot be searched.
-    fn learn(&self, _trial: &Trial, _shown: &Self::Shown) -> Result<(), RunError> {
-        Ok(())
-    }
-
-    /// What a run means for each test that it was made for; for all together, unless single tests were asked for.
-    ///
-    /// # Errors
-    /// The run itself, as long as that depends on others.
-    fn judge(&self, trial: &Trial, shown: Self::Shown) -> Result<Vec<Run>, Self::Shown>;
-
-    /// What a run reported, however it ended: of each process that was asked for text of its own.
-    fn reports<'a>(&self, shown: &'a Self::Shown) -> Vec<&'a Reports>;
-
-    /// Whether only a run that asks for text says what changes are. Else every run does.
-    fn needs_text_run(&self) -> bool {
-        true
-    }
-
-    /// No other run will come: from now on every run can be judged, by what is known.
-    fn settle(&self) {}
-
-    /// The tests that fail, if the search is to go on for each of them, now that the first runs were made.
-    fn tests(&self) -> Option<Vec<String>> {
-        None
-    }
-
-    /// What is run, on one line, for the trace and for `start` in the JSON.
-    fn describe(&self) -> String;
-
-    /// Paths in reports are relative to this directory, and what lies below it is the user's own code.
-    fn root(&self) -> &Path;
-
-    /// What is searched, as `start.axis` in the JSON.
-    fn axis(&self) -> &'static str {
-        "toggles"
-    }
-
-    /// What is searched, for people, where that is not plain.
-    fn subject(&self) -> Option<String> {
-        None
-    }
-
-    /// What a culprit of so many changes says, where that is not that they are enabled or disabled.
-    fn headline(&self, _changes: usize) -> Option<String> {
-        None
-    }
-
-    /// Whether there is nothing to it but that it is built.
-    fn is_build(&self) -> bool {
-        false
-    }
-
-    /// A change that was reported with this text.
-    fn change(&self, id: ChangeId, text: &[String]) -> Change {
-        Change::reported(id, text, |_| None)
-    }
-
-    /// What keeps a user going until these changes are mended, which break the target where they are enabled.
-    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
-        None
-    }
-
-    /// What the user should be told, since this was last asked.
-    fn take_notes(&self) -> Vec<String> {
-        Vec::new()
-    }
-
-    /// What all runs together cost beyond their time, for people.
-    fn summary(&self) -> Option<String> {
-        None
-    }
+    fn run(
+        &self,
+        spec: &RunSpec,
+        brief: &Self::Brief,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Self::Shown, RunError>;
 
     /// The loop has decided all that it can, and waits for one of this many runs to end. In tests, a target decides here
     /// which one.
@@ -109,8 +44,108 @@ pub(crate) trait Target: Sync {
     /// The loop waits for no single run any more: all that are left may end.
     #[cfg(test)]
     fn loop_left(&self) {}
+}
 
-    /// A command line that a user can paste into a shell to run the target once more with this pattern; of its tests, where
-    /// it has any, only these, unless none are named.
-    fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String;
+/// What a judge decides about a run.
+#[derive(Debug)]
+pub(crate) enum Judgement<S> {
+    /// The results: one for each test that the run was made for; one for everything, if it was not made for single tests.
+    Ready(Vec<RunResult>),
+    /// Other runs must be known first.
+    Pending(S),
+}
+
+/// Decides what counts as the failure that is searched for, as far as the runs so far have taught that.
+pub(crate) trait Judge {
+    /// What makes the runs.
+    type Runner: Runner;
+
+    /// Returns the runner.
+    fn runner(&self) -> Arc<Self::Runner>;
+
+    /// Returns what a run that begins now must know.
+    fn brief(&self) -> Arc<<Self::Runner as Runner>::Brief>;
+
+    /// Learns from a run. Most is learned from those with every change, or with none.
+    ///
+    /// # Errors
+    /// If the target cannot be searched.
+    fn learn(&mut self, trial: &Trial, shown: &<Self::Runner as Runner>::Shown) -> Result<(), RunError>;
+
+    /// Judges a run.
+    fn judge(
+        &mut self,
+        trial: &Trial,
+        shown: <Self::Runner as Runner>::Shown,
+    ) -> Judgement<<Self::Runner as Runner>::Shown>;
+
+    /// Assumes that no other run at an end state will come: from now on no judgement is pending.
+    fn assume_no_more_ends(&mut self) {}
+
+    /// Returns what a run reported, however it ended: of each process that was asked for text.
+    fn reports<'a>(&self, shown: &'a <Self::Runner as Runner>::Shown) -> Vec<&'a Reports>;
+
+    /// Returns the tests that fail, if the search is to go on for each of them, now that the first runs were made.
+    fn tests(&mut self) -> Option<Vec<String>> {
+        None
+    }
+
+    /// Takes what the user should know, since this was last asked.
+    fn take_notes(&mut self) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Something that can be searched, and the words about it.
+pub(crate) trait Target: Judge {
+    /// Returns what is run, on one line, for the trace and for `start` in the JSON.
+    fn describe(&self) -> String;
+
+    /// Returns the directory that paths in reports are relative to. What lies below it is the user's own code.
+    fn root(&self) -> &Path;
+
+    /// Returns the name of the axis: `start.axis` in the JSON.
+    fn axis(&self) -> &'static str;
+
+    /// Returns the order of the changes.
+    fn order(&self) -> Order {
+        Order::Hash
+    }
+
+    /// Returns what is searched, for people, where that is not plain.
+    fn subject(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns what a culprit of this many changes says, where that is not that they are enabled or disabled.
+    fn headline(&self, _changes: usize) -> Option<String> {
+        None
+    }
+
+    /// Whether the target is a build: nothing is executed.
+    fn is_build(&self) -> bool {
+        false
+    }
+
+    /// Whether only a run that asks for text says what changes are. Otherwise every run does.
+    fn needs_text_run(&self) -> bool {
+        true
+    }
+
+    /// Returns a change that was reported with this text.
+    fn change(&self, id: ChangeId, text: &[String]) -> Change;
+
+    /// Returns what keeps a user going until these changes are mended, which break the target where they are enabled.
+    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
+        None
+    }
+
+    /// Returns what all runs together cost beyond their time, for people.
+    fn summary(&self) -> Option<String> {
+        None
+    }
+
+    /// Returns a line for a shell that runs the target once more with these changes; of its tests, where it has any, only
+    /// these, unless none are named.
+    fn reproduce(&self, selection: &Selection, tests: &[String]) -> String;
 }

@@ -14,11 +14,14 @@ use bisect_core::{
     search::{Question, Selection, Trial, TrialId, Verdict},
 };
 
-use super::{Session, target::Target, workers::Assignment};
+use super::{
+    session::Session,
+    target::{Runner, Target},
+};
 use crate::{
     output::events::Event,
     report::{scan::Reports, text::Description},
-    run::repetition::Repetition,
+    run::spec::{Choice, RunSpec},
 };
 
 /// The trial of all runs that ask for text. No search has as many trials.
@@ -137,29 +140,23 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// Starts the run that is wanted first, if there is one. Says whether the search has to wait for it.
     pub(super) fn start_text_run(&mut self) -> bool {
         if !self.texts.is_in_flight
-            && self.crew.has_room()
+            && let Some(slot) = self.workers.free_slot()
             && let Some(Wanted { selection, tests }) = self.texts.wanted.pop_front()
         {
             self.texts.is_in_flight = true;
             self.search.count_run();
-            let run = self.lab.before.runs + self.search.runs();
-            let pattern = selection.pattern().verbose(true);
+            let number = self.lab.totals.runs + self.search.runs();
+            let choice = Choice::of(&selection).with_text();
+            let of_tests = self.tests.as_ref().map(|_| tests.clone());
             let trial = Trial { id: TRIAL, question: Question::Exactly, selection, tests };
-            self.crew.start(Assignment {
-                trial,
-                pattern,
-                run,
-                repetition: Repetition::Once,
-                is_split: self.tests.is_some(),
-                log: self.lab.run_dir.log(run),
-                report_file: self.lab.run_dir.report_file(run),
-            });
+            let spec = RunSpec { tests: of_tests, ..self.lab.spec(number, trial, choice, slot) };
+            self.workers.start(spec, self.target.brief());
         }
         self.texts.of_all == OfAll::Awaited
     }
 
     /// Takes what such a run showed; says whether it was one.
-    pub(super) fn take_text(&mut self, trial: &Trial, shown: &T::Shown) -> bool {
+    pub(super) fn take_text(&mut self, trial: &Trial, shown: &<T::Runner as Runner>::Shown) -> bool {
         if trial.id != TRIAL {
             return false;
         }
@@ -194,7 +191,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             count => format!("of the changes, {count} are on lines that changed since {commit}: these are tried first"),
         };
         self.search.favour(touched);
-        self.lab.tell(&Event::Note(&note))?;
+        self.lab.emit(&Event::Note(&note))?;
         Ok(true)
     }
 }

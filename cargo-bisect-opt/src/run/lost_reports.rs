@@ -1,7 +1,5 @@
 //! Runs whose reports the runtime could not write, for instance because the disk is full.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use super::error::RunError;
 
 /// The search ends when this number of runs more have lost reports than have not: it would go on through unresolved runs.
@@ -11,29 +9,33 @@ const TOO_MANY: usize = 5;
 #[derive(Debug, Default)]
 pub(crate) struct LostReports {
     /// Runs that have lost reports, less those since then that have not.
-    surplus: AtomicUsize,
+    surplus: usize,
 }
 
 impl LostReports {
-    /// Returns what the runtime said if it could not write a report. What failed then may have to do with the changes that
-    /// are missing.
+    /// Counts a process: what [`in_output`] returns of it.
     ///
     /// # Errors
-    /// If that happens too often.
-    pub(crate) fn in_output(&self, output: &[u8]) -> Result<Option<String>, RunError> {
-        let lost = said_by_the_runtime(output, ": reports are lost");
+    /// If most processes lose reports.
+    pub(crate) fn count(&mut self, lost: Option<&str>) -> Result<(), RunError> {
         let Some(lost) = lost else {
-            // At zero there is nothing to take off.
-            let _ = self.surplus.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |surplus| surplus.checked_sub(1));
-            return Ok(None);
+            self.surplus = self.surplus.saturating_sub(1);
+            return Ok(());
         };
-        if self.surplus.fetch_add(1, Ordering::Relaxed) + 1 < TOO_MANY {
-            return Ok(Some(lost));
+        self.surplus += 1;
+        if self.surplus < TOO_MANY {
+            return Ok(());
         }
         Err(RunError::Unusable(format!(
             "most runs lose their reports ({lost}); free space, or choose another directory with `--out`"
         )))
     }
+}
+
+/// Returns what the runtime said if it could not write a report. What failed then may have to do with the changes that are
+/// missing.
+pub(crate) fn in_output(output: &[u8]) -> Option<String> {
+    said_by_the_runtime(output, ": reports are lost")
 }
 
 /// Returns the first line of the runtime's own with this end.
@@ -51,7 +53,7 @@ mod tests {
 
     #[test]
     fn only_the_runtimes_own_line_counts() {
-        let said = |output: &[u8]| LostReports::default().in_output(output).unwrap();
+        let said = |output: &[u8]| in_output(output);
         assert_eq!(said(LOST).unwrap(), "BISECT_REPORT: no storage space: reports are lost");
         assert_eq!(said(b"x BISECT_REPORT: no storage space: reports are lost\n"), None);
         let elsewhere = b"bisect-rt: BISECT_REPORT=\"x\": reports are lost to it, and go to standard error\n";
@@ -60,11 +62,11 @@ mod tests {
 
     #[test]
     fn a_search_ends_that_loses_most_reports() {
-        let lost = LostReports::default();
-        let seen = |output| lost.in_output(output).is_ok();
+        let mut lost = LostReports::default();
+        let mut seen = |output| lost.count(in_output(output).as_deref()).is_ok();
         assert!((0..20).all(|_| seen(LOST) && seen(b"")), "now and then is no reason to end");
         assert!((1..TOO_MANY).all(|_| seen(LOST)));
-        let error = lost.in_output(LOST).unwrap_err().to_string();
+        let error = lost.count(in_output(LOST).as_deref()).unwrap_err().to_string();
         assert!(error.contains("no storage space") && error.contains("--out"), "{error}");
     }
 }

@@ -1,48 +1,230 @@
-//! One run to make: what it is of, and what it needs to keep out of the way of other runs.
+//! One run to make, and what it needs to keep out of the way of other runs.
 
-use std::{path::Path, process::Command};
+use std::{fmt, io, path::PathBuf, process::Command};
 
-use bisect_core::Pattern;
+use bisect_core::{
+    ChangeId, Matcher, Pattern,
+    search::{Order, Prefix, Question, Selection, Trial},
+};
 
 use super::repetition::Repetition;
 use crate::process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots};
 
-/// One run to make.
-#[derive(Debug)]
-pub(crate) struct Request<'a> {
-    /// The changes to switch.
-    pub(crate) pattern: &'a Pattern,
-    /// Of the target's [`tests`](crate::lab::target::Target::tests), those to run, each in a process of its own, by their numbers; `None`:
-    /// everything, in one go.
-    pub(crate) tests: Option<&'a [usize]>,
-    /// Which run of the search it is, from 1.
-    pub(crate) run: usize,
+/// One run to make. The lab makes it once; it is shared down to the process that is started.
+#[derive(Clone, Debug)]
+pub(crate) struct RunSpec {
+    /// Number of the run among those of all searches, from 1.
+    pub(crate) number: usize,
+    /// The question that the run answers.
+    pub(crate) trial: Trial,
+    /// The changes to enable.
+    pub(crate) choice: Choice,
     /// How often the target is executed, and what that means.
     pub(crate) repetition: Repetition,
-    /// No other run with this number is going on.
+    /// Numbers of the tests to run, each in its own process; `None`: everything, in one go.
+    pub(crate) tests: Option<Vec<usize>>,
+    /// The file for everything that the run prints.
+    pub(crate) log: PathBuf,
+    /// The file for its reports (`BISECT_REPORT`), as an absolute path. The runner creates it.
+    pub(crate) report_file: PathBuf,
+    /// Number of a slot, which no other run has at the same time.
     pub(crate) slot: usize,
-    /// What depends on the slot.
+}
+
+/// The changes that a run enables, as an axis applies them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Choice {
+    /// By a pattern that matches hashes.
+    Hashes(Pattern),
+    /// By position in a given order. The changes are known before the search, so no run reports them.
+    Positions(Selection),
+}
+
+impl Choice {
+    /// Returns the choice of these changes.
+    pub(crate) fn of(selection: &Selection) -> Self {
+        match selection.order {
+            Order::Hash => Self::Hashes(selection.pattern()),
+            Order::Given => Self::Positions(selection.clone()),
+        }
+    }
+
+    /// Returns the same choice for a run that asks for text.
+    pub(crate) fn with_text(self) -> Self {
+        match self {
+            Self::Hashes(pattern) => Self::Hashes(pattern.verbose(true)),
+            positions @ Self::Positions(_) => positions,
+        }
+    }
+
+    /// Whether the run is asked for text about the changes.
+    pub(crate) fn asks_for_text(&self) -> bool {
+        match self {
+            Self::Hashes(pattern) => Matcher::new(pattern).is_some_and(|matcher| matcher.verbose()),
+            Self::Positions(_) => false,
+        }
+    }
+
+    /// Returns the pattern, for an axis whose changes are hashes.
+    ///
+    /// # Panics
+    /// If the axis has a given order.
+    pub(crate) fn pattern(&self) -> &Pattern {
+        match self {
+            Self::Hashes(pattern) => pattern,
+            Self::Positions(_) => panic!("an axis with a given order has no patterns"),
+        }
+    }
+
+    /// Whether a change is enabled.
+    pub(crate) fn enables(&self, id: ChangeId) -> bool {
+        match self {
+            Self::Hashes(pattern) => Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(id)),
+            Self::Positions(selection) => selection.contains(id) != selection.inverted,
+        }
+    }
+
+    /// Returns the end state of the search that this is, if it is one.
+    pub(crate) fn end_state(&self) -> Option<EndState> {
+        let all = match self {
+            Self::Hashes(pattern) => {
+                let plain = pattern.clone().verbose(false);
+                [false, true].into_iter().find(|&inverted| plain == Pattern::all().inverted(inverted))
+            }
+            Self::Positions(selection) => {
+                let all = Selection { inverted: selection.inverted, ..Selection::all(selection.order) };
+                (*selection == all).then_some(selection.inverted)
+            }
+        };
+        all.map(|inverted| if inverted { EndState::AllOff } else { EndState::AllOn })
+    }
+
+    /// Returns the choice of an end state, in the order of this one.
+    pub(crate) fn at_end(&self, end: EndState) -> Self {
+        let order = if matches!(self, Self::Hashes(_)) { Order::Hash } else { Order::Given };
+        Self::of(&Selection { inverted: end == EndState::AllOff, ..Selection::all(order) })
+    }
+}
+
+impl fmt::Display for Choice {
+    /// Writes the pattern, or positions from 1: `1-500,702`; `!` before the positions that are disabled, and only they.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let selection = match self {
+            Self::Hashes(pattern) => return pattern.fmt(f),
+            Self::Positions(selection) => selection,
+        };
+        if selection.inverted {
+            f.write_str("!")?;
+        }
+        let mut parts = Vec::new();
+        let mut next = 0;
+        let gaps = selection.gaps.iter().map(|gap| (gap.start, gap.end));
+        let end = match selection.prefix {
+            Prefix::Below(end) => Some(end),
+            Prefix::All => None,
+        };
+        for (gap, after) in gaps.chain(end.map(|end| (end, end))) {
+            match gap.saturating_sub(next) {
+                0 => {}
+                1 => parts.push(gap.to_string()),
+                _ => parts.push(format!("{}-{gap}", next + 1)),
+            }
+            next = after;
+        }
+        if end.is_none() {
+            parts.push(format!("{}-", next + 1));
+        }
+        let is_forced = |id: &&ChangeId| end.is_some_and(|end| id.0 >= end);
+        parts.extend(selection.forced.iter().filter(is_forced).map(|id| (id.0 + 1).to_string()));
+        f.write_str(&parts.join(","))?;
+        selection.excluded.iter().try_for_each(|id| write!(f, " without {}", id.0 + 1))
+    }
+}
+
+/// The two end states of a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EndState {
+    /// Every change enabled.
+    AllOn,
+    /// Every change disabled.
+    AllOff,
+}
+
+impl EndState {
+    /// Returns the end state that a question is about, if it is about one.
+    pub(crate) fn of(question: Question) -> Option<Self> {
+        match question {
+            Question::All => Some(Self::AllOn),
+            Question::None => Some(Self::AllOff),
+            _ => None,
+        }
+    }
+
+    /// Returns the other end state.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::AllOn => Self::AllOff,
+            Self::AllOff => Self::AllOn,
+        }
+    }
+}
+
+/// What surrounds a run: the slots of its search, its directory for temporary files, and the user's wish to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Surroundings<'a> {
+    /// Variables that depend on the slot.
     pub(crate) slots: &'a Slots,
-    /// For files that nobody needs after the run.
+    /// A directory that is deleted after the run.
     pub(crate) scratch: &'a ScratchDir,
-    /// Where everything that the run prints goes.
-    pub(crate) log: &'a Path,
-    /// Where its reports go (`BISECT_REPORT`), as an absolute path. The target creates this file.
-    pub(crate) report_file: &'a Path,
-    /// Set when the user wants to stop.
+    /// Raised when the run must end.
     pub(crate) interrupt: &'a Interrupt,
 }
 
-impl Request<'_> {
-    /// Gives a process of the run what it needs to keep out of the way of other runs, at the same time and later: among it,
-    /// an empty directory for temporary files, which is to be dropped when the process has ended.
+impl Surroundings<'_> {
+    /// Gives a process of the run what keeps it out of the way of other runs, at the same time and later: among it, an empty
+    /// directory for temporary files, to be dropped when the process has ended.
     ///
     /// # Errors
-    /// If that cannot be made.
-    pub(crate) fn set_apart(&self, command: &mut Command) -> std::io::Result<ScratchDir> {
-        self.slots.apply(command, self.slot);
+    /// If that directory cannot be made.
+    pub(crate) fn set_apart(&self, command: &mut Command, slot: usize) -> io::Result<ScratchDir> {
+        self.slots.apply(command, slot);
         let temporary = self.scratch.inner()?;
         command.envs(temporary.variables());
         Ok(temporary)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_are_written_from_one() {
+        let all = Selection::all(Order::Given);
+        let below = |end| Selection { prefix: Prefix::Below(end), ..all.clone() };
+        for (selection, expected) in [
+            (all.clone(), "1-"),
+            (Selection { inverted: true, ..all.clone() }, "!1-"),
+            (below(500), "1-500"),
+            (below(1), "1"),
+            (Selection { forced: vec![ChangeId(701), ChangeId(3)], ..below(500) }, "1-500,702"),
+            (Selection { forced: vec![ChangeId(7)], ..below(0) }, "8"),
+            (Selection { gaps: vec![2..4, 5..9], ..below(10) }, "1-2,5,10"),
+            (Selection { excluded: vec![ChangeId(2)], ..all.clone() }, "1- without 3"),
+        ] {
+            assert_eq!(Choice::of(&selection).to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn end_states_are_known_in_both_orders() {
+        for order in [Order::Hash, Order::Given] {
+            let all = Choice::of(&Selection::all(order));
+            assert_eq!(all.end_state(), Some(EndState::AllOn));
+            assert_eq!(all.clone().with_text().end_state(), Some(EndState::AllOn));
+            assert_eq!(all.at_end(EndState::AllOff).end_state(), Some(EndState::AllOff));
+            let some = Selection { prefix: Prefix::Below(1 << 62), ..Selection::all(order) };
+            assert_eq!(Choice::of(&some).end_state(), None);
+        }
     }
 }

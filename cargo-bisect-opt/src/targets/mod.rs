@@ -1,4 +1,4 @@
 //! What is run again and again: any command, or what cargo tests, runs, builds or checks.
 
 pub(crate) mod command;
-pub(crate) mod program;
+pub(crate) mod project;

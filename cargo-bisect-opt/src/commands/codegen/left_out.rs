@@ -14,7 +14,7 @@ use crate::{
     },
     lab::Lab,
     output::events::{Event, Fact},
-    targets::program::Program,
+    targets::project::ProjectTarget,
     units::plural,
 };
 
@@ -23,7 +23,7 @@ pub(crate) struct LeftOut<'a> {
     /// How things are compiled.
     pub(crate) compilation: &'a Arc<Compilation>,
     /// The search that found the package.
-    pub(crate) crates: &'a Program,
+    pub(crate) crates: &'a ProjectTarget,
     /// What is compiled in the bad way: all that makes no other test fail.
     pub(crate) bad: &'a BTreeSet<ChangeId>,
     /// The package.
@@ -59,7 +59,7 @@ impl LeftOut<'_> {
         if !others.is_empty() {
             let (count, function) = (others.len(), pass.function());
             let note = format!("leaving out other passes ({count} on {function}), in at most {BUILDS} builds");
-            lab.tell(&Event::Note(&note))?;
+            lab.emit(&Event::Note(&note))?;
         }
         let found = Suspects::find(&others, BUILDS, |names| self.outcome(lab, names))?;
         if lab.interrupt.requested() {
@@ -93,8 +93,8 @@ impl LeftOut<'_> {
             [name] => format!("without {name}"),
             names => format!("without {}", plural(names.len(), "pass")),
         };
-        let fixed = Fixed { compilation: self.compilation.clone(), build, subject };
-        let target = self.crates.narrowed(self.tests, Box::new(fixed));
-        Ok(lab.try_once(&target)?.map(|run| run.outcome))
+        let fixed = Fixed { build, subject };
+        let mut target = self.crates.narrowed(self.tests, Box::new(fixed));
+        Ok(lab.try_once(&mut target)?.map(|run| run.outcome))
     }
 }

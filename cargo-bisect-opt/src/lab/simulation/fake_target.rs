@@ -4,13 +4,13 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
     path::Path,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
 use bisect_core::{
     ChangeId, Matcher, Pattern,
-    search::{Outcome, Trial},
+    search::{Outcome, Selection, Trial},
 };
 
 use super::{
@@ -18,15 +18,15 @@ use super::{
     clock::{Cancelled, Clock, Steps},
 };
 use crate::{
-    lab::{calibration::Side, target::Target},
+    lab::target::{Judge, Judgement, Runner, Target},
     output::events::Change,
     process::{ReadAlong as _, interrupt::Interrupt},
     report::{kind::ChangeKind, scan::Reports},
     run::{
         error::RunError,
         repetition::Repetition,
-        result::{Failed, Run},
-        spec::Request,
+        result::{Failed, RunResult},
+        spec::{Choice, EndState, RunSpec, Surroundings},
     },
 };
 
@@ -34,46 +34,35 @@ use crate::{
 /// would help, which depends on how busy the machine is.
 const STEP: Duration = Duration::from_millis(1);
 
-/// A simulated target.
-pub(super) struct FakeTarget {
+/// Makes simulated runs.
+pub(super) struct FakeRunner {
     behaviour: Behaviour,
     clock: Clock,
     /// The user wants to stop when this run has begun.
     interrupted_in: Option<usize>,
     interrupt: Interrupt,
-    /// Whether the search goes on for each of so many failing tests.
-    splits: fn(usize) -> bool,
-    axis: &'static str,
-    subject: Option<String>,
     /// Whatever the pattern selects, all changes are reported.
     reports_everything: bool,
     /// Changes that are reported with a call stack.
     stacks: BTreeSet<String>,
-    state: Mutex<State>,
+    /// The pattern of each run, by its number.
+    sent: Mutex<BTreeMap<usize, Pattern>>,
 }
 
-#[derive(Default)]
-struct State {
-    /// What each run got, by its number.
-    sent: BTreeMap<usize, Pattern>,
-    /// The tests that failed at the ends of the search, as far as runs were made there.
+/// A simulated target.
+pub(super) struct FakeTarget {
+    runner: Arc<FakeRunner>,
+    /// Whether the search goes on for each of this number of failing tests.
+    splits: fn(usize) -> bool,
+    axis: &'static str,
+    subject: Option<String>,
+    /// The tests that failed with everything enabled, and with everything disabled, as far as runs were made.
     ends: [Option<BTreeSet<usize>>; 2],
     /// No other run at an end will come.
     is_settled: bool,
     /// The tests that the search goes on for.
-    searched: Vec<usize>,
+    searched: Arc<Vec<usize>>,
     notes: Vec<String>,
-}
-
-impl State {
-    /// The tests that fail at both ends, if it is known: they do not count.
-    fn broken(&self) -> Option<BTreeSet<usize>> {
-        match &self.ends {
-            [Some(all), Some(none)] => Some(all & none),
-            _ if self.is_settled => Some(BTreeSet::new()),
-            _ => None,
-        }
-    }
 }
 
 /// What a run showed.
@@ -107,15 +96,22 @@ impl Part {
 }
 
 impl FakeTarget {
-    /// A target as its settings say. `interrupt` is what the user raises to stop the search.
+    /// Returns a target as its settings say. `interrupt` is what the user raises to stop the search.
     pub(super) fn parse(settings: &mut Settings<'_>, interrupt: &Interrupt) -> Self {
         let behaviour = Behaviour::parse(settings);
         let stacks = settings.take("stacks").unwrap_or_default();
         let notes = settings.take("note").into_iter().map(str::to_owned).collect();
-        Self {
+        let runner = FakeRunner {
             clock: Clock::new(Steps::parse(settings.take("steps"), behaviour.seed())),
             interrupted_in: settings.number("interrupt in run"),
             interrupt: interrupt.clone(),
+            reports_everything: settings.take("reports").is_some_and(|reports| reports == "everything"),
+            stacks: stacks.split_whitespace().map(str::to_owned).collect(),
+            sent: Mutex::default(),
+            behaviour,
+        };
+        Self {
+            runner: Arc::new(runner),
             splits: match settings.take("per test") {
                 None => |tests| tests > 1,
                 Some("always") => |tests| tests > 0,
@@ -129,25 +125,36 @@ impl FakeTarget {
                 Some("passes") => "passes",
                 Some(other) => panic!("axis: {other}"),
             },
-            reports_everything: settings.take("reports").is_some_and(|reports| reports == "everything"),
             subject: settings.take("subject").map(str::to_owned),
-            stacks: stacks.split_whitespace().map(str::to_owned).collect(),
-            state: Mutex::new(State { notes, ..State::default() }),
-            behaviour,
+            ends: [None, None],
+            is_settled: false,
+            searched: Arc::default(),
+            notes,
         }
     }
 
     pub(super) fn seed(&self) -> u64 {
-        self.behaviour.seed()
+        self.runner.behaviour.seed()
     }
 
     /// The patterns that runs got, in the order of their numbers.
     pub(super) fn sent(&self) -> Vec<String> {
-        self.state().sent.values().map(ToString::to_string).collect()
+        self.runner.sent().values().map(ToString::to_string).collect()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The tests that fail at both ends, if it is known: they do not count.
+    fn broken(&self) -> Option<BTreeSet<usize>> {
+        match &self.ends {
+            [Some(all), Some(none)] => Some(all & none),
+            _ if self.is_settled => Some(BTreeSet::new()),
+            _ => None,
+        }
+    }
+}
+
+impl FakeRunner {
+    fn sent(&self) -> MutexGuard<'_, BTreeMap<usize, Pattern>> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All tests, or the whole target as its only one.
@@ -161,21 +168,21 @@ impl FakeTarget {
     }
 
     /// What these tests show in a process of their own.
-    fn execute(&self, tests: &[usize], request: &Request<'_>, log: &mut String) -> Part {
-        let now = Matcher::new(request.pattern).expect("a search sends no empty pattern");
-        let before = self.state().sent.get(&(request.run - 1)).and_then(Matcher::new);
+    fn execute(&self, tests: &[usize], spec: &RunSpec, log: &mut String) -> Part {
+        let now = Matcher::new(spec.choice.pattern()).expect("a search sends no empty pattern");
+        let before = self.sent().get(&(spec.number - 1)).and_then(Matcher::new);
         let is_on = |id| now.should_enable(id);
         let was_on = |id| before.as_ref().is_some_and(|before| before.should_enable(id));
-        let at = Moment { number: request.run, is_on: &is_on, was_on: &was_on };
+        let at = Moment { number: spec.number, is_on: &is_on, was_on: &was_on };
         let mut executions = Vec::new();
-        for execution in 0..request.repetition.times() {
+        for execution in 0..spec.repetition.times() {
             let outcomes: Vec<_> = tests.iter().map(|&test| self.behaviour.outcome(test, execution, &at)).collect();
             let failed = tests.iter().zip(&outcomes).filter(|(_, outcome)| **outcome == Outcome::Fail);
             let failed: Vec<_> = failed.map(|(&test, _)| test).collect();
             let outcome = if failed.is_empty() { outcomes[0] } else { Outcome::Fail };
             writeln!(log, "execution {}: {outcome:?} {}", execution + 1, self.names(failed.clone()).join(" ")).unwrap();
             executions.push((outcome, failed));
-            if request.repetition.ends_with(outcome) {
+            if spec.repetition.ends_with(outcome) {
                 break;
             }
         }
@@ -212,19 +219,19 @@ impl FakeTarget {
         lines.into_iter().map(marked).collect()
     }
 
-    fn runs(&self, shown: Shown) -> Vec<Run> {
+    fn runs(&self, shown: Shown) -> Vec<RunResult> {
         let how = (shown.repetition, shown.duration);
         shown.parts.into_iter().map(|part| self.run_of(part, how)).collect()
     }
 
-    fn run_of(&self, part: Part, shown: (Repetition, Duration)) -> Run {
+    fn run_of(&self, part: Part, shown: (Repetition, Duration)) -> RunResult {
         let (repetition, duration) = shown;
         let outcomes: Vec<_> = part.executions.iter().map(|(outcome, _)| *outcome).collect();
         let decisive = repetition.decisive(&outcomes);
         let (outcome, failed) = &part.executions[decisive];
         let failed_tests = self.names(failed.iter().copied());
         let how = |test: &String| Failed { test: Some(test.clone()), how: format!("panic at tests/{test}.rs:5:9") };
-        Run {
+        RunResult {
             outcome: *outcome,
             reason: match outcome {
                 Outcome::Pass => String::new(),
@@ -235,69 +242,101 @@ impl FakeTarget {
             failed_tests,
             duration,
             executions: part.executions.len(),
-            also: repetition.also(&outcomes).to_vec(),
-            started_in: Duration::ZERO,
+            extra_outcomes: repetition.also(&outcomes).to_vec(),
+            build_time: Duration::ZERO,
             reports: part.reports,
         }
     }
 }
 
-impl Target for FakeTarget {
+impl Runner for FakeRunner {
+    type Brief = Vec<usize>;
     type Shown = Shown;
 
-    fn run(&self, request: &Request<'_>) -> Result<Shown, RunError> {
-        self.state().sent.insert(request.run, request.pattern.clone());
-        let steps = self.clock.run(request.run, request.interrupt).map_err(|Cancelled| RunError::Interrupted)?;
-        let searched = self.state().searched.clone();
-        let parts = request
-            .tests
-            .map_or_else(|| vec![self.all()], |tests| tests.iter().map(|&test| vec![searched[test]]).collect());
+    fn run(&self, spec: &RunSpec, searched: &Vec<usize>, surroundings: &Surroundings<'_>) -> Result<Shown, RunError> {
+        self.sent().insert(spec.number, spec.choice.pattern().clone());
+        let steps = self.clock.run(spec.number, surroundings.interrupt).map_err(|Cancelled| RunError::Interrupted)?;
+        let tests = spec.tests.as_ref();
+        let parts =
+            tests.map_or_else(|| vec![self.all()], |tests| tests.iter().map(|&test| vec![searched[test]]).collect());
         let mut log = String::new();
-        let parts: Vec<_> = parts.into_iter().map(|tests| self.execute(&tests, request, &mut log)).collect();
-        fs_err::write(request.log, log)?;
+        let parts: Vec<_> = parts.into_iter().map(|tests| self.execute(&tests, spec, &mut log)).collect();
+        fs_err::write(&spec.log, log)?;
         let executions = parts.iter().map(|part| part.executions.len()).max().unwrap_or_default();
         let duration = STEP * u32::try_from(steps).expect("few steps") * u32::try_from(executions).expect("few");
-        Ok(Shown { parts, repetition: request.repetition, duration })
+        Ok(Shown { parts, repetition: spec.repetition, duration })
     }
 
-    fn learn(&self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
-        let mut state = self.state();
-        if let (Some(side), true) = (Side::of(trial.question), state.searched.is_empty()) {
+    fn loop_waits(&self, in_flight: usize) {
+        let is_time = |run| self.clock.is_running(run, in_flight);
+        if self.interrupted_in.is_some_and(is_time) && !self.interrupt.requested() {
+            self.interrupt.raise();
+        } else {
+            self.clock.end_one(in_flight);
+        }
+    }
+
+    fn loop_left(&self) {
+        self.clock.end_all();
+    }
+}
+
+impl Judge for FakeTarget {
+    type Runner = FakeRunner;
+
+    fn runner(&self) -> Arc<FakeRunner> {
+        self.runner.clone()
+    }
+
+    fn brief(&self) -> Arc<Vec<usize>> {
+        self.searched.clone()
+    }
+
+    fn learn(&mut self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+        if let (Some(end), true) = (EndState::of(trial.question), self.searched.is_empty()) {
             let failed = shown.parts.iter().flat_map(Part::failed);
-            state.ends[usize::from(side == Side::None)].get_or_insert_default().extend(failed);
+            self.ends[usize::from(end == EndState::AllOff)].get_or_insert_default().extend(failed);
         }
         Ok(())
     }
 
-    fn judge(&self, _trial: &Trial, mut shown: Shown) -> Result<Vec<Run>, Shown> {
+    fn judge(&mut self, _trial: &Trial, mut shown: Shown) -> Judgement<Shown> {
         let failed = shown.parts.iter().any(|part| part.failed().next().is_some());
         // As with tests of cargo: which failures count depends on both ends.
-        let Some(broken) = self.state().broken() else { return if failed { Err(shown) } else { Ok(self.runs(shown)) } };
-        if !self.behaviour.tests().is_empty() {
-            shown.parts.iter_mut().for_each(|part| part.forgive(&broken));
+        match self.broken() {
+            None if failed => return Judgement::Pending(shown),
+            Some(broken) if !self.runner.behaviour.tests().is_empty() => {
+                shown.parts.iter_mut().for_each(|part| part.forgive(&broken));
+            }
+            _ => {}
         }
-        Ok(self.runs(shown))
+        Judgement::Ready(self.runner.runs(shown))
     }
 
     fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
         shown.parts.iter().map(|part| &part.reports).collect()
     }
 
-    fn settle(&self) {
-        self.state().is_settled = true;
+    fn assume_no_more_ends(&mut self) {
+        self.is_settled = true;
     }
 
-    fn tests(&self) -> Option<Vec<String>> {
-        let mut state = self.state();
-        let [Some(all), Some(none)] = &state.ends else { return None };
+    fn tests(&mut self) -> Option<Vec<String>> {
+        let [Some(all), Some(none)] = &self.ends else { return None };
         let failing: Vec<_> = all.symmetric_difference(none).copied().collect();
-        if self.behaviour.tests().is_empty() || !(self.splits)(failing.len()) {
+        if self.runner.behaviour.tests().is_empty() || !(self.splits)(failing.len()) {
             return None;
         }
-        state.searched.clone_from(&failing);
-        Some(self.names(failing))
+        self.searched = Arc::new(failing.clone());
+        Some(self.runner.names(failing))
     }
 
+    fn take_notes(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl Target for FakeTarget {
     fn describe(&self) -> String {
         "a simulated target".to_owned()
     }
@@ -323,24 +362,7 @@ impl Target for FakeTarget {
         })
     }
 
-    fn take_notes(&self) -> Vec<String> {
-        std::mem::take(&mut self.state().notes)
-    }
-
-    fn reproduce(&self, pattern: &Pattern, tests: &[String]) -> String {
-        [&["simulate".to_owned(), pattern.to_string()], tests].concat().join(" ")
-    }
-
-    fn loop_waits(&self, in_flight: usize) {
-        let is_time = |run| self.clock.is_running(run, in_flight);
-        if self.interrupted_in.is_some_and(is_time) && !self.interrupt.requested() {
-            self.interrupt.raise();
-        } else {
-            self.clock.end_one(in_flight);
-        }
-    }
-
-    fn loop_left(&self) {
-        self.clock.end_all();
+    fn reproduce(&self, selection: &Selection, tests: &[String]) -> String {
+        [&["simulate".to_owned(), Choice::of(selection).to_string()], tests].concat().join(" ")
     }
 }

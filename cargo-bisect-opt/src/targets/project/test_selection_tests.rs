@@ -13,10 +13,10 @@ fn failures(list: &str) -> Failures {
 
 #[test]
 fn all_tests_are_repeated_if_asked_for() {
-    let mut focus = Focus::new(true);
-    focus.learn(Side::All, failures("a:x a:broken"));
-    focus.learn(Side::None, failures("a:broken"));
-    assert_eq!((focus.share("a"), focus.share("b")), (Share::Everything, Share::Everything));
+    let mut focus = TestSelection::new(true);
+    focus.learn(EndState::AllOn, failures("a:x a:broken"));
+    focus.learn(EndState::AllOff, failures("a:broken"));
+    assert_eq!((focus.subset("a"), focus.subset("b")), (Subset::Everything, Subset::Everything));
     let counting: Vec<_> = failures("a:x a:broken").into_iter().filter(|failure| focus.counts(failure)).collect();
     assert_eq!(counting, failures("a:x").into_iter().collect::<Vec<_>>(), "what was broken anyway does not count");
 }
@@ -25,14 +25,14 @@ fn all_tests_are_repeated_if_asked_for() {
 fn what_fails_now_and_then_is_searched_from_its_first_failure_on() {
     let (mut focus, _) = focus("", "");
     assert_eq!(
-        (focus.share("x"), focus.counts(&failures("x:a").into_iter().next().unwrap())),
-        (Share::Everything, true)
+        (focus.subset("x"), focus.counts(&failures("x:a").into_iter().next().unwrap())),
+        (Subset::Everything, true)
     );
-    assert!(focus.learn(Side::None, failures("x:b")).is_empty());
-    focus.learn(Side::All, failures("x:a x:b"));
+    assert!(focus.learn(EndState::AllOff, failures("x:b")).is_empty());
+    focus.learn(EndState::AllOn, failures("x:a x:b"));
     assert_eq!(focus.searched(), Some(&failures("x:a")));
     // And that is that.
-    assert!(!focus.wants(Side::All) && !focus.wants(Side::None));
+    assert!(!focus.wants(EndState::AllOn) && !focus.wants(EndState::AllOff));
 }
 
 #[test]
@@ -41,19 +41,19 @@ fn what_fails_twice_in_the_middle_of_a_search_narrows_it_to_what_has_failed() {
     assert_eq!(focus.learn_late(&failures("x:a")), None);
     assert_eq!(focus.learn_late(&failures("")), None);
     assert_eq!(focus.learn_late(&failures("x:b")), None, "each may be an accident");
-    assert_eq!(focus.share("y"), Share::Everything);
+    assert_eq!(focus.subset("y"), Subset::Everything);
     let note = focus.learn_late(&failures("x:b y:c"));
     assert_eq!(note.as_deref(), Some("from here on only what has failed is run: a, b, c"));
     let all = |tests: &[&str]| tests.iter().map(|&test| test.to_owned()).collect::<Vec<_>>();
-    assert_eq!(focus.share("x"), Share::Tests(&all(&["a", "b"])));
-    assert_eq!((focus.share("y"), focus.share("z")), (Share::Tests(&all(&["c"])), Share::Nothing));
+    assert_eq!(focus.subset("x"), Subset::Tests(&all(&["a", "b"])));
+    assert_eq!((focus.subset("y"), focus.subset("z")), (Subset::Tests(&all(&["c"])), Subset::Nothing));
     assert!(failures("x:a x:b x:new y:c").iter().all(|failure| focus.counts(failure)), "nothing is left out");
     // What fails at an end later says what is searched for; what has failed before is not lost.
-    focus.learn(Side::All, failures(""));
-    assert_eq!(focus.share("y"), Share::Tests(&all(&["c"])));
-    focus.learn(Side::All, failures("x:b"));
+    focus.learn(EndState::AllOn, failures(""));
+    assert_eq!(focus.subset("y"), Subset::Tests(&all(&["c"])));
+    focus.learn(EndState::AllOn, failures("x:b"));
     assert_eq!(focus.searched(), Some(&failures("x:b")));
-    assert_eq!(focus.share("x"), Share::Tests(&all(&["a", "b"])));
+    assert_eq!(focus.subset("x"), Subset::Tests(&all(&["a", "b"])));
     assert!(failures("x:a x:b y:c").iter().all(|failure| focus.counts(failure)));
 }
 
@@ -65,34 +65,34 @@ fn what_fails_in_the_middle_of_a_search_says_nothing_if_something_failed_before(
         for _ in 0..3 {
             assert_eq!(focus.learn_late(&failures("x:b")), None);
         }
-        assert_eq!(focus.share("x"), before.share("x"), "{all}; {none}");
+        assert_eq!(focus.subset("x"), before.subset("x"), "{all}; {none}");
     }
-    let mut first = Focus::default();
+    let mut first = TestSelection::default();
     assert_eq!((first.learn_late(&failures("x:a")), first.learn_late(&failures("x:a"))), (None, None));
-    let mut focus = Focus::new(true);
-    focus.learn(Side::All, failures(""));
-    focus.learn(Side::None, failures(""));
+    let mut focus = TestSelection::new(true);
+    focus.learn(EndState::AllOn, failures(""));
+    focus.learn(EndState::AllOff, failures(""));
     assert_eq!((focus.learn_late(&failures("x:a")), focus.learn_late(&failures("x:a"))), (None, None));
-    assert_eq!(focus.share("x"), Share::Everything, "all tests are wanted");
+    assert_eq!(focus.subset("x"), Subset::Everything, "all tests are wanted");
 }
 
-fn focus(all: &str, none: &str) -> (Focus, Vec<String>) {
-    let mut focus = Focus::default();
-    assert!(focus.wants(Side::All) && focus.learn(Side::All, failures(all)).is_empty());
-    assert!(!focus.wants(Side::All) && focus.wants(Side::None));
-    let notes = focus.learn(Side::None, failures(none));
+fn focus(all: &str, none: &str) -> (TestSelection, Vec<String>) {
+    let mut focus = TestSelection::default();
+    assert!(focus.wants(EndState::AllOn) && focus.learn(EndState::AllOn, failures(all)).is_empty());
+    assert!(!focus.wants(EndState::AllOn) && focus.wants(EndState::AllOff));
+    let notes = focus.learn(EndState::AllOff, failures(none));
     let is_told_apart = focus.searched().is_some_and(|searched| !searched.is_empty());
-    assert_eq!((focus.wants(Side::All), focus.wants(Side::None)), (!is_told_apart, !is_told_apart));
+    assert_eq!((focus.wants(EndState::AllOn), focus.wants(EndState::AllOff)), (!is_told_apart, !is_told_apart));
     (focus, notes)
 }
 
 /// What is run, as `exe:a,b` or `exe`; and what counts of `all` and `none`.
 fn outcome(all: &str, none: &str) -> (String, String, String) {
     let (focus, _) = focus(all, none);
-    let run = ["x", "y"].into_iter().filter_map(|executable| match focus.share(executable) {
-        Share::Nothing => None,
-        Share::Everything => Some(executable.to_owned()),
-        Share::Tests(tests) => Some(format!("{executable}:{}", tests.join(","))),
+    let run = ["x", "y"].into_iter().filter_map(|executable| match focus.subset(executable) {
+        Subset::Nothing => None,
+        Subset::Everything => Some(executable.to_owned()),
+        Subset::Tests(tests) => Some(format!("{executable}:{}", tests.join(","))),
     });
     let counting = |list| {
         let text = |failure: &Failure| match &failure.test {
@@ -137,11 +137,11 @@ fn a_test_that_fails_is_no_difference_if_the_other_end_does_not_say_what_hangs()
     {
         // Whether all of that hangs, or only what did not say which test it was.
         for hangs in [|_: &Failure| true, |failure: &Failure| failure.test.is_none()] {
-            let mut focus = Focus::default();
+            let mut focus = TestSelection::default();
             focus.learn_unended(failures(all).into_iter().filter(hangs));
-            focus.learn(Side::All, failures(all));
+            focus.learn(EndState::AllOn, failures(all));
             focus.learn_unended(failures(none).into_iter().filter(hangs));
-            focus.learn(Side::None, failures(none));
+            focus.learn(EndState::AllOff, failures(none));
             assert_eq!(focus.searched(), Some(&failures(searched)), "all: {all}; none: {none}");
         }
     }
@@ -175,6 +175,6 @@ fn the_user_is_told_what_does_not_count() {
 fn too_many_names_for_a_command_line_are_not_named() {
     let many = |count: usize| (0..count).map(|i| format!("x:{i:010}")).collect::<Vec<_>>().join(" ");
     let (most, _) = focus(&many(ARGUMENTS / 11), "");
-    assert!(matches!(most.share("x"), Share::Tests(tests) if tests.len() == ARGUMENTS / 11));
-    assert_eq!(focus(&many(ARGUMENTS / 11 + 1), "").0.share("x"), Share::Everything);
+    assert!(matches!(most.subset("x"), Subset::Tests(tests) if tests.len() == ARGUMENTS / 11));
+    assert_eq!(focus(&many(ARGUMENTS / 11 + 1), "").0.subset("x"), Subset::Everything);
 }

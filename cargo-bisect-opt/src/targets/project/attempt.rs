@@ -6,11 +6,14 @@ use bisect_core::search::{Outcome, Reason};
 
 use super::{
     criteria::{Criteria, Part},
-    failures::Failures,
+    test_selection::Failures,
 };
 use crate::{
     report::scan::Reports,
-    run::{repetition::Repetition, result::Run},
+    run::{
+        repetition::Repetition,
+        result::{Note, RunResult},
+    },
 };
 
 /// One run of everything that is to be run, or of one test, before it is judged.
@@ -23,7 +26,7 @@ pub(crate) struct Attempt {
     /// The changes that they reported.
     pub(crate) reports: Reports,
     /// How long it took to build what is executed.
-    pub(crate) started_in: Duration,
+    pub(crate) build_time: Duration,
     /// How long they took together.
     pub(crate) duration: Duration,
     /// The tests that need others to fail.
@@ -36,17 +39,11 @@ pub(crate) type Execution = Vec<Part>;
 
 impl Attempt {
     /// Nothing was executed.
-    pub(crate) fn unresolved(reason: Reason, words: &str, reports: Reports, started_in: Duration) -> Self {
-        let part = Part {
-            outcome: Outcome::Unresolved(reason),
-            reason: words.to_owned(),
-            failures: Failures::new(),
-            causes: [].into(),
-            tests: None,
-        };
+    pub(crate) fn unresolved(reason: Reason, words: &str, reports: Reports, build_time: Duration) -> Self {
+        let part = Part { outcome: Outcome::Unresolved(reason), reason: words.to_owned(), ..Part::default() };
         let (executions, repetition) = (vec![vec![part]], Repetition::Once);
         let (duration, dependent) = (Duration::ZERO, Failures::new());
-        Self { executions, repetition, reports, started_in, duration, dependent }
+        Self { executions, repetition, reports, build_time, duration, dependent }
     }
 
     /// What all executables did.
@@ -77,17 +74,23 @@ impl Attempt {
         }
     }
 
-    /// What the search is told.
-    pub(crate) fn judge(self, criteria: &Criteria) -> Run {
+    /// Returns what the user should know of it.
+    pub(crate) fn notes(&self) -> Vec<Note> {
+        self.parts().flat_map(|part| part.notes.iter().cloned()).collect()
+    }
+
+    /// Returns the result by these criteria.
+    pub(crate) fn judge(self, criteria: &Criteria) -> RunResult {
         let mut verdicts: Vec<_> = self.executions.iter().map(|execution| judge(execution, criteria)).collect();
         let outcomes: Vec<_> = verdicts.iter().map(|&(outcome, _)| outcome).collect();
         let decisive = self.repetition.decisive(&outcomes);
         let (outcome, reason) = verdicts.swap_remove(decisive);
-        let also = self.repetition.also(&outcomes).to_vec();
-        let decisive = if also.is_empty() { &self.executions[decisive..=decisive] } else { &self.executions[..] };
+        let extra_outcomes = self.repetition.also(&outcomes).to_vec();
+        let decisive =
+            if extra_outcomes.is_empty() { &self.executions[decisive..=decisive] } else { &self.executions[..] };
         let failed_tests: BTreeSet<_> =
             decisive.iter().flatten().flat_map(|part| criteria.failed_tests(part)).collect();
-        Run {
+        RunResult {
             outcome,
             reason,
             reports: self.reports,
@@ -95,8 +98,8 @@ impl Attempt {
             failures: criteria.told(decisive.iter().flatten()),
             duration: self.duration,
             executions: self.executions.len(),
-            also,
-            started_in: self.started_in,
+            extra_outcomes,
+            build_time: self.build_time,
         }
     }
 }
@@ -130,9 +133,9 @@ mod tests {
     use super::*;
 
     use crate::{
-        lab::calibration::Side,
         run::cause::Cause,
-        targets::program::failures::{Failure, Focus},
+        run::spec::EndState,
+        targets::project::test_selection::{Failure, TestSelection},
     };
 
     const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
@@ -142,7 +145,7 @@ mod tests {
         let failures: Failures = tests.iter().map(failure).collect();
         let causes = failures.iter().map(|failure| (failure.clone(), Cause::UNKNOWN)).collect();
         let reason = if outcome == Outcome::Pass { String::new() } else { format!("{outcome:?}") };
-        Part { outcome, reason, failures, causes, tests: None }
+        Part { outcome, reason, failures, causes, ..Part::default() }
     }
 
     fn failing(tests: &[&str]) -> Part {
@@ -150,16 +153,16 @@ mod tests {
     }
 
     fn attempt(executions: Vec<Execution>, repetition: Repetition) -> Attempt {
-        let (reports, started_in, duration) = (Reports::new(false), Duration::ZERO, Duration::ZERO);
-        Attempt { executions, repetition, reports, started_in, duration, dependent: Failures::new() }
+        let (reports, build_time, duration) = (Reports::new(false), Duration::ZERO, Duration::ZERO);
+        Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() }
     }
 
     /// The outcome, its reason, and what failed.
     fn verdict(attempt: Attempt) -> (Outcome, String, Vec<String>) {
-        let mut focus = Focus::default();
-        focus.learn(Side::All, failing(&["a", "broken"]).failures);
-        focus.learn(Side::None, failing(&["broken"]).failures);
-        let run = attempt.judge(&Criteria { focus: focus.into(), ..Criteria::any() });
+        let mut tests = TestSelection::default();
+        tests.learn(EndState::AllOn, failing(&["a", "broken"]).failures);
+        tests.learn(EndState::AllOff, failing(&["broken"]).failures);
+        let run = attempt.judge(&Criteria { tests: tests.into(), ..Criteria::any() });
         (run.outcome, run.reason, run.failed_tests)
     }
 

@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use bisect_core::search::{Outcome, Reason};
 
-use super::failures::{Failure, Failures, Focus};
+use super::test_selection::{Failure, Failures, TestSelection};
 use crate::{
     lab::calibration::{Calibration, another},
     run::{
         cause::{Cause, Environment},
-        result::Failed,
+        result::{Failed, Note},
     },
 };
 
@@ -26,13 +26,32 @@ pub(crate) struct Part {
     pub(crate) causes: BTreeMap<Failure, Cause>,
     /// How many tests it said it would run.
     pub(crate) tests: Option<usize>,
+    /// What the runtime said, if it could not write reports.
+    pub(crate) lost_reports: Option<String>,
+    /// What the user should know.
+    pub(crate) notes: Vec<Note>,
+}
+
+impl Default for Part {
+    /// Returns an executable that passed.
+    fn default() -> Self {
+        Self {
+            outcome: Outcome::Pass,
+            reason: String::new(),
+            failures: Failures::new(),
+            causes: BTreeMap::new(),
+            tests: None,
+            lost_reports: None,
+            notes: Vec::new(),
+        }
+    }
 }
 
 /// What is compared with what failed.
 #[derive(Clone, Debug)]
 pub(crate) struct Criteria {
     /// Which tests.
-    pub(crate) focus: Arc<Focus>,
+    pub(crate) tests: Arc<TestSelection>,
     /// How they fail; `None`: everything that fails counts.
     pub(crate) calibration: Option<Arc<Calibration<Failure>>>,
     /// Whether a failure must be like those of the calibration.
@@ -42,7 +61,7 @@ pub(crate) struct Criteria {
 impl Criteria {
     /// Whatever fails counts.
     pub(crate) fn any() -> Self {
-        Self { focus: Arc::new(Focus::any()), calibration: None, same_failure: true }
+        Self { tests: Arc::new(TestSelection::any()), calibration: None, same_failure: true }
     }
 
     /// What one executable shows of the failure that is searched for, and the words for it; no words if it is not there.
@@ -112,12 +131,12 @@ impl Criteria {
 
     /// What failed that is searched for, whichever way it did.
     pub(crate) fn counting<'a>(&self, part: &'a Part) -> impl Iterator<Item = (&'a Failure, &'a Cause)> {
-        part.causes.iter().filter(|(failure, _)| self.focus.counts(failure))
+        part.causes.iter().filter(|(failure, _)| self.tests.counts(failure))
     }
 
     /// The tests among what failed that are searched for, whichever way they failed.
     pub(crate) fn failed_tests(&self, part: &Part) -> impl Iterator<Item = String> {
-        part.failures.iter().filter(|failure| self.focus.counts(failure)).filter_map(|failure| failure.test.clone())
+        part.failures.iter().filter(|failure| self.tests.counts(failure)).filter_map(|failure| failure.test.clone())
     }
 
     fn fits(&self, failure: &Failure, cause: &Cause) -> bool {
@@ -148,8 +167,8 @@ mod tests {
     use super::*;
 
     use crate::{
-        lab::calibration::Side,
         process::{Ending, Finished},
+        run::spec::EndState,
     };
 
     /// `x:test@line`, `x:test@hang`, and how it crashed; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
@@ -193,7 +212,7 @@ mod tests {
             part
         };
         for same_failure in [true, false] {
-            let judge = |ends: &[Side], list: &str| {
+            let judge = |ends: &[EndState], list: &str| {
                 let mut calibration = Calibration::default();
                 for &side in ends {
                     calibration.learn(side, &causes("x:full").into_keys().next().unwrap(), &full());
@@ -209,10 +228,10 @@ mod tests {
             };
             let unresolved = Outcome::Unresolved(Reason::Environment);
             assert_eq!(judge(&[], ""), (unresolved, Some(Environment::DiskFull)));
-            assert_eq!(judge(&[Side::All], ""), (Outcome::Fail, None));
-            assert_eq!(judge(&[Side::All, Side::None], ""), (unresolved, Some(Environment::DiskFull)));
+            assert_eq!(judge(&[EndState::AllOn], ""), (Outcome::Fail, None));
+            assert_eq!(judge(&[EndState::AllOn, EndState::AllOff], ""), (unresolved, Some(Environment::DiskFull)));
             assert_eq!(
-                judge(&[Side::All, Side::None], "x:a@1"),
+                judge(&[EndState::AllOn, EndState::AllOff], "x:a@1"),
                 (Outcome::Fail, Some(Environment::DiskFull)),
                 "another test fails"
             );
@@ -223,14 +242,14 @@ mod tests {
     fn part(list: &str) -> Part {
         let causes = causes(list);
         let failures = causes.keys().cloned().collect();
-        Part { outcome: Outcome::Fail, reason: "exit status 101".to_owned(), failures, causes, tests: None }
+        Part { outcome: Outcome::Fail, reason: "exit status 101".to_owned(), failures, causes, ..Part::default() }
     }
 
     /// What a run means after these failures with every change.
     fn verdict(calibrated: &str, list: &str) -> String {
         let mut calibration = Calibration::default();
         for (failure, cause) in &causes(calibrated) {
-            calibration.learn(Side::All, failure, cause);
+            calibration.learn(EndState::AllOn, failure, cause);
         }
         let criteria = Criteria { calibration: Some(Arc::new(calibration)), ..Criteria::any() };
         let (outcome, words) = criteria.judge(&part(list));

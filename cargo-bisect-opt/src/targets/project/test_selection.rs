@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::lab::calibration::Side;
+use crate::run::spec::EndState;
 
 /// Something that failed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub(crate) type Failures = BTreeSet<Failure>;
 
 /// How much of an executable is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Share<'a> {
+pub(crate) enum Subset<'a> {
     /// It is not started.
     Nothing,
     /// All that the user's arguments select.
@@ -39,7 +39,7 @@ pub(crate) enum Share<'a> {
 
 /// What the search is about.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Focus {
+pub(crate) struct TestSelection {
     /// Nothing is left out of later runs.
     repeat_all: bool,
     all: Option<Failures>,
@@ -64,12 +64,12 @@ struct Decided {
 }
 
 /// What fails so often in the middle of a search is not there by accident.
-const TWICE: usize = 2;
+const MIN_SIGHTINGS: usize = 2;
 
 /// Arguments can have this many bytes in sum: far below the limit of any system, far above most lists of failed tests.
 const ARGUMENTS: usize = 24 << 10;
 
-impl Focus {
+impl TestSelection {
     /// Nothing is known yet. Where `repeat_all` is set, all tests are run again all the same.
     pub(crate) fn new(repeat_all: bool) -> Self {
         Self { repeat_all, ..Self::default() }
@@ -113,7 +113,7 @@ impl Focus {
 
     /// Whether a run of this side can teach something: the first, and of a target that fails now and then, those that come
     /// later, too, as long as nothing has failed on one side only.
-    pub(crate) fn wants(&self, side: Side) -> bool {
+    pub(crate) fn wants(&self, side: EndState) -> bool {
         match &self.decided {
             None => self.failed_at(side).is_none(),
             Some(decided) => decided.searched.is_empty() && self.all.is_some() && self.none.is_some(),
@@ -121,22 +121,22 @@ impl Focus {
     }
 
     /// What has failed at an end.
-    pub(crate) fn failed_at(&self, side: Side) -> Option<&Failures> {
+    pub(crate) fn failed_at(&self, side: EndState) -> Option<&Failures> {
         match side {
-            Side::All => self.all.as_ref(),
-            Side::None => self.none.as_ref(),
+            EndState::AllOn => self.all.as_ref(),
+            EndState::AllOff => self.none.as_ref(),
         }
     }
 
     /// Learns what failed in a run of everything. The result is what the user should know.
-    pub(crate) fn learn(&mut self, side: Side, failures: Failures) -> Vec<String> {
+    pub(crate) fn learn(&mut self, side: EndState, failures: Failures) -> Vec<String> {
         let known = match side {
-            Side::All => &mut self.all,
-            Side::None => &mut self.none,
+            EndState::AllOn => &mut self.all,
+            EndState::AllOff => &mut self.none,
         };
         known.get_or_insert_default().extend(failures);
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
-        let (mut decided, notes) = decide(&self.blurred(all), &self.blurred(none));
+        let (mut decided, notes) = decide(&self.coarsened(all), &self.coarsened(none));
         if !decided.searched.is_empty() {
             // What was seen to fail stays in sight.
             let late = self.late.keys().filter(|failure| !decided.ignored.contains(failure));
@@ -155,7 +155,7 @@ impl Focus {
 
     /// Where an executable did not come to its end and nobody knows by which of its tests, it may be any of those that fail at
     /// the other end: they are no difference.
-    fn blurred(&self, failures: &Failures) -> Failures {
+    fn coarsened(&self, failures: &Failures) -> Failures {
         let is_unclear = |failure: &Failure| self.unended.contains(&failure.whole());
         let blur = |failure: &Failure| if is_unclear(failure) { failure.whole() } else { failure.clone() };
         failures.iter().map(blur).collect()
@@ -185,7 +185,7 @@ impl Focus {
         for failure in failures {
             *self.late.entry(failure.clone()).or_default() += 1;
         }
-        let is_likely = self.late.values().any(|&times| times >= TWICE);
+        let is_likely = self.late.values().any(|&times| times >= MIN_SIGHTINGS);
         let decided = self.decided.as_mut().filter(|_| is_likely && !self.repeat_all)?;
         let late: Failures = self.late.keys().cloned().collect();
         let note = format!("from here on only what has failed is run: {}", names(&late));
@@ -215,14 +215,14 @@ impl Focus {
     }
 
     /// What of an executable is to be run.
-    pub(crate) fn share(&self, executable: &str) -> Share<'_> {
+    pub(crate) fn subset(&self, executable: &str) -> Subset<'_> {
         match &self.decided {
             Some(decided) if !self.repeat_all && !decided.repeat.is_empty() => match decided.repeat.get(executable) {
-                None => Share::Nothing,
-                Some(None) => Share::Everything,
-                Some(Some(tests)) => Share::Tests(tests),
+                None => Subset::Nothing,
+                Some(None) => Subset::Everything,
+                Some(Some(tests)) => Subset::Tests(tests),
             },
-            _ => Share::Everything,
+            _ => Subset::Everything,
         }
     }
 
@@ -290,5 +290,5 @@ pub(crate) fn names(failures: &Failures) -> String {
 }
 
 #[cfg(test)]
-#[path = "failures_tests.rs"]
+#[path = "test_selection_tests.rs"]
 mod tests;

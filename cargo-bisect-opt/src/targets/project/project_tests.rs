@@ -1,26 +1,46 @@
 //! Small projects, really built and run: what is repeated, what counts, and what can be pasted into a shell.
 
 use std::{
+    collections::HashMap,
+    path::Path,
     process::{Command, Output},
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use bisect_core::{
-    ChangeId, Suffix,
-    search::{Observation, Options, Order, Outcome, Reason, Search, Selection, Step, TrialId},
+    ChangeId, Pattern, Suffix,
+    search::{Observation, Options, Order, Outcome, Question, Reason, Search, Selection, Step, Trial, TrialId},
 };
+use regex::bytes::Regex;
 
-use super::*;
+use super::{
+    command_line::CommandLine,
+    options::{PerTest, ProjectOptions},
+    prepare::{prepare, toggles},
+    runner::Shown,
+    target::ProjectTarget,
+};
 use crate::{
+    cargo::{CargoError, Subcommand, toggles as lists},
     fixture::Fixture,
-    process::{scratch_dir::ScratchDir, slots::Slots},
+    lab::target::{Judge, Judgement, Runner, Target},
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     report::kind::ChangeKind,
-    run::repetition::Repetition,
+    run::{
+        error::RunError,
+        repetition::Repetition,
+        result::RunResult,
+        spec::{Choice, RunSpec, Surroundings},
+    },
 };
 
-fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&str]) -> Settings {
+fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&str]) -> ProjectOptions {
     let (cargo, target) = line.split_once("--- ").unwrap_or((line, ""));
-    Settings {
+    ProjectOptions {
         subcommand,
         cargo: fixture.words(cargo),
         target: target.split_whitespace().map(Into::into).collect(),
@@ -39,15 +59,29 @@ fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&s
 
 /// A target with a place for its files.
 struct Bench {
-    program: Program,
+    program: ProjectTarget,
     dir: tempfile::TempDir,
     runs: usize,
     repetition: Repetition,
 }
 
+/// The run of a pattern.
+fn spec(dir: &Path, pattern: &Pattern, repetition: Repetition) -> RunSpec {
+    RunSpec {
+        number: 1,
+        trial: trial(pattern),
+        choice: Choice::Hashes(pattern.clone()),
+        repetition,
+        tests: None,
+        log: dir.join("log"),
+        report_file: dir.join("reports"),
+        slot: 0,
+    }
+}
+
 impl Bench {
-    fn new(settings: Settings) -> Self {
-        let program = Program::prepare(settings, &Interrupt::default()).unwrap_or_else(|error| panic!("{error}"));
+    fn new(settings: ProjectOptions) -> Self {
+        let program = prepare(settings, &Interrupt::default()).unwrap_or_else(|error| panic!("{error}"));
         Self { program, dir: tempfile::tempdir().unwrap(), runs: 0, repetition: Repetition::Once }
     }
 
@@ -55,41 +89,51 @@ impl Bench {
         Self::new(settings(Subcommand::Test, Fixture::toggles(), line, toggles))
     }
 
-    fn shown(&mut self, pattern: &Pattern, tests: Option<&[usize]>) -> Result<Shown, RunError> {
+    fn shown(&mut self, pattern: &Pattern) -> Result<Shown, RunError> {
         self.runs += 1;
-        let (log, report_file) = (self.dir.path().join("log"), self.dir.path().join("reports"));
-        let request = Request {
-            pattern,
-            tests,
-            run: 1,
-            repetition: self.repetition,
-            slot: 0,
-            slots: &Slots::inherited(),
-            scratch: &ScratchDir::new().unwrap(),
-            log: &log,
-            report_file: &report_file,
-            interrupt: &Interrupt::default(),
-        };
-        let shown = self.program.run(&request)?;
+        let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
+        let surroundings = Surroundings { slots, scratch, interrupt: &Interrupt::default() };
+        let spec = spec(self.dir.path(), pattern, self.repetition);
+        let shown = self.program.runner().run(&spec, &self.program.brief(), &surroundings)?;
         self.program.learn(&trial(pattern), &shown)?;
         Ok(shown)
     }
 
-    /// Runs once, and the ends as well if it must be known what fails there.
-    fn try_run(&mut self, pattern: &Pattern) -> Result<Run, RunError> {
-        let shown = self.shown(pattern, None)?;
-        let mut runs = match self.program.judge(&trial(pattern), shown) {
-            Ok(runs) => runs,
-            Err(shown) => {
-                self.shown(&Pattern::all(), None)?;
-                self.shown(&Pattern::all().inverted(true), None)?;
-                self.program.judge(&trial(pattern), shown).expect("both ends are known")
-            }
-        };
-        Ok(runs.remove(0))
+    /// The kind of the changes of a toggle.
+    fn kind(&self, toggle: &str) -> ChangeKind {
+        self.program.change(ChangeId(0), &[format!("src/lib.rs:1:1 {toggle}")]).kind
     }
 
-    fn run(&mut self, pattern: &str) -> Run {
+    fn reproduce(&self, pattern: &str) -> String {
+        let ProjectTarget { runner, knowledge, needed_variables, .. } = &self.program;
+        let needed_variables = &mut *needed_variables.borrow_mut();
+        let line = CommandLine { runner, knowledge, needed_variables };
+        line.of(&Choice::Hashes(pattern.parse().unwrap()), &[])
+    }
+
+    fn builds(&self) -> (usize, usize) {
+        let builds = self.program.knowledge.builds;
+        (builds.builds, builds.rustc_invocations)
+    }
+
+    /// Runs once, and the ends as well if it must be known what fails there.
+    fn try_run(&mut self, pattern: &Pattern) -> Result<RunResult, RunError> {
+        let shown = self.shown(pattern)?;
+        let mut results = match self.program.judge(&trial(pattern), shown) {
+            Judgement::Ready(results) => results,
+            Judgement::Pending(shown) => {
+                self.shown(&Pattern::all())?;
+                self.shown(&Pattern::all().inverted(true))?;
+                match self.program.judge(&trial(pattern), shown) {
+                    Judgement::Ready(results) => results,
+                    Judgement::Pending(_) => panic!("both ends are known"),
+                }
+            }
+        };
+        Ok(results.remove(0))
+    }
+
+    fn run(&mut self, pattern: &str) -> RunResult {
         self.try_run(&pattern.parse().unwrap()).unwrap_or_else(|error| panic!("{pattern}: {error}"))
     }
 
@@ -116,7 +160,7 @@ impl Bench {
     }
 
     fn shell(&self, pattern: &str) -> Output {
-        let line = self.program.reproduce(&pattern.parse().unwrap(), &[]);
+        let line = self.reproduce(pattern);
         let mut command = Command::new("sh");
         // A command line that works by itself, wherever it is pasted.
         command.args(["-c", &line]).current_dir("/").env_remove("LD_LIBRARY_PATH");
@@ -141,8 +185,8 @@ fn strings(texts: &[&str]) -> Vec<String> {
     texts.iter().map(|&text| text.to_owned()).collect()
 }
 
-fn refused(settings: Settings) -> CargoError {
-    Program::prepare(settings, &Interrupt::default()).map(|program| program.describe()).unwrap_err()
+fn refused(settings: ProjectOptions) -> CargoError {
+    prepare(settings, &Interrupt::default()).map(|program| program.describe()).unwrap_err()
 }
 
 #[test]
@@ -162,10 +206,10 @@ fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
     assert!(run.reports.text(id)[0].ends_with(" way"), "{:?}", run.reports.text(id));
     assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
     assert_eq!(bench.outcome("n").0, Outcome::Pass);
-    assert_eq!((bench.program.axis(), bench.program.kind("way")), ("toggles", Some(ChangeKind::Site)));
-    assert_eq!(bench.program.kind("double"), Some(ChangeKind::Stack));
+    assert_eq!((bench.program.axis(), bench.kind("way")), ("toggles", ChangeKind::Site));
+    assert_eq!(bench.kind("double"), ChangeKind::Stack);
 
-    assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.program.reproduce(&Pattern::all(), &[]));
+    assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.reproduce("y"));
     assert_eq!(bench.shell("n").status.code(), Some(0));
 }
 
@@ -188,16 +232,16 @@ fn toggles_in_a_child_process_are_found() {
     let mut bench = Bench::test("-p gates --test child", &["program"]);
     assert_eq!(bench.search(), [(1, strings(&["a_child_fails"]))]);
     // The test asks for one of cargo's variables, and only that one is needed.
-    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    let line = bench.reproduce("y");
     assert!(line.contains(" CARGO_BIN_EXE_gates=") && !line.contains("CARGO_PKG_"), "{line}");
     // The executable is searched for the names of variables once, and not for each culprit.
-    let learned = || bench.program.learned();
-    let needed: Vec<_> = learned().needed_variables.keys().cloned().collect();
-    assert_eq!(needed.len(), 1);
-    learned().needed_variables.insert(needed[0].clone(), Arc::new([("KEPT".to_owned(), "yes".into())].into()));
-    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    let needed = || bench.program.needed_variables.borrow_mut();
+    let keys: Vec<_> = needed().keys().cloned().collect();
+    assert_eq!(keys.len(), 1);
+    needed().insert(keys[0].clone(), Arc::new([("KEPT".to_owned(), "yes".into())].into()));
+    let line = bench.reproduce("y");
     assert!(line.contains(" KEPT=yes ") && !line.contains(" CARGO_BIN_EXE_gates="), "{line}");
-    learned().needed_variables.clear();
+    needed().clear();
     assert_eq!((bench.shell("y").status.code(), bench.shell("n").status.code()), (Some(101), Some(0)));
 }
 
@@ -222,13 +266,12 @@ fn an_interrupt_stops_builds_and_runs() {
     let interrupt = Interrupt::default();
     interrupt.raise();
     let wanted = settings(Subcommand::Test, Fixture::toggles(), "-p gates --lib --- --ignored", &["way"]);
-    assert!(matches!(Program::prepare(wanted.clone(), &interrupt), Err(CargoError::Interrupted)));
+    assert!(matches!(prepare(wanted.clone(), &interrupt), Err(CargoError::Interrupted)));
 
     let bench = Bench::new(wanted);
     // The test that hangs is interrupted as soon as it runs.
     let interrupt = Interrupt::default();
-    let (log, report_file) = (bench.dir.path().join("log"), bench.dir.path().join("reports"));
-    let (pattern, over) = (Pattern::all(), AtomicBool::new(false));
+    let (log, over) = (bench.dir.path().join("log"), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let is_running = || fs_err::read_to_string(&log).is_ok_and(|text| text.contains("running 1 test"));
@@ -237,19 +280,10 @@ fn an_interrupt_stops_builds_and_runs() {
             }
             interrupt.raise();
         });
-        let request = Request {
-            pattern: &pattern,
-            tests: None,
-            run: 1,
-            repetition: Repetition::Once,
-            slot: 0,
-            slots: &Slots::inherited(),
-            scratch: &ScratchDir::new().unwrap(),
-            log: &log,
-            report_file: &report_file,
-            interrupt: &interrupt,
-        };
-        let result = bench.program.run(&request);
+        let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
+        let surroundings = Surroundings { slots, scratch, interrupt: &interrupt };
+        let spec = spec(bench.dir.path(), &Pattern::all(), Repetition::Once);
+        let result = bench.program.runner().run(&spec, &bench.program.brief(), &surroundings);
         over.store(true, Ordering::Relaxed);
         assert!(matches!(result, Err(RunError::Interrupted)));
     });
@@ -322,11 +356,11 @@ fn broken_anyway() { panic!() }
     ] {
         let run = bench.run(pattern);
         assert_eq!((run.outcome, &run.failed_tests, run.executions), (outcome, failed, executions), "{pattern}");
-        assert!(run.started_in > Duration::ZERO);
+        assert!(run.build_time > Duration::ZERO);
         assert_eq!(bench.log().matches("running 1 test\n").count(), run.executions * usize::from(pattern != "y"));
     }
     // The first had to know what fails at the ends.
-    assert_eq!(bench.program.learned().rebuilds.0, 5);
+    assert_eq!(bench.builds().0, 5);
 }
 
 #[test]
@@ -335,16 +369,17 @@ fn build_time_changes_are_searched_by_building() {
     // `fast` and `safe`; with `safe` off another test fails, so one of them is left out.
     assert_eq!(bench.outcome("y"), (Outcome::Fail, strings(&["tests::fails_if_the_second_is_fast"]), 4));
     assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 4));
-    assert_eq!(bench.program.kind("fast"), Some(ChangeKind::Build));
+    assert_eq!(bench.kind("fast"), ChangeKind::Build);
 
     // Only what is decided otherwise is compiled again: `top`, and of it only the test that is repeated.
-    let safe = bench.program.toggles.iter().find(|toggle| toggle.name == "safe").unwrap();
+    let listed = toggles(&Fixture::toggles().words("-p top"), &[], true, &Interrupt::default()).unwrap();
+    let safe = listed.iter().find(|toggle| toggle.name == "safe").unwrap();
     let safe = safe.build.as_ref().unwrap().id;
     bench.run("y");
-    let before = bench.program.learned().rebuilds;
+    let before = bench.builds();
     let without_safe = Pattern::new([Suffix::ALL], [Suffix::exactly(safe)]).to_string();
     assert_eq!(bench.outcome(&without_safe).2, 3);
-    assert_eq!(bench.program.learned().rebuilds, (before.0 + 1, before.1 + 1));
+    assert_eq!(bench.builds(), (before.0 + 1, before.1 + 1));
 
     let found: Vec<_> = bench.search();
     assert_eq!(found, [(1, strings(&["tests::fails_if_the_second_is_fast"]))]);
@@ -356,7 +391,7 @@ fn the_line_that_reproduces_a_build_time_change_builds_it() {
     let mut bench = Bench::test("-p top", &["fast"]);
     bench.run("y");
     bench.run("n");
-    let line = bench.program.reproduce(&"n".parse().unwrap(), &[]);
+    let line = bench.reproduce("n");
     assert!(line.contains(" BISECT_BUILD_low_1_2_3_rc_1=off cargo test "), "{line}");
     assert!(line.ends_with(" -- --exact tests::fails_if_the_second_is_fast"), "{line}");
     assert_eq!(bench.shell("n").status.code(), Some(0));
@@ -398,7 +433,7 @@ compile_error!(\"cannot be built so\");
     );
     assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
     assert_eq!(bench.program.axis(), "rustflags");
-    let line = bench.program.reproduce(&Pattern::all(), &[]);
+    let line = bench.reproduce("y");
     assert!(line.contains("RUSTFLAGS='--cfg one=\"y\"' cargo test "), "{line}");
 }
 
@@ -417,7 +452,7 @@ fn a_program_without_the_runtime_is_not_started_to_list_toggles() {
     let started = "fn main() { std::fs::write(\"started\", \"\").unwrap(); println!(\"x\\tsite\\ta.rs:1:1\\ton\"); }";
     let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/main.rs", started)]);
     let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
-    assert!(matches!(error, CargoError::Toggles(toggles::ToggleError::NoToggles)), "{error}");
+    assert!(matches!(error, CargoError::Toggles(lists::ToggleError::NoToggles)), "{error}");
     assert!(!error.is_usage());
     assert!(!fixture.path().join("started").exists());
 }

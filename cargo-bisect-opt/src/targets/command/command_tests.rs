@@ -1,17 +1,25 @@
 //! Commands as targets: where the pattern goes, what is read from them, what can be pasted into a shell.
 
-use std::{fs, num::NonZeroUsize};
+use std::{cell::RefCell, fs, num::NonZeroUsize, process::Command};
 
 use bisect_core::{
     ChangeId,
-    search::{Order, Outcome, Selection, TrialId},
+    search::{Order, Outcome, Prefix, Selection, TrialId},
 };
 
 use super::*;
-use crate::process::{SpawnError, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots};
+use crate::{
+    axes::protocol::Protocol,
+    lab::target::Runner,
+    process::{SpawnError, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
+    run::{
+        repetition::Repetition,
+        spec::{RunSpec, Surroundings},
+    },
+};
 
-fn settings(words: &[&str]) -> Settings {
-    Settings {
+fn options(words: &[&str]) -> CommandOptions {
+    CommandOptions {
         words: words.iter().map(|&word| word.into()).collect(),
         root: std::env::temp_dir(),
         timeout: None,
@@ -23,20 +31,34 @@ fn settings(words: &[&str]) -> Settings {
     }
 }
 
+fn target(words: &[&str]) -> Result<CommandTarget, UsageError> {
+    CommandTarget::new(options(words), Box::new(Protocol))
+}
+
 /// The run with this number.
-fn make(exec: &Exec, dir: &Path, pattern: &str, number: usize, repetition: Repetition) -> Result<Shown, RunError> {
-    exec.run(&Request {
-        pattern: &pattern.parse().unwrap(),
-        tests: None,
-        run: number,
+fn spec(dir: &Path, pattern: &str, number: usize, repetition: Repetition) -> RunSpec {
+    RunSpec {
+        number,
+        trial: trial(Question::Prefix),
+        choice: Choice::Hashes(pattern.parse().unwrap()),
         repetition,
+        tests: None,
+        log: dir.join("log"),
+        report_file: dir.join("report"),
         slot: 3,
-        slots: &Slots::inherited(),
-        scratch: &ScratchDir::new().unwrap(),
-        log: &dir.join("log"),
-        report_file: &dir.join("report"),
-        interrupt: &Interrupt::default(),
-    })
+    }
+}
+
+fn make(
+    target: &CommandTarget,
+    dir: &Path,
+    pattern: &str,
+    number: usize,
+    repetition: Repetition,
+) -> Result<Shown, RunError> {
+    let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
+    let surroundings = Surroundings { slots, scratch, interrupt: &Interrupt::default() };
+    target.runner().run(&spec(dir, pattern, number, repetition), &target.brief(), &surroundings)
 }
 
 /// A trial, as far as the target wants to know.
@@ -44,12 +66,19 @@ fn trial(question: Question) -> Trial {
     Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
 }
 
-fn judge(exec: &Exec, shown: Shown) -> Run {
-    exec.judge(&trial(Question::Prefix), shown).expect("it can always be judged").remove(0)
+fn judge(target: &mut CommandTarget, shown: Shown) -> RunResult {
+    match target.judge(&trial(Question::Prefix), shown) {
+        Judgement::Ready(mut results) => results.remove(0),
+        Judgement::Pending(_) => panic!("it can always be judged"),
+    }
 }
 
 /// Runs words as a target in a directory of their own.
-fn run_as(words: &[&str], pattern: &str, change: impl FnOnce(&mut Settings)) -> (Result<Run, RunError>, String) {
+fn run_as(
+    words: &[&str],
+    pattern: &str,
+    change: impl FnOnce(&mut CommandOptions),
+) -> (Result<RunResult, RunError>, String) {
     run_again(words, pattern, (1, Repetition::Once), change)
 }
 
@@ -58,18 +87,18 @@ fn run_again(
     words: &[&str],
     pattern: &str,
     (number, repetition): (usize, Repetition),
-    change: impl FnOnce(&mut Settings),
-) -> (Result<Run, RunError>, String) {
+    change: impl FnOnce(&mut CommandOptions),
+) -> (Result<RunResult, RunError>, String) {
     let dir = tempfile::tempdir().unwrap();
-    let mut settings = settings(words);
-    settings.root = dir.path().into();
-    change(&mut settings);
-    let exec = Exec::new(settings).unwrap();
-    let run = make(&exec, dir.path(), pattern, number, repetition).map(|shown| judge(&exec, shown));
+    let mut options = options(words);
+    options.root = dir.path().into();
+    change(&mut options);
+    let mut target = CommandTarget::new(options, Box::new(Protocol)).unwrap();
+    let run = make(&target, dir.path(), pattern, number, repetition).map(|shown| judge(&mut target, shown));
     (run, fs::read_to_string(dir.path().join("log")).unwrap_or_default())
 }
 
-fn run(words: &[&str], pattern: &str) -> (Run, String) {
+fn run(words: &[&str], pattern: &str) -> (RunResult, String) {
     let (run, log) = run_as(words, pattern, |_| {});
     (run.unwrap(), log)
 }
@@ -106,27 +135,28 @@ fn each_run_has_one_random_number_of_its_own() {
     let words = ["V=RANDOM", "sh", "-c", "test $V = $1 && echo $V", "sh", "RANDOM", "PATTERN"];
     let log = |run: usize, seed: &str| {
         let seed = Seed::parse(seed).unwrap();
-        run_again(&words, "y", (run, Repetition::Once), |settings| settings.seed = seed).1
+        run_again(&words, "y", (run, Repetition::Once), |options| options.seed = seed).1
     };
     let numbers: Vec<_> = [(1, "7"), (2, "7"), (1, "8")].map(|(run, seed)| log(run, seed)).into();
     assert!(numbers.iter().all(|number| number.trim_end().parse::<u64>().is_ok()), "{numbers:?}");
     assert!(numbers[0] != numbers[1] && numbers[1] != numbers[2] && numbers[2] != numbers[0], "{numbers:?}");
     assert_eq!(log(2, "7"), numbers[1], "the same for the same seed and run");
-    let exec = Exec::new(settings(&words)).unwrap();
+    let mut exec = target(&words).unwrap();
     assert_eq!(exec.take_notes(), ["RANDOM comes from the seed 7: --seed 7 repeats it"]);
-    assert!(Exec::new(settings(&["PATTERN", "PATTERN"])).unwrap().take_notes().is_empty());
+    assert!(target(&["PATTERN", "PATTERN"]).unwrap().take_notes().is_empty());
 }
 
 #[test]
 fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
-    let exec = Exec::new(settings(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"])).unwrap();
-    let line = || exec.reproduce(&Pattern::all(), &[]);
-    let before = line();
+    let mut exec = target(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"]).unwrap();
+    let all = Selection::all(Order::Hash);
+    let before = exec.reproduce(&all, &[]);
     let dir = tempfile::tempdir().unwrap();
     let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
-    assert_eq!(judge(&exec, shown).outcome, Outcome::Fail);
+    assert_eq!(judge(&mut exec, shown).outcome, Outcome::Fail);
+    let after = exec.reproduce(&all, &[]);
     let number = Seed::parse("7").unwrap().number(5, 0).to_string();
-    assert!(!before.contains(&number) && line().contains(&number), "{before} {}", line());
+    assert!(!before.contains(&number) && after.contains(&number), "{before} {after}");
 }
 
 #[test]
@@ -148,8 +178,8 @@ fn a_run_may_execute_it_several_times() {
     ] {
         let script = format!("{script}{then}");
         let words = ["sh", "-c", &script, "sh", "RANDOM", "PATTERN"];
-        let timeout = |settings: &mut Settings| {
-            settings.timeout = then.contains("sleep").then_some(Duration::from_millis(500));
+        let timeout = |options: &mut CommandOptions| {
+            options.timeout = then.contains("sleep").then_some(Duration::from_millis(500));
         };
         let (run, log) = run_again(&words, "y", (1, repetition), timeout);
         let run = run.unwrap();
@@ -166,12 +196,15 @@ fn a_run_may_execute_it_several_times() {
 fn another_failure_is_unresolved_if_asked_for() {
     let script = "case $1 in y) exit 3;; n) kill -SEGV $$;; v) exit 0;; *) exit 4;; esac";
     for same_failure in [false, true] {
-        let exec = Exec::new(Settings { same_failure, ..settings(&["sh", "-c", script, "sh", "PATTERN"]) }).unwrap();
+        let words = ["sh", "-c", script, "sh", "PATTERN"];
+        let options = CommandOptions { same_failure, ..options(&words) };
+        let exec = RefCell::new(CommandTarget::new(options, Box::new(Protocol)).unwrap());
         let dir = tempfile::tempdir().unwrap();
         let run = |pattern: &str, question: Question| {
+            let mut exec = exec.borrow_mut();
             let shown = make(&exec, dir.path(), pattern, 1, Repetition::Once).unwrap();
             exec.learn(&trial(question), &shown).unwrap();
-            let run = judge(&exec, shown);
+            let run = judge(&mut exec, shown);
             (run.outcome, run.reason)
         };
         let failed = |words: &str| (Outcome::Fail, words.to_owned());
@@ -181,12 +214,12 @@ fn another_failure_is_unresolved_if_asked_for() {
         if same_failure {
             let words = "another failure: exit status 4".to_owned();
             assert_eq!(other, (Outcome::Unresolved(Reason::Skip), words));
-            assert!(exec.take_notes().concat().contains("--same-failure=no"));
+            assert!(exec.borrow_mut().take_notes().concat().contains("--same-failure=no"));
             assert_eq!(run("10", Question::Prefix).0, Outcome::Unresolved(Reason::Skip));
         } else {
             assert_eq!(other, failed("exit status 4"));
         }
-        assert!(exec.take_notes().is_empty(), "once is enough");
+        assert!(exec.borrow_mut().take_notes().is_empty(), "once is enough");
         // At the ends, who fails is not decided by what it looks like.
         assert_eq!(run("!y", Question::None), failed("signal 11"));
     }
@@ -195,16 +228,16 @@ fn another_failure_is_unresolved_if_asked_for() {
 #[test]
 fn usage() {
     for words in [&[][..], &["A=PATTERN"], &["A=PATTERN", "B=1"]] {
-        assert_eq!(Exec::new(settings(words)).unwrap_err(), UsageError::NoCommand, "{words:?}");
+        assert_eq!(target(words).unwrap_err(), UsageError::NoCommand, "{words:?}");
     }
     for words in [&["PATTERN"][..], &["PATTERN=1", "true"], &["A=RANDOM", "true", "RANDOM", "pattern"]] {
-        let error = Exec::new(settings(words)).unwrap_err();
-        assert_eq!(error, UsageError::NoPattern, "{words:?}");
+        let error = target(words).unwrap_err();
+        assert!(matches!(error, UsageError::NoPlaceholder(_)), "{words:?}");
         assert!(error.to_string().contains("exec BISECT_PATTERN=PATTERN ./program"));
     }
     // What only looks like a variable is a command.
     for words in [&["./a=b", "PATTERN"][..], &["1=2", "PATTERN"], &["=", "PATTERN"], &["a", "b=PATTERN"]] {
-        assert_eq!(Exec::new(settings(words)).unwrap().program, words[0], "{words:?}");
+        assert_eq!(target(words).unwrap().runner.program, words[0], "{words:?}");
     }
 }
 
@@ -240,11 +273,11 @@ fn how_it_ends_is_the_outcome() {
     let words = ["sh", "-c", "echo bad >&2; exit 1", "PATTERN"];
     for (regex, outcome) in [("^bad$", Outcome::Fail), ("^good$", skip)] {
         let regex = Regex::new(&format!("(?m){regex}")).unwrap();
-        let (run, _) = run_as(&words, "y", |settings| settings.fail_when = Some(regex));
+        let (run, _) = run_as(&words, "y", |options| options.fail_when = Some(regex));
         assert_eq!(run.unwrap().outcome, outcome);
     }
     let words = ["sh", "-c", "sleep 1000", "PATTERN"];
-    let (run, _) = run_as(&words, "y", |settings| settings.timeout = Some(Duration::from_millis(50)));
+    let (run, _) = run_as(&words, "y", |options| options.timeout = Some(Duration::from_millis(50)));
     let run = run.unwrap();
     assert_eq!((run.outcome, run.reason.as_str()), (Outcome::Fail, "timeout"));
 }
@@ -254,19 +287,10 @@ fn an_interrupt_is_no_outcome() {
     let interrupt = Interrupt::default();
     interrupt.raise();
     let dir = tempfile::tempdir().unwrap();
-    let request = Request {
-        pattern: &Pattern::all(),
-        tests: None,
-        run: 1,
-        repetition: Repetition::Once,
-        slot: 0,
-        slots: &Slots::inherited(),
-        scratch: &ScratchDir::new().unwrap(),
-        log: &dir.path().join("log"),
-        report_file: &dir.path().join("report"),
-        interrupt: &interrupt,
-    };
-    let result = Exec::new(settings(&["true", "PATTERN"])).unwrap().run(&request);
+    let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
+    let surroundings = Surroundings { slots, scratch, interrupt: &interrupt };
+    let exec = target(&["true", "PATTERN"]).unwrap();
+    let result = exec.runner().run(&spec(dir.path(), "y", 1, Repetition::Once), &exec.brief(), &surroundings);
     assert!(matches!(result, Err(RunError::Interrupted)));
 }
 
@@ -274,15 +298,15 @@ fn an_interrupt_is_no_outcome() {
 fn what_is_shown_can_be_pasted() {
     let script = r#"printf '%s\n' "$V" "$1" "$2" > out"#;
     let words = ["V=it's PATTERN", "sh", "-c", script, "sh", "", "$HOME PATTERN\n\"!\""];
-    let exec = Exec::new(settings(&words)).unwrap();
+    let exec = target(&words).unwrap();
     assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
 
     let dir = tempfile::tempdir().unwrap();
-    let line = exec.reproduce(&"v!01".parse().unwrap(), &[]);
+    let line = exec.reproduce(&Selection { prefix: Prefix::Below(1 << 62), ..Selection::all(Order::Hash) }, &[]);
     let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();
-    assert_eq!(out, "it's v!01\n\n$HOME v!01\n\"!\"\n");
+    assert_eq!(out, "it's 00\n\n$HOME 00\n\"!\"\n");
     // A name stays outside of the quotes; inside, a shell would take the word for a command.
     assert!(line.starts_with("V=\""), "{line}");
 }

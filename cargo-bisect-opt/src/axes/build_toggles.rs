@@ -1,0 +1,82 @@
+//! Toggles that are decided while compiling: a variable of each package says which changes are compiled in.
+
+use std::{collections::BTreeSet, io, path::Path};
+
+use bisect_core::ChangeId;
+
+use super::{AfterBuild, Application, Axis, Files, runtime_toggles, summary_of_builds};
+use crate::{
+    cargo::{
+        BuildOverrides,
+        toggles::{self, Toggle},
+        variables,
+    },
+    output::events::Change,
+    report::scan::Reports,
+    run::{error::RunError, spec::Choice},
+};
+
+/// Toggles that are decided while compiling.
+#[derive(Debug)]
+pub(crate) struct BuildToggles {
+    toggles: BTreeSet<Toggle>,
+    /// Those that are searched.
+    names: Vec<String>,
+    /// Whether the build is the target. Otherwise the program says what is compiled into it.
+    is_build: bool,
+}
+
+impl BuildToggles {
+    /// Returns the axis of the toggles with these names among all toggles of a target, which may be a build.
+    pub(crate) fn new(toggles: BTreeSet<Toggle>, names: Vec<String>, is_build: bool) -> Self {
+        Self { toggles, names, is_build }
+    }
+
+    fn overrides(&self, choice: &Choice) -> BuildOverrides {
+        let values = variables::values(&self.toggles, &self.names, choice.pattern()).into_iter();
+        let variables = values.map(|(name, value)| (name, value.into())).collect();
+        BuildOverrides { variables, ..BuildOverrides::default() }
+    }
+}
+
+impl Axis for BuildToggles {
+    fn name(&self) -> &'static str {
+        "toggles"
+    }
+
+    fn subject(&self) -> Option<String> {
+        let build_time = self.toggles.iter().filter(|toggle| toggle.build.is_some());
+        Some(toggles::subject(build_time, &self.names, "build-time toggle"))
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        let value = runtime_toggles::value(&self.names, choice);
+        let variables = vec![(runtime_toggles::PATTERN.to_owned(), value)];
+        Ok(Application { variables, build: Some(self.overrides(choice)), words: None })
+    }
+
+    fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application { build: Some(self.overrides(choice)), ..Application::default() })
+    }
+
+    fn builds(&self) -> bool {
+        true
+    }
+
+    fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        if self.is_build {
+            toggles::report(&self.toggles, &self.names, choice.pattern(), reports);
+        } else if built.artifacts.is_none() {
+            reports.read_file(built.log)?;
+        }
+        Ok(())
+    }
+
+    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+        Change::reported(id, text, |name| toggles::kind(&self.toggles, name))
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        Some(summary_of_builds(builds, invocations))
+    }
+}

@@ -1,0 +1,47 @@
+//! Any command that speaks the protocol: `PATTERN` stands for the pattern in its words.
+
+use std::{io, path::Path};
+
+use bisect_core::ChangeId;
+
+use super::{AfterBuild, Application, Axis, Files, Placeholder, Words};
+use crate::{
+    output::events::Change,
+    report::scan::Reports,
+    run::{error::RunError, spec::Choice},
+};
+
+/// The changes of a command that gets a pattern and reports.
+#[derive(Debug)]
+pub(crate) struct Protocol;
+
+impl Axis for Protocol {
+    fn name(&self) -> &'static str {
+        "toggles"
+    }
+
+    fn subject(&self) -> Option<String> {
+        None
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application { words: Some(Words::Text(choice.to_string())), ..Application::default() })
+    }
+
+    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+        Change::reported(id, text, |_| None)
+    }
+
+    fn placeholder(&self) -> Option<Placeholder> {
+        Some(Placeholder {
+            word: "PATTERN",
+            is_required: true,
+            usage: "the word PATTERN must stand in the value of a variable or in an argument, where the target expects the \
+                    pattern; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program",
+        })
+    }
+}

@@ -1,0 +1,80 @@
+//! Toggles that are decided at run time: the program reads the pattern from `BISECT_PATTERN`.
+
+use std::{collections::BTreeSet, io, path::Path};
+
+use bisect_core::ChangeId;
+
+use super::{AfterBuild, Application, Axis, Files};
+use crate::{
+    cargo::toggles::{self, Toggle},
+    output::events::Change,
+    report::scan::Reports,
+    run::{error::RunError, spec::Choice},
+};
+
+/// The variable with the pattern.
+pub(super) const PATTERN: &str = "BISECT_PATTERN";
+
+/// Toggles that are decided at run time.
+#[derive(Debug)]
+pub(crate) struct RuntimeToggles {
+    toggles: BTreeSet<Toggle>,
+    /// Those that are searched; empty: all.
+    names: Vec<String>,
+}
+
+impl RuntimeToggles {
+    /// Returns the axis of the toggles with these names among all toggles of a target; no names: of all.
+    pub(crate) fn new(toggles: BTreeSet<Toggle>, names: Vec<String>) -> Self {
+        Self { toggles, names }
+    }
+}
+
+impl Axis for RuntimeToggles {
+    fn name(&self) -> &'static str {
+        "toggles"
+    }
+
+    fn subject(&self) -> Option<String> {
+        let runtime = self.toggles.iter().filter(|toggle| toggle.build.is_none());
+        Some(toggles::subject(runtime, &self.names, "run-time toggle"))
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        let value = value(&self.names, choice);
+        Ok(Application { variables: vec![(PATTERN.to_owned(), value)], ..Application::default() })
+    }
+
+    fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+        Change::reported(id, text, |name| toggles::kind(&self.toggles, name))
+    }
+}
+
+/// Returns the value of `BISECT_PATTERN` that enables these changes of the toggles with these names; no names: of all.
+pub(super) fn value(names: &[String], choice: &Choice) -> String {
+    if names.is_empty() {
+        return choice.to_string();
+    }
+    names.iter().map(|name| format!("{name}={choice}")).collect::<Vec<_>>().join(";")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_is_for_all_toggles_or_for_each_that_is_named() {
+        let files = Files { directory: Path::new(""), report_file: None };
+        for (names, expected) in [(&[] as &[&str], "x12"), (&["a", "b"], "a=x12;b=x12")] {
+            let names = names.iter().map(|&name| name.to_owned()).collect();
+            let axis = RuntimeToggles::new(BTreeSet::new(), names);
+            let application = axis.apply(&Choice::Hashes("x12".parse().unwrap()), &files).unwrap();
+            assert_eq!(application.variables, [(PATTERN.to_owned(), expected.to_owned())]);
+            assert!(application.build.is_none());
+        }
+    }
+}

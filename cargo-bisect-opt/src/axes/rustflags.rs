@@ -1,0 +1,114 @@
+//! Flags of the compiler with `PATTERN` in them: the compiler, or a driver in its place, decides and reports.
+
+use std::{io, path::Path};
+
+use bisect_core::ChangeId;
+
+use super::{AfterBuild, Application, Axis, Files, summary_of_builds};
+use crate::{
+    cargo::BuildOverrides,
+    output::events::Change,
+    report::scan::Reports,
+    run::{error::RunError, spec::Choice},
+};
+
+/// The word that stands for the pattern.
+const PATTERN: &str = "PATTERN";
+
+/// Flags of the compiler.
+#[derive(Debug)]
+pub(crate) struct Rustflags {
+    text: String,
+}
+
+/// Why flags cannot be searched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum RustflagsError {
+    /// The compiler would not get the pattern.
+    #[error(
+        "the word PATTERN must stand in --rustflags, where the compiler expects the pattern; for example: \
+         --rustflags -Zmy-pass=PATTERN"
+    )]
+    NoPattern,
+    /// Two axes at once.
+    #[error("--toggle and --rustflags cannot be searched together")]
+    WithToggles,
+}
+
+impl Rustflags {
+    /// Returns the axis of what the user gave as `--rustflags`, besides these toggles.
+    ///
+    /// # Errors
+    /// If it cannot be searched.
+    pub(crate) fn new(text: &str, toggles: &[String]) -> Result<Self, RustflagsError> {
+        if !text.contains(PATTERN) {
+            return Err(RustflagsError::NoPattern);
+        }
+        if !toggles.is_empty() {
+            return Err(RustflagsError::WithToggles);
+        }
+        Ok(Self { text: text.to_owned() })
+    }
+}
+
+impl Axis for Rustflags {
+    fn name(&self) -> &'static str {
+        "rustflags"
+    }
+
+    fn subject(&self) -> Option<String> {
+        Some(format!("what the compiler reports for {}", self.text))
+    }
+
+    fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        let filled = self.text.replace(PATTERN, &choice.to_string());
+        let flags = filled.split_whitespace().map(str::to_owned).collect();
+        let report_file = files.report_file.map(|path| ("BISECT_REPORT".to_owned(), path.into()));
+        let variables = report_file.into_iter().collect();
+        Ok(Application {
+            build: Some(BuildOverrides { variables, flags, ..BuildOverrides::default() }),
+            ..Application::default()
+        })
+    }
+
+    fn builds(&self) -> bool {
+        true
+    }
+
+    /// Reads the compiler's messages, which cargo repeats where nothing had to be compiled.
+    fn collect(&self, _: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        reports.read_file(built.log)
+    }
+
+    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
+        Change::reported(id, text, |_| None)
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        Some(summary_of_builds(builds, invocations))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pattern_is_filled_in_and_reports_go_to_the_file() {
+        let axis = Rustflags::new("--cfg x -Zpass=vPATTERN,PATTERN", &[]).unwrap();
+        let files = Files { directory: Path::new(""), report_file: Some(Path::new("r")) };
+        let application = axis.apply(&Choice::Hashes("y-01".parse().unwrap()), &files).unwrap();
+        let build = application.build.unwrap();
+        assert_eq!(build.flags, ["--cfg", "x", "-Zpass=v-01,-01"]);
+        assert_eq!(build.variables, [("BISECT_REPORT".to_owned(), "r".into())].into());
+        assert!(application.variables.is_empty(), "nothing that is executed gets a pattern");
+    }
+
+    #[test]
+    fn flags_without_a_pattern_or_with_toggles_are_refused() {
+        assert!(Rustflags::new("-Zx=PATTERN", &[]).is_ok());
+        assert_eq!(Rustflags::new("-Zx=pattern", &[]).unwrap_err(), RustflagsError::NoPattern);
+        let toggles = ["a".to_owned()];
+        assert_eq!(Rustflags::new("-Zx=PATTERN", &toggles).unwrap_err(), RustflagsError::WithToggles);
+    }
+}

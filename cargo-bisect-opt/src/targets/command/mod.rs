@@ -1,0 +1,247 @@
+//! Any command as a target: an axis says what stands in the place of a word.
+
+mod runner;
+
+use std::{
+    collections::{BTreeSet, HashMap},
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Order, Outcome, Question, Reason, Selection, Trial},
+};
+use regex::bytes::Regex;
+
+use crate::{
+    axes::{Axis, Files},
+    lab::{
+        calibration::{Calibration, another, another_note, left_note, made_by_changes_note},
+        target::{Judge, Judgement, Target},
+    },
+    output::events::{Change, StopGap},
+    process::launcher::Launcher,
+    report::scan::Reports,
+    run::{
+        cause::Cause,
+        error::RunError,
+        lost_reports::LostReports,
+        result::{Failed, Note, Notes, RunResult},
+        seed::Seed,
+        spec::{Choice, EndState},
+    },
+};
+pub(crate) use runner::UsageError;
+use runner::{CommandRunner, Shown};
+
+/// What the user asks for.
+#[derive(Clone, Debug)]
+pub(crate) struct CommandOptions {
+    /// `[VAR=value]... COMMAND [ARGS]...`
+    pub(crate) words: Vec<String>,
+    /// The directory to run it in, also that of the user's code.
+    pub(crate) root: PathBuf,
+    /// A run that takes longer has failed.
+    pub(crate) timeout: Option<Duration>,
+    /// The exit status of a run that says neither that it passes nor that it fails.
+    pub(crate) skip_code: i32,
+    /// Only a failure with output that matches counts.
+    pub(crate) fail_when: Option<Regex>,
+    /// Only a failure like those at the end of the search that fails counts.
+    pub(crate) same_failure: bool,
+    /// The seed of the random numbers.
+    pub(crate) seed: Seed,
+    /// The command that starts the command.
+    pub(crate) launcher: Option<Launcher>,
+}
+
+/// A command, ready to be searched by an axis.
+#[derive(Debug)]
+pub(crate) struct CommandTarget {
+    runner: Arc<CommandRunner>,
+    /// How it fails.
+    calibration: Arc<Calibration<()>>,
+    /// The ends of the search that were run.
+    ends: BTreeSet<bool>,
+    /// No other run at an end will come.
+    is_settled: bool,
+    /// The random number with which it failed last, by the changes.
+    failing: HashMap<String, u64>,
+    notes: Notes,
+    lost_reports: LostReports,
+}
+
+impl CommandTarget {
+    /// Returns the target that `options` describe, searched by `axis`.
+    ///
+    /// # Errors
+    /// If there is no command, or no place for what the axis fills in.
+    pub(crate) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
+        let seed = options.seed;
+        let runner = CommandRunner::new(options, axis)?;
+        let mut notes = Notes::default();
+        if runner.uses_random() {
+            notes.repeat([format!("RANDOM comes from the seed {seed}: --seed {seed} repeats it")]);
+        }
+        Ok(Self {
+            runner: Arc::new(runner),
+            calibration: Arc::default(),
+            ends: BTreeSet::new(),
+            is_settled: false,
+            failing: HashMap::new(),
+            notes,
+            lost_reports: LostReports::default(),
+        })
+    }
+
+    /// Makes another failure the one that is searched for next, where the culprits found so far are left out and what is left
+    /// fails in another way.
+    fn learn_left(&mut self, selection: &Selection, shown: &Shown) {
+        let known = self.calibration.for_runs_of(Some(selection));
+        let causes: Vec<_> = shown.causes().filter(|cause| cause.environment().is_none()).collect();
+        let same_failure = self.runner.options.same_failure;
+        if same_failure && !causes.is_empty() && !causes.iter().any(|cause| known.fits(&(), cause)) {
+            self.notes.repeat([left_note(causes[0])]);
+            let left_out = selection.excluded.iter().copied().collect();
+            for cause in causes {
+                Arc::make_mut(&mut self.calibration).learn_left(&left_out, &(), cause);
+            }
+        }
+    }
+}
+
+impl Judge for CommandTarget {
+    type Runner = CommandRunner;
+
+    fn runner(&self) -> Arc<CommandRunner> {
+        self.runner.clone()
+    }
+
+    fn brief(&self) -> Arc<Calibration<()>> {
+        self.calibration.clone()
+    }
+
+    fn learn(&mut self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+        self.notes.add(shown.notes.iter().cloned());
+        for execution in &shown.executions {
+            self.lost_reports.count(execution.lost_reports.as_deref())?;
+        }
+        if let Some(end) = EndState::of(trial.question) {
+            let calibration = Arc::make_mut(&mut self.calibration);
+            shown.causes().for_each(|cause| calibration.learn(end, &(), cause));
+            self.ends.insert(end == EndState::AllOn);
+            self.is_settled |= self.ends.len() == 2;
+        }
+        Ok(())
+    }
+
+    fn assume_no_more_ends(&mut self) {
+        self.is_settled = true;
+    }
+
+    fn judge(&mut self, trial: &Trial, shown: Shown) -> Judgement<Shown> {
+        if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
+            return Judgement::Pending(shown);
+        }
+        if trial.question == Question::Rest {
+            self.learn_left(&trial.selection, &shown);
+        }
+        let calibration = self.calibration.for_runs_of(Some(&trial.selection));
+        let outcomes: Vec<_> =
+            shown.executions.iter().map(|execution| self.runner.outcome(execution, &calibration)).collect();
+        let decisive = shown.repetition.decisive(&outcomes);
+        let (outcome, execution) = (outcomes[decisive], &shown.executions[decisive]);
+        if let (Outcome::Fail, Some(environment)) = (outcome, execution.cause.as_ref().and_then(Cause::environment)) {
+            self.notes.add([Note::new(made_by_changes_note(environment))]);
+        }
+        let reason = match &execution.cause {
+            Some(cause) if outcome == Outcome::Unresolved(Reason::Environment) => cause.to_string(),
+            Some(cause) if outcome != Outcome::Fail => {
+                self.notes.add([Note { about: "another failure".to_owned(), text: another_note(cause) }]);
+                another(cause)
+            }
+            _ => execution.reason.clone(),
+        };
+        if outcome == Outcome::Fail {
+            self.failing.insert(shown.choice.to_string(), execution.random);
+        }
+        let counts = outcome == Outcome::Fail && self.runner.options.same_failure;
+        let failed = execution.cause.as_ref().filter(|_| counts);
+        let failures = failed.map(|cause| Failed { test: None, how: cause.to_string() }).into_iter().collect();
+        Judgement::Ready(vec![RunResult {
+            outcome,
+            reason,
+            failed_tests: Vec::new(),
+            failures,
+            duration: shown.duration,
+            executions: shown.executions.len(),
+            extra_outcomes: shown.repetition.also(&outcomes).to_vec(),
+            build_time: Duration::ZERO,
+            reports: shown.reports,
+        }])
+    }
+
+    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+        vec![&shown.reports]
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+}
+
+impl Target for CommandTarget {
+    fn describe(&self) -> String {
+        self.runner.line()
+    }
+
+    fn root(&self) -> &Path {
+        &self.runner.options.root
+    }
+
+    fn axis(&self) -> &'static str {
+        self.runner.axis.name()
+    }
+
+    fn order(&self) -> Order {
+        self.runner.axis.order()
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.runner.axis.subject()
+    }
+
+    fn headline(&self, changes: usize) -> Option<String> {
+        self.runner.axis.headline(changes)
+    }
+
+    fn needs_text_run(&self) -> bool {
+        self.runner.axis.needs_text_run()
+    }
+
+    fn change(&self, id: ChangeId, text: &[String]) -> Change {
+        self.runner.axis.change(id, text, &self.runner.options.root)
+    }
+
+    fn stop_gap(&self, ids: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+        self.runner.axis.stop_gap(ids, changes)
+    }
+
+    fn reproduce(&self, selection: &Selection, _tests: &[String]) -> String {
+        let choice = Choice::of(selection);
+        // What has failed by chance may do so again by the same.
+        let random = self.failing.get(&choice.to_string()).copied();
+        let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));
+        let files = Files { directory: &self.runner.options.root, report_file: None };
+        match self.runner.axis.reproduction(&choice, &files) {
+            Ok(application) => self.runner.line_with(&application, random),
+            Err(error) => format!("# {error}"),
+        }
+    }
+}
+
+#[cfg(all(test, unix))]
+#[path = "command_tests.rs"]
+mod tests;

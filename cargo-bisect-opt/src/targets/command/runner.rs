@@ -1,0 +1,308 @@
+//! Runs a command, in any thread.
+
+use std::{ffi::OsString, io, process::Command, time::Duration};
+
+use bisect_core::search::{Outcome, Reason};
+
+use super::CommandOptions;
+use crate::{
+    axes::{AfterBuild, Application, Axis, Files, Placeholder, Words},
+    lab::{
+        calibration::{Calibration, environment_note},
+        target::Runner,
+    },
+    process::{
+        self, Ending, ProcessSpec, ReadAlong,
+        scratch_dir::ScratchDir,
+        shell::{is_name, quote},
+        slots::fill_text,
+    },
+    report::scan::Reports,
+    run::{
+        cause::{Cause, Environment},
+        error::RunError,
+        lost_reports,
+        outcome::{SEARCHED, classify},
+        repetition::Repetition,
+        result::Note,
+        spec::{Choice, RunSpec, Surroundings},
+    },
+};
+
+/// Stands for a number that is another one in each execution, to get around caches of whatever runs in between.
+const RANDOM: &str = "RANDOM";
+
+/// Why words cannot be used as a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum UsageError {
+    /// There are only variables.
+    #[error("a command is missing; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program")]
+    NoCommand,
+    /// The target would never learn which changes are enabled.
+    #[error("{0}")]
+    NoPlaceholder(&'static str),
+}
+
+/// A command with places for what an axis fills in.
+#[derive(Debug)]
+pub(crate) struct CommandRunner {
+    pub(super) options: CommandOptions,
+    pub(super) axis: Box<dyn Axis>,
+    placeholder: Option<Placeholder>,
+    variables: Vec<(String, String)>,
+    pub(super) program: String,
+    arguments: Vec<String>,
+}
+
+/// What one run showed.
+#[derive(Debug)]
+pub(crate) struct Shown {
+    pub(super) choice: Choice,
+    pub(super) executions: Vec<Execution>,
+    pub(super) repetition: Repetition,
+    pub(super) reports: Reports,
+    pub(super) duration: Duration,
+    /// What the user should know.
+    pub(super) notes: Vec<Note>,
+}
+
+impl Shown {
+    /// Returns how its executions failed.
+    pub(super) fn causes(&self) -> impl Iterator<Item = &Cause> {
+        self.executions.iter().filter_map(|execution| execution.cause.as_ref())
+    }
+}
+
+/// What one execution showed.
+#[derive(Debug)]
+pub(super) struct Execution {
+    pub(super) random: u64,
+    pub(super) outcome: Outcome,
+    pub(super) reason: String,
+    /// Of a failure.
+    pub(super) cause: Option<Cause>,
+    /// What the runtime said, if it could not write reports.
+    pub(super) lost_reports: Option<String>,
+}
+
+impl CommandRunner {
+    /// See [`CommandTarget::new`](super::CommandTarget::new).
+    ///
+    /// # Errors
+    /// If there is no command, or no place for what the axis fills in.
+    pub(super) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
+        let mut words = options.words.iter();
+        let mut variables = Vec::new();
+        let program = loop {
+            let word = words.next().ok_or(UsageError::NoCommand)?;
+            match word.split_once('=').filter(|(name, _)| is_name(name)) {
+                Some((name, value)) => variables.push((name.into(), value.into())),
+                None => break word.clone(),
+            }
+        };
+        let arguments: Vec<_> = words.cloned().collect();
+        let placeholder = axis.placeholder();
+        let runner = Self { options, axis, placeholder, variables, program, arguments };
+        match placeholder.filter(|placeholder| placeholder.is_required) {
+            Some(Placeholder { word, usage, .. }) if !runner.texts().any(|text| text.contains(word)) => {
+                Err(UsageError::NoPlaceholder(usage))
+            }
+            _ => Ok(runner),
+        }
+    }
+
+    /// Whether random numbers are filled in.
+    pub(super) fn uses_random(&self) -> bool {
+        self.texts().any(|text| text.contains(RANDOM))
+    }
+
+    /// Returns the texts in which placeholders are filled in.
+    fn texts(&self) -> impl Iterator<Item = &String> {
+        self.variables.iter().map(|(_, value)| value).chain(&self.arguments)
+    }
+
+    /// Returns the command, and its directory for temporary files.
+    fn command(
+        &self,
+        spec: &RunSpec,
+        surroundings: &Surroundings<'_>,
+        application: &Application,
+        random: u64,
+    ) -> io::Result<(Command, ScratchDir)> {
+        let filling = self.filling(application, random);
+        let mut command = Command::new(&self.program);
+        command.current_dir(&self.options.root).env("BISECT_REPORT", &spec.report_file);
+        for (name, value) in &self.variables {
+            command.env(name, filling.text(value));
+        }
+        command.envs(application.variables.iter().map(|(name, value)| (name, value)));
+        let temporary = surroundings.set_apart(&mut command, spec.slot)?;
+        command.args(filling.arguments(&self.arguments));
+        let command = match &self.options.launcher {
+            Some(launcher) => launcher.wrap(&command, self.options.skip_code),
+            None => command,
+        };
+        Ok((command, temporary))
+    }
+
+    /// Executes the command. Returns how long that took, too, and what the user should know.
+    fn execute(
+        &self,
+        spec: &RunSpec,
+        surroundings: &Surroundings<'_>,
+        application: &Application,
+        i: usize,
+        reports: &mut Reports,
+    ) -> Result<(Execution, Duration, Option<Note>), RunError> {
+        let random = self.options.seed.number(spec.number, i);
+        let (command, _temporary) = self.command(spec, surroundings, application, random)?;
+        let mut scanner = self.axis.is_reported_by_target().then(|| reports.scanner());
+        let finished = process::run(ProcessSpec {
+            command,
+            timeout: self.options.timeout,
+            log: &spec.log,
+            append: true,
+            interrupt: surroundings.interrupt,
+            reader: scanner.as_mut().map(|scanner| scanner as &mut dyn ReadAlong),
+            tail: SEARCHED,
+        })?;
+        if finished.ending == Ending::Interrupted {
+            return Err(RunError::Interrupted);
+        }
+        let (mut outcome, mut reason) = classify(&finished, self.options.skip_code, self.options.fail_when.as_ref());
+        let lost_reports = lost_reports::in_output(&finished.output);
+        if let (Outcome::Fail, Some(lost)) = (outcome, &lost_reports) {
+            (outcome, reason) = (Outcome::Unresolved(Reason::Environment), lost.clone());
+        }
+        let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
+        let note = finished.lost_log.as_ref().map(Note::lost_log);
+        Ok((Execution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
+    }
+
+    /// Returns what an execution means, compared with these failures.
+    pub(super) fn outcome(&self, execution: &Execution, calibration: &Calibration<()>) -> Outcome {
+        match &execution.cause {
+            Some(cause) if cause.environment().is_some() && !calibration.fits(&(), cause) => {
+                Outcome::Unresolved(Reason::Environment)
+            }
+            Some(cause) if self.options.same_failure && !calibration.fits(&(), cause) => {
+                Outcome::Unresolved(Reason::Skip)
+            }
+            _ => execution.outcome,
+        }
+    }
+
+    /// Returns the command as a line for a shell, with its placeholders.
+    pub(super) fn line(&self) -> String {
+        self.write_line(str::to_owned, |arguments| arguments.iter().map(OsString::from).collect())
+    }
+
+    /// Returns the command as a line for a shell, filled in for the first slot.
+    pub(super) fn line_with(&self, application: &Application, random: u64) -> String {
+        let filling = self.filling(application, random);
+        let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
+        let line =
+            self.write_line(|value| fill_text(&filling.text(value), 0), |arguments| filling.arguments(arguments));
+        more.chain([line]).collect()
+    }
+
+    fn write_line(&self, value: impl Fn(&str) -> String, arguments: impl FnOnce(&[String]) -> Vec<OsString>) -> String {
+        let mut words: Vec<_> =
+            self.variables.iter().map(|(name, text)| format!("{name}={}", quote(value(text)))).collect();
+        words.push(quote(&self.program));
+        words.extend(arguments(&self.arguments).iter().map(quote));
+        words.join(" ")
+    }
+
+    fn filling<'a>(&'a self, application: &'a Application, random: u64) -> Filling<'a> {
+        Filling {
+            placeholder: self.placeholder.map(|placeholder| placeholder.word),
+            words: application.words.as_ref(),
+            random: random.to_string(),
+        }
+    }
+}
+
+impl Runner for CommandRunner {
+    type Brief = Calibration<()>;
+    type Shown = Shown;
+
+    fn run(
+        &self,
+        spec: &RunSpec,
+        calibration: &Calibration<()>,
+        surroundings: &Surroundings<'_>,
+    ) -> Result<Shown, RunError> {
+        // The runtime only appends to a file that exists.
+        fs_err::File::create(&spec.report_file)?;
+        let directory = surroundings.scratch.path();
+        let application = self.axis.apply(&spec.choice, &Files { directory, report_file: Some(&spec.report_file) })?;
+        let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
+        let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
+        for i in 0..spec.repetition.times() {
+            let (mut execution, took, note) = self.execute(spec, surroundings, &application, i, &mut reports)?;
+            duration += took;
+            notes.extend(note);
+            if let Some(environment) = disturbance(&execution, calibration) {
+                notes.push(Note::new(environment_note(environment)));
+                let (again, took, note) = self.execute(spec, surroundings, &application, i, &mut reports)?;
+                (execution, duration) = (again, duration + took);
+                notes.extend(note);
+            }
+            let outcome = self.outcome(&execution, calibration);
+            executions.push(execution);
+            if spec.repetition.ends_with(outcome) {
+                break;
+            }
+        }
+        if self.axis.is_reported_by_target() {
+            reports.read_file(&spec.report_file)?;
+        }
+        self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
+        Ok(Shown { choice: spec.choice.clone(), executions, repetition: spec.repetition, reports, duration, notes })
+    }
+}
+
+/// Returns what surrounds the command and made it fail, unless it is known to do so because of the changes.
+fn disturbance(execution: &Execution, calibration: &Calibration<()>) -> Option<Environment> {
+    let environment = execution.cause.as_ref()?.environment()?;
+    (!calibration.is_made_by_changes(&(), environment)).then_some(environment)
+}
+
+/// What the placeholders of one run stand for.
+struct Filling<'a> {
+    placeholder: Option<&'static str>,
+    words: Option<&'a Words>,
+    random: String,
+}
+
+impl Filling<'_> {
+    /// Returns a text, filled in.
+    fn text(&self, text: &str) -> String {
+        let text = match (self.placeholder, self.words) {
+            (Some(placeholder), Some(Words::Text(words))) => text.replace(placeholder, words),
+            _ => text.to_owned(),
+        };
+        text.replace(RANDOM, &self.random)
+    }
+
+    /// Returns arguments, filled in.
+    fn arguments(&self, arguments: &[String]) -> Vec<OsString> {
+        let Some(Words::Arguments(words)) = self.words else {
+            return arguments.iter().map(|argument| self.text(argument).into()).collect();
+        };
+        let is_placeholder = |argument: &&String| Some(argument.as_str()) == self.placeholder;
+        let mut filled = Vec::new();
+        for argument in arguments {
+            if is_placeholder(&argument) {
+                filled.extend(words.iter().cloned());
+            } else {
+                filled.push(self.text(argument).into());
+            }
+        }
+        if !arguments.iter().any(|argument| is_placeholder(&argument)) {
+            filled.extend(words.iter().cloned());
+        }
+        filled
+    }
+}

@@ -1,0 +1,79 @@
+//! One run where the build itself is the target: it passes if cargo succeeds, and fails if what it compiles does not.
+//!
+//! Cargo keeps what was compiled without an error, also from one run to the next: that would only pass once more. What was
+//! not, it compiles again.
+
+use std::{
+    collections::BTreeMap,
+    time::{Duration, Instant},
+};
+
+use bisect_core::search::{Outcome, Reason};
+
+use super::{
+    attempt::Attempt,
+    criteria::Part,
+    run_context::{RunContext, unusable},
+    runner::BuildCounts,
+    test_selection::{Failure, Failures},
+};
+use crate::{
+    cargo::{BuildOutput, Built},
+    process::{Ending, Finished},
+    run::{cause::Cause, error::RunError, outcome::classify, spec::Surroundings},
+};
+
+/// Of a selection with which cargo does not come to compiling.
+const NOT_BEGUN: &str = "cargo fails before it compiles anything";
+
+/// Builds what the selection says; several times, if that is asked for.
+pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<Attempt, RunError> {
+    let mut reports = run.new_reports();
+    let overrides = run.build_overrides().unwrap_or_default();
+    let Surroundings { scratch, interrupt, .. } = run.surroundings;
+    let (timeout, output) = (run.runner.options.timeout, BuildOutput::Log(&run.spec.log));
+    let started = Instant::now();
+    let mut artifacts = None;
+    let repetition = run.spec.repetition;
+    let executions = run.repeat(repetition, &run.together(), || {
+        let project = &run.runner.project;
+        let built = project.attempt_in(run.spec.slot, &overrides, output, scratch.path(), timeout, interrupt);
+        let built = built.map_err(unusable)?;
+        builds.add(&built.artifacts);
+        let part = part(run, &built, builds)?;
+        artifacts = Some(built.artifacts);
+        Ok(vec![part])
+    })?;
+    let duration = started.elapsed();
+    run.collect(artifacts.as_ref(), &mut reports)?;
+    reports.read_file(&run.spec.report_file)?;
+    let (build_time, dependent) = (Duration::ZERO, Failures::new());
+    Ok(Attempt { executions, repetition, reports, build_time, duration, dependent })
+}
+
+fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result<Part, RunError> {
+    let has_begun = built.began || built.ending == Ending::TimedOut;
+    builds.has_compiled |= has_begun;
+    if !has_begun {
+        if !(builds.has_compiled || run.brief.has_compiled) {
+            // It is not the selection then.
+            let error = run.runner.project.build_error(built);
+            return Err(RunError::Unusable(format!("{NOT_BEGUN}: {error}")));
+        }
+        let outcome = Outcome::Unresolved(Reason::Build);
+        return Ok(Part { outcome, reason: NOT_BEGUN.to_owned(), ..Part::default() });
+    }
+    let (ending, output) = (built.ending, built.messages.clone());
+    let finished = Finished { ending, output, duration: Duration::ZERO, lost_log: None };
+    let options = &run.runner.options;
+    let (outcome, mut reason) = classify(&finished, options.skip_code, options.fail_when.as_ref());
+    let mut causes = BTreeMap::new();
+    if outcome == Outcome::Fail {
+        let cause = Cause::of_build(&finished);
+        // The status is always the same.
+        reason = cause.to_string();
+        let executable = run.runner.project.subcommand.name().to_owned();
+        causes.insert(Failure { executable, test: None }, cause);
+    }
+    Ok(Part { outcome, reason, failures: causes.keys().cloned().collect(), causes, ..Part::default() })
+}

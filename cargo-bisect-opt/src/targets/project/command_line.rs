@@ -1,0 +1,150 @@
+//! Lines for a shell that run the target once more.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    ffi::OsString,
+    path::Path,
+    sync::Arc,
+};
+
+use super::{
+    knowledge::Knowledge,
+    runner::ProjectRunner,
+    test_selection::{Failure, Subset},
+};
+use crate::{
+    axes::Files,
+    cargo::{BuildOverrides, Executable, libtest},
+    process::shell,
+    run::spec::Choice,
+};
+
+/// What executables need in their environment, by their keys: their bytes are searched once, and not for each culprit.
+pub(super) type NeededVariables = HashMap<String, Arc<BTreeMap<String, OsString>>>;
+
+/// Makes lines for a shell.
+pub(super) struct CommandLine<'a> {
+    pub(super) runner: &'a ProjectRunner,
+    pub(super) knowledge: &'a Knowledge,
+    pub(super) needed_variables: &'a mut NeededVariables,
+}
+
+impl CommandLine<'_> {
+    /// Returns a line that runs what fails with these changes: these tests, or all that are repeated if it is not known which.
+    pub(super) fn of(mut self, choice: &Choice, tests: &[String]) -> String {
+        let files = Files { directory: Path::new(""), report_file: None };
+        let Ok(application) = self.runner.axis.reproduction(choice, &files) else { return String::new() };
+        match application.build {
+            // The IDs of call stacks hold for this very executable, so it must not be built again.
+            None => self.start_lines(&application.variables, tests),
+            Some(build) => self.cargo_line(&build, tests),
+        }
+    }
+
+    /// Starts each executable that is repeated.
+    fn start_lines(&mut self, variables: &[(String, String)], tests: &[String]) -> String {
+        let executables = self.runner.project.executables(self.runner.first_artifacts()).unwrap_or_default();
+        let lines: Vec<_> =
+            executables.iter().filter_map(|executable| self.start_line(executable, variables, tests)).collect();
+        match lines.as_slice() {
+            [line] => line.clone(),
+            lines => lines.iter().map(|line| format!("({line})")).collect::<Vec<_>>().join("; "),
+        }
+    }
+
+    fn start_line(
+        &mut self,
+        executable: &Executable,
+        variables: &[(String, String)],
+        tests: &[String],
+    ) -> Option<String> {
+        let failing = self.failing(executable, tests)?;
+        let mut arguments = self.runner.project.arguments();
+        if !failing.is_empty() {
+            arguments = libtest::repeat(&arguments, &failing);
+        }
+        let artifacts = self.runner.first_artifacts();
+        let launch = self.runner.project.launch(artifacts, executable);
+        let needed = self.needed_variables.entry(executable.key()).or_insert_with(|| {
+            // What cannot be read now can hardly be started; the line is right as far as it goes.
+            launch.needed_variables(&artifacts.libraries).unwrap_or_default().into()
+        });
+        let needed = needed.iter().map(|(name, value)| format!("{name}={}", value.display()));
+        let variables = needed.chain(variables.iter().map(|(name, value)| format!("{name}={value}")));
+        let mut words = launch.words().to_vec();
+        words.extend(arguments);
+        let directory = shell::quote(&launch.directory);
+        Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
+    }
+
+    /// The tests of an executable that fail; empty: all that it runs; `None`: it need not be started.
+    fn failing(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
+        match self.knowledge.tests.subset(&executable.key()) {
+            Subset::Nothing => None,
+            Subset::Everything => self.failing_of_everything(executable, tests),
+            Subset::Tests(repeated) => {
+                let fails = |test: &&String| tests.is_empty() || tests.contains(test);
+                let failing: Vec<_> = repeated.iter().filter(fails).cloned().collect();
+                (!failing.is_empty()).then_some(failing)
+            }
+        }
+    }
+
+    /// The same where everything is repeated: of a target that fails now and then, which tests fail is known in the end only.
+    fn failing_of_everything(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
+        if self.runner.options.all_tests || self.knowledge.tests.needs_others() {
+            return Some(Vec::new());
+        }
+        let failed = &self.knowledge.failed;
+        let fails = |test: &String, key: Option<&str>| {
+            let is_it = |failure: &Failure| {
+                failure.test.as_ref() == Some(test) && key.is_none_or(|key| failure.executable == key)
+            };
+            failed.iter().any(is_it)
+        };
+        if tests.is_empty() || !tests.iter().all(|test| fails(test, None)) {
+            return Some(Vec::new());
+        }
+        let key = executable.key();
+        let here: Vec<_> = tests.iter().filter(|test| fails(test, Some(&key))).cloned().collect();
+        (!here.is_empty()).then_some(here)
+    }
+
+    /// Has cargo build and run the same, with these overrides.
+    fn cargo_line(&self, build: &BuildOverrides, tests: &[String]) -> String {
+        let project = &self.runner.project;
+        let mut variables: Vec<_> =
+            build.variables.iter().map(|(name, value)| format!("{name}={}", value.display())).collect();
+        if !build.flags.is_empty() {
+            let flags: Vec<_> = [project.flags(), &build.flags].concat();
+            variables.push(if flags.iter().any(|flag| flag.contains(char::is_whitespace)) {
+                format!("CARGO_ENCODED_RUSTFLAGS={}", flags.join("\x1f"))
+            } else {
+                format!("RUSTFLAGS={}", flags.join(" "))
+            });
+        }
+        let executables = project.executables(self.runner.first_artifacts()).unwrap_or_default();
+        let failing: Vec<_> = executables.iter().filter_map(|executable| self.failing(executable, tests)).collect();
+        let mut target_words = self.runner.options.target.clone();
+        if let [tests] = failing.as_slice()
+            && !tests.is_empty()
+        {
+            target_words = libtest::repeat(&target_words, tests);
+        }
+        let line = shell::line(project.command_words(&build.settings, &target_words));
+        let directory = shell::quote(&project.directory);
+        if variables.is_empty() {
+            return format!("cd {directory} && {line}");
+        }
+        format!("cd {directory} && {} {line}", assignments(variables.into_iter()))
+    }
+}
+
+/// `NAME=value` for a shell, with nothing but the values quoted.
+fn assignments(variables: impl Iterator<Item = String>) -> String {
+    let quoted = variables.map(|variable| {
+        let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));
+        format!("{name}={}", shell::quote(value))
+    });
+    quoted.collect::<Vec<_>>().join(" ")
+}

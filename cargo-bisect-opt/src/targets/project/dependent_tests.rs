@@ -1,0 +1,82 @@
+//! Whether what fails does so without the tests that pass. Only what fails is repeated, and a test may need another one
+//! that passes: the one leaves something behind in the process, and the other comes across it.
+//!
+//! The first run that fails tells: what failed in it is run once more without the others, with the same changes. If a test
+//! passes, it is run so again, and then beside the others. One that passes twice without them and fails twice beside them
+//! needs them. A reliable target pays one execution of what fails.
+
+use super::{
+    attempt::Attempt,
+    criteria::Part,
+    execution::execute,
+    run_context::RunContext,
+    test_selection::{Failure, Failures, TestSelection},
+};
+use crate::{
+    cargo::{Artifacts, Subcommand},
+    run::{cause::Cause, error::RunError, spec::RunSpec},
+};
+
+/// Finds the tests that failed in a run of everything and need others for it, which pass.
+pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifacts) -> Result<Failures, RunError> {
+    let Some(end) = run.spec.choice.end_state() else { return Ok(Failures::new()) };
+    let (options, tests) = (&run.runner.options, &run.brief.tests);
+    let is_narrowed = options.subcommand == Subcommand::Test && !options.all_tests;
+    if !is_narrowed || tests.is_settled() {
+        return Ok(Failures::new());
+    }
+    let Some(mut open) = attempt.failures().filter(|failures| can_need_others(attempt, failures)) else {
+        return Ok(Failures::new());
+    };
+    // What was broken anyway is not searched for.
+    open.retain(|failure| !tests.failed_at(end.other()).is_some_and(|failed| failed.contains(failure)));
+    if open.is_empty() {
+        return Ok(open);
+    }
+    let report_file = run.surroundings.scratch.path().join("without-others.reports");
+    fs_err::File::create(&report_file)?;
+    let spec = RunSpec { report_file, ..run.spec.clone() };
+    let run = run.beside(&spec)?;
+    let (alone, beside) = (TestSelection::only(&open), TestSelection::executables_of(&open));
+    for (tests, fails) in [(&alone, false), (&alone, false), (&beside, true)] {
+        let failed = failing_with(&run, tests, &open, artifacts)?;
+        open.retain(|failure| failed.contains(failure) == fails);
+        if open.is_empty() {
+            break;
+        }
+    }
+    Ok(open)
+}
+
+/// Returns what fails where only these tests are run: as often as in a run, or until all of `asked` has failed.
+fn failing_with(
+    run: &RunContext<'_>,
+    tests: &TestSelection,
+    asked: &Failures,
+    artifacts: &Artifacts,
+) -> Result<Failures, RunError> {
+    let mut reports = run.new_reports();
+    let mut failed = Failures::new();
+    for _ in 0..run.spec.repetition.times() {
+        let execution = execute(run, tests, artifacts, &mut reports)?;
+        failed.extend(execution.into_iter().flat_map(|part| part.failures));
+        if asked.is_subset(&failed) {
+            break;
+        }
+    }
+    Ok(failed)
+}
+
+/// Whether all that failed are tests, by themselves, beside others that did not.
+fn can_need_others(attempt: &Attempt, failures: &Failures) -> bool {
+    let causes = || attempt.parts().flat_map(|part| part.causes.values());
+    let are_tests = failures.iter().all(|failure| failure.test.is_some());
+    let by_themselves = causes().all(|cause: &Cause| !cause.is_unended() && cause.environment().is_none());
+    are_tests && by_themselves && attempt.parts().any(|part| has_others(part, failures))
+}
+
+fn has_others(part: &Part, failures: &Failures) -> bool {
+    let Some(Failure { executable, .. }) = part.failures.first() else { return false };
+    let failed = failures.iter().filter(|failure| failure.executable == *executable).count();
+    part.tests.is_none_or(|tests| tests > failed)
+}

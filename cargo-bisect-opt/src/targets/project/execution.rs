@@ -1,0 +1,70 @@
+//! Everything that is to be run, in one go.
+
+use std::{borrow::Cow, time::Instant};
+
+use bisect_core::search::Reason;
+
+use super::{
+    attempt::{Attempt, Execution},
+    run_context::{RunContext, Start, Unbuilt, unusable},
+    runner::BuildCounts,
+    test_selection::{Failures, Subset, TestSelection},
+    unended,
+};
+use crate::{cargo::Artifacts, process::Ending, report::scan::Reports, run::error::RunError};
+
+/// Runs everything that is to be run, in one go; several times, if that is asked for. Returns what was run, too, if it could be
+/// built.
+pub(super) fn attempt<'a>(
+    run: &RunContext<'a>,
+    builds: &mut BuildCounts,
+) -> Result<(Attempt, Option<Cow<'a, Artifacts>>), RunError> {
+    let mut reports = run.new_reports();
+    let begun = Instant::now();
+    let artifacts = match run.build(builds)? {
+        Ok(artifacts) => artifacts,
+        Err(Unbuilt(words)) => {
+            run.collect(None, &mut reports)?;
+            reports.read_file(&run.spec.report_file)?;
+            return Ok((Attempt::unresolved(Reason::Build, &words, reports, begun.elapsed()), None));
+        }
+    };
+    let build_time = begun.elapsed();
+    run.collect(Some(&artifacts), &mut reports)?;
+    let started = Instant::now();
+    let repetition = run.spec.repetition;
+    let executions =
+        run.repeat(repetition, &run.together(), || execute(run, &run.brief.tests, &artifacts, &mut reports))?;
+    let duration = started.elapsed();
+    reports.read_file(&run.spec.report_file)?;
+    let attempt = Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() };
+    Ok((attempt, Some(artifacts)))
+}
+
+/// Runs everything once that is to be run.
+pub(super) fn execute(
+    run: &RunContext<'_>,
+    tests: &TestSelection,
+    artifacts: &Artifacts,
+    reports: &mut Reports,
+) -> Result<Execution, RunError> {
+    let started = Instant::now();
+    let mut parts = Vec::new();
+    for executable in run.runner.project.executables(artifacts).map_err(unusable)? {
+        let subset = tests.subset(&executable.key());
+        if subset == Subset::Nothing {
+            continue;
+        }
+        let (report_file, log) = (run.spec.report_file.as_path(), run.spec.log.as_path());
+        let limit = run.runner.options.timeout;
+        let start = Start { artifacts, executable, subset, started, limit, report_file, log };
+        let finished = run.start(&start, reports)?;
+        let timed_out = finished.ending == Ending::TimedOut;
+        let part = run.part(executable, &finished)?;
+        parts.push(unended::name(run, part, &finished, &start, reports)?);
+        if timed_out {
+            break;
+        }
+    }
+    Ok(parts)
+}

@@ -1,0 +1,260 @@
+//! What the runs so far have taught: which failures count.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Outcome, Question, Trial},
+};
+
+use super::{
+    attempt::Attempt,
+    criteria::Criteria,
+    options::{PerTest, ProjectOptions},
+    runner::{Brief, BuildCounts, Parts, Shown, Solo},
+    test_selection::{Failure, Failures, TestSelection},
+};
+use crate::{
+    cargo::{Project, Subcommand},
+    lab::calibration::{Calibration, another_note, left_note, made_by_changes_note},
+    run::{
+        error::RunError,
+        lost_reports::LostReports,
+        result::{Note, Notes, RunResult},
+        spec::EndState,
+    },
+};
+
+/// What the runs so far have taught.
+#[derive(Debug, Default)]
+pub(super) struct Knowledge {
+    /// What is repeated, and what counts.
+    pub(super) tests: Arc<TestSelection>,
+    /// How everything fails, run in one go.
+    pub(super) together: Arc<Calibration<Failure>>,
+    /// How tests fail, each in its own process: not always as beside others.
+    apart: Arc<Calibration<Failure>>,
+    /// The changes that each test reaches at the end that fails.
+    reached: BTreeMap<Failure, BTreeSet<ChangeId>>,
+    /// The tests that failed at an end, and need others for it.
+    dependent: Failures,
+    /// What has failed in runs that count as failed.
+    pub(super) failed: Failures,
+    /// Builds that were made for runs.
+    pub(super) builds: BuildCounts,
+    pub(super) notes: Notes,
+    lost_reports: LostReports,
+}
+
+impl Knowledge {
+    /// Returns what is known before the first run.
+    pub(super) fn new(options: &ProjectOptions) -> Self {
+        Self { tests: Arc::new(TestSelection::new(options.all_tests)), ..Self::default() }
+    }
+
+    /// Returns what is known, for the search of another axis that is about the failures that `tests` selects.
+    pub(super) fn narrowed(&self, tests: TestSelection) -> Self {
+        Self { tests: Arc::new(tests), together: self.together.clone(), ..Self::default() }
+    }
+
+    /// Returns what a run that begins now must know.
+    pub(super) fn brief(&self, options: &ProjectOptions) -> Brief {
+        Brief {
+            tests: self.tests.clone(),
+            together: self.together.clone(),
+            apart: self.apart.clone(),
+            separate: self.separate_tests(options).unwrap_or_default(),
+            has_compiled: self.builds.has_compiled,
+        }
+    }
+
+    /// Returns the tests that are searched each on its own, in order; `None` if the search is about all of them together.
+    pub(super) fn separate_tests(&self, options: &ProjectOptions) -> Option<Vec<Failure>> {
+        let tests: Vec<_> = self.tests.searched()?.iter().cloned().collect();
+        (is_separate(options, tests.len()) && !self.tests.needs_others()).then_some(tests)
+    }
+
+    /// Learns from a run.
+    ///
+    /// # Errors
+    /// If the target cannot be searched.
+    pub(super) fn learn(
+        &mut self,
+        trial: &Trial,
+        shown: &Shown,
+        options: &ProjectOptions,
+        project: &Project,
+    ) -> Result<(), RunError> {
+        self.notes.add(shown.notes.iter().cloned());
+        self.builds.builds += shown.builds.builds;
+        self.builds.rustc_invocations += shown.builds.rustc_invocations;
+        self.builds.has_compiled |= shown.builds.has_compiled;
+        let attempts: Vec<_> = match &shown.parts {
+            Parts::Together(attempt) => vec![attempt],
+            Parts::Separate(solos) => solos.iter().map(|solo| &solo.attempt).collect(),
+        };
+        for part in attempts.into_iter().flat_map(Attempt::parts) {
+            self.lost_reports.count(part.lost_reports.as_deref())?;
+        }
+        match (EndState::of(trial.question), &shown.parts) {
+            (Some(end), Parts::Together(attempt)) => self.learn_end(end, attempt, options, project)?,
+            (Some(end), Parts::Separate(solos)) => {
+                let apart = Arc::make_mut(&mut self.apart);
+                for Solo { test, attempt } in solos {
+                    calibrate(apart, end, attempt);
+                    self.reached.entry(test.clone()).or_default().extend(attempt.reports.ids());
+                }
+            }
+            (None, Parts::Together(attempt)) => {
+                if let Some(failures) = attempt.failures() {
+                    self.notes.repeat(Arc::make_mut(&mut self.tests).learn_late(&failures));
+                }
+            }
+            (None, Parts::Separate(_)) => {}
+        }
+        Ok(())
+    }
+
+    /// Learns from a run of everything at one end what counts: what fails with every change and with none was broken anyway.
+    fn learn_end(
+        &mut self,
+        end: EndState,
+        attempt: &Attempt,
+        options: &ProjectOptions,
+        project: &Project,
+    ) -> Result<(), RunError> {
+        calibrate(Arc::make_mut(&mut self.together), end, attempt);
+        if !self.tests.wants(end) {
+            return Ok(());
+        }
+        if options.subcommand == Subcommand::Test && attempt.parts().all(|part| part.tests == Some(0)) {
+            let command = project.command_line();
+            let why = if project.names_tests() {
+                "no name of a test matches what is asked for"
+            } else {
+                "there is none in what it builds (documentation tests are not searched: make a test of the example)"
+            };
+            return Err(RunError::Unusable(format!("`{command}` runs no test: {why}")));
+        }
+        let tests = Arc::make_mut(&mut self.tests);
+        let notes = match attempt.failures() {
+            None => tests.give_up(),
+            Some(failures) => {
+                let causes = attempt.parts().flat_map(|part| &part.causes);
+                let unended = causes.filter(|(_, cause)| cause.is_unended());
+                tests.learn_unended(unended.map(|(failure, _)| failure.clone()));
+                tests.learn(end, failures)
+            }
+        };
+        self.dependent.extend(attempt.dependent.iter().cloned());
+        let searched = tests.searched().map_or(0, Failures::len);
+        let others = tests.repeat_others(&self.dependent, is_separate(options, searched));
+        self.notes.repeat(notes.into_iter().chain(others));
+        Ok(())
+    }
+
+    /// Assumes that no other run at an end state will come.
+    pub(super) fn assume_no_more_ends(&mut self) {
+        if !self.tests.is_settled() {
+            self.notes.repeat(Arc::make_mut(&mut self.tests).give_up());
+        }
+    }
+
+    /// Whether it depends on other runs what a run of everything means.
+    pub(super) fn must_wait_with(&self, attempt: &Attempt) -> bool {
+        attempt.failed() && !self.tests.is_settled()
+    }
+
+    /// Judges a run of everything for a trial.
+    pub(super) fn judge_together(&mut self, trial: &Trial, attempt: Attempt, options: &ProjectOptions) -> RunResult {
+        let mut criteria = self.together(trial, options);
+        if trial.question == Question::Rest && self.learn_left(trial, None, &criteria, &attempt) {
+            criteria = self.together(trial, options);
+        }
+        self.judge_by(&criteria, attempt)
+    }
+
+    /// Judges a run of one test for a trial.
+    pub(super) fn judge_alone(
+        &mut self,
+        trial: &Trial,
+        test: &Failure,
+        attempt: Attempt,
+        options: &ProjectOptions,
+    ) -> RunResult {
+        let mut criteria = self.alone(trial, options);
+        if trial.question == Question::Rest && self.learn_left(trial, Some(test), &criteria, &attempt) {
+            criteria = self.alone(trial, options);
+        }
+        self.judge_by(&criteria, attempt)
+    }
+
+    /// Returns what counts in a run of everything for a trial.
+    fn together(&self, trial: &Trial, options: &ProjectOptions) -> Criteria {
+        let calibration = Some(self.together.for_runs_of(Some(&trial.selection)).into());
+        Criteria { tests: self.tests.clone(), calibration, same_failure: options.same_failure }
+    }
+
+    /// Returns what counts for a trial of a test that is run in its own process.
+    fn alone(&self, trial: &Trial, options: &ProjectOptions) -> Criteria {
+        let calibration = Some(self.apart.for_runs_of(Some(&trial.selection)).into());
+        Criteria { calibration, same_failure: options.same_failure, ..Criteria::any() }
+    }
+
+    /// Returns the changes that a trial leaves out; of one test, those that it reaches: others make no difference to it.
+    fn left_out(&self, trial: &Trial, test: Option<&Failure>) -> BTreeSet<ChangeId> {
+        let reached = test.and_then(|test| self.reached.get(test));
+        let left_out = trial.selection.excluded.iter().copied();
+        left_out.filter(|id| reached.is_none_or(|reached| reached.contains(id))).collect()
+    }
+
+    /// Makes another failure the one that is searched for next, where the culprits found so far are left out and what is left
+    /// fails in another way. Returns whether that is so. The trial is of one test, or of everything.
+    fn learn_left(&mut self, trial: &Trial, test: Option<&Failure>, criteria: &Criteria, attempt: &Attempt) -> bool {
+        let fails = attempt.parts().any(|part| criteria.judge(part).0 == Outcome::Fail);
+        let another = attempt.parts().find_map(|part| criteria.another(part)).filter(|_| !fails);
+        let Some(words) = another else { return false };
+        let left_out = self.left_out(trial, test);
+        self.notes.repeat([left_note(words)]);
+        let left = Arc::make_mut(if test.is_some() { &mut self.apart } else { &mut self.together });
+        let failed = attempt.parts().flat_map(|part| criteria.counting(part));
+        for (failure, cause) in failed.filter(|(_, cause)| cause.environment().is_none()) {
+            left.learn_left(&left_out, failure, cause);
+        }
+        true
+    }
+
+    fn judge_by(&mut self, criteria: &Criteria, attempt: Attempt) -> RunResult {
+        let another = attempt.parts().find_map(|part| criteria.another(part));
+        let made_by_changes = attempt.parts().find_map(|part| criteria.made_by_changes(part));
+        self.notes.add(made_by_changes.map(|environment| Note::new(made_by_changes_note(environment))));
+        let failures = attempt.failures();
+        let result = attempt.judge(criteria);
+        if result.outcome == Outcome::Fail {
+            self.failed.extend(failures.unwrap_or_default());
+        }
+        if let (Some(another), Outcome::Unresolved(_)) = (another, result.outcome) {
+            self.notes.add([Note { about: "another failure".to_owned(), text: another_note(another) }]);
+        }
+        result
+    }
+}
+
+/// Whether the search goes on for each of this number of failing tests.
+fn is_separate(options: &ProjectOptions, tests: usize) -> bool {
+    let several = match options.per_test {
+        PerTest::Auto => tests > 1,
+        PerTest::Always => tests > 0,
+        PerTest::Never => false,
+    };
+    several && options.subcommand == Subcommand::Test && !options.all_tests
+}
+
+/// Learns how things fail at one end.
+fn calibrate(calibration: &mut Calibration<Failure>, end: EndState, attempt: &Attempt) {
+    let causes = attempt.parts().flat_map(|part| &part.causes);
+    causes.for_each(|(failure, cause)| calibration.learn(end, failure, cause));
+}

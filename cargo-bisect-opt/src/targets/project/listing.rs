@@ -1,0 +1,101 @@
+//! The toggles of what may not build: where a build is the target, one that breaks it must be known all the same.
+//!
+//! Only executables can list their toggles, and with all changes compiled in there may be none. So what lists them is built
+//! with all of them left out, or, where that is what breaks it, with all of them. A library alone has no
+//! executable, nor has anything that is only checked, but for those of tests.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsString,
+};
+
+use super::options::ProjectOptions;
+use crate::{
+    axes::build_toggles::BuildToggles,
+    cargo::{
+        BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand,
+        graph::Package,
+        toggles::{self, Toggle},
+        variables,
+    },
+    compiler::plan,
+    process::interrupt::Interrupt,
+};
+
+/// Finds out what the build-time changes of a project are, and chooses among them.
+///
+/// # Errors
+/// If there are none, or they cannot be listed.
+pub(super) fn build_toggles(
+    options: &ProjectOptions,
+    project: &Project,
+    interrupt: &Interrupt,
+) -> Result<BuildToggles, CargoError> {
+    let all = list(options, project, interrupt)?;
+    let (build_time, runtime): (BTreeSet<_>, BTreeSet<_>) = all.into_iter().partition(|toggle| toggle.build.is_some());
+    let names = |toggles: &BTreeSet<Toggle>| toggles.iter().map(|toggle| toggle.name.clone()).collect::<BTreeSet<_>>();
+    let (built, not_built) = (names(&build_time), names(&runtime));
+    let name = options.subcommand.name();
+    if let Some(wanted) = options.toggles.iter().find(|&name| !built.contains(name) && not_built.contains(name)) {
+        return Err(CargoError::Usage(format!(
+            "`{wanted}` is decided at run time, and `cargo {name}` runs nothing\n\
+             help: search it with `cargo bisect-opt test` or `run`"
+        )));
+    }
+    if build_time.is_empty() && !not_built.is_empty() {
+        return Err(CargoError::Nothing(format!(
+            "no toggle is decided while compiling, and `cargo {name}` runs nothing\n\
+             help: search with `cargo bisect-opt test` or `run`; or how crates are compiled, with --codegen"
+        )));
+    }
+    let names = toggles::choose(&build_time, &options.toggles)?.names;
+    Ok(BuildToggles::new(build_time, names, true))
+}
+
+/// Lists the toggles of whatever of it can be built.
+fn list(options: &ProjectOptions, project: &Project, interrupt: &Interrupt) -> Result<BTreeSet<Toggle>, CargoError> {
+    let words: Vec<OsString> = options.cargo.iter().filter(|word| *word != KEEP_GOING).cloned().collect();
+    let tests = Project::load(Subcommand::Test, &words, &[])?;
+    let mut listed = None;
+    for project in [&tests, project] {
+        // Of what is checked, nothing can be started.
+        if project.subcommand == Subcommand::Check {
+            continue;
+        }
+        if let Some(toggles) =
+            list_by(options, project, interrupt)?.filter(|toggles| !toggles.is_empty() || listed.is_none())
+        {
+            listed = Some(toggles);
+        }
+        if listed.as_ref().is_some_and(|toggles| !toggles.is_empty()) {
+            break;
+        }
+    }
+    listed.ok_or_else(|| {
+        let command = project.command_line();
+        CargoError::Nothing(format!(
+            "`{command}` fails with all build-time changes and without any, so there is nothing that could list them"
+        ))
+    })
+}
+
+/// Builds it, with no change or with all of them, to list its toggles; `None`: it does not build either way.
+fn list_by(
+    options: &ProjectOptions,
+    project: &Project,
+    interrupt: &Interrupt,
+) -> Result<Option<BTreeSet<Toggle>>, CargoError> {
+    let scratch = tempfile::tempdir()?;
+    let log = scratch.path().join("build.log");
+    let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
+    let variable = |package: &Package| plan::variable(variables::PREFIX, &package.name, &package.version);
+    let off = project.packages()?.iter().map(|package| (variable(package), "off".into())).collect();
+    for variables in [off, BTreeMap::new()] {
+        let overrides = BuildOverrides { variables, is_plain: true, ..BuildOverrides::default() };
+        let built = project.attempt_in(0, &overrides, output, scratch.path(), options.timeout, interrupt)?;
+        if built.artifacts.is_complete {
+            return project.toggles(&built.artifacts, scratch.path(), interrupt).map(Some);
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,51 @@
+//! One run of a project, of whichever sort.
+
+use super::{
+    build, dependent_tests, execution,
+    run_context::RunContext,
+    runner::{Brief, BuildCounts, Parts, ProjectRunner, Shown},
+    separately,
+};
+use crate::{
+    lab::target::Runner,
+    run::{
+        error::RunError,
+        result::Note,
+        spec::{RunSpec, Surroundings},
+    },
+};
+
+impl Runner for ProjectRunner {
+    type Brief = Brief;
+    type Shown = Shown;
+
+    fn run(&self, spec: &RunSpec, brief: &Brief, surroundings: &Surroundings<'_>) -> Result<Shown, RunError> {
+        // The runtime only appends to a file that exists.
+        fs_err::File::create(&spec.report_file)?;
+        let lost_log = fs_err::File::create(&spec.log).err();
+        let run = RunContext::new(self, brief, spec, surroundings)?;
+        let mut builds = BuildCounts::default();
+        let (parts, mut notes) = match &spec.tests {
+            None if self.options.subcommand.is_build() => {
+                let attempt = build::attempt(&run, &mut builds)?;
+                let notes = attempt.notes();
+                (Parts::Together(attempt), notes)
+            }
+            None => {
+                let (mut attempt, artifacts) = execution::attempt(&run, &mut builds)?;
+                if let Some(artifacts) = artifacts {
+                    attempt.dependent = dependent_tests::find(&run, &attempt, &artifacts)?;
+                }
+                let notes = attempt.notes();
+                (Parts::Together(attempt), notes)
+            }
+            Some(tests) => {
+                let (solos, lost_log) = separately::run(&run, tests, &mut builds)?;
+                let notes = solos.iter().flat_map(|solo| solo.attempt.notes()).chain(lost_log).collect();
+                (Parts::Separate(solos), notes)
+            }
+        };
+        notes.extend(lost_log.map(|error| Note::lost_log(&error)));
+        Ok(Shown { parts, builds, notes })
+    }
+}

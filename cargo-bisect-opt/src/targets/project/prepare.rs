@@ -1,0 +1,71 @@
+//! What is done before a search: building what is run, and finding out what there is to search.
+
+use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::Arc};
+
+use super::{listing, options::ProjectOptions, target::ProjectTarget};
+use crate::{
+    axes::{Axis, build_toggles::BuildToggles, runtime_toggles::RuntimeToggles, rustflags::Rustflags},
+    cargo::{
+        Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand,
+        toggles::{self, Toggle},
+    },
+    process::interrupt::Interrupt,
+};
+
+/// Lists the toggles in what cargo builds for these arguments: the answer of `cargo bisect-opt toggles`.
+///
+/// # Errors
+/// If it does not build, or does not list them.
+pub(crate) fn toggles(
+    cargo: &[OsString],
+    target: &[OsString],
+    quiet: bool,
+    interrupt: &Interrupt,
+) -> Result<BTreeSet<Toggle>, CargoError> {
+    let project = Project::load(Subcommand::Test, cargo, target)?;
+    let scratch = tempfile::tempdir()?;
+    let artifacts = first_build(&project, quiet, scratch.path(), interrupt)?;
+    project.toggles(&artifacts, scratch.path(), interrupt)
+}
+
+/// Builds a project, and finds out what there is to search: toggles or flags.
+///
+/// # Errors
+/// If it cannot be built, or has no such toggles.
+pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<ProjectTarget, CargoError> {
+    if let (true, Some(_)) = (options.subcommand.is_build(), &options.launcher) {
+        return Err(CargoError::Usage(
+            "--launcher starts what was built, and of a build nothing is started".to_owned(),
+        ));
+    }
+    let flags = options.rustflags.as_deref().map(|text| Rustflags::new(text, &options.toggles)).transpose();
+    let flags = flags.map_err(|error| CargoError::Usage(error.to_string()))?;
+    let project = Arc::new(Project::load(options.subcommand, &options.cargo, &options.target)?);
+    if let Some(flags) = flags {
+        // Each run builds; building without any of the flags first would be one build too many.
+        return Ok(ProjectTarget::new(options, project, Box::new(flags), None));
+    }
+    if options.subcommand.is_build() {
+        let axis = listing::build_toggles(&options, &project, interrupt)?;
+        return Ok(ProjectTarget::new(options, project, Box::new(axis), None));
+    }
+    let scratch = tempfile::tempdir()?;
+    let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
+    project.executables(&artifacts)?;
+    let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
+    let choice = toggles::choose(&toggles, &options.toggles)?;
+    let axis: Box<dyn Axis> = if choice.build_time {
+        Box::new(BuildToggles::new(toggles, choice.names, false))
+    } else {
+        Box::new(RuntimeToggles::new(toggles, choice.names))
+    };
+    let mut target = ProjectTarget::new(options, project, axis, Some(artifacts));
+    target.knowledge.notes.repeat(choice.note);
+    Ok(target)
+}
+
+fn first_build(project: &Project, quiet: bool, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
+    let log = scratch.join("build.log");
+    let output = if quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
+    project.build(&BuildOverrides::default(), output, scratch, interrupt)
+}

@@ -1,0 +1,313 @@
+//! One run, with all that it is made with: built if need be, and everything that is to be run started, one after the other.
+
+use std::{
+    borrow::Cow,
+    ffi::OsString,
+    io,
+    path::Path,
+    process::Command,
+    time::{Duration, Instant},
+};
+
+use bisect_core::search::{Outcome, Reason};
+
+use super::{
+    attempt::{Execution, judge, raw_outcome},
+    criteria::{Criteria, Part},
+    runner::{Brief, BuildCounts, ProjectRunner},
+    test_selection::{Failure, Failures, Subset},
+};
+use crate::{
+    axes::{AfterBuild, Application, Files},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Subcommand, libtest},
+    lab::calibration::environment_note,
+    process::{self, Ending, Finished, ProcessSpec, ReadAlong, scratch_dir::ScratchDir},
+    report::scan::Reports,
+    run::{
+        cause::Cause,
+        error::RunError,
+        lost_reports,
+        outcome::{SEARCHED, classify},
+        repetition::Repetition,
+        result::Note,
+        spec::{RunSpec, Surroundings},
+    },
+};
+
+/// One run, with all that it is made with.
+#[derive(Debug)]
+pub(super) struct RunContext<'a> {
+    pub(super) runner: &'a ProjectRunner,
+    pub(super) brief: &'a Brief,
+    pub(super) spec: &'a RunSpec,
+    pub(super) surroundings: &'a Surroundings<'a>,
+    /// What the axis does for it.
+    application: Application,
+}
+
+/// Why there is nothing to run, for people; the log says more.
+#[derive(Debug)]
+pub(super) struct Unbuilt(pub(super) String);
+
+impl<'a> RunContext<'a> {
+    /// Returns the run of this specification.
+    ///
+    /// # Errors
+    /// If the axis cannot apply it.
+    pub(super) fn new(
+        runner: &'a ProjectRunner,
+        brief: &'a Brief,
+        spec: &'a RunSpec,
+        surroundings: &'a Surroundings<'a>,
+    ) -> Result<Self, RunError> {
+        let files = Files { directory: surroundings.scratch.path(), report_file: Some(&spec.report_file) };
+        let application = runner.axis.apply(&spec.choice, &files)?;
+        Ok(Self { runner, brief, spec, surroundings, application })
+    }
+
+    /// Returns another run that is made on the way of this one.
+    ///
+    /// # Errors
+    /// If the axis cannot apply it.
+    pub(super) fn beside<'b>(&self, spec: &'b RunSpec) -> Result<RunContext<'b>, RunError>
+    where
+        'a: 'b,
+    {
+        RunContext::new(self.runner, self.brief, spec, self.surroundings)
+    }
+
+    /// Builds what this run is of, if the axis wants a build; otherwise it is what was built first.
+    pub(super) fn build(&self, builds: &mut BuildCounts) -> Result<Result<Cow<'a, Artifacts>, Unbuilt>, RunError> {
+        let Some(overrides) = self.build_overrides() else {
+            return Ok(Ok(Cow::Borrowed(self.runner.first_artifacts())));
+        };
+        let Surroundings { scratch, interrupt, .. } = self.surroundings;
+        let output = BuildOutput::Log(&self.spec.log);
+        match self.runner.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
+            Ok(artifacts) => {
+                builds.add(&artifacts);
+                self.runner.artifacts.get_or_init(|| artifacts.clone());
+                Ok(Ok(Cow::Owned(artifacts)))
+            }
+            Err(CargoError::Build { messages, .. }) => {
+                let cause = Cause::of_messages(messages.as_bytes());
+                Ok(Err(Unbuilt(format!("does not build: {cause}"))))
+            }
+            Err(error) => Err(unusable(error)),
+        }
+    }
+
+    /// Returns what the build for this run differs in, if there is one.
+    pub(super) fn build_overrides(&self) -> Option<BuildOverrides> {
+        let build = self.application.build.clone()?;
+        let is_plain = build.is_plain || self.runner.options.subcommand.is_build();
+        Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, ..build })
+    }
+
+    /// Adds what is reported by something else than the processes of the run.
+    pub(super) fn collect(&self, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
+        self.runner.axis.collect(&self.spec.choice, &AfterBuild { artifacts, log: &self.spec.log }, reports)
+    }
+
+    /// Returns what counts in a run of everything; at its ends, if it is not known which.
+    pub(super) fn together(&self) -> Criteria {
+        let calibration = Some(self.brief.together.for_runs_of(None).into());
+        let (tests, same_failure) = (self.brief.tests.clone(), self.runner.options.same_failure);
+        Criteria { tests, calibration, same_failure }
+    }
+
+    /// Returns what counts of a test that is run in its own process.
+    pub(super) fn alone(&self) -> Criteria {
+        let calibration = Some(self.brief.apart.for_runs_of(None).into());
+        Criteria { calibration, same_failure: self.runner.options.same_failure, ..Criteria::any() }
+    }
+
+    /// Returns no reports yet; their text is kept where it is asked for, or there is text anyway.
+    pub(super) fn new_reports(&self) -> Reports {
+        Reports::new(self.spec.choice.asks_for_text() || !self.runner.axis.needs_text_run())
+    }
+
+    /// Executes as often as it takes to decide the run.
+    pub(super) fn repeat(
+        &self,
+        repetition: Repetition,
+        criteria: &Criteria,
+        mut execute: impl FnMut() -> Result<Execution, RunError>,
+    ) -> Result<Vec<Execution>, RunError> {
+        let mut executions = Vec::new();
+        for _ in 0..repetition.times() {
+            let mut execution = execute()?;
+            if let Some(environment) = execution.iter().find_map(|part| criteria.disturbance(part)) {
+                execution = execute()?;
+                if let Some(part) = execution.first_mut() {
+                    part.notes.push(Note::new(environment_note(environment)));
+                }
+            }
+            let ends = if criteria.tests.is_settled() || self.runner.options.subcommand != Subcommand::Test {
+                repetition.ends_with(judge(&execution, criteria).0)
+            } else {
+                // Before it is known which failures count, none of them ends anything.
+                repetition == Repetition::Once
+                    || matches!(repetition, Repetition::UntilPass(_)) && raw_outcome(&execution) == Outcome::Pass
+            };
+            executions.push(execution);
+            if ends {
+                break;
+            }
+        }
+        Ok(executions)
+    }
+
+    /// Runs an executable to its end.
+    pub(super) fn start(&self, start: &Start<'_>, reports: &mut Reports) -> Result<Finished, RunError> {
+        let (command, _temporary) = self.command(start, &self.arguments(start.subset))?;
+        check(start.artifacts)?;
+        // Where the report file cannot be reached, reports come with the output.
+        let mut scanner = self.runner.options.launcher.is_some().then(|| reports.scanner());
+        let finished = process::run(ProcessSpec {
+            command,
+            timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),
+            log: start.log,
+            append: true,
+            interrupt: self.surroundings.interrupt,
+            reader: scanner.as_mut().map(|scanner| scanner as &mut dyn ReadAlong),
+            tail: SEARCHED,
+        })?;
+        if finished.ending == Ending::Interrupted {
+            return Err(RunError::Interrupted);
+        }
+        // Also between the look before and the start.
+        check(start.artifacts)?;
+        Ok(finished)
+    }
+
+    /// Returns the command, and its directory for temporary files.
+    pub(super) fn command(&self, start: &Start<'_>, arguments: &[OsString]) -> io::Result<(Command, ScratchDir)> {
+        let mut command = self.runner.project.launch(start.artifacts, start.executable).command(arguments);
+        let temporary = self.surroundings.set_apart(&mut command, self.spec.slot)?;
+        command.env("BISECT_REPORT", start.report_file);
+        command.envs(self.application.variables.iter().map(|(name, value)| (name, value)));
+        let command = match &self.runner.options.launcher {
+            Some(launcher) => launcher.wrap(&command, self.runner.options.skip_code),
+            None => command,
+        };
+        Ok((command, temporary))
+    }
+
+    /// Returns the arguments of an executable that is run.
+    pub(super) fn arguments(&self, subset: Subset<'_>) -> Vec<OsString> {
+        let arguments = self.runner.project.arguments();
+        match subset {
+            Subset::Nothing | Subset::Everything => arguments,
+            Subset::Tests(tests) => libtest::repeat(&arguments, tests),
+        }
+    }
+
+    /// Returns what an executable did.
+    pub(super) fn part(&self, executable: &Executable, finished: &Finished) -> Result<Part, RunError> {
+        let code = match finished.ending {
+            Ending::Exited(status) => status.code(),
+            Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => None,
+        };
+        if let Some(refusal) = refusal(code, &finished.output) {
+            return Err(RunError::Unusable(format!("{executable} refuses the pattern: {refusal}")));
+        }
+        let tests = libtest::started_tests(&finished.output);
+        let (outcome, reason) =
+            classify(finished, self.runner.options.skip_code, self.runner.options.fail_when.as_ref());
+        let lost_reports = lost_reports::in_output(&finished.output);
+        let notes = finished.lost_log.iter().map(Note::lost_log).collect();
+        if let (Outcome::Fail, Some(lost)) = (outcome, &lost_reports) {
+            // Else a change that makes the target fail would seem to have nothing to do with it.
+            let (outcome, reason) = (Outcome::Unresolved(Reason::Environment), format!("{executable}: {lost}"));
+            return Ok(Part { outcome, reason, tests, lost_reports, notes, ..Part::default() });
+        }
+        let causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
+        // Where the executable as a whole has failed, that is the failure.
+        let whole = causes.iter().find(|(failure, _)| failure.test.is_none());
+        let failures: Failures = match whole {
+            Some((failure, _)) => [failure.clone()].into(),
+            None => causes.iter().map(|(failure, _)| failure.clone()).collect(),
+        };
+        let causes = causes.into_iter().collect();
+        Ok(Part { outcome, reason, failures, causes, tests, lost_reports, notes })
+    }
+
+    /// How what failed in an executable has failed.
+    fn causes(&self, executable: &Executable, finished: &Finished, code: Option<i32>) -> Vec<(Failure, Cause)> {
+        let failure = |test| Failure { executable: executable.key(), test };
+        let tests = if code == Some(libtest::FAILED) { libtest::failed_tests(&finished.output) } else { None };
+        if let Some(tests) = tests {
+            let cause = |test: libtest::FailedTest| (failure(Some(test.name)), Cause::of_test(&test.printed));
+            return tests.into_iter().map(cause).collect();
+        }
+        if self.runner.options.subcommand == Subcommand::Run {
+            return vec![(failure(None), Cause::of_program(finished))];
+        }
+        let before = libtest::failed_before_the_end(&finished.output).into_iter();
+        let before = before.map(|test| (failure(Some(test)), Cause::UNKNOWN));
+        let whole = Cause::of_harness(finished);
+        let whole = if self.runner.axis.is_about_optimization() { whole.under_optimization() } else { whole };
+        before.chain([(failure(None), whole)]).collect()
+    }
+}
+
+/// One executable to run.
+pub(super) struct Start<'a> {
+    pub(super) artifacts: &'a Artifacts,
+    pub(super) executable: &'a Executable,
+    pub(super) subset: Subset<'a>,
+    /// When the execution began.
+    pub(super) started: Instant,
+    /// How long it may take.
+    pub(super) limit: Option<Duration>,
+    pub(super) report_file: &'a Path,
+    pub(super) log: &'a Path,
+}
+
+/// Whether what is run is what was built.
+fn check(artifacts: &Artifacts) -> Result<(), RunError> {
+    artifacts.exchanged().map_or(Ok(()), |file| {
+        Err(RunError::Unusable(format!(
+            "`{}` was exchanged or deleted while it was searched, so runs before and after are not of the same program; \
+             search again, and build nothing in `{}` meanwhile",
+            file.display(),
+            artifacts.target_dir.display()
+        )))
+    })
+}
+
+/// The exit status of a program whose runtime refuses its variables.
+const REFUSED: i32 = 2;
+
+/// Returns what the runtime said when it stopped the program before `main`, if it did.
+fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
+    if code != Some(REFUSED) {
+        return None;
+    }
+    lost_reports::said_by_the_runtime(output, "")
+}
+
+/// Returns the error of a run: in the middle of a search, the user cannot mend it.
+pub(super) fn unusable(error: CargoError) -> RunError {
+    match error {
+        CargoError::Spawn(error) => RunError::Spawn(error),
+        CargoError::Io(error) => RunError::Io(error),
+        CargoError::Interrupted => RunError::Interrupted,
+        error => RunError::Unusable(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_is_told_from_a_failure() {
+        let output = b"x\nbisect-rt: BISECT_PATTERN=\"+\": a term is missing\n";
+        assert_eq!(refusal(Some(2), output).unwrap(), "BISECT_PATTERN=\"+\": a term is missing");
+        assert_eq!(refusal(Some(101), output), None);
+        assert_eq!(refusal(None, output), None);
+        assert_eq!(refusal(Some(2), b"usage: bisect-rt: x"), None);
+    }
+}

@@ -1,0 +1,178 @@
+//! Tests run each in a process of its own, so that each run says of each of them whether it fails and what it reports.
+//!
+//! One process for all tests would say who failed only as far as its text for people can be trusted, would mix the reports
+//! of all of them, and a crash would hide the others. The harness's JSON is unstable. A process costs a millisecond or
+//! two (see BENCHMARKS.md); cargo-nextest has made the same choice.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    slice,
+    sync::{
+        OnceLock,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use bisect_core::search::Reason;
+
+use super::{
+    attempt::Attempt,
+    criteria::Part,
+    run_context::{RunContext, Start, Unbuilt},
+    runner::{BuildCounts, Solo},
+    test_selection::{Failure, Failures, Subset},
+};
+use crate::{
+    cargo::{Artifacts, libtest},
+    report::scan::Reports,
+    run::{error::RunError, result::Note},
+};
+
+/// Runs tests by their numbers, as many at once as the harness would. The note says if what they print is lost.
+pub(super) fn run(
+    run: &RunContext<'_>,
+    tests: &[usize],
+    builds: &mut BuildCounts,
+) -> Result<(Vec<Solo>, Option<Note>), RunError> {
+    let all = &run.brief.separate;
+    let begun = Instant::now();
+    let built = run.build(builds)?;
+    let build_time = begun.elapsed();
+    let mut reports = run.new_reports();
+    // What the compiler said holds for each test.
+    run.collect(built.as_deref().ok(), &mut reports)?;
+    if built.is_err() || run.runner.axis.builds() {
+        reports.read_file(&run.spec.report_file)?;
+    }
+    let artifacts = match built {
+        Ok(artifacts) => artifacts,
+        Err(Unbuilt(words)) => {
+            let attempt = Attempt::unresolved(Reason::Build, &words, reports, build_time);
+            let solo = |&test: &usize| Solo { test: all[test].clone(), attempt: attempt.clone() };
+            return Ok((tests.iter().map(solo).collect(), None));
+        }
+    };
+    let places = tests.iter().map(|&test| TestRun::new(&all[test], test, run)).collect();
+    let started = Instant::now();
+    let (mut solos, note) = run_each(run, places, &artifacts, &reports)?;
+    // They are one run, which takes as long as it takes.
+    let duration = started.elapsed();
+    for Solo { attempt, .. } in &mut solos {
+        (attempt.build_time, attempt.duration) = (build_time, duration);
+    }
+    Ok((solos, note))
+}
+
+/// Runs each test in its own process, as many at once as the harness would. What they print and report is appended to that of
+/// the run.
+pub(super) fn run_each(
+    run: &RunContext<'_>,
+    tests: Vec<TestRun<'_>>,
+    artifacts: &Artifacts,
+    reports: &Reports,
+) -> Result<(Vec<Solo>, Option<Note>), RunError> {
+    let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
+    thread::scope(|scope| {
+        for _ in 0..libtest::threads(&run.runner.project.arguments()).min(tests.len()) {
+            scope.spawn(|| {
+                while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed))
+                    && !broken.load(Ordering::Relaxed)
+                {
+                    let result = run_alone(run, test, artifacts, reports.clone());
+                    broken.fetch_or(result.is_err(), Ordering::Relaxed);
+                    // Each is run by one thread only.
+                    let _ = test.result.set(result);
+                }
+            });
+        }
+    });
+    let mut note = None;
+    for test in &tests {
+        // What counts was read before; these are for people.
+        let appended = append(&test.log, &run.spec.log);
+        if let Err(error) = appended.and_then(|()| append(&test.report_file, &run.spec.report_file)) {
+            note = Some(Note::lost_log(&error));
+        }
+    }
+    // After an error some are missing, but then the error is there.
+    let solo = |test: TestRun<'_>| {
+        let attempt = test.result.into_inner()?;
+        Some(attempt.map(|attempt| Solo { test: test.test.clone(), attempt }))
+    };
+    let solos = tests.into_iter().filter_map(solo).collect::<Result<_, _>>()?;
+    Ok((solos, note))
+}
+
+fn run_alone(
+    run: &RunContext<'_>,
+    test_run: &TestRun<'_>,
+    artifacts: &Artifacts,
+    mut reports: Reports,
+) -> Result<Attempt, RunError> {
+    let TestRun { test, log, report_file, .. } = test_run;
+    for file in [report_file, log] {
+        fs_err::File::create(file)?;
+    }
+    let unresolved = |words, reports| Attempt::unresolved(Reason::Skip, words, reports, Duration::ZERO);
+    let Some(executable) = artifacts.executables.iter().find(|other| other.key() == test.executable) else {
+        return Ok(unresolved("its executable is not there with these changes", reports));
+    };
+    let subset = test.test.as_ref().map_or(Subset::Everything, |test| Subset::Tests(slice::from_ref(test)));
+    let repetition = run.spec.repetition;
+    let executions = run.repeat(repetition, &run.alone(), || {
+        let limit = test_run.limit.or(run.runner.options.timeout);
+        let start = Start { artifacts, executable, subset, started: Instant::now(), limit, report_file, log };
+        let finished = run.start(&start, &mut reports)?;
+        let part = run.part(executable, &finished)?;
+        Ok(vec![if test.test.is_some() { all_by(test, part) } else { part }])
+    })?;
+    reports.read_file(report_file)?;
+    if executions.iter().flatten().all(|part| part.tests == Some(0)) {
+        return Ok(unresolved("it is not there with these changes", reports));
+    }
+    let (build_time, duration) = (Duration::ZERO, Duration::ZERO);
+    Ok(Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() })
+}
+
+/// Whatever failed, and however, in a process with one test was that test.
+fn all_by(test: &Failure, part: Part) -> Part {
+    let whole = part.causes.iter().find(|(failure, _)| failure.test.is_none());
+    let cause = whole.or(part.causes.iter().next()).map(|(_, cause)| (test.clone(), cause.clone()));
+    let causes: BTreeMap<_, _> = cause.into_iter().collect();
+    Part { failures: causes.keys().cloned().collect(), causes, ..part }
+}
+
+/// A test that is run in a process of its own, and where.
+pub(super) struct TestRun<'a> {
+    test: &'a Failure,
+    /// How long it may take, if not as long as any run.
+    limit: Option<Duration>,
+    log: PathBuf,
+    report_file: PathBuf,
+    result: OnceLock<Result<Attempt, RunError>>,
+}
+
+impl<'a> TestRun<'a> {
+    pub(super) fn new(test: &'a Failure, number: usize, run: &RunContext<'_>) -> Self {
+        let file = |extension| run.surroundings.scratch.path().join(format!("{number}.{extension}"));
+        Self { test, limit: None, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
+    }
+
+    /// The same, that may take so long; `None`: as long as any run.
+    pub(super) fn with_limit(self, limit: Option<Duration>) -> Self {
+        Self { limit, ..self }
+    }
+}
+
+/// Adds one file to the end of another; one that is not there is empty.
+fn append(from: &Path, to: &Path) -> io::Result<()> {
+    match fs_err::File::open(from) {
+        Ok(mut from) => io::copy(&mut from, &mut fs_err::OpenOptions::new().append(true).open(to)?).map(drop),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,223 @@
+//! What cargo builds as something that can be searched: it decides what counts, and words the answer.
+
+use std::{
+    cell::RefCell,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Order, Outcome, Selection, Trial},
+};
+
+use super::{
+    command_line::{CommandLine, NeededVariables},
+    knowledge::Knowledge,
+    options::{PerTest, ProjectOptions},
+    runner::{Brief, Parts, ProjectRunner, Shown, Solo},
+    test_selection::Failure,
+};
+use crate::{
+    axes::{Axis, Files},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
+    lab::target::{Judge, Judgement, Target},
+    output::events::{Change, StopGap},
+    process::interrupt::Interrupt,
+    report::scan::Reports,
+    run::{
+        error::RunError,
+        result::RunResult,
+        spec::{Choice, EndState},
+    },
+};
+
+/// What cargo builds, ready to be searched by an axis.
+#[derive(Debug)]
+pub(crate) struct ProjectTarget {
+    pub(super) runner: Arc<ProjectRunner>,
+    pub(super) knowledge: Knowledge,
+    /// Filled as lines for a shell are made, also by reference.
+    pub(super) needed_variables: RefCell<NeededVariables>,
+    root: PathBuf,
+}
+
+impl ProjectTarget {
+    /// Returns a project that nothing is known of yet. What it runs was built before; `None`: the first run builds it.
+    pub(crate) fn new(
+        options: ProjectOptions,
+        project: Arc<Project>,
+        axis: Box<dyn Axis>,
+        artifacts: Option<Artifacts>,
+    ) -> Self {
+        let built = OnceLock::new();
+        if let Some(artifacts) = artifacts {
+            built.get_or_init(|| artifacts);
+        }
+        let (root, knowledge) = (project.root(), Knowledge::new(&options));
+        let runner = Arc::new(ProjectRunner { options, project, axis, artifacts: built });
+        Self { runner, knowledge, needed_variables: RefCell::default(), root }
+    }
+
+    /// Returns the same project, searched by another axis for what makes these tests fail, as they were seen to fail; for what
+    /// made anything fail, if it is not known which do.
+    pub(crate) fn narrowed(&self, tests: &[String], axis: Box<dyn Axis>) -> Self {
+        let options = ProjectOptions { per_test: PerTest::Never, ..self.runner.options.clone() };
+        let mut selected = (*self.knowledge.tests).clone();
+        if !tests.is_empty() {
+            selected.narrow(|failure| tests.contains(&self.name(failure)));
+        }
+        let artifacts = self.runner.artifacts.get().cloned();
+        let narrowed = Self::new(options, self.runner.project.clone(), axis, artifacts);
+        Self { knowledge: self.knowledge.narrowed(selected), ..narrowed }
+    }
+
+    /// Builds what is repeated, with these overrides, and does not run it. Where the build itself is the target it may fail:
+    /// then what it made by then, and what the compiler said by then, counts.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub(crate) fn build_beside(
+        &self,
+        overrides: BuildOverrides,
+        interrupt: &Interrupt,
+    ) -> Result<Artifacts, CargoError> {
+        let ProjectRunner { options, project, .. } = &*self.runner;
+        let scratch = tempfile::tempdir()?;
+        let log = scratch.path().join("build.log");
+        let overrides = BuildOverrides { only: self.runner.needed_targets(&self.knowledge.tests), ..overrides };
+        if options.subcommand.is_build() {
+            let output = BuildOutput::Log(&log);
+            let built = project.attempt_in(0, &overrides, output, scratch.path(), options.timeout, interrupt)?;
+            return Ok(built.artifacts);
+        }
+        project.build(&overrides, BuildOutput::Log(&log), scratch.path(), interrupt)
+    }
+
+    /// Builds without any change, beside a search of what is compiled in.
+    ///
+    /// # Errors
+    /// If it does not build.
+    pub(crate) fn build_without_changes(&self, interrupt: &Interrupt) -> Result<(), CargoError> {
+        let none = Choice::of(&Selection::all(self.runner.axis.order())).at_end(EndState::AllOff);
+        let application = self.runner.axis.apply(&none, &Files { directory: Path::new(""), report_file: None });
+        let overrides = application.ok().and_then(|application| application.build);
+        self.build_beside(overrides.unwrap_or_default(), interrupt).map(drop)
+    }
+
+    /// Returns the name of a test for people; of an executable, if no more is known.
+    fn name(&self, failure: &Failure) -> String {
+        failure.test.clone().unwrap_or_else(|| {
+            let executables = &self.runner.first_artifacts().executables;
+            let executable = executables.iter().find(|executable| executable.key() == failure.executable);
+            executable.map_or_else(|| failure.executable.clone(), ToString::to_string)
+        })
+    }
+}
+
+impl Judge for ProjectTarget {
+    type Runner = ProjectRunner;
+
+    fn runner(&self) -> Arc<ProjectRunner> {
+        self.runner.clone()
+    }
+
+    fn brief(&self) -> Arc<Brief> {
+        Arc::new(self.knowledge.brief(&self.runner.options))
+    }
+
+    fn learn(&mut self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+        self.knowledge.learn(trial, shown, &self.runner.options, &self.runner.project)
+    }
+
+    fn judge(&mut self, trial: &Trial, shown: Shown) -> Judgement<Shown> {
+        let runner = self.runner.clone();
+        match shown.parts {
+            Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
+            Parts::Together(attempt) => {
+                Judgement::Ready(vec![self.knowledge.judge_together(trial, attempt, &runner.options)])
+            }
+            Parts::Separate(solos) => {
+                let mut judge = |Solo { test, attempt }| {
+                    let result = self.knowledge.judge_alone(trial, &test, attempt, &runner.options);
+                    let failed = result.outcome == Outcome::Fail;
+                    RunResult { failed_tests: failed.then(|| self.name(&test)).into_iter().collect(), ..result }
+                };
+                Judgement::Ready(solos.into_iter().map(&mut judge).collect())
+            }
+        }
+    }
+
+    fn assume_no_more_ends(&mut self) {
+        self.knowledge.assume_no_more_ends();
+    }
+
+    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+        match &shown.parts {
+            Parts::Separate(solos) => solos.iter().map(|solo| &solo.attempt.reports).collect(),
+            Parts::Together(attempt) => vec![&attempt.reports],
+        }
+    }
+
+    fn tests(&mut self) -> Option<Vec<String>> {
+        let searched = self.knowledge.separate_tests(&self.runner.options)?;
+        Some(searched.iter().map(|failure| self.name(failure)).collect())
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.knowledge.notes.take()
+    }
+}
+
+impl Target for ProjectTarget {
+    fn describe(&self) -> String {
+        self.runner.project.command_line()
+    }
+
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn axis(&self) -> &'static str {
+        self.runner.axis.name()
+    }
+
+    fn order(&self) -> Order {
+        self.runner.axis.order()
+    }
+
+    fn subject(&self) -> Option<String> {
+        self.runner.axis.subject()
+    }
+
+    fn headline(&self, changes: usize) -> Option<String> {
+        self.runner.axis.headline(changes)
+    }
+
+    fn is_build(&self) -> bool {
+        self.runner.options.subcommand.is_build()
+    }
+
+    fn needs_text_run(&self) -> bool {
+        self.runner.axis.needs_text_run()
+    }
+
+    fn change(&self, id: ChangeId, text: &[String]) -> Change {
+        self.runner.axis.change(id, text, &self.root)
+    }
+
+    fn stop_gap(&self, ids: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+        self.runner.axis.stop_gap(ids, changes)
+    }
+
+    fn summary(&self) -> Option<String> {
+        let builds = self.knowledge.builds;
+        self.runner.axis.summary(builds.builds, builds.rustc_invocations)
+    }
+
+    fn reproduce(&self, selection: &Selection, tests: &[String]) -> String {
+        let Self { runner, knowledge, needed_variables, .. } = self;
+        let needed_variables = &mut *needed_variables.borrow_mut();
+        CommandLine { runner, knowledge, needed_variables }.of(&Choice::of(selection), tests)
+    }
+}
