@@ -27,11 +27,13 @@ impl Tree {
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
+            // Either may be a link or a file.
+            if name == "target" || name == ".git" {
+                continue;
+            }
             let path = format!("{prefix}{name}");
             if entry.file_type()?.is_dir() {
-                if name != "target" && name != ".git" {
-                    self.add(&entry.path(), &format!("{path}/"))?;
-                }
+                self.add(&entry.path(), &format!("{path}/"))?;
             } else if is_text(&name) {
                 let has_text = !WITHOUT_TEXT.iter().any(|folder| path.starts_with(folder));
                 let text = if has_text { fs::read_to_string(entry.path())? } else { String::new() };
