@@ -24,7 +24,7 @@ exec $COMPILER "$@"
 #[derive(Debug)]
 pub struct Counting(TempDir);
 
-/// How often rustc was started, by package.
+/// The number of rustc processes, by package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compiled {
     /// For crates of the graph.
@@ -85,7 +85,7 @@ impl Counting {
         command.env("RUSTC_WRAPPER", self.wrapper()).env(variable, notes)
     }
 
-    /// What was compiled since this was last asked.
+    /// Returns what was compiled since the last call.
     ///
     /// # Panics
     /// If the notes cannot be read.

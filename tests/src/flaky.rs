@@ -64,7 +64,7 @@ impl Random {
     }
 }
 
-/// So many changes, in the order of their hashes.
+/// Returns this number of changes, in the order of their hashes.
 #[must_use]
 pub fn changes(seed: u64, count: usize) -> Arc<[ChangeId]> {
     let mut ids: Vec<_> = (0..count as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
@@ -84,16 +84,16 @@ pub struct FlakyTarget {
     last: Option<(String, bool, Vec<u64>)>,
 }
 
-/// What our search said.
+/// The answer of our search.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// How it ended.
+    /// The end of the search.
     pub verdict: Verdict,
     /// The culprits.
     pub sets: Vec<BTreeSet<ChangeId>>,
     /// Runs that it took.
     pub runs: usize,
-    /// How it came to the first one, if there is one.
+    /// The way to the first one, if there is one.
     pub first: Option<First>,
 }
 
@@ -128,19 +128,19 @@ impl FlakyTarget {
         Self { ids, culprits, rates, random, last: None }
     }
 
-    /// What is to be found.
+    /// The changes to find.
     #[must_use]
     pub fn culprits(&self) -> &[BTreeSet<ChangeId>] {
         &self.culprits
     }
 
-    /// Whether these are the culprits, in any order, and nothing else.
+    /// Returns whether these are the culprits, in any order, and nothing else.
     #[must_use]
     pub fn has_exactly(&self, found: &[BTreeSet<ChangeId>]) -> bool {
         found.len() == self.culprits.len() && self.culprits.iter().all(|culprit| found.contains(culprit))
     }
 
-    /// Whether one of these changes has nothing to do with it.
+    /// Returns whether one of these changes has nothing to do with it.
     pub fn is_any_innocent<'a>(&self, mut named: impl Iterator<Item = &'a ChangeId>) -> bool {
         named.any(|id| !self.culprits.iter().any(|culprit| culprit.contains(id)))
     }

@@ -1,7 +1,7 @@
 //! A peer: the search of Go's `golang.org/x/tools/cmd/bisect`, written anew from its behaviour.
 //!
 //! It exists to be independent. It shares no code with `bisect-core`, not even patterns and markers, so that a program
-//! of ours that both can search speaks the protocol and not merely our dialect of it, and so that the benches have
+//! of ours that both can search speaks the protocol and not merely our dialect, and so that the benches have
 //! something to compare with. Like its model it trusts the target.
 //!
 //! The method: of a failing suffix, ask both halves on their own. If one fails, go on there (easy). If neither does, the
@@ -10,12 +10,12 @@
 
 use std::{collections::BTreeSet, fmt};
 
-/// What Go's flags of the same names say; the default is theirs.
+/// The values of Go's flags of the same names; the default is theirs.
 #[derive(Clone, Copy, Debug)]
 pub struct GoPeer {
     /// Runs for each trial; they must agree.
     pub count: usize,
-    /// Stop after so many sets.
+    /// Stop after this number of sets.
     pub max: Option<usize>,
     /// Do not look for larger sets than this.
     pub max_set: Option<usize>,
@@ -27,7 +27,7 @@ impl Default for GoPeer {
     }
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The sets, in the order in which they were found.
@@ -69,7 +69,7 @@ pub enum Stuck {
     },
     /// Different changes have the same 64 bits.
     NotIsolated,
-    /// What fails has more changes than `max_set`.
+    /// The failing set has more changes than `max_set`.
     TooLarge,
 }
 
@@ -128,7 +128,7 @@ struct Session<F> {
     report: Report,
 }
 
-/// What a trial showed.
+/// The result of a trial.
 struct Trial {
     pattern: String,
     success: bool,
@@ -248,7 +248,7 @@ fn shared_suffix(ids: &[u64]) -> String {
     format!("{:064b}", ids[0]).split_off(64 - length)
 }
 
-/// So many hex digits at the end tell all these apart, and one more in case there are others; at most 16.
+/// The number of hex digits at the end that distinguish all these, and one more in case there are others; at most 16.
 fn telling_digits(ids: impl Iterator<Item = u64>) -> usize {
     let mut reversed: Vec<u64> = ids.map(u64::reverse_bits).collect();
     reversed.sort_unstable();

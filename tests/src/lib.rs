@@ -1,4 +1,4 @@
-//! What the end-to-end tests share. The tests themselves are in `tests/tests/`, the programs they search in
+//! The code that the end-to-end tests share. The tests themselves are in `tests/tests/`, the programs they search in
 //! `tests/fixtures/`.
 //!
 //! *To add a fixture*, make a folder there: a workspace of its own (`[workspace]` in its manifest) whose first lines say

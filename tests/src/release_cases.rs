@@ -92,7 +92,7 @@ fn read(dir: &Path, case: &Value) -> Case {
         let line = line_of(dir, &file, &text(&function["mark"])) + 1;
         Function { path, file, line }
     };
-    // Also where it is only told to people, it has to be there.
+    // It has to be there even where only people read it.
     assert!(case["functions"].is_array() != case["place"].is_object(), "either functions or a place: {case}");
     case.get("place").map(function);
     Case {

@@ -10,7 +10,7 @@ use bisect_core::{
 
 use crate::go_peer::{GoPeer, Report, Stuck};
 
-/// Whether the target fails, given the changes that are enabled by their index.
+/// A formula: the target fails, given the changes that are enabled by their index.
 pub type Formula = Box<dyn Fn(&dyn Fn(usize) -> bool) -> bool>;
 
 /// The simulated target.
@@ -20,11 +20,11 @@ pub struct Simulator {
     fails: Formula,
     manners: Manners,
     runs: usize,
-    /// The last pattern and what came of it: an honest target says the same twice.
+    /// The last pattern and its result: an honest target says the same twice.
     last: Option<(String, (bool, Vec<u64>))>,
 }
 
-/// How a target reports and obeys.
+/// The ways in which a target reports and obeys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manners {
     /// It does what the pattern says and reports what it selects.
@@ -41,10 +41,10 @@ pub enum Manners {
     BreaksAt(usize),
 }
 
-/// What our engine said of a simulated target.
+/// The answer of our engine about a simulated target.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// How the search ended.
+    /// The end of the search.
     pub verdict: Verdict,
     /// The culprits, as indices of changes.
     pub sets: Vec<BTreeSet<usize>>,
@@ -138,7 +138,7 @@ impl Simulator {
     /// Lets the peer search it.
     ///
     /// # Errors
-    /// What the peer could not get over.
+    /// If the peer gives up, and why.
     pub fn search_like_go(&mut self, peer: GoPeer) -> Result<Report, Stuck> {
         peer.search(|pattern| self.run(pattern))
     }

@@ -10,7 +10,7 @@ use bisect_core::{
 
 use crate::flaky::{Random, changes};
 
-/// What a run's outcome depends on beside its own selection.
+/// An influence on a run's outcome beside its own selection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Manner {
     /// Nothing: a run without a culprit fails at this rate.
@@ -40,9 +40,9 @@ pub enum Manner {
 /// A target of one row.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// What the table calls it.
+    /// The name in the table.
     pub name: &'static str,
-    /// What outcomes depend on beside culprits.
+    /// The influence on outcomes beside culprits.
     pub manner: Manner,
     /// The culprits: how many changes each has, and at which rate it makes a run fail.
     pub culprits: Vec<(usize, f64)>,
@@ -65,7 +65,7 @@ struct World<'a> {
     spoiled: usize,
 }
 
-/// How one search ended.
+/// The end of one search.
 #[derive(Clone, Debug)]
 pub struct Ended {
     /// The sets that were named, by the numbers of their changes; those of culprits come first.

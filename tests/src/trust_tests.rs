@@ -8,7 +8,7 @@ fn suspecting() -> Options {
     Options { noise: Noise::Suspected(0.99), ..Options::default() }
 }
 
-/// The searches of this row that name something innocent, of so many.
+/// Returns how many searches of this row name something innocent.
 fn innocents(name: &str, seeds: u64) -> usize {
     let row = rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name:?}"));
     (0..seeds).filter(|&seed| row.search(seed, suspecting()).names_innocent).count()

@@ -10,7 +10,7 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// A search in the foundry, with nothing of it left in the folder.
+/// A search in the foundry that leaves nothing in the folder.
 fn search(fixture: &Fixture, words: &[&str]) -> Command {
     let mut command = fixture.driver(words);
     command.args(["--json", "--out"]).arg(fixture.dir().join("target-out"));
@@ -33,13 +33,13 @@ fn reasons(finished: &Finished) -> Vec<String> {
     reasons
 }
 
-/// What the line says that is to reproduce a culprit.
+/// Returns the line that is to reproduce a culprit.
 fn reproduced(found: &Value, dir: &Path) -> Finished {
     let mut shell = scrubbed(Path::new("sh"), dir);
     run(shell.arg("-c").arg(found["reproduce"].as_str().expect("a line for a shell")))
 }
 
-/// Whether everything that cargo builds of a package is up to date, where the user builds.
+/// Returns whether everything that cargo builds of a package is up to date, where the user builds.
 fn is_fresh(fixture: &Fixture, package: &str) -> bool {
     let finished = run(&mut fixture.cargo(["build", "-p", package, "--message-format=json"])).expect_status(0);
     let messages = finished.events();

@@ -47,7 +47,7 @@ fn search_all(driver: Option<&RustcDriver>) {
     assert!(wrong.is_empty(), "{} cases\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// Whether the processor has what the case needs.
+/// Returns whether the processor has what the case needs.
 fn can_run(case: &Case) -> bool {
     let Some(feature) = &case.needs else { return true };
     let features = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -90,14 +90,14 @@ fn check(case: &Case, finished: &Finished, driver: Option<&RustcDriver>) -> Resu
     Ok(format!("{} ({} trials)", answers.join(", "), finished.events_of("end")[0]["trials"]))
 }
 
-/// Whether the events are those of one answer; the culprits of all levels.
+/// Checks that the events are those of one answer, and returns the culprits of all levels.
 fn check_events(finished: &Finished) -> Result<Vec<Value>, String> {
     let (ends, found) = (finished.events_of("end"), finished.events_of("found"));
     expect(ends.len() == 1 && finished.events().last() == ends.first(), || {
         "one end, and nothing behind it".to_owned()
     })?;
     expect((&ends[0]["status"], &ends[0]["sets"]) == (&0.into(), &1.into()), || format!("{}", ends[0]))?;
-    // A trial that was run once more is told once more.
+    // A trial that was run once more has an event once more.
     let trials = finished.events_of("trial");
     let trials: BTreeSet<_> = trials.iter().map(|trial| (trial["n"].as_u64(), trial["pattern"].to_string())).collect();
     let numbers: BTreeSet<_> = trials.iter().map(|(number, _)| number).collect();
@@ -109,7 +109,7 @@ fn check_events(finished: &Finished) -> Result<Vec<Value>, String> {
     Ok(found)
 }
 
-/// Whether the trace names the log of each run once, those beside a search among them.
+/// Checks that the trace names the log of each run once, those beside a search among them.
 fn check_logs(finished: &Finished, runs: &Path) -> Result<(), String> {
     let named = finished.stderr.lines().filter_map(|line| Some(line.trim().split_once(" → ")?.1.to_owned()));
     let mut named: Vec<_> = named.collect();
@@ -154,7 +154,7 @@ fn with_good_culprits(case: &Case, line: &str) -> Result<String, String> {
     Ok(line)
 }
 
-/// Whether the only test that is run fails with this line, as a user would paste it.
+/// Returns whether the only test that is run fails with this line, as a user would paste it.
 fn fails(line: &str, driver: Option<&RustcDriver>) -> Result<bool, String> {
     let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
     shell.args(["-c", line]).env("CARGO_TARGET_DIR", target_dir(driver));

@@ -44,7 +44,7 @@ fn the_stop_gap_for_a_crate_is_one() {
     assert_eq!(tests(), Some(0));
 }
 
-/// The time between the ends of two runs is no longer than all of it.
+/// The time between the ends of two runs is no longer than the whole search.
 #[test]
 fn the_time_is_that_of_all_searches() {
     let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());

@@ -1,4 +1,4 @@
-//! What users may say to `--codegen`, and what their manifests may say about profiles.
+//! Arguments of `--codegen`, and profiles in users' manifests.
 #![cfg(unix)]
 
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ fn culprit(finished: &Finished) -> (Vec<String>, String) {
     (names, found["reproduce"].as_str().unwrap().to_owned())
 }
 
-/// Whether cargo builds and the target then fails, with a line as a user would paste it.
+/// Returns whether cargo builds and the target then fails, with a line as a user would paste it.
 #[track_caller]
 fn fails(line: &str) -> bool {
     let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
@@ -71,7 +71,7 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
     assert_eq!(finished.status, Some(2), "{finished}");
 }
 
-/// What manifests may say, and what is to be found then.
+/// Manifests, each with the culprit to find.
 #[test]
 fn profiles_of_the_users_are_honoured() {
     let fixture = Fixture::new("scales");

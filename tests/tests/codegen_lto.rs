@@ -7,7 +7,7 @@ use bisect_tests::harness::{Finished, Fixture, Scratch, fixtures_target_dir, run
 
 /// Two functions that do the same. Whether they have the same address is for the linker, and for LLVM where it sees both.
 const SMOOTH: &str = r"
-/// How a value is smoothed.
+/// The function that smooths a value.
 #[inline(never)]
 pub fn smooth(value: u64) -> u64 {
     (value ^ (value >> 7)).wrapping_mul(0x9e37_79b9)

@@ -127,7 +127,7 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     assert!(twice.of_target() <= before.of_target(), "a trial's second run compiled something: {twice:?}, {before:?}");
 }
 
-/// What LLVM does to a crate is nothing to those that depend on it, but cargo would compile them again.
+/// LLVM's work on a crate does not concern its dependents, but cargo would compile them again.
 #[test]
 fn libraries_are_not_compiled_again_for_each_pass_of_another() {
     let fixture = Fixture::new("scales");
@@ -154,7 +154,7 @@ fn libraries_are_not_compiled_again_for_each_pass_of_another() {
     let (compiled, passes) = compiled("--level=passes");
     assert_eq!(passes, 1);
     assert!(compiled["means"] > 4, "{compiled:?}");
-    // Once where LLVM counts in `means`, once where a pass is left out of it.
+    // Once where LLVM counts in `means`, once where a pass is left out there.
     assert_eq!(compiled["middle"], 2, "{compiled:?}");
 }
 

@@ -10,7 +10,7 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// A search, with nothing of it left in the folder.
+/// A search that leaves nothing in the folder.
 fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = fixture.driver(arguments);
     command.arg("--out").arg(scratch.dir().join("out"));

@@ -1,4 +1,4 @@
-//! What counts as the failure that is searched for, runs of several executions, and seeds.
+//! Failures that count in a search, runs of several executions, and seeds.
 #![cfg(unix)]
 
 use std::collections::BTreeSet;

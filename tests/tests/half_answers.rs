@@ -98,7 +98,7 @@ fn disturbed(also: &str) -> Finished {
     run(command.arg(foreign::executable()))
 }
 
-/// `outcome` and `reason` of trials that told nothing.
+/// `outcome` and `reason` of unresolved trials.
 fn unresolved(finished: &Finished) -> Vec<String> {
     let trials = finished.events_of("trial").into_iter().filter(|trial| trial["outcome"] == "unresolved");
     trials.map(|trial| trial["reason"].as_str().unwrap().to_owned()).collect()

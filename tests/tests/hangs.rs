@@ -27,7 +27,7 @@ fn answer(change: &str, tests: &[&str]) -> (Vec<String>, Vec<String>) {
     (vec![change.to_owned()], tests.iter().map(|test| format!("tests::{test}")).collect())
 }
 
-/// How many tests each run set out to run, in the order of its processes.
+/// Returns the tests that each run started, in the order of its processes.
 fn started(scratch: &Scratch, runs: usize) -> Vec<Vec<String>> {
     let log = |run: usize| scratch.read(&format!("out/runs/{run:04}.log"));
     let counts = |log: String| log.lines().filter_map(|line| Some(line.strip_prefix("running ")?.to_owned())).collect();

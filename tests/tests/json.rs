@@ -1,4 +1,4 @@
-//! What scripts read: the lines of `--json`, and the files of the run directory.
+//! The interface of scripts: the lines of `--json`, and the files of the run directory.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// What a field must be.
+/// The type of a field.
 #[derive(Clone, Copy, Debug)]
 enum Is {
     Number,

@@ -1,4 +1,4 @@
-//! A full disk, a closed pipe: whoever cannot be told any more costs only itself, and the answer is never lost.
+//! A full disk, a closed pipe: a listener that cannot write any more costs only itself, and the answer is never lost.
 #![cfg(target_os = "linux")]
 
 use std::{

@@ -19,7 +19,7 @@ fn search(scratch: &Scratch, jobs: &str, script: &str) -> Command {
     command
 }
 
-/// What is found, without the numbers that depend on which trial came first.
+/// Returns what is found, without the numbers that depend on which trial came first.
 fn answer(finished: &Finished) -> Vec<Value> {
     finished.events_of("found")
 }

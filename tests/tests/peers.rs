@@ -15,7 +15,7 @@ fn set<const N: usize>(indices: [usize; N]) -> BTreeSet<usize> {
     indices.into()
 }
 
-/// What Go's search finds, as indices.
+/// Returns what Go's search finds, as indices.
 fn like_go(simulator: &mut Simulator) -> BTreeSet<BTreeSet<usize>> {
     let report = simulator.search_like_go(GoPeer::default()).unwrap();
     assert!(report.sets.iter().all(|set| set.confirmed));

@@ -78,7 +78,7 @@ fn stacks_that_differ_only_in_the_test_are_shown_together() {
     for test in &tests {
         let line = list.iter().find(|line| line.ends_with(&format!("fails {test}"))).unwrap();
         assert!(line.contains("dice in crowd::once src/lib.rs:"), "{line}");
-        // That was told at once.
+        // That was printed at once.
         let found = trace.find(&format!(", fails {test}, confirmed\n")).unwrap_or_else(|| panic!("{finished}"));
         assert!(trace[found..].contains("\nfound 3 culprits for 3 tests"), "{finished}");
     }

@@ -1,5 +1,5 @@
 //! The fixture `release` is what its table says: otherwise nothing that is searched in it would prove anything.
-// Undefined behaviour: what comes of it was only looked at here.
+// Undefined behaviour: its effects were only observed here.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
 use std::collections::BTreeMap;

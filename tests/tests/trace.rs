@@ -1,4 +1,4 @@
-//! What people see of a search while it goes on: lines with numbers, patterns and logs that are true.
+//! The screen during a search: lines with numbers, patterns and logs that are true.
 #![cfg(unix)]
 
 use std::fs;

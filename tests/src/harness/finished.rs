@@ -14,7 +14,7 @@ use serde_json::Value;
 /// No search of these tests takes nearly as long: whatever does is stuck.
 const STUCK: Duration = Duration::from_secs(1200);
 
-/// What a process came to.
+/// A process that has ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// Its exit status; none if a signal ended it.

@@ -65,15 +65,20 @@ pub(crate) fn upward(krate: &Crate) -> Vec<Violation> {
     violations
 }
 
-/// Returns the files that import each other in a circle, each with the shortest way back to itself.
+/// Returns the files of a room that import each other in a circle, each with the shortest way back to itself.
 ///
 /// Two relations between a module and its children are no arrows. A module's file may re-export what its children
 /// define (`pub use child::Name`); an import of that name leads to the file that defines it. And a child may name what
 /// the files of the modules around it define, since it is a part of them: `super::Name`.
 pub(crate) fn circles(krate: &Crate) -> Vec<Violation> {
     let mut next: BTreeMap<usize, Vec<Arrow>> = BTreeMap::new();
-    for arrow in first_arrows(krate).into_iter().filter(|arrow| !is_below(krate, arrow.to, arrow.from)) {
-        next.entry(arrow.from).or_default().push(arrow);
+    // Between rooms, a circle needs an arrow upward, which is a violation by itself.
+    let is_inside =
+        |arrow: &Arrow| room_folder(krate, &krate.files[arrow.from]) == room_folder(krate, &krate.files[arrow.to]);
+    for arrow in first_arrows(krate).into_iter().filter(is_inside) {
+        if !is_below(krate, arrow.to, arrow.from) {
+            next.entry(arrow.from).or_default().push(arrow);
+        }
     }
     let mut violations = Vec::new();
     for (file, name) in krate.files.iter().enumerate() {
