@@ -9,16 +9,19 @@
 //! [`table::COMMANDS`](table).
 
 pub(crate) mod build_toggles;
+pub(crate) mod command_spec;
 pub(crate) mod compilation;
 pub(crate) mod contrast;
 pub(crate) mod crates;
 pub(crate) mod fixed;
 pub(crate) mod gated;
+mod list;
 pub(crate) mod passes;
 pub(crate) mod protocol;
 pub(crate) mod runtime_toggles;
 pub(crate) mod rustflags;
 pub(crate) mod stop_gap;
+pub(crate) mod table;
 
 use std::{ffi::OsString, fmt::Debug, io, path::Path};
 
@@ -28,7 +31,10 @@ use crate::{
     cargo::{Artifacts, BuildOverrides},
     output::events::{Change, StopGap},
     report::scan::Reports,
-    run::{error::RunError, spec::Choice},
+    run::{
+        error::RunError,
+        spec::{Choice, RunSpec, Surroundings},
+    },
 };
 
 /// What a change is.
@@ -128,7 +134,6 @@ pub(crate) enum Words {
     /// Text, wherever the placeholder stands.
     Text(String),
     /// Arguments, in the place of an argument that is the placeholder, or else after all arguments.
-    #[expect(dead_code, reason = "the axis of lists comes next")]
     Arguments(Vec<OsString>),
 }
 
@@ -146,11 +151,19 @@ pub(crate) struct Placeholder {
 /// Where an axis may write files for a run, and where the run's reports go.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files<'a> {
-    /// A directory; it lasts as long as the run.
-    #[expect(dead_code, reason = "the axis of lists comes next")]
+    /// A directory that lasts as long as the run, or as what reproduces it. It may have to be made.
     pub(crate) directory: &'a Path,
+    /// What the name of a file begins with.
+    pub(crate) stem: &'a str,
     /// The report file, if the compiler is to report to it.
     pub(crate) report_file: Option<&'a Path>,
+}
+
+impl<'a> Files<'a> {
+    /// Returns the files of a run.
+    pub(crate) fn of_run(surroundings: &Surroundings<'a>, spec: &'a RunSpec) -> Self {
+        Self { directory: surroundings.scratch.path(), stem: "changes", report_file: Some(&spec.report_file) }
+    }
 }
 
 /// What the build before a run has left.

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_pattern_is_for_all_toggles_or_for_each_that_is_named() {
-        let files = Files { directory: Path::new(""), report_file: None };
+        let files = Files { directory: Path::new(""), stem: "", report_file: None };
         for (names, expected) in [(&[] as &[&str], "x12"), (&["a", "b"], "a=x12;b=x12")] {
             let names = names.iter().map(|&name| name.to_owned()).collect();
             let axis = RuntimeToggles::new(BTreeSet::new(), names);

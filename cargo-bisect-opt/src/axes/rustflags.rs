@@ -96,7 +96,7 @@ mod tests {
     #[test]
     fn the_pattern_is_filled_in_and_reports_go_to_the_file() {
         let axis = Rustflags::new("--cfg x -Zpass=vPATTERN,PATTERN", &[]).unwrap();
-        let files = Files { directory: Path::new(""), report_file: Some(Path::new("r")) };
+        let files = Files { directory: Path::new(""), stem: "", report_file: Some(Path::new("r")) };
         let application = axis.apply(&Choice::Hashes("y-01".parse().unwrap()), &files).unwrap();
         let build = application.build.unwrap();
         assert_eq!(build.flags, ["--cfg", "x", "-Zpass=v-01,-01"]);

@@ -19,7 +19,7 @@ use edition::{EditionError, Editions};
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
 
 use crate::{
-    axes::protocol::Protocol,
+    axes::{Axis, command_spec::AxisError, protocol::Protocol},
     cargo::{self, CargoError, Subcommand},
     compiler::wrapper,
     lab::{Lab, Totals, target::Target},
@@ -60,6 +60,8 @@ enum Failure {
     #[error(transparent)]
     Edition(#[from] EditionError),
     #[error(transparent)]
+    Axis(#[from] AxisError),
+    #[error(transparent)]
     Since(#[from] SinceError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[source] io::Error),
@@ -70,7 +72,12 @@ enum Failure {
 impl Failure {
     fn exit(&self) -> Exit {
         match self {
-            Failure::NotUnicode(_) | Failure::Exec(_) | Failure::RunDir(_) | Failure::Since(_) => Exit::Usage,
+            Failure::NotUnicode(_)
+            | Failure::Exec(_)
+            | Failure::RunDir(_)
+            | Failure::Since(_)
+            | Failure::Axis(AxisError::Usage(_)) => Exit::Usage,
+            Failure::Axis(AxisError::Nothing(_)) => Exit::Nothing,
             Failure::Codegen(error) if error.is_usage() => Exit::Usage,
             Failure::Edition(error) if error.is_usage() => Exit::Usage,
             Failure::Cargo(CargoError::Interrupted)
@@ -116,7 +123,10 @@ fn bisect_opt() -> Exit {
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
-        Command::Exec(command) => exec(command),
+        Command::Exec(command) => exec(command, Box::new(Protocol)),
+        Command::Axis(command) => {
+            (command.spec.prepare)(&command.asked).map_err(Failure::from).and_then(|axis| exec(command.exec, axis))
+        }
         Command::Toggles(command) => toggles(&command),
     };
     result.unwrap_or_else(|failure| {
@@ -178,7 +188,7 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
     Ok(Exit::Found)
 }
 
-fn exec(command: ExecCommand) -> Result<Exit, Failure> {
+fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, Failure> {
     command.show.color.apply();
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let words = command.words.into_iter().map(|word| word.into_string().map_err(Failure::NotUnicode));
@@ -192,7 +202,7 @@ fn exec(command: ExecCommand) -> Result<Exit, Failure> {
         seed,
         launcher: command.search.launcher.clone(),
     };
-    let mut target = CommandTarget::new(options, Box::new(Protocol))?;
+    let mut target = CommandTarget::new(options, axis)?;
     let interrupt = Interrupt::install().map_err(Failure::Signals)?;
     let root = target.root().to_owned();
     bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))

@@ -9,6 +9,10 @@ use regex::bytes::Regex;
 
 use super::edition;
 use crate::{
+    axes::{
+        command_spec::{Asked, CommandSpec, OptionSpec},
+        table,
+    },
     cargo::{Edition, Subcommand as CargoSubcommand, known_options::KnownOptions},
     output::exit_status,
     process::launcher::Launcher,
@@ -45,6 +49,9 @@ pub(crate) enum Command {
     /// Search with any command that speaks the protocol: PATTERN and RANDOM are replaced in values and arguments
     #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
     Exec(ExecCommand),
+    /// A command of an axis; see [`table`].
+    #[command(skip)]
+    Axis(AxisCommand),
     /// List what can be switched in this workspace
     #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
     Toggles(TogglesCommand),
@@ -187,6 +194,45 @@ pub(crate) struct ExecCommand {
     /// Variables to set, the command, and its arguments
     #[arg(value_name = "WORDS", required = true, trailing_var_arg = true)]
     pub(crate) words: Vec<OsString>,
+}
+
+/// A command of an axis, with the options that were given.
+#[derive(Debug)]
+pub(crate) struct AxisCommand {
+    pub(crate) spec: &'static CommandSpec,
+    pub(crate) asked: Asked,
+    pub(crate) exec: ExecCommand,
+}
+
+impl AxisCommand {
+    /// Returns the command for clap: that of `exec`, with the options of the axis.
+    fn command(spec: &'static CommandSpec) -> clap::Command {
+        let option = |option: &'static OptionSpec| {
+            let arg = clap::Arg::new(option.name).long(option.name).help(option.help).required(option.is_required);
+            match option.value {
+                Some(value) => arg.value_name(value).value_parser(clap::value_parser!(OsString)),
+                None => arg.action(ArgAction::SetTrue),
+            }
+        };
+        let command = clap::Command::new(spec.name).args(spec.options.iter().map(option));
+        ExecCommand::augment_args(command).about(spec.about).long_about(None).override_usage(spec.usage)
+    }
+
+    fn from_matches(spec: &'static CommandSpec, matches: &clap::ArgMatches) -> Result<Self, clap::Error> {
+        let mut asked = Asked::default();
+        for option in spec.options {
+            match option.value {
+                Some(_) => {
+                    if let Some(value) = matches.get_one::<OsString>(option.name) {
+                        asked.add(option, Some(value.clone()));
+                    }
+                }
+                None if matches.get_flag(option.name) => asked.add(option, None),
+                None => {}
+            }
+        }
+        Ok(Self { spec, asked, exec: ExecCommand::from_arg_matches(matches)? })
+    }
 }
 
 /// `toggles`.
@@ -352,7 +398,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     if words.get(1).is_some_and(|word| word == "bisect-opt") {
         words.remove(1);
     }
-    let command = Cli::command();
+    let command = Cli::command().subcommands(table::COMMANDS.iter().map(AxisCommand::command));
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
             "test" | "toggles" => CargoSubcommand::Test,
@@ -371,12 +417,18 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         }
         None => (words, CargoWords::default()),
     };
-    let mut cli = Cli::from_arg_matches(&command.try_get_matches_from(ours)?)?;
+    let matches = command.try_get_matches_from(ours)?;
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(spec) = table::COMMANDS.iter().find(|spec| spec.name == name)
+    {
+        return Ok(Cli { command: Command::Axis(AxisCommand::from_matches(spec, matches)?) });
+    }
+    let mut cli = Cli::from_arg_matches(&matches)?;
     let (passed_on, words) = match &mut cli.command {
         Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
         Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
         Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
-        Command::Exec(_) => return Ok(cli),
+        Command::Exec(_) | Command::Axis(_) => return Ok(cli),
     };
     *words = cargo;
     // Before all others: for `run`, all that follows the first word is the program's.

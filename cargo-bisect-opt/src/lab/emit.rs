@@ -212,7 +212,12 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             within: self.lab.parent_culprit,
             headline: self.target.headline(culprit.changes.len()),
             is_of_tests: self.tests.is_some(),
-            reproduce: self.lab.repetition.line(self.target.reproduce(&self.search.alone(culprit), &tests)),
+            reproduce: self.lab.repetition.line(self.target.reproduce(
+                &self.search.alone(culprit),
+                &tests,
+                &self.lab.run_dir.inputs(),
+                &format!("culprit-{number}"),
+            )),
             tests,
             stop_gap,
             failures,

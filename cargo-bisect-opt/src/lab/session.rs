@@ -8,7 +8,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Observation, Outcome, Question, Search, Step, Trial, TrialId},
+    search::{Observation, Options, Outcome, Question, Search, Step, Trial, TrialId},
 };
 
 use super::{
@@ -86,7 +86,7 @@ pub(super) struct Progress {
 impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     pub(super) fn new(lab: &'s mut Lab<'lab>, target: &'s mut T, workers: Workers<'scope, 'env, T::Runner>) -> Self {
         Self {
-            search: Search::new(lab.options.clone()),
+            search: Search::new(Options { order: target.order(), ..lab.options.clone() }),
             parallelism_hint: (lab.jobs.get() == 1).then(|| ParallelismHint::new(Processors::now())),
             lab,
             target,

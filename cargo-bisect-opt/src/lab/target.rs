@@ -147,5 +147,6 @@ pub(crate) trait Target: Judge {
 
     /// Returns a line for a shell that runs the target once more with these changes; of its tests, where it has any, only
     /// these, unless none are named.
-    fn reproduce(&self, selection: &Selection, tests: &[String]) -> String;
+    /// What it needs beside the command line is written to `directory`, in files whose names begin with `stem`.
+    fn reproduce(&self, selection: &Selection, tests: &[String], directory: &Path, stem: &str) -> String;
 }

@@ -123,7 +123,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let is_unusable = matches!(verdict, Some(Verdict::NoDifference(_) | Verdict::Unusable(_)));
         if self.knows_ends() && !is_unusable && self.texts.of_all == OfAll::Unknown && (is_urgent || names_suspects) {
             self.texts.of_all = if is_urgent { OfAll::Awaited } else { OfAll::Asked };
-            let order = self.lab.options.order;
+            let order = self.target.order();
             let inverted = self.looks_again == Some(Question::None);
             let selection = Selection { inverted, ..Selection::all(order) };
             let tests = if self.tests.is_some() { (0..self.search.tests()).collect() } else { vec![0] };

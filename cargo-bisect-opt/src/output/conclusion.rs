@@ -8,6 +8,7 @@ use bisect_core::{
 };
 
 use super::{exit_status::Exit, noise::Beliefs};
+use crate::run::spec::Choice;
 use crate::units::plural;
 
 /// What there is to know of the target beside its search.
@@ -230,7 +231,7 @@ fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
              does it get the pattern, and do its reports get through?"
             .to_owned(),
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {
-            let pattern = search.trial(*trial).pattern();
+            let pattern = Choice::of(&search.trial(*trial).selection);
             format!(
                 "the target ignores the pattern: given `{pattern}` it reported all its changes ({}); does it read the \
                  pattern afresh in every run, or is its output cached?",
@@ -238,7 +239,7 @@ fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
             )
         }
         Unusable::Unasked { trial, changes, .. } => {
-            let pattern = search.trial(*trial).pattern();
+            let pattern = Choice::of(&search.trial(*trial).selection);
             let line = (about.line)(*trial, changes[0]);
             let line = line.map(|line| format!("; the line is: {line}")).unwrap_or_default();
             format!(

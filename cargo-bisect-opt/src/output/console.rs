@@ -344,6 +344,7 @@ impl Results {
             ChangeKind::Function => "function",
             ChangeKind::Pass => "pass",
             ChangeKind::Expression => "expression",
+            ChangeKind::Item => "line",
         };
         let what = if name.is_empty() { what.trim_end_matches(" of") } else { what };
         let place = match (&change.file, change.line, change.column) {

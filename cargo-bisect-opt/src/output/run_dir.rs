@@ -5,6 +5,7 @@
 //! lock              locked as long as a search runs
 //! runs/0001.log     what run 1 printed
 //! reports/0001      what run 1 reported through BISECT_REPORT
+//! inputs/culprit-1* what reproduces culprit 1 beside its command line
 //! trials.jsonl      one line a trial
 //! result.json       the answer; written whole, then renamed
 //! .gitignore        nobody wants to commit any of this
@@ -29,6 +30,7 @@ const MARK: &str = "bisect-opt.json";
 const LOCK: &str = "lock";
 const RUNS: &str = "runs";
 const REPORTS: &str = "reports";
+const INPUTS: &str = "inputs";
 const TRIALS: &str = "trials.jsonl";
 const RESULT: &str = "result.json";
 /// How names of files begin that are not yet written to their end.
@@ -136,6 +138,12 @@ impl RunDir {
         self.path.join(REPORTS).join(format!("{run:04}"))
     }
 
+    /// Returns the directory for what reproduces culprits beside their command lines. It may have to be made.
+    #[must_use]
+    pub(crate) fn inputs(&self) -> PathBuf {
+        self.path.join(INPUTS)
+    }
+
     /// Adds a line to the list of trials.
     ///
     /// # Errors
@@ -234,7 +242,8 @@ fn take_lock(dir: &Path) -> Result<File, RunDirError> {
 fn empty(dir: &Path) -> io::Result<()> {
     remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(UNFINISHED))?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
-    remove_files(&dir.join(REPORTS), is_number)
+    remove_files(&dir.join(REPORTS), is_number)?;
+    remove_files(&dir.join(INPUTS), |name| name.starts_with("culprit-"))
 }
 
 fn is_number(name: &str) -> bool {

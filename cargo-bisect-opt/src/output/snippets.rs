@@ -98,6 +98,7 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
             ChangeKind::Build => "this choice, made while compiling",
             ChangeKind::Crate | ChangeKind::Function | ChangeKind::Pass => "compiled another way",
             ChangeKind::Expression => "this expression",
+            ChangeKind::Item => "this line",
         };
         if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
             let is_function = change.kind == ChangeKind::Function;

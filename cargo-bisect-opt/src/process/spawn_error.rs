@@ -66,7 +66,7 @@ impl SpawnError {
                 Self::Permission { program, source, next }
             }
             _ => {
-                let next = next_if_other(&source).into();
+                let next = next_if_other(&source);
                 Self::Other { program, source, next }
             }
         }
@@ -95,17 +95,33 @@ fn next_if_denied(program: &Path) -> &'static str {
     }
 }
 
-fn next_if_other(error: &io::Error) -> &'static str {
+fn next_if_other(error: &io::Error) -> String {
     /// `ENOEXEC`, for which the standard library has no kind; the same number on every Unix.
     const NO_EXECUTABLE: Option<i32> = Some(8);
     match error.kind() {
         ErrorKind::ExecutableFileBusy => {
             "it is still being written: wait for the build, or whatever else has it open, to end"
         }
-        ErrorKind::ArgumentListTooLong => "pass fewer arguments, or pass them in a file",
+        ErrorKind::ArgumentListTooLong => {
+            return format!("{}; pass fewer arguments, or pass them in a file", argument_limit());
+        }
         _ if cfg!(unix) && error.raw_os_error() == NO_EXECUTABLE => {
             "it was built for another system, or is a script that does not begin with `#!` and its interpreter"
         }
         _ => "run it by hand to see whether it works without us",
     }
+    .to_owned()
+}
+
+/// Returns what the system takes, for people.
+fn argument_limit() -> String {
+    #[cfg(unix)]
+    {
+        // SAFETY: it only reads a number.
+        let bytes = unsafe { libc::sysconf(libc::_SC_ARG_MAX) };
+        let each = if cfg!(target_os = "linux") { ", and 131072 bytes for each" } else { "" };
+        format!("the system takes {bytes} bytes of arguments and variables in all{each}")
+    }
+    #[cfg(not(unix))]
+    "the system takes 32767 characters in all".to_owned()
 }

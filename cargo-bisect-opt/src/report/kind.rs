@@ -22,4 +22,6 @@ pub(crate) enum ChangeKind {
     Pass,
     /// An expression that means something else in another edition.
     Expression,
+    /// A line of a list.
+    Item,
 }

@@ -113,6 +113,11 @@ impl Reports {
         }
     }
 
+    /// Adds changes of which nothing is said, each once: there may be millions.
+    pub(crate) fn add_known(&mut self, ids: impl IntoIterator<Item = ChangeId>) {
+        self.ids.extend(ids);
+    }
+
     /// Adds what whole lines report. Every marker on a line counts: where two processes write to one terminal, line breaks get
     /// lost.
     fn scan(&mut self, lines: &[u8]) {

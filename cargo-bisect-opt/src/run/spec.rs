@@ -84,6 +84,14 @@ impl Choice {
         }
     }
 
+    /// Returns true if a change is selected, and so is to be reported, whether that enables or disables it.
+    pub(crate) fn selects(&self, id: ChangeId) -> bool {
+        match self {
+            Self::Hashes(pattern) => Matcher::new(pattern).is_some_and(|matcher| matcher.should_report(id)),
+            Self::Positions(selection) => selection.contains(id),
+        }
+    }
+
     /// Returns the end state of the search that this is, if it is one.
     pub(crate) fn end_state(&self) -> Option<EndState> {
         let all = match self {

@@ -362,7 +362,7 @@ impl Target for FakeTarget {
         })
     }
 
-    fn reproduce(&self, selection: &Selection, tests: &[String]) -> String {
+    fn reproduce(&self, selection: &Selection, tests: &[String], _: &Path, _: &str) -> String {
         [&["simulate".to_owned(), Choice::of(selection).to_string()], tests].concat().join(" ")
     }
 }

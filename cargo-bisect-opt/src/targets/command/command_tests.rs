@@ -150,11 +150,11 @@ fn each_run_has_one_random_number_of_its_own() {
 fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
     let mut exec = target(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"]).unwrap();
     let all = Selection::all(Order::Hash);
-    let before = exec.reproduce(&all, &[]);
     let dir = tempfile::tempdir().unwrap();
+    let before = exec.reproduce(&all, &[], dir.path(), "");
     let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
     assert_eq!(judge(&mut exec, shown).outcome, Outcome::Fail);
-    let after = exec.reproduce(&all, &[]);
+    let after = exec.reproduce(&all, &[], dir.path(), "");
     let number = Seed::parse("7").unwrap().number(5, 0).to_string();
     assert!(!before.contains(&number) && after.contains(&number), "{before} {after}");
 }
@@ -302,7 +302,12 @@ fn what_is_shown_can_be_pasted() {
     assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
 
     let dir = tempfile::tempdir().unwrap();
-    let line = exec.reproduce(&Selection { prefix: Prefix::Below(1 << 62), ..Selection::all(Order::Hash) }, &[]);
+    let line = exec.reproduce(
+        &Selection { prefix: Prefix::Below(1 << 62), ..Selection::all(Order::Hash) },
+        &[],
+        dir.path(),
+        "",
+    );
     let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();

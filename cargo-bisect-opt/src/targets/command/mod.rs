@@ -229,12 +229,12 @@ impl Target for CommandTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn reproduce(&self, selection: &Selection, _tests: &[String]) -> String {
+    fn reproduce(&self, selection: &Selection, _: &[String], directory: &Path, stem: &str) -> String {
         let choice = Choice::of(selection);
         // What has failed by chance may do so again by the same.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));
-        let files = Files { directory: &self.runner.options.root, report_file: None };
+        let files = Files { directory, stem, report_file: None };
         match self.runner.axis.reproduction(&choice, &files) {
             Ok(application) => self.runner.line_with(&application, random),
             Err(error) => format!("# {error}"),

@@ -235,8 +235,7 @@ impl Runner for CommandRunner {
     ) -> Result<Shown, RunError> {
         // The runtime only appends to a file that exists.
         fs_err::File::create(&spec.report_file)?;
-        let directory = surroundings.scratch.path();
-        let application = self.axis.apply(&spec.choice, &Files { directory, report_file: Some(&spec.report_file) })?;
+        let application = self.axis.apply(&spec.choice, &Files::of_run(surroundings, spec))?;
         let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
         let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
         for i in 0..spec.repetition.times() {

@@ -3,7 +3,6 @@
 use std::{
     collections::{BTreeMap, HashMap},
     ffi::OsString,
-    path::Path,
     sync::Arc,
 };
 
@@ -31,9 +30,8 @@ pub(super) struct CommandLine<'a> {
 
 impl CommandLine<'_> {
     /// Returns a line that runs what fails with these changes: these tests, or all that are repeated if it is not known which.
-    pub(super) fn of(mut self, choice: &Choice, tests: &[String]) -> String {
-        let files = Files { directory: Path::new(""), report_file: None };
-        let Ok(application) = self.runner.axis.reproduction(choice, &files) else { return String::new() };
+    pub(super) fn of(mut self, choice: &Choice, tests: &[String], files: &Files<'_>) -> String {
+        let Ok(application) = self.runner.axis.reproduction(choice, files) else { return String::new() };
         match application.build {
             // The IDs of call stacks hold for this very executable, so it must not be built again.
             None => self.start_lines(&application.variables, tests),

@@ -25,6 +25,7 @@ use super::{
     target::ProjectTarget,
 };
 use crate::{
+    axes::Files,
     cargo::{CargoError, Subcommand, toggles as lists},
     fixture::Fixture,
     lab::target::{Judge, Judgement, Runner, Target},
@@ -108,7 +109,8 @@ impl Bench {
         let ProjectTarget { runner, knowledge, needed_variables, .. } = &self.program;
         let needed_variables = &mut *needed_variables.borrow_mut();
         let line = CommandLine { runner, knowledge, needed_variables };
-        line.of(&Choice::Hashes(pattern.parse().unwrap()), &[])
+        let files = Files { directory: self.dir.path(), stem: "", report_file: None };
+        line.of(&Choice::Hashes(pattern.parse().unwrap()), &[], &files)
     }
 
     fn builds(&self) -> (usize, usize) {

@@ -60,7 +60,7 @@ impl<'a> RunContext<'a> {
         spec: &'a RunSpec,
         surroundings: &'a Surroundings<'a>,
     ) -> Result<Self, RunError> {
-        let files = Files { directory: surroundings.scratch.path(), report_file: Some(&spec.report_file) };
+        let files = Files::of_run(surroundings, spec);
         let application = runner.axis.apply(&spec.choice, &files)?;
         Ok(Self { runner, brief, spec, surroundings, application })
     }

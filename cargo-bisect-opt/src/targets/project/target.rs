@@ -100,7 +100,8 @@ impl ProjectTarget {
     /// If it does not build.
     pub(crate) fn build_without_changes(&self, interrupt: &Interrupt) -> Result<(), CargoError> {
         let none = Choice::of(&Selection::all(self.runner.axis.order())).at_end(EndState::AllOff);
-        let application = self.runner.axis.apply(&none, &Files { directory: Path::new(""), report_file: None });
+        let application =
+            self.runner.axis.apply(&none, &Files { directory: Path::new(""), stem: "", report_file: None });
         let overrides = application.ok().and_then(|application| application.build);
         self.build_beside(overrides.unwrap_or_default(), interrupt).map(drop)
     }
@@ -215,9 +216,13 @@ impl Target for ProjectTarget {
         self.runner.axis.summary(builds.builds, builds.rustc_invocations)
     }
 
-    fn reproduce(&self, selection: &Selection, tests: &[String]) -> String {
+    fn reproduce(&self, selection: &Selection, tests: &[String], directory: &Path, stem: &str) -> String {
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
-        CommandLine { runner, knowledge, needed_variables }.of(&Choice::of(selection), tests)
+        CommandLine { runner, knowledge, needed_variables }.of(
+            &Choice::of(selection),
+            tests,
+            &Files { directory, stem, report_file: None },
+        )
     }
 }

@@ -1,0 +1,266 @@
+//! Lines of a file: a command gets a file with the lines that are chosen, or gets them as arguments.
+
+use std::{
+    ffi::OsString,
+    io::{self, Read},
+    ops::Range,
+    path::{Path, PathBuf},
+};
+
+use bisect_core::{ChangeId, search::Order};
+
+use super::{
+    AfterBuild, Application, Axis, Files, Placeholder, Words,
+    command_spec::{Asked, AxisError, CommandSpec, OptionSpec},
+};
+use crate::{
+    output::events::Change,
+    report::{kind::ChangeKind, scan::Reports},
+    run::{error::RunError, spec::Choice},
+    units::plural,
+};
+
+/// `cargo bisect-opt list`.
+pub(super) const COMMAND: CommandSpec = CommandSpec {
+    name: "list",
+    about: "Search the lines of a file: LIST is replaced by a file that holds the chosen lines, in their order",
+    usage: "cargo bisect-opt list [OPTIONS] --items FILE [VAR=value]... COMMAND [ARGS]...",
+    options: &[
+        OptionSpec {
+            name: ITEMS,
+            value: Some("FILE"),
+            is_required: true,
+            help: "The file whose lines are searched (`-`: standard input)",
+        },
+        OptionSpec {
+            name: AS_ARGS,
+            value: None,
+            is_required: false,
+            help: "Replace LIST by one argument for each chosen line; without LIST, they follow the other arguments",
+        },
+    ],
+    prepare: |asked| List::prepare(asked).map(|list| Box::new(list) as Box<dyn Axis>),
+};
+
+const ITEMS: &str = "items";
+const AS_ARGS: &str = "as-args";
+/// Characters of a line in the name of a change, at most.
+const SHOWN: usize = 200;
+
+/// Lines of a file as changes, in the order of the file.
+#[derive(Debug)]
+struct List {
+    /// The file; `-`: standard input.
+    file: PathBuf,
+    bytes: Vec<u8>,
+    /// Where each line is, with its line break.
+    lines: Vec<Range<usize>>,
+    as_args: bool,
+}
+
+impl List {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// If it cannot be read, has no lines, or a line cannot be an argument that is to be one.
+    fn prepare(asked: &Asked) -> Result<Self, AxisError> {
+        let file = PathBuf::from(asked.value(ITEMS).unwrap_or_default());
+        let mut bytes = Vec::new();
+        if file.as_os_str() == "-" {
+            let read = io::stdin().lock().read_to_end(&mut bytes);
+            read.map_err(|error| AxisError::Usage(format!("standard input cannot be read: {error}")))?;
+        } else {
+            bytes = fs_err::read(&file).map_err(|error| AxisError::Usage(format!("--items: {error}")))?;
+        }
+        Self::new(file, bytes, asked.has(AS_ARGS))
+    }
+
+    fn new(file: PathBuf, bytes: Vec<u8>, as_args: bool) -> Result<Self, AxisError> {
+        let mut lines = Vec::new();
+        let mut start = 0;
+        for end in memchr::memchr_iter(b'\n', &bytes).map(|at| at + 1).chain([bytes.len()]) {
+            if start < end {
+                lines.push(start..end);
+            }
+            start = end;
+        }
+        let list = Self { file, bytes, lines, as_args };
+        if list.lines.is_empty() {
+            return Err(AxisError::Nothing(format!("`{}` has no lines, so there is nothing to search", list.name())));
+        }
+        let zero = (0..list.lines.len()).find(|&i| as_args && list.text(i).contains(&0));
+        if let Some(i) = zero {
+            return Err(AxisError::Usage(format!(
+                "line {} of `{}` contains a zero byte, which no argument can: leave out --as-args",
+                i + 1,
+                list.name()
+            )));
+        }
+        Ok(list)
+    }
+
+    fn name(&self) -> String {
+        if self.file.as_os_str() == "-" { "standard input".to_owned() } else { self.file.display().to_string() }
+    }
+
+    /// Returns the bytes of a line without its line break.
+    fn text(&self, i: usize) -> &[u8] {
+        let line = &self.bytes[self.lines[i].clone()];
+        line.strip_suffix(b"\n").unwrap_or(line)
+    }
+
+    /// Returns the lines that are enabled.
+    fn enabled(&self, choice: &Choice) -> impl Iterator<Item = usize> {
+        (0..self.lines.len()).filter(|&i| choice.enables(id(i)))
+    }
+
+    /// Writes the file with the lines that are enabled, byte for byte as they are.
+    fn write(&self, choice: &Choice, files: &Files<'_>) -> io::Result<PathBuf> {
+        fs_err::create_dir_all(files.directory)?;
+        let mut path = files.directory.join(files.stem);
+        // A command may go by it.
+        path.set_extension(self.file.extension().unwrap_or("list".as_ref()));
+        let mut text = Vec::new();
+        for i in self.enabled(choice) {
+            text.extend_from_slice(&self.bytes[self.lines[i].clone()]);
+        }
+        fs_err::write(&path, text)?;
+        Ok(path)
+    }
+}
+
+impl Axis for List {
+    fn name(&self) -> &'static str {
+        "list"
+    }
+
+    fn subject(&self) -> Option<String> {
+        Some(format!("{} of {}", plural(self.lines.len(), "line"), self.name()))
+    }
+
+    fn order(&self) -> Order {
+        Order::Given
+    }
+
+    fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        let words = if self.as_args {
+            Words::Arguments(self.enabled(choice).map(|i| argument(self.text(i))).collect())
+        } else {
+            Words::Text(self.write(choice, files)?.display().to_string())
+        };
+        Ok(Application { words: Some(words), ..Application::default() })
+    }
+
+    fn is_reported_by_target(&self) -> bool {
+        false
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        reports.add_known((0..self.lines.len()).map(id).filter(|&id| choice.selects(id)));
+        Ok(())
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn change(&self, id: ChangeId, _: &[String], _: &Path) -> Change {
+        let i = usize::try_from(id.0).unwrap_or(usize::MAX);
+        let text = if i < self.lines.len() { self.text(i) } else { &[] };
+        let name: String = String::from_utf8_lossy(text).trim_end().chars().take(SHOWN).collect();
+        Change {
+            file: Some(self.name()),
+            line: u32::try_from(i + 1).ok(),
+            ..Change::new(id, ChangeKind::Item, name.clone(), &[name])
+        }
+    }
+
+    fn placeholder(&self) -> Option<Placeholder> {
+        Some(Placeholder {
+            word: "LIST",
+            is_required: !self.as_args,
+            usage: "the word LIST must stand in the value of a variable or in an argument, where the command expects the \
+                    file with the chosen lines; for example: cargo bisect-opt list --items FILE ./check LIST",
+        })
+    }
+}
+
+/// Returns the change that a line is.
+fn id(i: usize) -> ChangeId {
+    ChangeId(i as u64)
+}
+
+#[cfg(unix)]
+fn argument(text: &[u8]) -> OsString {
+    use std::os::unix::ffi::OsStrExt;
+    std::ffi::OsStr::from_bytes(text).to_owned()
+}
+
+#[cfg(not(unix))]
+fn argument(text: &[u8]) -> OsString {
+    String::from_utf8_lossy(text).into_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect_core::search::{Prefix, Selection};
+
+    use super::*;
+
+    fn list(text: &[u8], as_args: bool) -> Result<List, AxisError> {
+        List::new("items.txt".into(), text.to_vec(), as_args)
+    }
+
+    /// The first lines of a list.
+    fn first(count: u64) -> Choice {
+        Choice::of(&Selection { prefix: Prefix::Below(count), ..Selection::all(Order::Given) })
+    }
+
+    #[test]
+    fn lines_are_kept_byte_for_byte() {
+        let dir = tempfile::tempdir().unwrap();
+        let files = Files { directory: dir.path(), stem: "x", report_file: None };
+        for (text, count, expected) in [
+            (&b"a\nb\n"[..], 1, &b"a\n"[..]),
+            (b"a\nb", 2, b"a\nb"),
+            (b"a\na\n\n\xff\r\nb\n", 4, b"a\na\n\n\xff\r\n"),
+            (b"\n\n", 1, b"\n"),
+        ] {
+            let list = list(text, false).unwrap();
+            let Some(Words::Text(path)) = list.apply(&first(count), &files).unwrap().words else { panic!("a file") };
+            assert_eq!(path, dir.path().join("x.txt").display().to_string());
+            assert_eq!(fs_err::read(path).unwrap(), expected);
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn each_line_is_one_argument() {
+        use std::os::unix::ffi::OsStringExt;
+        let files = Files { directory: Path::new("/nowhere"), stem: "x", report_file: None };
+        let list = list(b"a b\n\n$c\xff\nd", true).unwrap();
+        let Some(Words::Arguments(words)) = list.apply(&first(4), &files).unwrap().words else { panic!("arguments") };
+        let words: Vec<_> = words.into_iter().map(OsString::into_vec).collect();
+        assert_eq!(words, [&b"a b"[..], b"", b"$c\xff", b"d"]);
+    }
+
+    #[test]
+    fn what_cannot_be_searched_is_refused() {
+        assert!(matches!(list(b"", false), Err(AxisError::Nothing(_))));
+        assert!(list(b"a\0\n", false).is_ok());
+        let Err(AxisError::Usage(error)) = list(b"b\na\0\n", true) else { panic!("it cannot be an argument") };
+        assert!(error.starts_with("line 2 of `items.txt`"), "{error}");
+    }
+
+    #[test]
+    fn what_is_selected_is_reported_and_described() {
+        let list = list(b"one\ntwo\nthree\n", false).unwrap();
+        let mut reports = Reports::new(false);
+        let built = AfterBuild { artifacts: None, log: Path::new("") };
+        let off = Choice::of(&Selection { inverted: true, ..Selection::all(Order::Given) });
+        list.collect(&off, &built, &mut reports).unwrap();
+        assert_eq!(reports.len(), 3, "what is disabled is selected");
+        let change = list.change(ChangeId(1), &[], Path::new(""));
+        assert_eq!((change.name.as_str(), change.line), ("two", Some(2)));
+    }
+}

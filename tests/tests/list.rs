@@ -1,0 +1,146 @@
+//! `cargo bisect-opt list`: lines of a file as changes, with commands that know nothing of us.
+#![cfg(unix)]
+
+use bisect_tests::harness::{Finished, Scratch, driver, run, scrubbed};
+
+/// A command that fails if the file has all lines of one of these sets.
+fn fails_with(sets: &[&[&str]]) -> String {
+    let has = |line: &&str| format!("grep -qx {line} \"$1\"");
+    let set = |set: &&[&str]| format!("{{ {}; }}", set.iter().map(has).collect::<Vec<_>>().join(" && "));
+    format!("! {{ {}; }}", sets.iter().map(set).collect::<Vec<_>>().join(" || "))
+}
+
+fn search(scratch: &Scratch, options: &[&str], script: &str) -> Finished {
+    let mut command = scratch.driver(["list", "--json", "--items", "items.txt"]);
+    command.args(options).args(["sh", "-c", script, "sh", "LIST"]);
+    run(&mut command)
+}
+
+fn names(finished: &Finished) -> Vec<Vec<String>> {
+    let name = |change: &serde_json::Value| change["name"].as_str().unwrap().to_owned();
+    let set = |found: serde_json::Value| found["changes"].as_array().unwrap().iter().map(name).collect();
+    finished.events_of("found").into_iter().map(set).collect()
+}
+
+fn numbers(count: usize) -> String {
+    (1..=count).flat_map(|n| [n.to_string(), "\n".to_owned()]).collect()
+}
+
+fn trials(finished: &Finished) -> u64 {
+    finished.events_of("end")[0]["trials"].as_u64().unwrap()
+}
+
+#[test]
+fn one_of_ten_thousand_lines() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", &numbers(10_000));
+    let finished = search(&scratch, &[], &fails_with(&[&["4321"]])).expect_status(0);
+    assert_eq!(names(&finished), [["4321"]]);
+    let start = &finished.events_of("start")[0];
+    assert_eq!(start["axis"], "list");
+    let change = &finished.events_of("found")[0]["changes"][0];
+    assert_eq!(
+        (&change["kind"], &change["file"], &change["line"]),
+        (&"item".into(), &"items.txt".into(), &4321.into())
+    );
+    // The engine's bound: log2 N + 1, and 4.
+    assert!(trials(&finished) <= 18, "{finished}");
+    let first = &finished.events_of("trial")[..2];
+    assert_eq!((&first[0]["pattern"], &first[1]["pattern"]), (&"1-".into(), &"!1-".into()));
+}
+
+#[test]
+fn a_pair_and_a_line_of_ten_thousand() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", &numbers(10_000));
+    let finished = search(&scratch, &[], &fails_with(&[&["37", "9000"], &["512"]])).expect_status(0);
+    let mut found = names(&finished);
+    for set in &mut found {
+        set.sort();
+    }
+    found.sort();
+    assert_eq!(found, [vec!["37", "9000"], vec!["512"]]);
+    assert!(trials(&finished) <= 3 * 15 + 2 * 4, "{finished}");
+    let same = search(&scratch, &["-j", "4"], &fails_with(&[&["37", "9000"], &["512"]])).expect_status(0);
+    assert_eq!(names(&same).concat().len(), 3, "{same}");
+}
+
+#[test]
+fn what_reproduces_it_can_be_pasted() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", "a b\nc\n\nc\nlast");
+    let script = fails_with(&[&["c", "last"]]);
+    let finished = search(&scratch, &[], &script).expect_status(0);
+    assert_eq!(names(&finished).concat().len(), 2, "one of the equal lines is enough: {finished}");
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let again = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &line]));
+    let _ = again.expect_status(1);
+}
+
+#[test]
+fn lines_become_arguments() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", "a b\n\n$HOME\n*\nc\n");
+    let script = r#"for word; do if [ "$word" = '$HOME' ]; then exit 1; fi; done"#;
+    let mut command = scratch.driver(["list", "--json", "--items", "items.txt", "--as-args", "--"]);
+    let finished = run(command.args(["sh", "-c", script, "sh", "LIST", "end"])).expect_status(0);
+    assert_eq!(names(&finished), [["$HOME"]]);
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    assert!(line.ends_with(" sh '$HOME' end"), "{line}");
+}
+
+#[test]
+fn a_command_line_that_is_too_long_is_said() {
+    let scratch = Scratch::new();
+    // More than any system takes: a word may have 128 KiB on Linux, and all words together 1 MiB elsewhere.
+    scratch.write("items.txt", &"x".repeat(3 << 20));
+    let mut command = scratch.driver(["list", "--items", "items.txt", "--as-args", "--"]);
+    run(command.arg("true")).expect_status(3).expect_message(&["Argument list too long", "bytes", "in a file"]);
+}
+
+#[test]
+fn standard_input_is_read() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", "1\n2\n3");
+    let mut command = scrubbed("sh".as_ref(), scratch.dir());
+    let line = r#"exec "$0" list --json --items - sh -c "$1" sh LIST < items.txt"#;
+    command.args(["-c", line]).arg(driver()).arg(fails_with(&[&["3"]]));
+    let finished = run(&mut command).expect_status(0);
+    assert_eq!(names(&finished), [["3"]]);
+}
+
+#[test]
+fn flaky_commands_are_searched_too() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", &numbers(64));
+    // It fails in about half of the runs that have the line.
+    let script = r#"if grep -qx 40 "$1" && [ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ]; then exit 1; fi"#;
+    let finished = search(&scratch, &["--confidence", "0.99", "--seed", "1"], script).expect_status(0);
+    assert_eq!(names(&finished), [["40"]]);
+}
+
+#[test]
+fn a_hundred_megabytes_are_searched() {
+    let scratch = Scratch::new();
+    let line = "x".repeat(1 << 20);
+    let text: String = (0..100).map(|n| if n == 70 { "here\n".to_owned() } else { format!("{line}\n") }).collect();
+    scratch.write("items.txt", &text);
+    let finished = search(&scratch, &[], &fails_with(&[&["here"]])).expect_status(0);
+    assert_eq!(names(&finished), [["here"]]);
+}
+
+#[test]
+fn what_cannot_be_searched_is_said() {
+    let scratch = Scratch::new();
+    scratch.write("items.txt", "");
+    scratch.write("one.txt", "1\n");
+    for (words, status, facts) in [
+        (&["list", "--items", "items.txt", "true", "LIST"][..], 1, &["`items.txt` has no lines"][..]),
+        (&["list", "--items", "none.txt", "true", "LIST"], 2, &["--items", "none.txt"]),
+        (&["list", "true", "LIST"], 2, &["--items <FILE>"]),
+        (&["list", "--items", "one.txt", "true"], 2, &["the word LIST must stand", "--items FILE ./check LIST"]),
+        (&["list", "--items", "one.txt", "true", "LIST"], 1, &["passes with every change"]),
+    ] {
+        run(&mut scratch.driver(words.iter().copied())).expect_status(status).expect_message(facts);
+    }
+}
