@@ -81,7 +81,7 @@ impl Row {
         let mut command = fixture.driver(case.arguments());
         command.args(["--json", "--out"]).arg(scratch.dir().join("out"));
         if let Some(RustcDriver { driver, .. }) = driver {
-            command.arg("--driver").arg(counting.compiler(driver));
+            command.arg("--bisect-rustc").arg(counting.compiler(driver));
         }
         counting.set(&mut command);
         let (finished, duration) = build_in(&mut command, "searched");

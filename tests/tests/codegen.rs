@@ -34,7 +34,7 @@ fn search_all(driver: Option<&RustcDriver>) {
             .arg(scratch.dir().join("out"));
         if let Some(RustcDriver { driver, rustc }) = driver {
             // Passes are searched on the other toolchain.
-            command.env("RUSTC", rustc).args(["--level", "functions", "--driver"]).arg(driver);
+            command.env("RUSTC", rustc).args(["--level", "functions", "--bisect-rustc"]).arg(driver);
         }
         let finished = run(&mut command);
         let answer = check(case, &finished, driver).and_then(|answer| {

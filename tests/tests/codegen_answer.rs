@@ -22,7 +22,7 @@ fn search(fixture: &Fixture, scratch: &Scratch, driver: Option<&RustcDriver>, wo
     command.env("CARGO_TARGET_DIR", target_dir(name)).args(words);
     command.arg("--out").arg(scratch.dir().join("out"));
     if let Some(RustcDriver { driver, rustc }) = driver {
-        command.env("RUSTC", rustc).arg("--driver").arg(driver);
+        command.env("RUSTC", rustc).arg("--bisect-rustc").arg(driver);
     }
     run(&mut command).expect_status(0)
 }

@@ -29,7 +29,7 @@ fn target_dir() -> PathBuf {
 fn search(fixture: &Fixture, compiler: &RustcDriver, counting: &Counting, arguments: &[String]) -> Command {
     let mut command = fixture.driver(arguments);
     command.env("CARGO_TARGET_DIR", target_dir()).env("RUSTC", &compiler.rustc).arg("--json");
-    command.arg("--driver").arg(counting.compiler(&compiler.driver));
+    command.arg("--bisect-rustc").arg(counting.compiler(&compiler.driver));
     // What the driver does not compile is compiled by the user's own wrapper.
     counting.set(&mut command);
     command

@@ -21,7 +21,7 @@ fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
 /// The same with `bisect-rustc`.
 fn search_with(driver: &RustcDriver, fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = search(fixture, scratch, arguments);
-    command.env("RUSTC", &driver.rustc).arg("--driver").arg(&driver.driver);
+    command.env("RUSTC", &driver.rustc).arg("--bisect-rustc").arg(&driver.driver);
     command
 }
 
@@ -47,8 +47,8 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
         (&["test", "--edition=2024", "--toggle=x"], &["--edition", "--toggle"]),
         (&["build", "--edition=2024", "--rustflags=-Zx=PATTERN"], &["--edition", "--rustflags"]),
         (&["test", "--edition=2024", "--edition=2021"], &["--edition"]),
-        (&["test", "--edition=2024", "--driver=no/such/file"], &["no/such/file", "bisect-rustc"]),
-        (&["test", "--edition=2024", "--driver=/bin/true"], &["/bin/true", "bisect-rustc"]),
+        (&["test", "--edition=2024", "--bisect-rustc=no/such/file"], &["no/such/file", "bisect-rustc"]),
+        (&["test", "--edition=2024", "--bisect-rustc=/bin/true"], &["/bin/true", "bisect-rustc"]),
         // What is of that edition already, also where there is no compiler for it.
         (&["test", "--edition=2024", "-p", "returns"], &["nothing", "edition 2021", "returns is of 2024"]),
         (&["check", "--edition=2021", "-ploans"], &["nothing", "edition 2024", "loans is of 2021"]),

@@ -164,14 +164,14 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
         quiet: command.show.quiet,
     };
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
-    let driver = command.driver.as_deref();
+    let bisect_rustc = command.bisect_rustc.as_deref();
     if let Some(edition) = command.edition.edition {
-        let mut editions = Editions::prepare(options, edition, driver)?;
+        let mut editions = Editions::prepare(options, edition, bisect_rustc)?;
         let root = editions.root().to_owned();
         return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
     }
     if command.codegen.codegen {
-        let drill = Drill::prepare(options, &command.codegen, driver)?;
+        let drill = Drill::prepare(options, &command.codegen, bisect_rustc)?;
         let root = drill.project.root();
         return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
     }

@@ -117,8 +117,9 @@ pub(crate) struct CargoCommand {
     pub(crate) edition: EditionArgs,
     /// The bisect-rustc that compiles what --codegen and --edition search [default: that of `BISECT_RUSTC`, or the one beside
     /// this executable]
-    #[arg(long, value_name = "PATH", requires = "compiled")]
-    pub(crate) driver: Option<PathBuf>,
+    // Earlier versions called it `--driver`.
+    #[arg(long, alias = "driver", value_name = "PATH", requires = "compiled")]
+    pub(crate) bisect_rustc: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) search: SearchArgs,
     #[command(flatten)]
@@ -500,7 +501,11 @@ fn value_follows(command: &clap::Command, word: &str) -> Option<Follows> {
         if name == "help" {
             return Some(Follows::No);
         }
-        let arg = command.get_arguments().find(|arg| arg.get_long() == Some(name))?;
+        let is_called = |arg: &&clap::Arg| {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long() == Some(name) || aliases.contains(&name)
+        };
+        let arg = command.get_arguments().find(is_called)?;
         return Some(if value.is_some() { Follows::No } else { follows(arg) });
     }
     let mut letters = word.strip_prefix('-')?.chars();

@@ -188,3 +188,16 @@ fn help_reads_as_sentences_without_a_period() {
         }
     }
 }
+
+#[test]
+fn bisect_rustc_has_its_old_name_too() {
+    for option in ["--bisect-rustc", "--driver"] {
+        for line in [format!("{option} path"), format!("{option}=path")] {
+            let words = format!("cargo-bisect-opt test --codegen {line} -p x");
+            let cli = parse(words.split_whitespace().map(Into::into)).unwrap();
+            let Command::Test(args) = cli.command else { panic!("{line}") };
+            assert_eq!(args.cargo.bisect_rustc.as_deref(), Some("path".as_ref()), "{line}");
+            assert_eq!(args.cargo.words.cargo, ["-p", "x"], "{line}");
+        }
+    }
+}
