@@ -2,8 +2,8 @@
 
 use alloc::{
     borrow::ToOwned,
-    collections::btree_map::{BTreeMap, Entry},
     string::String,
+    vec::{self, Vec},
 };
 use core::{error, fmt, str};
 
@@ -36,7 +36,38 @@ pub enum Config {
     /// The same for every name.
     All(Setting),
     /// By name; what is not named is at its default.
-    Named(BTreeMap<String, Setting>),
+    Named(NamedSettings),
+}
+
+/// Settings by name, at most one for each name.
+///
+/// A sorted vector, because a map would be most of what the protocol adds to the size of a program.
+#[derive(Clone, Debug, Default)]
+pub struct NamedSettings(Vec<(String, Setting)>);
+
+impl NamedSettings {
+    fn position(&self, name: &str) -> Result<usize, usize> {
+        self.0.binary_search_by(|(other, _)| other.as_str().cmp(name))
+    }
+
+    /// Adds a setting. Returns false if the name has one already.
+    fn insert(&mut self, name: &str, setting: Setting) -> bool {
+        let position = self.position(name);
+        if let Err(at) = position {
+            self.0.insert(at, (name.to_owned(), setting));
+        }
+        position.is_err()
+    }
+}
+
+impl IntoIterator for NamedSettings {
+    type Item = (String, Setting);
+    type IntoIter = vec::IntoIter<Self::Item>;
+
+    /// By name.
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
+    }
 }
 
 impl Config {
@@ -50,14 +81,13 @@ impl Config {
         if !text.contains('=') {
             return Ok(Self::All(pattern(text, 0)?));
         }
-        let mut named = BTreeMap::new();
+        let mut named = NamedSettings::default();
         let mut offset = 0;
         for item in text.split(';') {
             let (name, setting) = named_setting(item, offset)?;
-            match named.entry(name.to_owned()) {
-                Entry::Occupied(_) => return Err(ConfigError { offset, kind: ConfigErrorKind::NamedTwice }),
-                Entry::Vacant(entry) => entry.insert(setting),
-            };
+            if !named.insert(name, setting) {
+                return Err(ConfigError { offset, kind: ConfigErrorKind::NamedTwice });
+            }
             offset += item.len() + 1;
         }
         Ok(Self::Named(named))
@@ -73,7 +103,7 @@ impl Config {
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         let (all, named) = match self {
             Self::All(setting) => (Some(setting), None),
-            Self::Named(named) => (None, Some(named.values())),
+            Self::Named(named) => (None, Some(named.0.iter().map(|(_, setting)| setting))),
         };
         all.into_iter().chain(named.into_iter().flatten())
     }
@@ -82,7 +112,7 @@ impl Config {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let named = match self {
             Self::All(_) => None,
-            Self::Named(named) => Some(named.keys().map(String::as_str)),
+            Self::Named(named) => Some(named.0.iter().map(|(name, _)| name.as_str())),
         };
         named.into_iter().flatten()
     }
@@ -92,7 +122,7 @@ impl Config {
     pub fn named(&self, name: &str) -> Option<&Setting> {
         match self {
             Self::All(_) => None,
-            Self::Named(named) => named.get(name),
+            Self::Named(named) => named.position(name).ok().map(|at| &named.0[at].1),
         }
     }
 

@@ -6,7 +6,7 @@ pub mod marker;
 mod matcher;
 mod pattern;
 
-pub use config::{Config, ConfigError, ConfigErrorKind, Setting};
+pub use config::{Config, ConfigError, ConfigErrorKind, NamedSettings, Setting};
 pub use id::{ChangeId, Field, IdHasher};
 pub use matcher::Matcher;
 pub use pattern::{ParseError, ParseErrorKind, Pattern, Suffix, Term};
