@@ -6,7 +6,7 @@ pub(crate) use self::elf::was_loaded_with_the_program;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod elf {
-    use std::{collections::BTreeMap, ffi::CStr, ops::ControlFlow};
+    use std::{ffi::CStr, ops::ControlFlow};
 
     use crate::loaded::{self, Module};
 
@@ -14,7 +14,7 @@ mod elf {
     pub(crate) fn was_loaded_with_the_program() -> bool {
         let here = was_loaded_with_the_program as fn() -> bool as usize as u64;
         let mut is_in_main = false;
-        let (mut needed, mut own) = (BTreeMap::new(), Vec::new());
+        let (mut needed, mut own) = (Vec::new(), Vec::new());
         let mut first = Vec::new();
         loaded::for_each(|module| {
             let (name, is_own) = (file_name(module.path).to_vec(), module.has_code_at(here));
@@ -22,7 +22,7 @@ mod elf {
                 is_in_main = is_own;
                 first = needed_by(module);
             } else {
-                needed.insert(name.clone(), needed_by(module));
+                needed.push((name.clone(), needed_by(module)));
             }
             if is_own {
                 own = name;
@@ -33,12 +33,14 @@ mod elf {
     }
 
     /// Whether one of these libraries, or one that they need, has this name.
-    fn is_reached(name: &[u8], mut from: Vec<Vec<u8>>, needed: &mut BTreeMap<Vec<u8>, Vec<Vec<u8>>>) -> bool {
+    fn is_reached(name: &[u8], mut from: Vec<Vec<u8>>, needed: &mut Vec<(Vec<u8>, Vec<Vec<u8>>)>) -> bool {
         while let Some(next) = from.pop() {
             if next == name {
                 return true;
             }
-            from.extend(needed.remove(&next).unwrap_or_default());
+            if let Some(at) = needed.iter().position(|(library, _)| *library == next) {
+                from.extend(needed.swap_remove(at).1);
+            }
         }
         false
     }
@@ -77,7 +79,7 @@ mod elf {
             let names = |names: &[&str]| names.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>();
             let needed = || {
                 let of = |name: &str, needs: &[&str]| (name.as_bytes().to_vec(), names(needs));
-                BTreeMap::from([of("a", &["b", "c"]), of("b", &["a"]), of("c", &["d"]), of("plugin", &["a"])])
+                vec![of("a", &["b", "c"]), of("b", &["a"]), of("c", &["d"]), of("plugin", &["a"])]
             };
             for (name, expected) in [("a", true), ("d", true), ("plugin", false)] {
                 assert_eq!(is_reached(name.as_bytes(), names(&["a"]), &mut needed()), expected, "{name}");

@@ -3,10 +3,7 @@
 //! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own; where that begins and
 //! ends is told by the linker, in the manner of each object format. A shared library has its own such section.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use crate::toggle::{Default, Key, Toggle};
 
@@ -25,10 +22,10 @@ pub(crate) fn for_each(mut f: impl FnMut(&'static Toggle)) {
 
 /// Prints the list that `BISECT_TOGGLES=1` asks for.
 pub(crate) fn print() -> io::Result<()> {
-    let mut lines = BTreeSet::new();
-    for_each(|toggle| {
-        lines.insert(line(toggle));
-    });
+    let mut lines = Vec::new();
+    for_each(|toggle| lines.push(line(toggle)));
+    lines.sort_unstable();
+    lines.dedup();
     let mut out = io::stdout().lock();
     for line in lines {
         writeln!(out, "{line}")?;

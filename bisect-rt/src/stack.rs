@@ -36,6 +36,7 @@ mod modules;
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod roomy;
 mod symbolize;
+mod symbols;
 mod trim;
 mod unwinder;
 

@@ -16,16 +16,21 @@ const UNWINDER: &str = "BISECT_UNWINDER";
 /// The exit status of a program that was asked for what has no meaning, or what it cannot do.
 const REFUSED: i32 = 2;
 
-// `early`, so that the toggles in other constructors are asked for like those in `main`.
-ctor::declarative::ctor! {
-    /// Configures the process.
-    #[ctor(unsafe, anonymous, priority = early)]
-    fn start() {
-        if has_raised_privileges() {
-            forget_variables();
-        } else {
-            configure();
-        }
+/// Has the loader call `start` before `main`, and before other constructors, so that the toggles in those are asked for
+/// as well: by a number on ELF systems (the first that the C library leaves to programs), by the alphabet on Windows.
+/// Apple's linker has no order.
+#[used]
+#[cfg_attr(not(any(windows, target_vendor = "apple")), unsafe(link_section = ".init_array.101"))]
+#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func,mod_init_funcs"))]
+#[cfg_attr(windows, unsafe(link_section = ".CRT$XCT"))]
+static CONSTRUCTOR: extern "C" fn() = start;
+
+/// Configures the process.
+extern "C" fn start() {
+    if has_raised_privileges() {
+        forget_variables();
+    } else {
+        configure();
     }
 }
 

@@ -2,18 +2,14 @@
 //!
 //! The driver knows what it asks for, and programs that it starts need not have all of it: they say nothing.
 
-use std::collections::BTreeSet;
-
 use bisect_core::{ChangeId, Config, Matcher, Setting};
 
 use crate::{config, registry, report, stderr};
 
 /// Says which names are no toggle's.
 pub(crate) fn say_unknown_names(config: &Config) {
-    let mut toggles = BTreeSet::new();
-    registry::for_each(|toggle| {
-        toggles.insert(toggle.name);
-    });
+    let mut toggles = Vec::new();
+    registry::for_each(|toggle| toggles.push(toggle.name));
     for name in config.names().filter(|name| !toggles.contains(name)) {
         let similar = toggles.iter().map(|toggle| (distance(name, toggle), toggle)).min();
         match similar.filter(|(distance, _)| *distance <= name.len().div_ceil(3)) {

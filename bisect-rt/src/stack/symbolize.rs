@@ -1,17 +1,12 @@
 //! Stacks for people: functions, files and lines.
 
-use std::{ffi::c_void, path::Path};
-
-use super::{modules, modules::Frame, trim};
+use super::{
+    modules,
+    modules::Frame,
+    symbols::{Captured, Function},
+    trim,
+};
 use crate::{decision::Nesting, report::Text, toggle::Place};
-
-/// A function on a stack; a frame has several where calls were inlined.
-#[derive(Debug)]
-pub(super) struct Function {
-    pub(super) name: String,
-    /// `file:line:column`, as far as it is known.
-    pub(super) place: Option<String>,
-}
 
 /// Adds a line for each function of a stack, innermost first.
 ///
@@ -19,14 +14,20 @@ pub(super) struct Function {
 /// compiler was given it: what comes before that in the full path is the folder in which the compiler ran, and is cut
 /// off from the other files too.
 pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], frames: &[Frame], text: &mut Text) {
-    let frames = || addresses.iter().zip(frames).map(|(&address, frame)| (address, frame.offset));
-    let mut functions = Vec::new();
-    // Debug information is read into a cache that a nested call would find half-changed.
+    let mut known = Vec::new();
+    // The standard library holds a lock while it reads debug information: a nested call would wait for itself.
     if !nesting.is_inner() {
-        with_room(|| functions = frames().flat_map(|(address, offset)| resolve(address, offset)).collect());
+        let captured = Captured::new();
+        with_room(|| known = captured.functions(addresses));
     }
-    if functions.is_empty() {
-        functions = frames().map(|(address, offset)| unknown(address, offset)).collect();
+    known.resize(frames.len(), Vec::new());
+    let mut functions = Vec::new();
+    for ((&address, frame), known) in addresses.iter().zip(frames).zip(known) {
+        if known.is_empty() {
+            functions.push(unknown(address, frame.offset));
+        } else {
+            functions.extend(known);
+        }
     }
     let functions = trim::trim(&functions);
     let folder = functions.iter().find_map(|function| folder(function.place.as_deref()?, toggle.file));
@@ -50,36 +51,10 @@ fn with_room(work: impl FnOnce()) {
     work();
 }
 
-/// The functions of a frame, the innermost inlined one first.
-fn resolve(address: u64, offset: u64) -> Vec<Function> {
-    let mut functions = Vec::new();
-    let pointer = std::ptr::without_provenance_mut::<c_void>(usize::try_from(address).expect("it was an address"));
-    // The address is that behind the call, which may belong to another line; `resolve` steps back by itself.
-    backtrace::resolve(pointer, |symbol| {
-        // `#` leaves the hash away.
-        let Some(name) = symbol.name().map(|name| format!("{name:#}")) else { return };
-        functions
-            .push(Function { name, place: symbol.filename().map(|file| place(file, symbol.lineno(), symbol.colno())) });
-    });
-    if functions.is_empty() {
-        functions.push(unknown(address, offset));
-    }
-    functions
-}
-
 /// What can be said without debug information.
 fn unknown(address: u64, offset: u64) -> Function {
     let module = modules::file_name(address).unwrap_or_else(|| "an unknown module".into());
     Function { name: format!("{offset:#x} in {module}"), place: None }
-}
-
-fn place(file: &Path, line: Option<u32>, column: Option<u32>) -> String {
-    let mut place = file.display().to_string();
-    for number in [line, column].into_iter().map_while(|number| number) {
-        place.push(':');
-        place.push_str(&number.to_string());
-    }
-    place
 }
 
 /// What stands before `file` in a place whose full path ends in it.
@@ -114,12 +89,5 @@ mod tests {
         assert_eq!(folder("/home/me/app/src/lib.rs.in:3:1", "src/lib.rs"), None);
         assert_eq!(folder("/home/me/app/src/lib.rs:3:1", "/home/me/app/src/lib.rs"), None);
         assert_eq!(folder("src/lib.rs:3:1", "src/lib.rs"), None);
-    }
-
-    #[test]
-    fn places_have_what_is_known() {
-        assert_eq!(place(Path::new("a.rs"), Some(3), Some(5)), "a.rs:3:5");
-        assert_eq!(place(Path::new("a.rs"), Some(3), None), "a.rs:3");
-        assert_eq!(place(Path::new("a.rs"), None, Some(5)), "a.rs");
     }
 }

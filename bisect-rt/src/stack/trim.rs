@@ -1,6 +1,6 @@
 //! The part of a stack that belongs to the program: without what is below `main`, a thread's function or a test.
 
-use super::symbolize::Function;
+use super::symbols::Function;
 
 /// Cuts off our own functions at the inner end and the runtime's at the outer one. What would be all stays.
 pub(super) fn trim(functions: &[Function]) -> &[Function] {
