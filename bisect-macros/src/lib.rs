@@ -91,8 +91,9 @@ use proc_macro::{Span, TokenStream};
 /// # Options
 /// - `off = path`: the old behaviour, as above.
 /// - `by = "stack"` (the default), `"caller"` or `"site"`: what tells one decision from another, and so what the answer
-///   names. A stack is the most exact, and needs the feature `stacks` of `bisect-rt`, which is on by default; a caller is the place that called this function (which becomes
-///   `#[track_caller]`), costs no unwinding and works on every platform; a site is the function itself.
+///   names. A stack is the most exact, and needs the feature `stacks` of `bisect-rt`, which is on by default: without it, a
+///   toggle by stack is a compile error. A caller is the place that called this function (which becomes `#[track_caller]`),
+///   costs no unwinding and works on every platform. A site is the function itself.
 /// - `depth = N`: how many frames of the stack count, 1 to 128; 16 if not given.
 /// - `crate = path`: the path of `bisect-rt`.
 ///

@@ -99,16 +99,27 @@
 //!
 //! A report is a line with a marker, `[bisect-match 0x…]`. If the pattern begins with `v`, it is for people: the place
 //! and name of the change, and of a stack a line for each function. Where debug information has line tables only,
-//! functions are named without their path; `debug = "limited"` has the names.
+//! functions are named without their path; `debug = "limited"` has the names. Functions are named by the standard library,
+//! which follows unwind tables: beyond code that has none, a frame is an offset in its module.
 //!
 //! # Features
-//! `stacks`, which is on by default, is what decisions by call stack need: an unwinder and a reader of debug information. A
-//! library that has none depends on half as many crates with `default-features = false`; there a toggle by call stack is a
-//! compile error, unless another crate of the program enables the feature. With `--cfg bisect_off` this crate depends on
-//! its macros alone and needs no standard library.
+//! `stacks`, which is on by default, is the code for decisions by call stack. With `default-features = false`, changes are
+//! sites and callers, and toggles add a third less to a program.
+//!
+//! - A toggle with `by = "stack"`, and one of [`macro@bisect_toggle`] without `by`, is then a compile error that says what to
+//!   write. It does not become a toggle by caller in silence: its changes would be others, with other IDs.
+//! - Cargo unites features: if another crate of the program enables `stacks`, such a toggle compiles. A library that does
+//!   without the feature should therefore be built by itself in its own tests, as `cargo test -p` does.
+//!
+//! Eight packages are compiled for a program with a toggle, with and without the feature: this one, the protocol
+//! (`bisect-core`), `libc`, and the macros with `syn`, `quote`, `proc-macro2` and `unicode-ident`. With `--cfg bisect_off` these
+//! are this one and the macros, and it needs no standard library.
 //!
 //! # What is not supported
 //! - A limit on the size of files (`ulimit -f`) that the program sets itself while it runs: a report beyond it is a signal.
+//! - Toggles in constructors, which run before `main`, on Apple's systems: they may keep their defaults.
+//! - A toggle by stack in an allocator, and a pattern that begins with `v`: such a program waits for itself if it allocates
+//!   while the standard library prints a backtrace, which has the lock that text for people needs.
 //! - Targets without 64-bit atomics, but for `--cfg bisect_off`.
 //! - Text for people on stacks of less than 128 KiB elsewhere than on `x86_64` and `aarch64` under Unix: it is made on the
 //!   deciding thread there.

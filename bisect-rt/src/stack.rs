@@ -10,8 +10,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
 
-use bisect_core::ChangeId;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use bisect_core::{ChangeId, protocol::xxh3};
 
 use self::modules::Frame;
 use crate::{
@@ -150,5 +149,5 @@ fn key_of(toggle: &Toggle, value: Option<u64>, addresses: &[u64]) -> u64 {
 /// Of all frames at once: to feed a hasher with one after the other takes longer than everything else here.
 fn id(toggle: &Toggle, value: Option<u64>, frames: &[Frame]) -> ChangeId {
     let seed = Fingerprint::new(toggle.name_hash, value).key();
-    ChangeId(xxh3_64_with_seed(Frame::bytes(frames), seed))
+    ChangeId(xxh3::hash(Frame::bytes(frames), seed))
 }

@@ -2,14 +2,14 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use xxhash_rust::xxh3::xxh3_64;
+use bisect_core::protocol::xxh3;
 
 use super::*;
 
 const DONE: u64 = 2;
 
 fn key(n: usize) -> u64 {
-    xxh3_64(&n.to_le_bytes())
+    xxh3::hash(&n.to_le_bytes(), 0)
 }
 
 #[test]

@@ -9,8 +9,7 @@ use std::{
     },
 };
 
-use bisect_core::{ChangeId, Field, IdHasher};
-use xxhash_rust::const_xxh3::xxh3_64;
+use bisect_core::{ChangeId, Field, IdHasher, protocol::xxh3};
 
 use crate::{
     config::{self, Setting},
@@ -141,7 +140,7 @@ impl Toggle {
     /// A toggle that nobody has asked yet.
     #[must_use]
     pub const fn new(name: &'static str, place: Place, key: Key, default: Default) -> Self {
-        Self { name, name_hash: xxh3_64(name.as_bytes()), place, key, default, state: AtomicU8::new(NEW) }
+        Self { name, name_hash: xxh3::hash(name.as_bytes(), 0), place, key, default, state: AtomicU8::new(NEW) }
     }
 
     /// Whether this site is on; `None` if nobody bisects it.

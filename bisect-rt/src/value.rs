@@ -2,7 +2,7 @@
 
 use std::hash::{Hash, Hasher};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use bisect_core::protocol::xxh3;
 
 /// The hash of a value, the same in every run of a program if the value's `Hash` is.
 #[inline]
@@ -19,7 +19,7 @@ struct ValueHasher(u64);
 impl Hasher for ValueHasher {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = xxh3_64_with_seed(bytes, self.0);
+        self.0 = xxh3::hash(bytes, self.0);
     }
 
     #[inline]

@@ -6,7 +6,7 @@
 
 use core::fmt;
 
-use xxhash_rust::{const_xxh3, xxh3::Xxh3Default};
+use super::xxh3;
 
 /// The name of a change: a 64-bit hash, opaque to everyone but its maker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,7 +32,7 @@ impl ChangeId {
             i += 1;
         }
         assert!(end == N, "N must be the encoded length of the fields");
-        Self(const_xxh3::xxh3_64(&bytes))
+        Self(xxh3::hash(&bytes, 0))
     }
 
     /// The ID of what `fields` describe: equal to [`of_const`](Self::of_const) of the same fields.
@@ -121,14 +121,14 @@ const fn copy(from: &[u8], to: &mut [u8], start: usize) -> usize {
 }
 
 /// Hashes fields one by one, where their number is not known in advance (a call stack).
-#[derive(Clone, Default)]
-pub struct IdHasher(Xxh3Default);
+#[derive(Clone)]
+pub struct IdHasher(xxh3::Hasher);
 
 impl IdHasher {
     /// A hasher that has seen no field.
     #[must_use]
     pub fn new() -> Self {
-        Self(Xxh3Default::new())
+        Self(xxh3::Hasher::new())
     }
 
     /// Adds one field.
@@ -149,7 +149,13 @@ impl IdHasher {
     /// The ID of the fields so far.
     #[must_use]
     pub fn finish(&self) -> ChangeId {
-        ChangeId(self.0.digest())
+        ChangeId(self.0.finish())
+    }
+}
+
+impl Default for IdHasher {
+    fn default() -> Self {
+        Self::new()
     }
 }
 

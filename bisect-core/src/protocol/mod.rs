@@ -5,6 +5,7 @@ mod id;
 pub mod marker;
 mod matcher;
 mod pattern;
+pub mod xxh3;
 
 pub use config::{Config, ConfigError, ConfigErrorKind, NamedSettings, Setting};
 pub use id::{ChangeId, Field, IdHasher};

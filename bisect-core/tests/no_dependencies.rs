@@ -1,0 +1,21 @@
+//! `bisect-core` is `no_std`, free of unsafe code, and depends on nothing.
+
+use std::{fs, path::Path};
+
+#[test]
+fn it_has_no_dependency() {
+    let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).unwrap();
+    for table in ["dependencies", "build-dependencies", "target."] {
+        assert!(!manifest.contains(&format!("[{table}")), "[{table}] brings something in");
+    }
+}
+
+#[test]
+fn it_is_no_std_and_forbids_unsafe_code() {
+    let root = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/lib.rs")).unwrap();
+    for attribute in ["#![no_std]", "#![forbid(unsafe_code)]"] {
+        assert!(root.lines().any(|line| line == attribute), "{attribute} is missing");
+    }
+    // `extern crate std` would bring it back in; tests may.
+    assert!(!root.contains("extern crate std"));
+}
