@@ -63,7 +63,7 @@
 //! - *Compiled out*: with `--cfg bisect_off` in `RUSTFLAGS` a toggle is its default, and optimized as that; the other
 //!   branch is still type-checked.
 //!
-//! Costs measured by `cargo bench -p bisect-rt` on one core of an AMD EPYC server (`std::backtrace` takes 4.7 µs there):
+//! Costs measured by `cargo bench -p bisect-tests --bench runtime` on one core of an AMD EPYC server (`std::backtrace` takes 4.7 µs there):
 //!
 //! | decision | inactive | active, met before |
 //! |---|---|---|
