@@ -147,50 +147,7 @@ compile_error!("bisect-rt needs 64-bit atomics; build with `--cfg bisect_off` fo
 #[path = "private0.rs"]
 pub mod __private0;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod build_time;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod config;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod decision;
-#[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
-mod errno;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod fingerprint;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod host;
-#[cfg(all(not(bisect_off), target_has_atomic = "64", any(target_os = "linux", target_os = "android")))]
-mod loaded;
+mod active;
 mod macros;
-#[cfg(all(
-    not(bisect_off),
-    target_has_atomic = "64",
-    feature = "stacks",
-    any(target_os = "linux", target_os = "android")
-))]
-mod mappings;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod mode;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod pages;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod registry;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod report;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod size_limit;
-#[cfg(all(not(bisect_off), target_has_atomic = "64", feature = "stacks"))]
-mod stack;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod start;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod stderr;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod table;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod toggle;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod unheard;
-#[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-mod value;
 
 pub use bisect_macros::{bisect_attr, bisect_build, bisect_point, bisect_toggle};

@@ -4,7 +4,7 @@
 pub use ::core;
 
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
-pub use crate::{
+pub use crate::active::{
     build_time::is_enabled,
     mode::use_bisect_build_in_a_constant,
     toggle::{Default, Key, Package, Place, Toggle},

@@ -4,7 +4,7 @@
 #![cfg(loom)]
 
 #[allow(dead_code, unreachable_pub, reason = "a part of the crate without the rest")]
-#[path = "../src/table.rs"]
+#[path = "../src/active/table.rs"]
 mod table;
 
 use loom::{cell::UnsafeCell, model::Builder, sync::Arc, thread};

@@ -4,6 +4,7 @@ mod config;
 mod id;
 pub mod marker;
 mod matcher;
+pub mod names;
 mod pattern;
 pub mod xxh3;
 

@@ -1,4 +1,4 @@
-//! XXH3 beside another implementation of it.
+//! XXH3 beside another implementation.
 
 use alloc::vec::Vec;
 

@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::{Frame, MAIN, NO_MODULE, identity};
-use crate::{
+use crate::active::system::{
     loaded::{self, Module},
     mappings::{self, Mapping},
 };
@@ -100,7 +100,7 @@ fn has_header(mapping: &Mapping<'_>) -> bool {
 
 /// The module that is mapped there; `None`, if that is no module.
 fn module_at(range: Range<u64>, path: &[u8]) -> Option<Module<'_>> {
-    // SAFETY: callers found a module's file mapped there, from its start, and it stays: a function of it is on the stack.
+    // SAFETY: callers found a module's file mapped there, from its start, and it stays: one of its functions is on the stack.
     let mut module = unsafe { Module::mapped_at(range, path) }?;
     // Only a main executable that is not relocatable is at its file's own addresses, and libraries are elsewhere.
     module.is_main = module.base == MAIN_CODE.get().base;

@@ -23,7 +23,7 @@ use loom::{
 };
 
 #[cfg(not(all(test, loom)))]
-use crate::pages;
+use super::system::pages;
 
 /// The bits of a slot that are no part of the key.
 const TAG: u64 = 0b11;
@@ -31,7 +31,7 @@ const TAG: u64 = 0b11;
 /// The tag of a key whose claimant is still at work.
 pub(crate) const PENDING: u64 = 1;
 
-/// How long to wait for a claimant before taking it for dead. It is at work for one `write`; what ends it early is a
+/// The time to wait for a claimant before taking it for dead. It is at work for one `write`; what ends it early is a
 /// `fork` in another thread, or a signal whose handler we are in.
 #[cfg(not(all(test, loom)))]
 const PATIENCE: Duration = Duration::from_millis(250);
@@ -160,7 +160,7 @@ impl Table {
     }
 }
 
-/// So many empty buckets; `None`, if there is no memory.
+/// Returns `count` empty buckets; `None`, if there is no memory.
 #[cfg(not(all(test, loom)))]
 fn new_buckets(count: usize) -> Option<*mut Bucket> {
     // A page is aligned as a cache line is, and a bucket of zeros is an empty one.

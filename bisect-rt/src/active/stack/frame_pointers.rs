@@ -56,7 +56,7 @@ pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture
     Ok(capture)
 }
 
-/// Whether a record could be there, if the stack begins below.
+/// Returns whether a record could be there, if the stack begins below.
 #[inline(always)]
 fn may_be_record(frame: usize, last: usize) -> bool {
     frame <= last && frame.is_multiple_of(align_of::<usize>())

@@ -5,13 +5,13 @@
 
 use std::fmt;
 
-use crate::{
+use super::{
     config::{Config, Setting},
     registry, report,
     toggle::{Key, Place},
 };
 
-/// What the variable says about a change; unset, everything is on.
+/// Returns whether the variable has a change on. Where it is not set, all are.
 ///
 /// # Panics
 /// If the variable begins with neither `on` nor `off`; in a constant that is a compile error.
@@ -35,7 +35,7 @@ pub const fn is_enabled(variable: Option<&str>, name: &str, place: Place) -> boo
     on
 }
 
-/// Whether `text` begins with the whole item of this change.
+/// Returns whether `text` begins with the whole item of this change.
 const fn is_item(text: &[u8], name: &str, place: Place) -> bool {
     let Some(rest) = strip(text, name.as_bytes()) else { return false };
     let Some(rest) = strip(rest, b"=") else { return false };
@@ -93,7 +93,12 @@ pub(crate) fn report(config: &Config) -> Result<(), Stale> {
             Some(Setting::Fixed(on)) => *on,
             Some(Setting::Search(matcher)) => {
                 if matcher.should_report(id) {
-                    report::once(id, matcher.verbose().then_some(|text: &mut _| toggle.describe(&toggle.place, text)));
+                    report::once(
+                        id,
+                        matcher.verbose().then_some(|text: &mut report::Text| {
+                            text.line(format_args!("{}", toggle.title(&toggle.place)));
+                        }),
+                    );
                 }
                 matcher.should_enable(id)
             }

@@ -3,13 +3,13 @@
 
 use std::{arch::asm, ops::ControlFlow};
 
-use crate::mappings;
+use crate::active::system::mappings;
 
 /// A stack that no frame lies on.
 const UNKNOWN: (usize, usize) = (usize::MAX, usize::MAX);
 
 /// The stack that the C library or the kernel gave this thread, from its lowest possible address to its end; of a thread
-/// that has its stack from somebody else, one that no frame lies on.
+/// that has its stack from another library, one that no frame lies on.
 ///
 /// Where threads are made, their control block is put above their stack, in the same mapping. That of the main thread
 /// ends in what the kernel has put there, random bytes among them.
@@ -52,7 +52,7 @@ fn kernels_bytes() -> usize {
     usize::try_from(unsafe { libc::getauxval(libc::AT_RANDOM) }).unwrap_or(0)
 }
 
-/// How large the main thread's stack may become.
+/// The size to which the main thread's stack may grow.
 fn main_limit() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is written to, or left as it is.

@@ -1,4 +1,4 @@
-//! Reports: which changes the pattern selected, told once each and before anyone acts on them.
+//! Reports of the changes that the pattern selects: each is written once, before any thread acts on the decision.
 
 use std::{
     ffi::OsStr,
@@ -11,9 +11,12 @@ use std::{
     },
 };
 
-use bisect_core::{ChangeId, marker};
+use bisect_core::{ChangeId, marker, protocol::names::REPORT};
 
-use crate::{size_limit, stderr, table::Table};
+use super::{
+    system::{size_limit, stderr},
+    table::Table,
+};
 
 /// The IDs that were reported in this process.
 static REPORTED: Table = Table::new();
@@ -24,14 +27,11 @@ const DONE: u64 = 2;
 /// The file that takes the reports, which is set before the first one. None: standard error does.
 static FILE: OnceLock<File> = OnceLock::new();
 
-/// Whether anything was reported.
+/// Set once something was reported.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Whether it was said that reports are lost.
+/// Set once standard error says that reports are lost.
 static LOST: AtomicBool = AtomicBool::new(false);
-
-/// Where reports go; it has to exist.
-pub(crate) const VARIABLE: &str = "BISECT_REPORT";
 
 /// Sends the reports of this process to an existing file. `append` makes each `write` a whole report, whatever other
 /// threads and processes write.
@@ -70,7 +70,7 @@ fn open_without_waiting(path: &OsStr) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// Whether this process has reported anything.
+/// Returns whether this process has reported anything.
 pub(crate) fn any() -> bool {
     ANY.load(Relaxed)
 }
@@ -119,7 +119,7 @@ impl Report {
     }
 }
 
-/// What a report is to people: lines that all carry its marker.
+/// A report for people: lines that all carry its marker.
 pub(crate) struct Text {
     marker: [u8; marker::LEN],
     lines: String,
@@ -141,7 +141,7 @@ fn write(report: &[u8]) {
             if let Err(error) = size_limit::without_its_signal(|| file.write_all(report))
                 && !LOST.swap(true, Relaxed)
             {
-                stderr::say(format_args!("{VARIABLE}: {}: reports are lost", error.kind()));
+                stderr::say(format_args!("{REPORT}: {}: reports are lost", error.kind()));
             }
         }
         // If that fails there is nobody left to tell.

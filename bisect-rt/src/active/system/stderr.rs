@@ -17,7 +17,7 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
     write(&line[..=len]);
 }
 
-/// Writes all of it, as far as that is possible.
+/// Writes all bytes, as far as that is possible.
 #[cfg(unix)]
 pub(crate) fn write(mut bytes: &[u8]) {
     while !bytes.is_empty() {
@@ -31,7 +31,7 @@ pub(crate) fn write(mut bytes: &[u8]) {
     }
 }
 
-/// Writes all of it, as far as that is possible.
+/// Writes all bytes, as far as that is possible.
 #[cfg(not(unix))]
 pub(crate) fn write(bytes: &[u8]) {
     let _ = std::io::stderr().lock().write_all(bytes);

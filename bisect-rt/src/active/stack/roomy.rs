@@ -3,7 +3,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::pages;
+use crate::active::system::pages;
 
 /// As much as the standard library gives a thread. Pages that nobody touches take no memory.
 const SIZE: usize = 2 << 20;

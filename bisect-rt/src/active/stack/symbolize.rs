@@ -6,7 +6,7 @@ use super::{
     symbols::{Captured, Function},
     trim,
 };
-use crate::{decision::Nesting, report::Text, toggle::Place};
+use crate::active::{nesting::Nesting, report::Text, toggle::Place};
 
 /// Adds a line for each function of a stack, innermost first.
 ///
@@ -51,13 +51,13 @@ fn with_room(work: impl FnOnce()) {
     work();
 }
 
-/// What can be said without debug information.
+/// Returns the module and the offset, which are known without debug information.
 fn unknown(address: u64, offset: u64) -> Function {
     let module = modules::file_name(address).unwrap_or_else(|| "an unknown module".into());
     Function { name: format!("{offset:#x} in {module}"), place: None }
 }
 
-/// What stands before `file` in a place whose full path ends in it.
+/// Returns the text before `file` in a place whose full path ends in it.
 fn folder<'a>(place: &'a str, file: &str) -> Option<&'a str> {
     let at = place.find(file)?;
     let (folder, rest) = place.split_at(at);

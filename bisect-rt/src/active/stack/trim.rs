@@ -33,7 +33,7 @@ fn is_ours(function: &Function) -> bool {
 }
 
 /// The folder of this crate's sources, as the compiler was given it.
-const OUR_FOLDER: &str = file!().split_at(file!().len() - "stack/trim.rs".len()).0;
+const OUR_FOLDER: &str = file!().split_at(file!().len() - "active/stack/trim.rs".len()).0;
 
 fn is_runtime(Function { name, place }: &Function) -> bool {
     // C's `main` has no debug information; one that has is the program's own, without its path.

@@ -4,14 +4,14 @@
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Whether somebody bisects in this process: set before `main`, or never.
+/// Set if this process is bisected: before `main`, or never.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// In a constant the compiler refuses the question by this path, and can say no more about it.
 pub mod use_bisect_build_in_a_constant {
     use super::{ACTIVE, Relaxed, unlikely};
 
-    /// Whether nobody bisects: every toggle is at its default.
+    /// Returns whether nobody bisects: every toggle is at its default.
     #[inline(always)]
     #[must_use]
     pub fn inactive() -> bool {

@@ -1,4 +1,4 @@
-//! What the memory of decisions goes by: a hash of whatever tells a change from the others of this process.
+//! The keys of remembered decisions: hashes that distinguish the changes of this process.
 //!
 //! It is made anew with every decision, and for a stack while its addresses are being found, one after the other. XXH3
 //! wants them all at once and begins when the last is there; this has then finished. It multiplies to 128 bits and adds

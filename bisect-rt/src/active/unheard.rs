@@ -1,10 +1,13 @@
-//! What a person asked for and this program does not have: names that are no toggle's, and IDs of another build.
+//! Requests that this program cannot meet: names that are no toggle's, and IDs of another build.
 //!
-//! The driver knows what it asks for, and programs that it starts need not have all of it: they say nothing.
+//! The driver knows what it asks for, and programs that it starts need not have all names: they say nothing.
 
-use bisect_core::{ChangeId, Config, Matcher, Setting};
+use bisect_core::{
+    ChangeId, Config, Matcher, Setting,
+    protocol::names::{PATTERN, TOGGLES},
+};
 
-use crate::{config, registry, report, stderr};
+use super::{config, registry, report, system::stderr};
 
 /// Says which names are no toggle's.
 pub(crate) fn say_unknown_names(config: &Config) {
@@ -14,10 +17,10 @@ pub(crate) fn say_unknown_names(config: &Config) {
         let similar = toggles.iter().map(|toggle| (distance(name, toggle), toggle)).min();
         match similar.filter(|(distance, _)| *distance <= name.len().div_ceil(3)) {
             Some((_, similar)) => {
-                stderr::say(format_args!("BISECT_PATTERN: no toggle is called {name:?}; did you mean {similar:?}?"));
+                stderr::say(format_args!("{PATTERN}: no toggle is called {name:?}; did you mean {similar:?}?"));
             }
             None => stderr::say(format_args!(
-                "BISECT_PATTERN: no toggle is called {name:?}; BISECT_TOGGLES=1 lists those of this program"
+                "{PATTERN}: no toggle is called {name:?}; {TOGGLES}=1 lists those of this program"
             )),
         }
     }
@@ -32,7 +35,7 @@ pub(crate) fn say_unknown_ids_at_exit(config: &Config) {
             && let Some(ChangeId(id)) = single_changes(config).next()
         {
             stderr::say(format_args!(
-                "BISECT_PATTERN: no change with the ID {id:#018x} was met: the program did not get there, or the ID is of \
+                "{PATTERN}: no change with the ID {id:#018x} was met: the program did not get there, or the ID is of \
                  another build; call stacks have other IDs after each change of the program"
             ));
         }
@@ -55,7 +58,7 @@ fn single_changes(config: &Config) -> impl Iterator<Item = ChangeId> {
     matchers.flat_map(Matcher::single_changes).copied().map(ChangeId)
 }
 
-/// How many letters must be added, left out or replaced to make one name of the other.
+/// Returns the number of letters to add, leave out or replace to turn one name into the other.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut row: Vec<usize> = (0..=b.len()).collect();

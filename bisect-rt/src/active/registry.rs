@@ -1,11 +1,11 @@
 //! The toggles of the program: a list that the linker makes, with no code that would have to run for each.
 //!
 //! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own; where that begins and
-//! ends is told by the linker, in the manner of each object format. A shared library has its own such section.
+//! ends is known by symbols of the linker, in the manner of each object format. A shared library has its own such section.
 
 use std::io::{self, Write};
 
-use crate::toggle::{Default, Key, Toggle};
+use crate::active::toggle::{Default, Key, Toggle};
 
 #[cfg(target_os = "linux")]
 mod elf;

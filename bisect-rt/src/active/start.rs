@@ -1,17 +1,12 @@
-//! What happens before `main`: the variables are read, once.
+//! The start of a program, before `main`: the variables are read, once.
 
 use std::{env, fmt};
 
-#[cfg(feature = "stacks")]
-use crate::stack;
-use crate::{build_time, config, config::Config, host, mode, registry, report, unheard};
+use bisect_core::protocol::names::{PATTERN, REPORT, TOGGLES, UNWINDER};
 
-/// Which toggles are on; the grammar is told by [`Config::parse`].
-const PATTERN: &str = "BISECT_PATTERN";
-/// `1`: print the toggles and exit.
-const TOGGLES: &str = "BISECT_TOGGLES";
-/// `1`: capture stacks by the unwinder even where there are frame pointers.
-const UNWINDER: &str = "BISECT_UNWINDER";
+#[cfg(feature = "stacks")]
+use super::stack;
+use super::{build_time, config, config::Config, mode, registry, report, system::host, unheard};
 
 /// The exit status of a program that was asked for what has no meaning, or what it cannot do.
 const REFUSED: i32 = 2;
@@ -55,13 +50,12 @@ fn configure() {
     }
     #[cfg(feature = "stacks")]
     stack::prepare(is_set(UNWINDER));
-    let report_file = env::var_os(report::VARIABLE).filter(|path| !path.is_empty());
+    let report_file = env::var_os(REPORT).filter(|path| !path.is_empty());
     if let Some(path) = &report_file
         && let Err(error) = report::open(path)
     {
         eprintln!(
-            "bisect-rt: {}={:?}: {error}; reports are lost to it, and go to standard error",
-            report::VARIABLE,
+            "bisect-rt: {REPORT}={:?}: {error}; reports are lost to it, and go to standard error",
             path.to_string_lossy()
         );
     }
@@ -86,7 +80,7 @@ fn configure() {
 /// In a program that its user has raised above the user's rights, they do not count, and must not count in programs that
 /// it starts either: those do not know that.
 fn forget_variables() {
-    for variable in [PATTERN, TOGGLES, UNWINDER, report::VARIABLE] {
+    for variable in [PATTERN, TOGGLES, UNWINDER, REPORT] {
         if env::var_os(variable).is_some() {
             // SAFETY: this is before `main`, so no other thread reads the environment; in a library that such a program
             // loads while it runs, one may, by C's functions. The program has then read it at its start.
@@ -121,7 +115,7 @@ fn exit(status: i32) -> ! {
     std::process::exit(status)
 }
 
-/// Whether whoever started the program has fewer rights than it: then the environment is not to be trusted.
+/// Returns whether the program has more rights than the process that started it: then the environment is not trusted.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn has_raised_privileges() -> bool {
     // SAFETY: `getauxval` has no preconditions.

@@ -1,4 +1,4 @@
-//! Whether this copy of the crate was loaded with the program, or by it while it runs: then there is a host in the middle
+//! Tells whether this copy of the crate was loaded with the program, or later: then there is a host in the middle
 //! of its work, which is not ours to end.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -8,9 +8,9 @@ pub(crate) use self::elf::was_loaded_with_the_program;
 mod elf {
     use std::{ffi::CStr, ops::ControlFlow};
 
-    use crate::loaded::{self, Module};
+    use crate::active::system::loaded::{self, Module};
 
-    /// Whether the main executable or a library that it needs holds this crate.
+    /// Returns whether the main executable or a library that it needs holds this crate.
     pub(crate) fn was_loaded_with_the_program() -> bool {
         let here = was_loaded_with_the_program as fn() -> bool as usize as u64;
         let mut is_in_main = false;
@@ -32,7 +32,7 @@ mod elf {
         is_in_main || is_reached(&own, first, &mut needed)
     }
 
-    /// Whether one of these libraries, or one that they need, has this name.
+    /// Returns whether one of these libraries, or one that they need, has this name.
     fn is_reached(name: &[u8], mut from: Vec<Vec<u8>>, needed: &mut Vec<(Vec<u8>, Vec<Vec<u8>>)>) -> bool {
         while let Some(next) = from.pop() {
             if next == name {
@@ -49,7 +49,7 @@ mod elf {
     fn needed_by(module: &Module<'_>) -> Vec<Vec<u8>> {
         let value_of = |tag| module.dynamic().iter().find(|entry| entry.tag == tag).map(|entry| entry.value);
         let Some(strings) = value_of(DT_STRTAB) else { return Vec::new() };
-        // Some loaders make an address of it, some leave it as it is in the file.
+        // Some loaders turn the offset into an address, others leave it as it is in the file.
         let strings = if (strings as u64) < module.base { strings as u64 + module.base } else { strings as u64 };
         if !module.segments(libc::PF_R).any(|segment| segment.contains(&strings)) {
             return Vec::new();
@@ -101,7 +101,7 @@ mod elf {
     }
 }
 
-/// Whether the main executable holds this crate.
+/// Returns whether the main executable holds this crate.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub(crate) fn was_loaded_with_the_program() -> bool {
     use std::{ffi::c_int, mem::MaybeUninit, ptr};
@@ -121,7 +121,7 @@ pub(crate) fn was_loaded_with_the_program() -> bool {
         == start_of_module_of(main as unsafe extern "C" fn() -> c_int as usize)
 }
 
-/// Whether the main executable holds this crate.
+/// Returns whether the main executable holds this crate.
 #[cfg(windows)]
 pub(crate) fn was_loaded_with_the_program() -> bool {
     use std::{ffi::c_void, ptr};

@@ -8,7 +8,7 @@ use std::{
     ops::{ControlFlow, Range},
 };
 
-use crate::errno;
+use crate::active::system::errno;
 
 const LIST: &CStr = c"/proc/self/maps";
 
@@ -125,7 +125,7 @@ impl List {
         (file >= 0).then_some(Self(file))
     }
 
-    /// How many bytes were read; none at the end, and after an error.
+    /// Returns the number of bytes that were read; none at the end, and after an error.
     fn read(&self, buffer: &mut [u8]) -> Option<usize> {
         loop {
             // SAFETY: as many bytes as the buffer has.

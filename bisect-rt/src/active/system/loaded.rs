@@ -11,7 +11,7 @@ pub(crate) struct Module<'a> {
     /// Where a library was loaded from; of the main executable it may be empty.
     pub(crate) path: &'a [u8],
     pub(crate) is_main: bool,
-    /// What is added to the addresses of its file.
+    /// The difference between addresses in memory and in its file.
     pub(crate) base: u64,
     /// As in its file.
     pub(crate) headers: &'a [Header],
@@ -26,7 +26,7 @@ pub(crate) type Header = libc::Elf32_Phdr;
 #[cfg(all(feature = "stacks", target_pointer_width = "32"))]
 type FileHeader = libc::Elf32_Ehdr;
 
-/// What a module tells the loader; `libc` has none.
+/// An entry that a module has for the loader; `libc` has no such type.
 #[repr(C)]
 pub(crate) struct Dynamic {
     pub(crate) tag: usize,
@@ -81,7 +81,7 @@ impl<'a> Module<'a> {
         unsafe { slice::from_raw_parts(self.headers.as_ptr().cast(), size_of_val(self.headers)) }
     }
 
-    /// What it tells the loader: as it is in memory.
+    /// Returns its entries for the loader, as they are in memory.
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn dynamic(&self) -> &[Dynamic] {
         let Some(header) = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else { return &[] };
@@ -122,7 +122,7 @@ impl<'a> Module<'a> {
             })
     }
 
-    /// Whether this address is in its code.
+    /// Returns whether this address is in its code.
     pub(crate) fn has_code_at(&self, address: u64) -> bool {
         self.segments(libc::PF_X).any(|segment| segment.contains(&address))
     }

@@ -12,7 +12,7 @@ pub(crate) fn setting(name: &str) -> &'static Setting {
     CURRENT.get().map_or(&Setting::Default, |config| config.setting(name))
 }
 
-/// What was set, if it was.
+/// Returns the configuration, if there is one.
 pub(crate) fn current() -> Option<&'static Config> {
     CURRENT.get()
 }

@@ -21,7 +21,7 @@ mod system {
         sync::atomic::{AtomicBool, Ordering::Relaxed},
     };
 
-    /// Whether there was a limit when the process began. Where there is none, each report is a system call and not four.
+    /// Set if there was a limit when the process began. Where there is none, each report is a system call and not four.
     static EXISTS: AtomicBool = AtomicBool::new(false);
 
     /// Looks whether there is a limit.

@@ -92,7 +92,7 @@ pub(super) fn file_name(address: u64) -> Option<String> {
 /// The identity of a library: its file name and what is in the file, wherever it is installed. The addresses of its code
 /// depend on what is in the file, too.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-fn identity(module: &crate::loaded::Module<'_>) -> u64 {
+fn identity(module: &crate::active::system::loaded::Module<'_>) -> u64 {
     let mut hasher = IdHasher::new();
     hasher.bytes(file_name_of(module.path)).bytes(module.header_bytes());
     for note in module.notes() {
@@ -120,7 +120,7 @@ mod tests {
     #[test]
     #[cfg(any(target_os = "linux", target_os = "android"))]
     fn a_library_is_the_same_wherever_it_is_installed() {
-        use crate::loaded::{Header, Module};
+        use crate::active::system::loaded::{Header, Module};
 
         // SAFETY: integers.
         let mut headers = [unsafe { std::mem::zeroed::<Header>() }; 2];

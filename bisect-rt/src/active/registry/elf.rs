@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::Entry;
-use crate::loaded::{self, Module};
+use crate::active::system::loaded::{self, Module};
 
 /// Without the zero, so that a longer name is another one.
 const NAME: &[u8] = b"bisect_rt_0_1_0\0";
@@ -113,7 +113,7 @@ impl Candidate {
     }
 }
 
-/// What can be read from a file as it stands.
+/// A type whose values are read from files byte by byte.
 ///
 /// # Safety
 /// Any bytes are a valid value.

@@ -13,9 +13,11 @@ use std::{
 use bisect_core::{ChangeId, protocol::xxh3};
 
 use self::modules::Frame;
-use crate::{
-    decision::{self, Nesting},
+use super::{
     fingerprint::Fingerprint,
+    memory,
+    nesting::Nesting,
+    report::Text,
     toggle::{Key, MAX_DEPTH, Toggle},
 };
 
@@ -72,7 +74,7 @@ impl Capture<'_> {
     }
 }
 
-/// Whether the toggle is on for the stack of the function that calls the one into which this is inlined.
+/// Returns whether the toggle is on for the stack of the function that calls the one into which this is inlined.
 #[inline(always)]
 pub(crate) fn decide(toggle: &'static Toggle, value: Option<u64>) -> Option<bool> {
     let Key::Stack(depth) = toggle.key else { return None };
@@ -80,10 +82,10 @@ pub(crate) fn decide(toggle: &'static Toggle, value: Option<u64>) -> Option<bool
     let fingerprint = Fingerprint::new(toggle.name_hash, value);
     let capture = captured(Capture { buffer: &mut buffer, len: 0, fingerprint }, depth);
     let key = capture.fingerprint.key();
-    decision::seen(key).or_else(|| first_of_stack(toggle, value, capture.addresses(), key))
+    memory::seen(key).or_else(|| first_of_stack(toggle, value, capture.addresses(), key))
 }
 
-/// With the addresses of at most so many frames.
+/// Captures the addresses of at most `depth` frames.
 #[inline(always)]
 fn captured(capture: Capture<'_>, depth: usize) -> Capture<'_> {
     #[cfg(all(
@@ -118,22 +120,22 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
         key
     } else {
         let key = key_of(toggle, value, &addresses[..frames.len()]);
-        if let Some(decision) = decision::seen(key) {
+        if let Some(decision) = memory::seen(key) {
             return Some(decision);
         }
         key
     };
     let id = id(toggle, value, frames);
-    let describe = |text: &mut _| {
-        toggle.describe(&toggle.place, text);
+    let describe = |text: &mut Text| {
+        text.line(format_args!("{}", toggle.title(&toggle.place)));
         symbolize::describe(&nesting, &toggle.place, addresses, frames, text);
     };
     // In the main executable addresses and offsets correspond: other addresses are another ID, and another name is.
     let is_only_key = frames.len() == addresses.len() && frames.iter().all(Frame::is_in_main);
     if is_only_key {
-        decision::first_of_only_key(&nesting, toggle, key, id, describe)
+        memory::first_of_only_key(&nesting, toggle, key, id, describe)
     } else {
-        decision::first_of_key(&nesting, toggle, key, id, describe)
+        memory::first_of_key(&nesting, toggle, key, id, describe)
     }
 }
 

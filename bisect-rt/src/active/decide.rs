@@ -1,0 +1,124 @@
+//! The questions that toggles ask: whether a change is on.
+
+use std::{
+    panic::Location,
+    sync::atomic::Ordering::{Acquire, Release},
+};
+
+use super::{
+    config::{self, Setting},
+    fingerprint::Fingerprint,
+    memory,
+    nesting::Nesting,
+    toggle::{Place, Toggle, state},
+};
+
+impl Toggle {
+    /// Returns whether this site is on; `None` if nobody bisects it.
+    #[inline]
+    pub fn site(&'static self) -> Option<bool> {
+        match self.state.load(Acquire) {
+            state::OFF => Some(false),
+            state::ON => Some(true),
+            state::AT_DEFAULT => None,
+            _ => self.first_of_site(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_of_site(&'static self) -> Option<bool> {
+        if let Known::Decision(decision) = self.known() {
+            return decision;
+        }
+        let nesting = Nesting::enter()?;
+        let id = self.id(&self.place, None);
+        let decision =
+            memory::first(&nesting, self, id, |text| text.line(format_args!("{}", self.title(&self.place))))?;
+        // Only now, behind the report, may other threads act on it.
+        self.state.store(if decision { state::ON } else { state::OFF }, Release);
+        Some(decision)
+    }
+
+    // The others are cold for the callers' sake: what stands in the way of an inactive point is to be short.
+
+    /// Returns whether this site is on for the value with this hash; `None` if nobody bisects it.
+    #[cold]
+    #[inline(never)]
+    pub fn keyed_site(&'static self, value: u64) -> Option<bool> {
+        match self.known() {
+            Known::Decision(decision) => decision,
+            Known::Depends => self.at(self.place, self.address(), Some(value)),
+        }
+    }
+
+    /// Returns whether this toggle is on for its caller; `None` if nobody bisects it.
+    #[cold]
+    #[inline(never)]
+    pub fn caller(&'static self, caller: &'static Location<'static>, value: Option<u64>) -> Option<bool> {
+        match self.known() {
+            Known::Decision(decision) => decision,
+            Known::Depends => self.at(caller.into(), &raw const *caller as u64, value),
+        }
+    }
+
+    /// Returns whether this toggle is on for the call stack; `None` if nobody bisects it. Never inlined: the frame of
+    /// its caller, the toggled function, is to be the first beyond this one's.
+    #[cfg(feature = "stacks")]
+    #[cold]
+    #[inline(never)]
+    pub fn stack(&'static self, value: Option<u64>) -> Option<bool> {
+        match self.known() {
+            Known::Decision(decision) => decision,
+            Known::Depends => crate::active::stack::decide(self, value),
+        }
+    }
+
+    /// The decision for a place, which `address` stands for in this process.
+    fn at(&'static self, place: Place, address: u64, value: Option<u64>) -> Option<bool> {
+        let mut fingerprint = Fingerprint::new(self.address(), value);
+        fingerprint.add(address);
+        let key = fingerprint.key();
+        memory::seen(key).or_else(|| self.first_at(&place, value, key))
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn first_at(&'static self, place: &Place, value: Option<u64>, key: u64) -> Option<bool> {
+        let nesting = Nesting::enter()?;
+        memory::first_of_key(&nesting, self, key, self.id(place, value), |text| {
+            text.line(format_args!("{}", self.title(place)));
+        })
+    }
+
+    /// Returns the decision as far as it is the same for all changes.
+    #[inline]
+    fn known(&self) -> Known {
+        match self.state.load(Acquire) {
+            state::ON => Known::Decision(Some(true)),
+            state::OFF => Known::Decision(Some(false)),
+            state::AT_DEFAULT => Known::Decision(None),
+            state::DEPENDS => Known::Depends,
+            _ => self.resolve(),
+        }
+    }
+
+    #[cold]
+    fn resolve(&self) -> Known {
+        let (state, known) = match config::setting(self.name) {
+            Setting::Default => (state::AT_DEFAULT, Known::Decision(None)),
+            Setting::Fixed(on) => (if *on { state::ON } else { state::OFF }, Known::Decision(Some(*on))),
+            Setting::Search(_) => (state::DEPENDS, Known::Depends),
+        };
+        self.state.store(state, Release);
+        known
+    }
+}
+
+/// The decision of a toggle as far as it is the same for all changes.
+enum Known {
+    /// The decision; `None`: nobody bisects this toggle.
+    Decision(Option<bool>),
+    /// It depends on who asks, or is not asked yet.
+    Depends,
+}

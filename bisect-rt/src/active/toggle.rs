@@ -1,0 +1,169 @@
+//! A toggle: the static behind an annotated place.
+
+use std::{fmt, panic::Location, sync::atomic::AtomicU8};
+
+use bisect_core::{ChangeId, Field, IdHasher, protocol::xxh3};
+
+/// A place in the source that can be switched.
+///
+/// Its layout is fixed (`repr(C)`, here and below), because a library that was built apart from the program has the same
+/// type by another compilation: `registry` reads both.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Toggle {
+    pub(crate) name: &'static str,
+    /// All toggles of a name have the same, and those of another name another.
+    pub(crate) name_hash: u64,
+    pub(crate) place: Place,
+    pub(crate) key: Key,
+    pub(crate) default: Default,
+    /// The known part of the decision, one of the values in [`state`]: for `decide` alone.
+    pub(super) state: AtomicU8,
+}
+
+/// The known part of a toggle's decision. The first three values are those of an `Option<bool>` in memory, so that a known decision
+/// is taken as it stands.
+pub(super) mod state {
+    /// Off for all changes.
+    pub(in crate::active) const OFF: u8 = 0;
+    /// On for all changes.
+    pub(in crate::active) const ON: u8 = 1;
+    /// Nobody bisects this one.
+    pub(in crate::active) const AT_DEFAULT: u8 = 2;
+    /// Each change is decided by itself.
+    pub(in crate::active) const DEPENDS: u8 = 3;
+    /// Not asked yet.
+    pub(in crate::active) const NEW: u8 = 4;
+}
+
+/// Where something stands in the source, as the compiler names it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[repr(C)]
+pub struct Place {
+    pub(crate) file: &'static str,
+    pub(crate) line: u32,
+    pub(crate) column: u32,
+}
+
+/// The kind of changes that a toggle has.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub enum Key {
+    /// The place itself.
+    Site,
+    /// The places that call it.
+    Caller,
+    /// The call stacks, of at most this number of frames.
+    Stack(usize),
+    /// The place itself, in this package, and what is compiled in.
+    Build(Package, bool),
+}
+
+/// A package of cargo's.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Package {
+    /// Its name.
+    pub name: &'static str,
+    /// Its version.
+    pub version: &'static str,
+}
+
+/// The most frames of a stack that a toggle may ask for.
+pub(crate) const MAX_DEPTH: usize = 128;
+
+/// The behaviour of a toggle while nobody bisects.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub enum Default {
+    /// It is on.
+    On,
+    /// It is a gate: its body decides.
+    Body,
+}
+
+impl Place {
+    /// A place; line and column count from 1.
+    #[must_use]
+    pub const fn new(file: &'static str, line: u32, column: u32) -> Self {
+        Self { file, line, column }
+    }
+
+    pub(crate) fn fields(&self) -> [Field<'static>; 3] {
+        [Field::Str(self.file), Field::U64(self.line.into()), Field::U64(self.column.into())]
+    }
+}
+
+impl Package {
+    /// The lowest bits of the IDs of all its build-time changes.
+    fn id(&self) -> ChangeId {
+        ChangeId::of(&[Field::Str(self.name), Field::Str(self.version)])
+    }
+}
+
+impl From<&Location<'static>> for Place {
+    fn from(location: &Location<'static>) -> Self {
+        Self::new(location.file(), location.line(), location.column())
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+impl Key {
+    /// Call stacks of at most `depth` frames.
+    ///
+    /// # Panics
+    /// If `depth` is 0 or more than 128; in a static that is a compile error.
+    #[must_use]
+    pub const fn stack(depth: usize) -> Self {
+        assert!(depth >= 1 && depth <= MAX_DEPTH, "the depth of a stack is 1 to 128 frames");
+        Self::Stack(depth)
+    }
+}
+
+impl Toggle {
+    /// A toggle that nobody has asked yet.
+    #[must_use]
+    pub const fn new(name: &'static str, place: Place, key: Key, default: Default) -> Self {
+        Self { name, name_hash: xxh3::hash(name.as_bytes(), 0), place, key, default, state: AtomicU8::new(state::NEW) }
+    }
+
+    /// The ID of the change at a place: the toggle's own, or its caller's.
+    pub(crate) fn id(&self, place: &Place, value: Option<u64>) -> ChangeId {
+        let mut hasher = IdHasher::new();
+        hasher.field(Field::Str(self.name));
+        for field in place.fields() {
+            hasher.field(field);
+        }
+        if let Some(value) = value {
+            hasher.field(Field::U64(value));
+        }
+        let id = hasher.finish();
+        match self.key {
+            Key::Build(package, _) => id.in_crate(package.id()),
+            Key::Site | Key::Caller | Key::Stack(_) => id,
+        }
+    }
+
+    /// Returns the text that names the change at a place.
+    pub(crate) fn title(&self, place: &Place) -> impl fmt::Display {
+        struct Title(Place, &'static str);
+
+        impl fmt::Display for Title {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{} {}", self.0, self.1)
+            }
+        }
+
+        Title(*place, self.name)
+    }
+
+    /// Returns the address, which no other toggle of the process has.
+    pub(crate) fn address(&self) -> u64 {
+        &raw const *self as u64
+    }
+}
