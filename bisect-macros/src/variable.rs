@@ -26,11 +26,15 @@ pub(crate) enum Malformed {
     NotUnicode,
 }
 
-/// The name of the variable for the package that is being compiled.
+/// Returns the name of the variable for the package that is being compiled.
 pub(crate) fn name() -> String {
     // Set by cargo. Where it does not build, nobody can ask for anything, and the runtime says what is missing.
     let [package, version] = ["CARGO_PKG_NAME", "CARGO_PKG_VERSION"].map(|name| env::var(name).unwrap_or_default());
-    // A shell between cargo and the compiler passes on variables only if their names are such as it could write.
+    name_for(&package, &version)
+}
+
+/// Returns what `bisect_core::protocol::names` returns: a program without the runtime has the macros, but not that crate.
+fn name_for(package: &str, version: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     format!("BISECT_BUILD_{package}_{version}").chars().map(plain).collect()
 }
@@ -107,6 +111,15 @@ mod tests {
             let decisions = Decisions::parse(text).unwrap();
             assert_eq!(decisions.is_on("fast", &here), on_here, "{text}");
             assert_eq!(decisions.is_on("fast", &place("src/lib.rs", 4, 1)), on_elsewhere, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_protocol() {
+        use bisect_core::protocol::names;
+
+        for (package, version) in [("a", "1.0.0"), ("my-crate_2", "0.1.0-rc.1+x"), ("", "")] {
+            assert_eq!(name_for(package, version), names::of_package(names::BUILD, package, version));
         }
     }
 

@@ -7,19 +7,16 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::{ChangeId, Field};
+use bisect_core::{
+    ChangeId, Field,
+    protocol::names::{self, PATTERN},
+};
 
 use crate::{
     Gate,
     report::Reports,
     settings::{Names, Settings},
 };
-
-/// The variable that holds the pattern for all crates that have none of their own.
-pub(crate) const PATTERN: &str = "BISECT_PATTERN";
-
-/// What the names of the variables begin with that are for one package.
-const OF_PACKAGE: &str = "BISECT_RUSTC_";
 
 /// What is asked of this compilation about one package: the one that is compiled, or another one that has written some
 /// of this one's code.
@@ -159,7 +156,7 @@ pub(crate) fn somebody_asks_for(gates: &[Gate], variables: impl Iterator<Item = 
     let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut settings = texts.filter_map(|(name, value)| match &*name {
         PATTERN => Settings::parse(&value, Names::Shared).ok(),
-        _ if name.starts_with(OF_PACKAGE) => Settings::parse(&value, Names::Gates).ok(),
+        _ if name.starts_with(names::RUSTC_PACKAGE) => Settings::parse(&value, Names::Gates).ok(),
         _ => None,
     });
     settings.any(|settings| gates.iter().any(|&gate| settings.asks_for(gate)))
@@ -197,8 +194,7 @@ impl Description {
 impl Package {
     /// The variable that is for this package alone, with the same characters as that of its build-time changes.
     fn variable(&self) -> String {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        format!("{OF_PACKAGE}{}_{}", self.name, self.version).chars().map(plain).collect()
+        names::of_package(names::RUSTC_PACKAGE, &self.name, &self.version)
     }
 }
 

@@ -28,6 +28,7 @@ mod settings;
 
 use std::{env, process::ExitCode};
 
+use bisect_core::protocol::names;
 use bisection::{Bisection, Description};
 use gate::Gate;
 
@@ -51,11 +52,11 @@ fn prepare() -> Result<(Vec<String>, Bisection), String> {
     let args = invocation::arguments(rustc::arguments(), compiles_for_cargo)?;
     let mut bisection = Bisection::read(|name| env::var(name))
         .map_err(|problem| format!("{problem}; unset it, or let cargo bisect-opt set it"))?;
-    if let Some(path) = env::var_os(report::VARIABLE).filter(|path| !path.is_empty())
+    if let Some(path) = env::var_os(names::REPORT).filter(|path| !path.is_empty())
         && bisection::somebody_asks_for(&Gate::ALL, env::vars_os())
         && let Err(error) = bisection.report_to(&path)
     {
-        eprintln!("bisect-rustc: {}={}: {error}; reports go to standard error", report::VARIABLE, path.display());
+        eprintln!("bisect-rustc: {}={}: {error}; reports go to standard error", names::REPORT, path.display());
     }
     Ok((args, bisection))
 }

@@ -30,9 +30,6 @@ use std::{
 
 use bisect_core::{ChangeId, marker};
 
-/// The file that takes the reports; it has to exist. Unset or empty: standard error does.
-pub(crate) const VARIABLE: &str = "BISECT_REPORT";
-
 /// The reports of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
