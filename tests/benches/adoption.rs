@@ -1,0 +1,124 @@
+//! What it costs to depend on the runtime: packages, processor time of a clean build, and size of a stripped program.
+//!
+//! A program with one toggle is compared with one that has none. The table is Markdown, for BENCHMARKS.md. Processor time
+//! is that of cargo and all that it starts, as `time` of bash has it: the least of several builds. Ends with status 1
+//! beyond the bounds of packages and bytes.
+
+use std::{
+    env, fs,
+    path::Path,
+    process::{Command, ExitCode},
+};
+
+use bisect_tests::harness::{Scratch, run, scrubbed};
+
+/// Builds of which the quickest counts.
+const BUILDS: usize = 3;
+
+/// The most packages that a toggle may bring.
+const MOST_PACKAGES: usize = 8;
+/// The most bytes that a toggle may add.
+const MOST_BYTES: u64 = 150_000;
+/// The share of the processor time with version 0.1.0 that a build may take; that time was 27 s where this was written.
+const MOST_SECONDS: f64 = 0.4 * 27.0;
+
+/// A program, and how it is built.
+struct Variant {
+    name: &'static str,
+    features: &'static str,
+    by: &'static str,
+    rustflags: &'static str,
+}
+
+const VARIANTS: [Variant; 3] = [
+    Variant { name: "as by default", features: "", by: "stack", rustflags: "" },
+    Variant { name: "without stacks", features: ", default-features = false", by: "caller", rustflags: "" },
+    Variant { name: "`--cfg bisect_off`", features: "", by: "stack", rustflags: "--cfg bisect_off" },
+];
+
+fn main() -> ExitCode {
+    if !env::args().any(|argument| argument == "--bench") {
+        println!("measured by `cargo bench` only");
+        return ExitCode::SUCCESS;
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the workspace");
+    let plain = Program::new(root, None);
+    let plain_bytes = plain.stripped_bytes();
+    println!("A program with one toggle, built from nothing. *Added*: bytes of the stripped program (release)");
+    println!("beside the same one without a toggle, which has {plain_bytes}.\n");
+    println!("| | packages | processor time, debug | release | added |\n|:--|--:|--:|--:|--:|");
+    let mut within = true;
+    for variant in VARIANTS {
+        let program = Program::new(root, Some(&variant));
+        let packages = program.packages();
+        let [debug, release] = ["", "--release"].map(|profile| program.seconds(profile));
+        let added = program.stripped_bytes().saturating_sub(plain_bytes);
+        println!("| {} | {packages} | {debug:.1} s | {release:.1} s | {added} |", variant.name);
+        within &= packages <= MOST_PACKAGES && added <= MOST_BYTES;
+    }
+    println!("\nBounds: {MOST_PACKAGES} packages, {MOST_SECONDS:.1} s (debug), {MOST_BYTES} bytes.");
+    if within { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A package in a folder of its own.
+struct Program {
+    folder: Scratch,
+    rustflags: &'static str,
+}
+
+impl Program {
+    fn new(root: &Path, variant: Option<&Variant>) -> Self {
+        let folder = Scratch::new();
+        fs::create_dir(folder.dir().join("src")).expect("a new folder");
+        let dependency = variant.map_or(String::new(), |variant| {
+            let path = root.join("bisect-rt").display().to_string();
+            format!("[dependencies]\nbisect-rt = {{ path = {path:?}{} }}\n", variant.features)
+        });
+        let manifest = format!("[package]\nname = \"program\"\nedition = \"2024\"\n[workspace]\n{dependency}");
+        let toggle = variant
+            .map_or(String::new(), |variant| format!("#[bisect_rt::bisect_toggle(\"gate\", by = {:?})]\n", variant.by));
+        folder.write("Cargo.toml", &manifest);
+        folder.write(
+            "src/main.rs",
+            &format!("{toggle}fn gate() -> bool {{ true }}\nfn main() {{ println!(\"{{}}\", gate()) }}\n"),
+        );
+        fs::copy(root.join("Cargo.lock"), folder.dir().join("Cargo.lock")).expect("copied");
+        Self { folder, rustflags: variant.map_or("", |variant| variant.rustflags) }
+    }
+
+    fn command(&self, program: &str) -> Command {
+        let mut command = scrubbed(Path::new(program), self.folder.dir());
+        command.env("RUSTFLAGS", self.rustflags).env("CARGO_TARGET_DIR", self.folder.dir().join("target"));
+        command
+    }
+
+    /// Counts the packages beside the program, those that run while compiling included.
+    fn packages(&self) -> usize {
+        let mut cargo = self.command("cargo");
+        cargo.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--no-dedupe"]);
+        let finished = run(&mut cargo).expect_status(0);
+        let mut packages: Vec<_> = finished.stdout.lines().skip(1).collect();
+        packages.sort_unstable();
+        packages.dedup();
+        packages.len()
+    }
+
+    /// Measures clean builds.
+    fn seconds(&self, profile: &str) -> f64 {
+        let script = format!("rm -rf target && TIMEFORMAT='%U %S' && time cargo build --offline --quiet {profile}");
+        let seconds = (0..BUILDS).map(|_| {
+            let mut bash = self.command("bash");
+            let finished = run(bash.args(["-c", &script])).expect_status(0);
+            let times = finished.stderr.lines().last().expect("bash says the times");
+            times.split(' ').map(|time| time.parse::<f64>().expect("seconds")).sum()
+        });
+        seconds.fold(f64::INFINITY, f64::min)
+    }
+
+    fn stripped_bytes(&self) -> u64 {
+        let mut bash = self.command("bash");
+        bash.args(["-c", "cargo build --offline --quiet --release && strip -o stripped target/release/program"]);
+        let _ = run(&mut bash).expect_status(0);
+        fs::metadata(self.folder.dir().join("stripped")).expect("it was made").len()
+    }
+}
