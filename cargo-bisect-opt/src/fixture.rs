@@ -6,16 +6,16 @@ use std::{
     sync::OnceLock,
 };
 
-/// A project in a directory of its own.
+/// A project in its own directory.
 #[derive(Debug)]
 pub(crate) struct Fixture {
     path: PathBuf,
-    /// Deletes it, unless it is kept for the next time.
+    /// Deletes the directory, unless it is kept for other tests.
     _dir: Option<tempfile::TempDir>,
 }
 
 impl Fixture {
-    /// A project of these files.
+    /// Creates a project of these files.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let fixture = Self { path: dir.path().canonicalize().unwrap(), _dir: Some(dir) };
@@ -25,7 +25,7 @@ impl Fixture {
         fixture
     }
 
-    /// The project in `fixture_toggles`, which depends on the runtime. It is kept, so that the runtime is built once.
+    /// Returns the project in `fixture_toggles`, which depends on the runtime. It is kept, so that the runtime is built once.
     pub(crate) fn toggles() -> &'static Self {
         static FIXTURE: OnceLock<Fixture> = OnceLock::new();
         FIXTURE.get_or_init(|| {
@@ -36,7 +36,7 @@ impl Fixture {
             let fixture = Self { path, _dir: None };
             let manifest = include_str!("fixture_toggles/Cargo.toml.in");
             fixture.write("Cargo.toml", &manifest.replace("RUNTIME", ours.join("bisect-rt").to_str().unwrap()));
-            // The versions that are there: tests do without a network.
+            // The versions of this repository: tests need no network.
             fixture.write("Cargo.lock", &fs_err::read_to_string(ours.join("Cargo.lock")).unwrap());
             for (name, text) in [
                 ("gates/Cargo.toml", include_str!("fixture_toggles/gates/Cargo.toml.in")),
@@ -54,12 +54,12 @@ impl Fixture {
         })
     }
 
-    /// Its directory.
+    /// Returns its directory.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes one of its files; one that is there already stays as it is, so that cargo takes it for old.
+    /// Writes a file. A file with the same contents is not written, so that its time stays.
     pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.path.join(name);
         if fs_err::read_to_string(&path).is_ok_and(|old| old == text || name == "Cargo.lock") {
@@ -69,7 +69,7 @@ impl Fixture {
         fs_err::write(path, text).unwrap();
     }
 
-    /// A command line for cargo in it.
+    /// Returns a command line for cargo in it.
     pub(crate) fn words(&self, line: &str) -> Vec<OsString> {
         let target = self.path.join("target");
         let words = ["-C".into(), self.path.clone().into(), "--offline".into(), "--target-dir".into(), target.into()];

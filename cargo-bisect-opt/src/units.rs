@@ -1,8 +1,8 @@
-//! Numbers and times in words.
+//! Formatting of numbers, times and lists, and similar names.
 
 use std::time::Duration;
 
-/// `1 change`, `2 changes`, `2 passes`.
+/// Formats a number with a noun: `1 change`, `2 changes`, `2 passes`.
 pub(crate) fn plural(n: usize, noun: &str) -> String {
     let ending = match noun {
         _ if n == 1 => "",
@@ -12,14 +12,14 @@ pub(crate) fn plural(n: usize, noun: &str) -> String {
     format!("{n} {noun}{ending}")
 }
 
-/// The word most like `word`, if it could be a slip: at most a third of its characters differ.
+/// Returns the name most similar to `word`, if at most a third of its characters differ.
 pub(crate) fn nearest(word: &str, all: impl IntoIterator<Item = String>) -> Option<String> {
     let distances = all.into_iter().map(|other| (strsim::levenshtein(word, &other), other));
     let (distance, other) = distances.min()?;
     (distance <= word.chars().count().div_ceil(3)).then_some(other)
 }
 
-/// `a`, `a and b`, `a, b and c`.
+/// Joins items: `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<_> = items.into_iter().collect();
     match items.as_slice() {
@@ -29,7 +29,7 @@ pub(crate) fn listed(items: impl IntoIterator<Item = String>) -> String {
     }
 }
 
-/// `0.8s`, `2m08s`.
+/// Formats a duration: `0.8s`, `2m08s`.
 pub(crate) fn seconds(duration: Duration) -> String {
     match duration.as_secs_f64() {
         short if short < 0.0995 => format!("{:.0}ms", short * 1000.0),

@@ -188,8 +188,8 @@ fn what_a_build_cannot_be_asked_is_refused() {
         ),
         (&["check", "-p", "alloy", "--toggle=light"], &["no toggle is called `light`", "`lighter`"]),
         (&["build", "-p", "alloy", "--launcher", "env"], &["--launcher"]),
-        (&["build", "--codegen", "words"], &["`cargo build` takes options only, and `words` is none"]),
-        (&["check", "--codegen", "--", "words"], &["`cargo check` takes options only"]),
+        (&["build", "--codegen", "words"], &["`cargo build` takes only options, and `words` is not an option"]),
+        (&["check", "--codegen", "--", "words"], &["`cargo check` takes only options"]),
     ] {
         let mut command = fixture.driver(words);
         let finished = run(command.arg("--out").arg(Scratch::new().dir().join("out")));

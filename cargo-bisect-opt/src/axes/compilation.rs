@@ -146,7 +146,7 @@ impl Compilation {
         let (with, value) = self.counting(culprits, package, counter);
         let artifacts = build(with)?;
         let Some(package) = self.package(package) else { return Ok(Passes::default()) };
-        Ok(Passes::read(&plan::told(&artifacts.store(), &package.variable(), [&value, ""]), &artifacts.stems)?)
+        Ok(Passes::read(&plan::reports_dir(&artifacts.store(), &package.variable(), [&value, ""]), &artifacts.stems)?)
     }
 
     /// A build of these culprits with a counter of the compiler in one of them; and the value of that one's variable.

@@ -288,7 +288,7 @@ impl Gated {
         let plans: BTreeMap<_, _> = packages.iter().map(|package| (package.change, plan.clone())).collect();
         let mut with = self.compilation.with(&plans.keys().copied().collect(), &plans);
         let searched = packages.into_iter().filter(|package| self.packages.contains(&package.change));
-        let values = searched.filter_map(|package| Some((package.driver_variable(), value(package)?.into())));
+        let values = searched.filter_map(|package| Some((package.bisect_rustc_variable(), value(package)?.into())));
         with.variables.extend(values);
         with
     }
@@ -303,9 +303,9 @@ impl Gated {
         let plan = self.plan().value().unwrap_or_default();
         let is_searched = self.packages.contains(&package.change);
         let value = if is_searched { self.value(package, pattern) } else { String::new() };
-        let directory = plan::told(&artifacts.store(), &package.variable(), [&plan, &value]);
+        let directory = plan::reports_dir(&artifacts.store(), &package.variable(), [&plan, &value]);
         let (mut said, mut places) = (Reports::new(true), BTreeMap::new());
-        for file in plan::kept(&directory, &artifacts.stems)?.values() {
+        for file in plan::latest_per_unit(&directory, &artifacts.stems)?.values() {
             said.read_file(file)?;
             if let Gates::Expressions { .. } = self.gates {
                 count_places(&fs_err::read_to_string(file)?, &mut places);

@@ -1,12 +1,10 @@
-//! Cargo's own arguments, as far as they must be understood: which words are values, where `TESTNAME` or the program's
-//! arguments begin, and what the driver says in the user's place.
+//! The user's arguments for cargo: which words are options, values, `TESTNAME` or the program's arguments.
 
-use std::{
-    ffi::{OsStr, OsString},
-    path::PathBuf,
-};
+use std::{ffi::OsString, path::PathBuf};
 
-/// The subcommand whose arguments they are.
+use super::option::{self, DEVELOPMENT, TARGETS, Value, value_of};
+
+/// A subcommand of cargo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subcommand {
     /// `cargo test`
@@ -20,7 +18,7 @@ pub(crate) enum Subcommand {
 }
 
 impl Subcommand {
-    /// As one types it.
+    /// Returns its name.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Subcommand::Test => "test",
@@ -30,25 +28,25 @@ impl Subcommand {
         }
     }
 
-    /// Whether nothing is run: it is all about whether it can be built.
+    /// Returns whether it only builds, and runs nothing.
     pub(crate) fn is_build(self) -> bool {
         matches!(self, Subcommand::Build | Subcommand::Check)
     }
 }
 
-/// What the arguments say.
+/// Parsed arguments for cargo.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Arguments {
-    /// For cargo, in order. Taken out: what the driver says itself (`--target-dir`, `--message-format`, `--no-run`),
-    /// `-C`, and everything that is no option.
+    /// The options to pass to cargo, in order, without those that the driver sets (`--target-dir`, `--message-format`,
+    /// `--no-run`) and without `-C`.
     pub(crate) options: Vec<OsString>,
-    /// All of them as the user wrote them, without `-C`, which only some cargos take, and none here.
+    /// All arguments as the user wrote them, without `-C`, which only some versions of cargo take.
     pub(crate) typed: Vec<OsString>,
-    /// The names of the options, in order, letters one by one.
+    /// The names of the options in order, with each letter separate.
     pub(crate) names: Vec<String>,
-    /// Words that are no options: `TESTNAME`, or what `cargo run` hands to the program.
+    /// The words that are no options: `TESTNAME`, or the program's arguments.
     pub(crate) words: Vec<OsString>,
-    /// `-C`: cargo and the driver work as if started there.
+    /// `-C`: the working directory of cargo and the driver.
     pub(crate) directory: Option<PathBuf>,
     /// `--manifest-path`
     pub(crate) manifest_path: Option<OsString>,
@@ -70,82 +68,22 @@ pub(crate) struct Arguments {
     pub(crate) profile: Option<String>,
     /// `--release`
     pub(crate) release: bool,
-    /// What says which features and packages there are: `--workspace`, `--features x`, …
+    /// The options that affect the package graph: `--features x`, `--no-default-features`, …
     pub(crate) of_graph: Vec<OsString>,
     /// `--workspace`
     pub(crate) all_members: bool,
 }
 
-/// What follows an option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
-    /// Nothing.
-    None,
-    /// The next word, whatever it looks like.
-    Next,
-    /// The next word, unless that is an option.
-    NextWord,
-}
-
-/// The options of cargo's subcommands that take values, by their long name or by their letter.
-const WITH_VALUE: [(&str, Value); 23] = [
-    ("--artifact-dir", Value::Next),
-    ("--bench", Value::NextWord),
-    ("--bin", Value::NextWord),
-    ("--color", Value::Next),
-    ("--config", Value::Next),
-    ("--example", Value::NextWord),
-    ("--exclude", Value::Next),
-    ("--features", Value::Next),
-    ("--jobs", Value::Next),
-    ("--lockfile-path", Value::Next),
-    ("--manifest-path", Value::Next),
-    ("--message-format", Value::Next),
-    ("--package", Value::NextWord),
-    ("--profile", Value::Next),
-    ("--target", Value::NextWord),
-    ("--target-dir", Value::Next),
-    ("--test", Value::NextWord),
-    ("-C", Value::Next),
-    ("-F", Value::Next),
-    ("-Z", Value::Next),
-    ("-j", Value::Next),
-    ("-m", Value::Next),
-    ("-p", Value::NextWord),
-];
-
-/// The options that choose among the targets of packages.
-const TARGETS: [&str; 10] = [
-    "--all-targets",
-    "--bench",
-    "--benches",
-    "--bin",
-    "--bins",
-    "--example",
-    "--examples",
-    "--lib",
-    "--test",
-    "--tests",
-];
-
-/// Those of them that choose targets with dependencies of their own.
-const DEVELOPMENT: [&str; 7] =
-    ["--all-targets", "--bench", "--benches", "--example", "--examples", "--test", "--tests"];
-
-fn value_of(option: &str) -> Value {
-    WITH_VALUE.iter().find(|(name, _)| *name == option).map_or(Value::None, |&(_, value)| value)
-}
-
 impl Arguments {
-    /// Reads the words that a user wrote for cargo, up to `--`.
+    /// Parses the words that a user wrote for cargo, up to `--`.
     pub(crate) fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
         let mut arguments = Self::default();
         let mut words = words.iter().peekable();
         while let Some(word) = words.next() {
-            let Some((name, attached)) = option(word) else {
+            let Some((name, attached)) = option::split(word) else {
                 arguments.words.push(word.clone());
                 if subcommand == Subcommand::Run {
-                    // All that follows is the program's, options too.
+                    // All further words are the program's, options too.
                     arguments.words.extend(words.cloned());
                     arguments.typed.extend(arguments.words.iter().cloned());
                     break;
@@ -157,12 +95,12 @@ impl Arguments {
                 (Some(value), _) => (Some(value), None),
                 (None, Value::None) => (None, None),
                 (None, Value::Next) => (words.peek().map(|&next| next.clone()), words.next()),
-                (None, Value::NextWord) => match words.next_if(|next| option(next).is_none()) {
+                (None, Value::NextWord) => match words.next_if(|next| option::split(next).is_none()) {
                     Some(next) => (Some(next.clone()), Some(next)),
                     None => (None, None),
                 },
             };
-            arguments.names.extend(names(word, &name));
+            arguments.names.extend(option::names(word, &name));
             arguments.release |= arguments.names.iter().any(|name| name == "-r");
             let option = [word].into_iter().chain(next).cloned();
             if name != "-C" {
@@ -175,7 +113,7 @@ impl Arguments {
         arguments
     }
 
-    /// Notes what an option says; whether it is not to be handed to cargo.
+    /// Records an option. Returns whether it must not be passed to cargo.
     fn note(&mut self, name: &str, value: Option<OsString>) -> bool {
         match (name, value) {
             ("-C", Some(value)) => self.directory = Some(self.directory.take().unwrap_or_default().join(value)),
@@ -203,15 +141,15 @@ impl Arguments {
         true
     }
 
-    /// The options, without those that choose among the targets of packages.
+    /// Returns the options without those that choose among the targets of packages.
     pub(crate) fn options_of_any_target(&self) -> Vec<OsString> {
         let mut words = self.options.iter().peekable();
         let mut kept = Vec::new();
         while let Some(word) = words.next() {
-            match option(word) {
+            match option::split(word) {
                 Some((name, attached)) if TARGETS.contains(&name.as_str()) => {
                     if attached.is_none() && value_of(&name) == Value::NextWord {
-                        words.next_if(|next| option(next).is_none());
+                        words.next_if(|next| option::split(next).is_none());
                     }
                 }
                 _ => kept.push(word.clone()),
@@ -220,19 +158,20 @@ impl Arguments {
         kept
     }
 
-    /// Whether what only tests, examples and benchmarks depend on is built as well, by this subcommand.
+    /// Returns whether this subcommand also builds development dependencies.
     pub(crate) fn has_development(&self, subcommand: Subcommand) -> bool {
-        let is_one = |word: &OsString| option(word).is_some_and(|(name, _)| DEVELOPMENT.contains(&name.as_str()));
+        let is_one =
+            |word: &OsString| option::split(word).is_some_and(|(name, _)| DEVELOPMENT.contains(&name.as_str()));
         subcommand == Subcommand::Test || self.options.iter().any(is_one)
     }
 
-    /// The profile that is built with.
+    /// Returns the name of the profile.
     pub(crate) fn profile(&self) -> String {
         let default = if self.release { "release" } else { "dev" };
         self.profile.clone().unwrap_or_else(|| default.to_owned())
     }
 
-    /// The options that say which workspace it is and how it is configured, for `cargo metadata`.
+    /// Returns the options that select and configure the workspace, for `cargo metadata`.
     pub(crate) fn of_workspace(&self) -> Vec<OsString> {
         let mut options = Vec::new();
         if let Some(path) = &self.manifest_path {
@@ -245,47 +184,8 @@ impl Arguments {
     }
 }
 
-/// Splits an option into its name, as in the table, and the value attached to it; `None` if the word is no option.
-fn option(word: &OsStr) -> Option<(String, Option<OsString>)> {
-    let bytes = word.as_encoded_bytes();
-    if bytes.starts_with(b"--") {
-        let end = memchr::memchr(b'=', bytes).unwrap_or(bytes.len());
-        let name = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        return Some((name, bytes.get(end + 1..).map(os_string)));
-    }
-    let letters = bytes.strip_prefix(b"-").filter(|letters| !letters.is_empty())?;
-    // In a cluster as `-qp name`, flags come before the one that takes a value.
-    for (i, &letter) in letters.iter().enumerate() {
-        let name = format!("-{}", char::from(letter));
-        if value_of(&name) != Value::None {
-            let rest = &letters[i + 1..];
-            let rest = rest.strip_prefix(b"=").unwrap_or(rest);
-            return Some((name, (!rest.is_empty()).then(|| os_string(rest))));
-        }
-    }
-    Some((String::from_utf8_lossy(bytes).into_owned(), None))
-}
-
-/// The names in an option whose own name is `name`: those of all flags in a cluster of letters.
-fn names(word: &OsStr, name: &str) -> Vec<String> {
-    let letters = match word.as_encoded_bytes() {
-        [b'-', b'-', ..] => return vec![name.to_owned()],
-        bytes => &bytes[1..],
-    };
-    let letters = letters.iter().map(|&letter| format!("-{}", char::from(letter)));
-    let end = letters.clone().position(|letter| value_of(&letter) != Value::None);
-    letters.take(end.map_or(usize::MAX, |end| end + 1)).collect()
-}
-
-fn os_string(bytes: &[u8]) -> OsString {
-    // SAFETY: the bytes are the end of an `OsStr`'s, from behind an ASCII character on: `=`, or a letter of the table.
-    unsafe { OsStr::from_encoded_bytes_unchecked(bytes) }.to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{collections::BTreeSet, process::Command};
-
     use super::*;
 
     fn words(line: &str) -> Vec<OsString> {
@@ -323,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_driver_needs_is_noted() {
+    fn options_that_the_driver_needs_are_recorded() {
         let line = "--config a=1 -C here --manifest-path m --target t --target-dir d -p x --package y --bin b --example e --doc --config=b=2";
         let arguments = test(line);
         assert_eq!(arguments.typed, words(&line.replace("-C here ", "")));
@@ -374,32 +274,5 @@ mod tests {
     fn metadata_is_asked_about_the_same_workspace() {
         let arguments = test("--manifest-path=m --config a=1 --offline --release -p x");
         assert_eq!(arguments.of_workspace(), words("--manifest-path m --config a=1 --offline"));
-    }
-
-    /// Each option of this cargo that takes a value, and how, from its help.
-    fn from_help(subcommand: &str) -> BTreeSet<(String, bool)> {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let output = Command::new(cargo).args([subcommand, "--help"]).output().unwrap();
-        assert!(output.status.success());
-        let help = String::from_utf8(output.stdout).unwrap();
-        let line = regex::Regex::new(r"(?m)^ +(-\w)?(?:, |    |)(--[a-z-]+)?(?:\.\.\.)? +(<|\[<)[A-Z=|_-]+>").unwrap();
-        line.captures_iter(&help)
-            .flat_map(|found| {
-                let always = found[3] == *"<";
-                [1, 2].into_iter().filter_map(move |i| Some((found.get(i)?.as_str().to_owned(), always)))
-            })
-            .collect()
-    }
-
-    #[test]
-    fn the_table_has_every_option_of_this_cargo_that_takes_a_value() {
-        for subcommand in ["test", "run", "build", "check"] {
-            let options = from_help(subcommand);
-            assert!(options.len() > 10, "the help of cargo {subcommand} was not understood: {options:?}");
-            for (option, always) in options {
-                let expected = if always { Value::Next } else { Value::NextWord };
-                assert_eq!(value_of(&option), expected, "cargo {subcommand} {option}");
-            }
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! Building with cargo, and what came of it.
+//! Builds with cargo, and their results.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,68 +18,68 @@ use crate::{
     process::{self, Ending, ProcessSpec, interrupt::Interrupt},
 };
 
-/// One build of what the user's arguments select.
+/// One build of the targets that the user's arguments select.
 #[derive(Debug)]
 pub(crate) struct Build<'a> {
     /// Cargo's configuration.
     pub(crate) config: &'a Config,
     /// The user's arguments.
     pub(crate) arguments: &'a Arguments,
-    /// Whether tests are built, the program, or whatever the arguments say.
+    /// The subcommand, which decides whether tests, a program or the selected targets are built.
     pub(crate) subcommand: Subcommand,
-    /// What the driver adds to the arguments: the program to build.
+    /// The option that selects the program to build.
     pub(crate) more_arguments: &'a [OsString],
-    /// Where to build.
+    /// The target directory.
     pub(crate) target_dir: &'a Path,
-    /// Only these of the targets that the user's arguments choose among.
+    /// Options that replace the user's choice of cargo targets.
     pub(crate) only: Option<&'a [OsString]>,
-    /// Settings that go over those of configuration files: the values of `--config`.
+    /// Values for `--config`, which override configuration files.
     pub(crate) settings: &'a [String],
     /// Flags for rustc.
     pub(crate) flags: Flags<'a>,
-    /// Variables to set. Variables of build-time changes that are not among them are unset.
+    /// Variables to set. All other variables of build-time changes are unset.
     pub(crate) variables: &'a BTreeMap<String, OsString>,
-    /// Where cargo's progress and the compiler's messages go.
+    /// The destination of cargo's progress and the compiler's messages.
     pub(crate) output: BuildOutput<'a>,
 }
 
 /// Flags for rustc.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Flags<'a> {
-    /// The user's, ours, and these.
+    /// The user's flags, the driver's, and these.
     Instrumented(&'a [String]),
-    /// The user's, and these: what is built is what cargo builds for the user.
+    /// The user's flags and these: the artifacts are those that cargo builds for the user.
     Plain(&'a [String]),
 }
 
-/// Where the messages of a build go.
+/// The destination of the messages of a build.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BuildOutput<'a> {
-    /// To the user: cargo's as they come, the compiler's errors at the end. Warnings of the user's crates are not about the
-    /// search.
+    /// The terminal: cargo's messages at once, the compiler's errors at the end. Warnings are left out, since they are not
+    /// about the search.
     Shown,
-    /// To the end of this file.
+    /// The end of this file.
     Log(&'a Path),
 }
 
-/// Has cargo build what does not depend on what fails.
+/// The option that makes cargo continue after an error with crates that do not depend on the failed one.
 pub(crate) const KEEP_GOING: &str = "--keep-going";
 
-/// A build that has come to its end, well or not.
+/// A build that has ended, successfully or not.
 #[derive(Debug)]
 pub(crate) struct Built {
-    /// What it made, as far as it came.
+    /// Its artifacts, as far as they were built.
     pub(crate) artifacts: Artifacts,
-    /// How it ended; it was not interrupted.
+    /// The way it ended; it was not interrupted.
     pub(crate) ending: Ending,
-    /// Whether cargo came to compiling. If not, it failed for reasons of its own.
+    /// Set if cargo started to compile. If not, it failed before.
     pub(crate) began: bool,
-    /// What cargo and the compiler said; empty if it was shown.
+    /// The messages of cargo and the compiler; empty if they were shown.
     pub(crate) messages: Vec<u8>,
 }
 
 impl Built {
-    /// That it failed, in words for the user; `command` is what was run.
+    /// Returns the error for a failed build by `command`.
     pub(crate) fn to_error(&self, command: String) -> CargoError {
         let status = match self.ending {
             Ending::Exited(status) => process::describe(status),
@@ -90,35 +90,34 @@ impl Built {
     }
 }
 
-/// What a build made.
+/// The artifacts of a build.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Artifacts {
-    /// Whether the build succeeded: this is all then.
+    /// Set if the build succeeded, so that no artifact is missing.
     pub(crate) is_complete: bool,
-    /// Where they were built.
+    /// The target directory.
     pub(crate) target_dir: PathBuf,
-    /// Everything that can be started, also what is only there for others to start.
+    /// All executables, also those that only tests start.
     pub(crate) executables: Vec<Executable>,
-    /// What build scripts said.
+    /// The output of build scripts.
     pub(crate) scripts: Vec<BuildScript>,
-    /// Shared libraries.
+    /// The shared libraries.
     pub(crate) libraries: Vec<PathBuf>,
-    /// The packages of which anything was built or is up to date, build scripts aside, by their IDs; and what their profile
-    /// says, as far as cargo tells.
+    /// The settings of the profile that cargo reports, by the ID of each package with a current artifact other than a build
+    /// script.
     pub(crate) packages: BTreeMap<String, BTreeMap<&'static str, String>>,
-    /// The names of the files that were made or are up to date, without directory and extension, and without the `lib` that
-    /// libraries begin with.
+    /// The names of the current files, without directory, extension and the `lib` of libraries.
     pub(crate) stems: BTreeSet<String>,
-    /// What is started, and the shared libraries, to see whether someone exchanges them.
+    /// The executables and shared libraries, to detect whether another process replaces them.
     pub(crate) built: Vec<BuiltFile>,
-    /// How often rustc was run: what is up to date does not count.
+    /// The number of invocations of rustc, without crates that were up to date.
     pub(crate) rustc_invocations: usize,
-    /// Crates that were compiled and build scripts that were run, or were up to date.
+    /// The number of compiled crates and executed build scripts, including those that were up to date.
     pub(crate) units: usize,
 }
 
 impl Build<'_> {
-    /// Runs cargo. `scratch` is a directory for a file that nobody needs afterwards.
+    /// Runs cargo. `scratch` is a directory for a temporary file.
     ///
     /// # Errors
     /// If it fails, cannot be started, or is interrupted.
@@ -127,8 +126,8 @@ impl Build<'_> {
         if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error(self.describe())) }
     }
 
-    /// The same, for a build that may fail. One that takes longer than `timeout` is ended, with the compilers that it has
-    /// started; but what was compiled by then is kept, so it is taken up again as long as that leads any further.
+    /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers. Crates that were
+    /// compiled until then stay. So the build is repeated as long as it makes progress.
     ///
     /// # Errors
     /// If it cannot be started, or is interrupted.
@@ -143,7 +142,7 @@ impl Build<'_> {
             let mut built = self.attempt_once(scratch, timeout, interrupt)?;
             let Artifacts { units, rustc_invocations, .. } = built.artifacts;
             invocations += rustc_invocations;
-            // Some are compiled anew each time, so that alone does not lead any further.
+            // Some crates are compiled each time, which alone is no progress.
             if built.ending != Ending::TimedOut || rustc_invocations == 0 || units <= reached {
                 built.artifacts.rustc_invocations = invocations;
                 return Ok(built);
@@ -158,7 +157,7 @@ impl Build<'_> {
         timeout: Option<Duration>,
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
-        let (stderr, said_before) = match self.output {
+        let (stderr, length_before) = match self.output {
             BuildOutput::Shown => (Stdio::inherit(), 0),
             BuildOutput::Log(log) => {
                 let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
@@ -168,8 +167,9 @@ impl Build<'_> {
         };
         let log = scratch.join("messages.json");
         let command = self.command();
-        let job = ProcessSpec { command, timeout, log: &log, append: false, interrupt, reader: None, tail: usize::MAX };
-        let finished = process::run_beside(job, stderr)?;
+        let spec =
+            ProcessSpec { command, timeout, log: &log, append: false, interrupt, reader: None, tail: usize::MAX };
+        let finished = process::run_except_stderr(spec, stderr)?;
         if finished.ending == Ending::Interrupted {
             return Err(CargoError::Interrupted);
         }
@@ -180,7 +180,7 @@ impl Build<'_> {
             }
             BuildOutput::Log(log) => fs_err::read(log)?,
         };
-        messages.drain(..usize::try_from(said_before).map_or(messages.len(), |before| before.min(messages.len())));
+        messages.drain(..usize::try_from(length_before).map_or(messages.len(), |before| before.min(messages.len())));
         let (artifacts, began) = Artifacts::parse(&finished.output);
         let is_complete = matches!(finished.ending, Ending::Exited(status) if status.success());
         let target_dir = self.target_dir.to_owned();
@@ -193,7 +193,7 @@ impl Build<'_> {
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.config.cargo);
         command.args(self.argv()).current_dir(&self.config.directory);
-        super::scrub(&mut command);
+        super::remove_protocol_variables(&mut command);
         match self.flags {
             Flags::Instrumented(more) => self.config.set_flags(&mut command, more),
             Flags::Plain(more) => {
@@ -202,7 +202,7 @@ impl Build<'_> {
             }
         }
         if self.config.has_build_dir {
-            // Else intermediate files would go where the user's are.
+            // Otherwise intermediate files would mix with the user's.
             command.env("CARGO_BUILD_BUILD_DIR", self.target_dir);
         }
         command.envs(self.variables);
@@ -213,7 +213,7 @@ impl Build<'_> {
         let ours: &[&str] = match self.subcommand {
             Subcommand::Test => &["test", "--no-run"],
             Subcommand::Run => &["build"],
-            // With the first error, cargo would stop wherever it happens to be; which errors there are would be chance.
+            // Without it, cargo would stop at the first error, and the set of errors would be a matter of chance.
             Subcommand::Build | Subcommand::Check if self.arguments.options.iter().any(|word| word == KEEP_GOING) => {
                 &[self.subcommand.name()]
             }
@@ -238,13 +238,13 @@ impl Build<'_> {
         argv.extend(self.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         argv.extend(self.more_arguments.iter().cloned());
         if self.subcommand != Subcommand::Run {
-            // With the name of a test, cargo does not build examples. Other words it complains about.
+            // With the name of a test, cargo does not build examples. It rejects other words.
             argv.extend(self.arguments.words.iter().cloned());
         }
         argv
     }
 
-    /// The command that a user would type for it.
+    /// Returns the command that a user would type for it.
     pub(super) fn describe(&self) -> String {
         let what = match self.subcommand {
             Subcommand::Test => "test --no-run",
@@ -256,7 +256,7 @@ impl Build<'_> {
     }
 }
 
-/// The compiler's errors among cargo's messages, as it renders them, each once: a library and its tests have the same ones.
+/// Returns the compiler's rendered errors among cargo's messages, each once: a library and its tests have the same ones.
 fn errors(output: &[u8]) -> String {
     let mut errors: Vec<String> = Vec::new();
     for line in output.split(|&byte| byte == b'\n') {
@@ -270,27 +270,27 @@ fn errors(output: &[u8]) -> String {
     errors.concat()
 }
 
-/// Where the wrapper keeps what the compiler says about what is built in this directory.
+/// Returns the directory in which the wrapper stores the compiler's reports about a target directory.
 fn store(target_dir: &Path) -> PathBuf {
-    target_dir.join("told")
+    target_dir.join("compiler-reports")
 }
 
 impl Artifacts {
-    /// Where the wrapper has kept what the compiler said about them.
+    /// Returns the directory in which the wrapper has stored the compiler's reports.
     pub(crate) fn store(&self) -> PathBuf {
         store(&self.target_dir)
     }
 
-    /// A file that is not the one that was built any more, if there is one.
+    /// Returns a file that another process has replaced since the build, if there is one.
     pub(crate) fn exchanged(&self) -> Option<&Path> {
         self.built.iter().find(|file| file.is_exchanged()).map(BuiltFile::path)
     }
 
-    /// Reads cargo's messages, one a line. The second part of the result is whether cargo came to compiling.
+    /// Parses cargo's messages, one a line. The second part of the result says whether cargo started to compile.
     fn parse(output: &[u8]) -> (Self, bool) {
         let (mut artifacts, mut began) = (Self::default(), false);
         for line in output.split(|&byte| byte == b'\n') {
-            // What build tools print among them is not for us.
+            // Other lines are output of build tools.
             match serde_json::from_slice(line) {
                 Ok(Message::CompilerArtifact(artifact)) => artifacts.add(artifact),
                 Ok(Message::BuildScriptExecuted(script)) => {
@@ -319,12 +319,12 @@ impl Artifacts {
         self.stems.extend(stems.map(|stem| stem.strip_prefix("lib").unwrap_or(stem).to_owned()));
         if !artifact.target.kind.contains(&TargetKind::CustomBuild) {
             self.packages.insert(artifact.package_id.repr.clone(), profile(&artifact.profile));
-            self.executables.extend(Executable::of(artifact));
+            self.executables.extend(Executable::of_artifact(artifact));
         }
     }
 }
 
-/// The keys of a profile that cargo tells, with their values as TOML.
+/// Returns the keys of a profile that cargo reports, with their values as TOML.
 fn profile(profile: &ArtifactProfile) -> BTreeMap<&'static str, String> {
     let level = &profile.opt_level;
     let level = if level.parse::<u8>().is_ok() { level.clone() } else { format!("\"{level}\"") };

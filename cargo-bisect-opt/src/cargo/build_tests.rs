@@ -1,4 +1,4 @@
-//! What cargo is told, what is read from it, and how long a build may take.
+//! Command lines of builds, messages of cargo, and timeouts.
 
 use super::*;
 
@@ -70,8 +70,8 @@ fn messages_are_read_among_other_lines() {
     assert_eq!(artifacts.scripts[0].env, [("A".to_owned(), "b".to_owned())]);
 }
 
-/// A cargo that says that so many units are there, each `fresh` or not, and then ends well or never. It is another one each time it
-/// is started: the last one stays.
+/// Creates a fake cargo. Each start reports the next number of units, `fresh` or not, and then succeeds or hangs. Further starts
+/// repeat the last one.
 #[cfg(unix)]
 fn attempt(starts: &[(&[bool], bool)]) -> (Built, usize) {
     let dir = tempfile::tempdir().unwrap();

@@ -1,13 +1,13 @@
-//! Copies of a target directory, so that several builds can go on at the same time, each in its own, and none begins anew.
+//! Copies of a target directory, so that parallel builds, each in its own directory, need not compile everything.
 //!
-//! Cargo goes by the times of files and by paths relative to the target directory, so in a copy with the same times what is
-//! compiled is fresh. Only a package whose build script watches a file in its own `OUT_DIR` is built again, once: cargo
-//! takes its name for another one.
+//! Cargo compares the times of files, and paths relative to the target directory. So in a copy with the same times, artifacts
+//! are fresh. Only a package whose build script watches a file in its own `OUT_DIR` is built again, once: its absolute path
+//! has changed.
 //!
-//! What was compiled into the artifacts stays as it is: `env!("OUT_DIR")` is the directory in the original, which must stay
-//! where it is therefore. For the names of programs, and of the directory for files of tests, which cargo lets tests and
-//! benches have, that does not do: they would start programs of another build, and get into each other's way. Such
-//! executables are left out, and cargo makes them anew.
+//! Paths that were compiled into artifacts stay the same: `env!("OUT_DIR")` is the directory in the original, which must not
+//! be moved. But tests and benches can contain the paths of programs, and of the directory for temporary files. With those of
+//! the original, they would start programs of another build, and disturb each other. The copy leaves these executables out,
+//! and cargo builds them again.
 
 use std::{
     collections::BTreeSet,
@@ -19,57 +19,57 @@ use std::{
 use super::target_lock::LOCKS;
 use crate::process::remove_tree::remove_tree;
 
-/// The file that says that a directory is a copy of ours, to be replaced by the next one.
+/// The file that marks a directory as a copy of the driver's, which the next copy may replace.
 const MARK: &str = ".bisect-opt-seed";
 const MARK_TEXT: &[u8] = b"A copy that cargo bisect-opt has made, and replaces when it needs another one.\n";
 
-/// How the names of directories begin that are for one search, and so in no copy. No profile has such a name.
+/// The prefix of directories for one search, which are not copied. No profile has a name of this form.
 pub(crate) const OF_ONE_SEARCH: &str = ".search-";
 
-/// Where rustc writes down what was compiled in, how lines begin that say it of paths in the target directory.
+/// The beginnings of lines in dep-info files that record compiled-in paths in the target directory.
 const BOUND: [&[u8]; 2] = [b"\n# env-dep:CARGO_BIN_EXE_", b"\n# env-dep:CARGO_TARGET_TMPDIR="];
 
-/// Why there is no copy.
+/// A reason why a target directory cannot be copied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CloneError {
-    /// It was to stop. Nothing is left of the copy.
+    /// The user interrupted. The partial copy is deleted.
     #[error("interrupted")]
-    Stopped,
-    /// Someone else's files are where the copy was to be.
-    #[error("`{}` is not empty, and no earlier search has made it: nothing in it was touched; move it away", .0.display())]
+    Interrupted,
+    /// The destination has files that are not the driver's.
+    #[error("`{}` is not empty, and no earlier search has made it: nothing in it was changed; move it away", .0.display())]
     NotOurs(PathBuf),
-    /// The copy cannot be a part of the original without being copied itself, nor the other way round.
-    #[error("`{}` cannot be copied to `{}`, which it is in", from.display(), to.display())]
+    /// The original is inside the destination.
+    #[error("cannot copy `{}` to `{}`, a directory that contains it", from.display(), to.display())]
     Inside {
         /// The original.
         from: PathBuf,
-        /// Where the copy was to be.
+        /// The destination.
         to: PathBuf,
     },
-    /// A file cannot be read or written. Nothing is left of the copy.
+    /// A file cannot be read or written. The partial copy is deleted.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
-/// Makes `to` a copy of the target directory `from`, which nobody builds in at that time. An earlier copy is replaced; it, and
-/// this one, may be below `from`, which is then copied without it.
+/// Makes `to` a copy of the target directory `from`, in which no build may run. Replaces an earlier copy. `to` may be below
+/// `from`; copies are not copied.
 ///
-/// Permissions and times are kept, and links are as they are. The incremental compiler's files are left out: they are large, and
-/// only of use to crates that are compiled again. `stop` is asked between files.
+/// Keeps permissions and times, and copies links as links. Leaves out the files of incremental compilation: they are large,
+/// and only of use for crates that are compiled again. Checks `is_interrupted` between files.
 ///
 /// # Errors
 /// See [`CloneError`].
-pub(crate) fn seed(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), CloneError> {
+pub(crate) fn clone_target_dir(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result<(), CloneError> {
     clear(from, to)?;
-    let copied = copy_all(from, to, stop);
+    let copied = copy_all(from, to, is_interrupted);
     if copied.is_err() {
-        // What made it fail is told; this is only tidying.
+        // The first error is reported; a failed cleanup does not matter.
         let _ = remove_tree(to);
     }
     copied
 }
 
-/// Takes an earlier copy away and makes an empty directory that is marked as ours, so that half a copy is ours too.
+/// Deletes an earlier copy, and makes an empty directory with the mark, so that a partial copy has it, too.
 fn clear(from: &Path, to: &Path) -> Result<(), CloneError> {
     match fs_err::symlink_metadata(to) {
         Ok(metadata) if metadata.is_dir() => {
@@ -77,7 +77,7 @@ fn clear(from: &Path, to: &Path) -> Result<(), CloneError> {
                 return Err(CloneError::Inside { from: from.to_owned(), to: to.to_owned() });
             }
             let is_empty = || Ok::<_, io::Error>(fs_err::read_dir(to)?.next().is_none());
-            if !is_seed(to) && !is_empty()? {
+            if !is_copy(to) && !is_empty()? {
                 return Err(CloneError::NotOurs(to.to_owned()));
             }
             remove_tree(to)?;
@@ -90,11 +90,11 @@ fn clear(from: &Path, to: &Path) -> Result<(), CloneError> {
     Ok(fs_err::write(to.join(MARK), MARK_TEXT)?)
 }
 
-fn is_seed(dir: &Path) -> bool {
+fn is_copy(dir: &Path) -> bool {
     std::fs::read(dir.join(MARK)).is_ok_and(|text| text == MARK_TEXT)
 }
 
-fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), CloneError> {
+fn copy_all(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result<(), CloneError> {
     let metadata = fs_err::metadata(from)?;
     let mut directories = vec![(from.to_owned(), to.to_owned(), metadata)];
     let mut next = 0;
@@ -103,8 +103,8 @@ fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), Clone
         let entries = fs_err::read_dir(&from)?.collect::<Result<Vec<_>, _>>()?;
         let bound = bound_to_place(entries.iter().map(fs_err::DirEntry::path))?;
         for entry in entries {
-            if stop() {
-                return Err(CloneError::Stopped);
+            if is_interrupted() {
+                return Err(CloneError::Interrupted);
             }
             let (source, target) = (entry.path(), to.join(entry.file_name()));
             let metadata = entry.metadata()?;
@@ -119,11 +119,11 @@ fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), Clone
                 fs_err::copy(&source, &target)?;
                 set_times(&target, &metadata)?;
             }
-            // What else there is (a socket, a pipe) belongs to a process that is gone.
+            // Other files (sockets, pipes) belong to processes that have ended.
         }
     }
-    // From the bottom up: what is put into a directory changes its time, and its permissions may be against it. Other
-    // systems do not open a directory as a file.
+    // From the bottom up: a new file changes the time of its directory, and permissions may forbid it. Other systems cannot
+    // open a directory as a file.
     #[cfg(unix)]
     for (_, to, metadata) in directories.iter().rev() {
         set_times(to, metadata)?;
@@ -132,18 +132,17 @@ fn copy_all(from: &Path, to: &Path, stop: &dyn Fn() -> bool) -> Result<(), Clone
     Ok(())
 }
 
-/// The copies themselves, what is for one search, and the directory `incremental` of a profile, which has its fingerprints
-/// beside it.
+/// Returns whether a directory is not copied: copies, directories of one search, locks, and the directory `incremental` of a
+/// profile, which is next to its fingerprints.
 fn is_left_out(parent: &Path, dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
     name == "incremental" && parent.join(".fingerprint").is_dir()
         || name.to_string_lossy().starts_with(OF_ONE_SEARCH)
         || name == LOCKS
-        || is_seed(dir)
+        || is_copy(dir)
 }
 
-/// The artifacts, without extension, of which rustc has written down that a path of cargo's is compiled in that must be
-/// another one in each copy.
+/// Returns the artifacts, without extension, with compiled-in paths that must differ in each copy.
 fn bound_to_place(paths: impl Iterator<Item = PathBuf>) -> io::Result<BTreeSet<PathBuf>> {
     let mut bound = BTreeSet::new();
     for path in paths.filter(|path| path.extension().is_some_and(|extension| extension == "d") && path.is_file()) {
@@ -156,7 +155,7 @@ fn bound_to_place(paths: impl Iterator<Item = PathBuf>) -> io::Result<BTreeSet<P
 }
 
 fn set_times(path: &Path, metadata: &Metadata) -> io::Result<()> {
-    // To be the owner is enough on Unix, also of what must not be written.
+    // On Unix the owner may set times, even of a read-only file.
     let file = fs_err::OpenOptions::new().read(true).write(cfg!(windows)).open(path)?;
     file.file().set_times(FileTimes::new().set_modified(metadata.modified()?))
 }

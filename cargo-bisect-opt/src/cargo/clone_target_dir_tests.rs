@@ -1,4 +1,4 @@
-//! What cargo itself makes of a copy; and what is copied, replaced and refused.
+//! Builds of cargo in a copy; and files that are copied, replaced and refused.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,8 +9,8 @@ use std::{
 use super::*;
 use crate::fixture::Fixture;
 
-/// A workspace with all that might know where it was built: build scripts that generate code, set variables, tell dependents
-/// of their directory and watch what they have made, a procedural macro, a program, and tests that start it.
+/// A workspace with all features that depend on the target directory: build scripts that generate code, set variables, pass
+/// their directory to dependents and watch their own output, a procedural macro, a program, and tests that start it.
 fn workspace() -> Fixture {
     let manifest =
         |name: &str, more: &str| format!("[package]\nname = '{name}'\nversion = '0.1.0'\nedition = '2024'\n{more}");
@@ -50,7 +50,7 @@ fn workspace() -> Fixture {
             "#[proc_macro] pub fn seven(_: proc_macro::TokenStream) -> proc_macro::TokenStream { \"7\".parse().unwrap() }",
         ),
         ("top/Cargo.toml", &manifest("top", "[dependencies]\nlow.path = '../low'\nderive.path = '../derive'\n")),
-        // Without a word of what it depends on: all of the package.
+        // It declares no dependencies, so it depends on the whole package.
         ("top/build.rs", r#"fn main() { assert!(std::env::var_os("DEP_LOW_PLACE").is_some()); }"#),
         ("top/src/lib.rs", "pub fn sum() -> u32 { low::GENERATED + derive::seven!() }"),
         ("top/src/main.rs", "fn main() { println!(\"{}\", top::sum()) }"),
@@ -72,7 +72,7 @@ fn workspace() -> Fixture {
     ])
 }
 
-/// What a build found: of each target, how often it was made anew.
+/// Returns the number of times that a build has compiled each target.
 fn build(fixture: &Fixture, target_dir: &Path) -> BTreeMap<String, usize> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(fixture.path()).env_remove("CARGO_TARGET_DIR").env_remove("CARGO_BUILD_BUILD_DIR");
@@ -91,13 +91,13 @@ fn build(fixture: &Fixture, target_dir: &Path) -> BTreeMap<String, usize> {
     made
 }
 
-/// The targets that were made anew.
+/// Returns the targets that were compiled.
 fn anew(made: &BTreeMap<String, usize>) -> BTreeSet<&str> {
     made.iter().filter(|(_, times)| **times > 0).map(|(name, _)| name.as_str()).collect()
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), CloneError> {
-    seed(from, to, &|| false)
+    clone_target_dir(from, to, &|| false)
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn cargo_finds_everything_fresh_but_what_knows_its_place() {
     let (first, second) = (fixture.path().join("target"), fixture.path().join("copies/2"));
     let all = ["build-script-build", "derive", "low", "plain", "starts", "top", "watches", "writes"];
     assert_eq!(anew(&build(&fixture, &first)), all.into());
-    // Cargo runs a script once more that wrote what it watches.
+    // Cargo repeats a script that has written a file that it watches.
     build(&fixture, &first);
     copy(&first, &second).unwrap();
     let made = build(&fixture, &second);
@@ -115,7 +115,7 @@ fn cargo_finds_everything_fresh_but_what_knows_its_place() {
     assert_eq!(anew(&build(&fixture, &second)), [].into(), "and from then on, they are too");
     assert_eq!(anew(&build(&fixture, &first)), [].into(), "the original is as it was");
 
-    // What is made anew is what the original would make.
+    // New artifacts are those that the original would have.
     fixture.write("low/src/lib.rs", "pub const GENERATED: u32 = 6 + 1;");
     let made = build(&fixture, &second);
     assert_eq!(anew(&made), ["low", "plain", "starts", "top", "writes"].into());
@@ -150,7 +150,7 @@ fn tests_use_the_programs_and_the_files_of_their_own_copy() {
     }
 }
 
-/// A directory for two, `from` with one file of it, and `to`.
+/// Creates a directory with `from`, which has one file, and `to`.
 fn places() -> (tempfile::TempDir, PathBuf, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let (from, to) = (dir.path().join("from"), dir.path().join("to"));
@@ -243,7 +243,7 @@ fn only_our_own_is_replaced() {
     let before = paths(&to);
     let error = copy(&from, &to).unwrap_err();
     assert!(matches!(error, CloneError::NotOurs(_)), "{error}");
-    // A file that merely has the name of our mark makes it no more ours.
+    // A file that only has the name of the mark does not count.
     fs::write(to.join(MARK), "mine").unwrap();
     assert!(matches!(copy(&from, &to), Err(CloneError::NotOurs(_))));
     fs::remove_file(to.join(MARK)).unwrap();
@@ -287,8 +287,8 @@ fn one_that_is_stopped_or_fails_leaves_nothing() {
     for after in 0..12 {
         let asked = std::cell::Cell::new(0);
         let stop = || asked.replace(asked.get() + 1) == after;
-        let result = seed(&from, &to, &stop);
-        assert_eq!(matches!(result, Err(CloneError::Stopped)), after < 12, "{after}: {result:?}");
+        let result = clone_target_dir(&from, &to, &stop);
+        assert_eq!(matches!(result, Err(CloneError::Interrupted)), after < 12, "{after}: {result:?}");
         assert!(!to.exists());
     }
     assert!(matches!(copy(&from.join("missing"), &to), Err(CloneError::Io(_))));

@@ -1,4 +1,4 @@
-//! Cargo's configuration, as far as it matters when the driver adds flags to a build and starts what was built.
+//! Cargo's configuration, as far as the driver needs it to add flags to a build and to start executables.
 
 use std::{
     collections::BTreeMap,
@@ -10,52 +10,53 @@ use std::{
 use cargo_config2::{Flags, PathAndArgs, ResolveOptions, TargetTriple};
 
 use super::{Arguments, CargoError};
+use crate::process;
 
-/// Variables with flags, from the first that counts; both hide all flags of the configuration.
+/// The variables with flags. The first overrides the second, and both override all flags of the configuration.
 const ENCODED: &str = "CARGO_ENCODED_RUSTFLAGS";
 const RUSTFLAGS: &str = "RUSTFLAGS";
-/// The variable for `build.rustflags`, to which cargo appends it; the library would put it in their place.
+/// The variable for `build.rustflags`. Cargo appends it to the configured flags; cargo-config2 would replace them.
 const BUILD_FLAGS: &str = "CARGO_BUILD_RUSTFLAGS";
 const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 
-/// Flags of ours: the runtime follows frame pointers where the whole program has them.
-const OUR_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
+/// The driver's flags: the runtime follows frame pointers if the whole program has them.
+const DRIVER_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
 
-/// Without debug information there are no lines in the answer. Variables go over what a manifest says, but they are for this
-/// build only, and change nothing in the code.
+/// The variables that add debug information, without which the answer has no lines. They override manifests for this build
+/// only, and do not change the code.
 const RELEASE_PROFILE: [(&str, &str); 2] =
     [("CARGO_PROFILE_RELEASE_DEBUG", "limited"), ("CARGO_PROFILE_RELEASE_STRIP", "none")];
 
-/// What cargo would do here, by the environment, the configuration files and the arguments.
+/// Cargo's settings from the environment, the configuration files and the arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct Config {
-    /// The cargo that runs us.
+    /// The cargo that runs the driver.
     pub(crate) cargo: OsString,
-    /// Where cargo works.
+    /// The working directory of cargo.
     pub(crate) directory: PathBuf,
-    /// The target that is built for.
+    /// The target platform.
     pub(crate) triple: String,
-    /// Whether it was asked for: cargo then builds in a directory of its name.
+    /// Set if it was given explicitly. Then cargo builds in a directory with its name.
     pub(crate) is_cross: bool,
-    /// What starts executables of that target, with its arguments; empty: nothing.
+    /// The runner for executables of that target, with its arguments; empty if there is none.
     pub(crate) runner: Vec<OsString>,
     /// The user's flags for rustc.
     pub(crate) rustflags: Vec<String>,
-    /// `[env]`: values, and whether they hide what is set.
+    /// The values of `[env]`, with a flag for those that override the environment.
     pub(crate) env: BTreeMap<String, (OsString, bool)>,
-    /// Whether intermediate files go to a directory of their own.
+    /// Set if intermediate files have their own directory.
     pub(crate) has_build_dir: bool,
-    /// What starts rustc in the user's place.
+    /// The user's wrapper of rustc.
     pub(crate) rustc_wrapper: Option<PathBuf>,
     rustc: PathAndArgs,
 }
 
-/// What one source of configuration says.
+/// The settings of one source of configuration.
 #[derive(Debug, Default)]
 struct Layer {
     /// `target.*.rustflags`
     target_flags: Vec<String>,
-    /// `build.rustflags`; not used where there are flags of the target.
+    /// `build.rustflags`, which flags of the target override.
     build_flags: Vec<String>,
     runner: Option<Vec<OsString>>,
     env: BTreeMap<String, (OsString, bool)>,
@@ -65,7 +66,7 @@ impl Config {
     /// Reads the configuration for cargo in the directory that the arguments name, with this environment.
     ///
     /// # Errors
-    /// If it is wrong, or for more than one target.
+    /// If it is invalid, or for more than one target.
     pub(crate) fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
         let mut directory = std::env::current_dir()?;
         directory.extend(&arguments.directory);
@@ -110,36 +111,42 @@ impl Config {
         })
     }
 
-    /// The user's flags, ours, and `more`, for [`ENCODED`]; and debug information, unless the environment says otherwise.
+    /// Sets [`ENCODED`] to the user's flags, the driver's and `more`. Enables debug information unless the environment sets it.
     pub(crate) fn set_flags(&self, command: &mut Command, more: &[String]) {
-        let flags: Vec<_> =
-            self.rustflags.iter().map(String::as_str).chain(OUR_FLAGS).chain(more.iter().map(String::as_str)).collect();
+        let flags: Vec<_> = self
+            .rustflags
+            .iter()
+            .map(String::as_str)
+            .chain(DRIVER_FLAGS)
+            .chain(more.iter().map(String::as_str))
+            .collect();
         command.env(ENCODED, flags.join("\x1f")).env_remove(RUSTFLAGS);
         command.envs(RELEASE_PROFILE.into_iter().filter(|(name, _)| std::env::var_os(name).is_none()));
     }
 
-    /// The user's flags and `more`, and nothing else.
+    /// Sets [`ENCODED`] to the user's flags and `more`.
     pub(crate) fn set_plain_flags(&self, command: &mut Command, more: &[String]) {
         command.env(ENCODED, [&self.rustflags[..], more].concat().join("\x1f")).env_remove(RUSTFLAGS);
     }
 
-    /// Where the standard library is, for programs that link to it dynamically. `None` if rustc does not say.
+    /// Asks rustc for the directory of the standard library, for programs that link to it dynamically.
     pub(crate) fn target_libdir(&self) -> Option<PathBuf> {
         let mut rustc = Command::from(&self.rustc);
         rustc.args(["--print", "target-libdir", "--target", &self.triple]).current_dir(&self.directory);
-        let output = rustc.output().ok().filter(|output| output.status.success())?;
+        let output = process::output_of(rustc).ok().filter(|output| output.status.success())?;
         let path = String::from_utf8(output.stdout).ok()?;
         Some(path.trim_end().into()).filter(|path: &PathBuf| !path.as_os_str().is_empty())
     }
 
-    /// What `rustc -vV` prints.
+    /// Returns the output of `rustc -vV`.
     pub(crate) fn rustc_version(&self) -> Option<String> {
         let mut rustc = Command::from(&self.rustc);
-        let output = rustc.arg("-vV").current_dir(&self.directory).output().ok()?;
+        rustc.arg("-vV").current_dir(&self.directory);
+        let output = process::output_of(rustc).ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
     }
 
-    /// The cargo that runs us, as a path: what `CARGO` is in programs that cargo starts.
+    /// Returns the path of cargo: the value of `CARGO` in programs that cargo starts.
     pub(crate) fn cargo_path(&self) -> PathBuf {
         let cargo = Path::new(&self.cargo);
         if cargo.components().count() > 1 {
@@ -155,14 +162,14 @@ impl Config {
     }
 }
 
-/// The target that is built for, and whether it was asked for.
+/// Returns the target platform, and whether it was given explicitly.
 fn target(
     arguments: &Arguments,
     given: &[GivenConfig],
     base: &cargo_config2::Config,
 ) -> Result<(TargetTriple, bool), CargoError> {
     let mut targets: Vec<_> = arguments.targets.iter().map(|target| target.to_string_lossy().into_owned()).collect();
-    // The last that says something hides the others.
+    // The last source with a value overrides the others.
     for config in given.iter().rev().map(|given| &given.config).chain([base]) {
         if targets.is_empty() {
             targets = config.build_target_for_cli(&targets)?;
@@ -178,13 +185,12 @@ fn target(
         Some(triple) if triples.is_empty() => Ok((triple, is_cross)),
         _ => {
             let targets = targets.join(", ");
-            Err(CargoError::Usage(format!("cannot run what is built for several targets ({targets})")))
+            Err(CargoError::Usage(format!("cannot run executables for several targets ({targets})")))
         }
     }
 }
 
-/// What starts rustc, if anything does. The variable that is not named like the configuration goes over all of it, and an
-/// empty one over all that it says.
+/// Returns the user's wrapper of rustc. `RUSTC_WRAPPER` overrides the configuration, and an empty value means no wrapper.
 fn rustc_wrapper(
     given: &[GivenConfig],
     base: &cargo_config2::Config,
@@ -202,7 +208,7 @@ fn flags(flags: Option<Flags>) -> Vec<String> {
 impl Layer {
     fn of(config: &cargo_config2::Config, triple: &TargetTriple) -> Result<Self, CargoError> {
         let build_flags = flags(config.build.rustflags.clone());
-        // Those of the target, if there are any, else those of `build` once more.
+        // The flags of the target, if there are any, else those of `build` again.
         let resolved = flags(config.rustflags(triple)?);
         let target_flags = if resolved == build_flags { Vec::new() } else { resolved };
         let words = |runner: PathAndArgs| [runner.path.into_os_string()].into_iter().chain(runner.args).collect();
@@ -211,8 +217,8 @@ impl Layer {
         Ok(Self { target_flags, build_flags, runner, env })
     }
 
-    /// Adds what `higher` says. Flags are joined; where cargo would replace them, since both are written as one text,
-    /// the higher come last and win.
+    /// Adds a layer of higher precedence. Flags are joined with the higher ones last, so that these win where cargo would
+    /// replace the others (flags that are written as one text).
     fn add(&mut self, higher: Self) {
         self.target_flags.extend(higher.target_flags);
         self.build_flags.extend(higher.build_flags);
@@ -221,12 +227,12 @@ impl Layer {
     }
 }
 
-/// One `--config`, read as if it were the only configuration.
+/// The value of one `--config`, read as if it were the only configuration.
 struct GivenConfig {
     config: cargo_config2::Config,
-    /// Where it was read: paths in it that are relative seem to be relative to this.
+    /// The directory where it was read, to which its relative paths seem to be relative.
     place: tempfile::TempDir,
-    /// What they are really relative to.
+    /// The directory to which they are really relative.
     base: PathBuf,
 }
 
@@ -239,7 +245,7 @@ impl GivenConfig {
         } else {
             (given.to_string_lossy().into_owned(), directory.to_owned())
         };
-        // The library reads files only, and only where cargo would look for them.
+        // cargo-config2 reads only files, and only where cargo would look for them.
         let place = tempfile::tempdir()?;
         fs_err::create_dir(place.path().join(".cargo"))?;
         fs_err::write(place.path().join(".cargo/config.toml"), text)?;
@@ -267,7 +273,7 @@ impl GivenConfig {
         self.config.build.rustc_wrapper.as_deref().map(|path| self.rebase(path))
     }
 
-    /// A path that seems to be where this was read.
+    /// Corrects a path that seems to be relative to the place where this was read.
     fn rebase(&self, path: &Path) -> PathBuf {
         path.strip_prefix(self.place.path()).map_or_else(|_| path.to_owned(), |relative| self.base.join(relative))
     }

@@ -1,9 +1,9 @@
-//! Cargo's precedence: where flags, runners and variables come from, and what is added to them.
+//! Cargo's precedence of flags, runners and variables, and the driver's additions.
 
 use super::*;
 use crate::cargo::Subcommand;
 
-/// A directory with a configuration, for this machine's own target unless it says otherwise.
+/// A directory with a configuration, for the host unless the configuration sets a target.
 struct Case {
     dir: tempfile::TempDir,
 }
@@ -129,7 +129,7 @@ fn the_target_comes_from_the_arguments_first() {
 #[test]
 fn several_targets_and_wrong_values_are_refused() {
     let error = Case::new("build.target = ['a-b-c', 'd-e-f']").load(&[], &[]).unwrap_err();
-    assert_eq!(error.to_string(), "cannot run what is built for several targets (a-b-c, d-e-f)");
+    assert_eq!(error.to_string(), "cannot run executables for several targets (a-b-c, d-e-f)");
     assert!(error.is_usage());
     let error = Case::new("").load(&["--config", "no file and no = value"], &[]).unwrap_err();
     assert!(error.to_string().starts_with("--config no file and no = value: "), "{error}");

@@ -1,6 +1,6 @@
-//! The packages that a build compiles for its target: those whose options can be searched.
+//! The packages that a build compiles for its target: their compiler options can be searched.
 //!
-//! Build scripts, procedural macros and what only they depend on run while compiling and are left as they are.
+//! Build scripts, procedural macros and dependencies of these alone run during compilation. They are not searched.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,10 +12,10 @@ use crate::compiler::plan;
 use bisect_core::{ChangeId, Field};
 use cargo_metadata::{DependencyKind, Edition, Metadata, Package as MetadataPackage, PackageId, TargetKind};
 
-/// A package whose crates can be compiled in two ways.
+/// A package whose compiler options can be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
-    /// The change that it is.
+    /// Its change.
     pub(crate) change: ChangeId,
     /// Cargo's ID.
     pub(crate) id: String,
@@ -23,36 +23,36 @@ pub(crate) struct Package {
     pub(crate) name: String,
     /// Its version.
     pub(crate) version: String,
-    /// How it is named in a profile.
+    /// Its name in a profile.
     pub(crate) spec: String,
-    /// Whether a profile of the user's names it, or all like it.
+    /// Set if a profile of the user names it, or all packages of its kind.
     pub(crate) is_named: bool,
-    /// Where its library begins, or its first program.
+    /// The root source file of its library, or of its first program.
     pub(crate) source: PathBuf,
     /// The directory of its manifest.
     pub(crate) directory: PathBuf,
-    /// Whether it is the workspace's own.
+    /// Set for members of the workspace.
     pub(crate) is_own: bool,
-    /// Whether it is what is built, and not only needed for that.
+    /// Set for packages that are built themselves, not only as dependencies.
     pub(crate) is_root: bool,
-    /// The edition that it is written in.
+    /// Its edition.
     pub(crate) edition: Edition,
-    /// What it is compiled with: the packages that it depends on, and those that these do.
+    /// Its direct and indirect dependencies.
     pub(crate) needs: BTreeSet<ChangeId>,
 }
 
 impl Package {
-    /// The variable with its plan.
+    /// Returns the variable with its plan.
     pub(crate) fn variable(&self) -> String {
         plan::variable(plan::PREFIX, &self.name, &self.version)
     }
 
-    /// The variable with what `bisect-rustc` is told about it.
-    pub(crate) fn driver_variable(&self) -> String {
+    /// Returns the variable that `bisect-rustc` reads for it.
+    pub(crate) fn bisect_rustc_variable(&self) -> String {
         plan::variable(plan::BISECT_RUSTC_PREFIX, &self.name, &self.version)
     }
 
-    /// `name version`
+    /// Formats it as `name version`.
     pub(crate) fn describe(&self) -> String {
         format!("{} {}", self.name, self.version)
     }
@@ -61,14 +61,14 @@ impl Package {
         ChangeId::of(&["crate", name, version].map(Field::Str)).in_crate(Self::crate_id(name, version))
     }
 
-    /// The lowest bits of all changes in this package.
+    /// Returns the ID whose lowest bits all changes in this package share.
     pub(crate) fn crate_id(name: &str, version: &str) -> ChangeId {
         ChangeId::of(&[Field::Str(name), Field::Str(version)])
     }
 }
 
-/// The packages that `metadata` has of a build of `roots`, with what their tests need if they are tested; `named` are those
-/// that profiles of the user's name.
+/// Returns the packages of a build of `roots`, and with `tests` also the development dependencies of `roots`. `named` are the
+/// packages that profiles of the user name.
 pub(crate) fn packages(
     metadata: &Metadata,
     roots: &[PackageId],
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_while_compiling_is_left_out() {
+    fn packages_that_run_during_compilation_are_left_out() {
         let dir = workspace();
         let names = |tests| graph(dir.path(), tests).into_iter().map(|package| package.name).collect::<Vec<_>>();
         assert_eq!(names(false), ["app", "deep", "lib", "twin", "twin"]);
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_package_is_compiled_with_is_known_all_the_way_down() {
+    fn all_dependencies_of_a_package_are_known() {
         let dir = workspace();
         let packages = graph(dir.path(), true);
         let needs = |name: &str| {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_named_so_that_cargo_knows_which() {
+    fn specifications_are_unique() {
         let dir = workspace();
         let packages = graph(dir.path(), false);
         let spec = |at: usize| packages[at].spec.as_str();

@@ -1,8 +1,8 @@
-//! Whether a file that was built is still the one that was built.
+//! Detection of built files that another process has replaced.
 //!
-//! Executables are started where cargo has put them, not as copies: tests look for programs and data beside their own
-//! executable, libraries are found from there, and the line that reproduces a culprit must start the same file. So nothing
-//! keeps others from exchanging it; but it is seen.
+//! Executables are started at their original paths, not as copies: tests look for programs and data next to their own
+//! executable, libraries are found from there, and the command that reproduces a culprit must start the same file. So other
+//! processes can replace a file, but that is detected.
 
 use std::{
     fs::Metadata,
@@ -17,7 +17,7 @@ pub(crate) struct BuiltFile {
     identity: Option<Identity>,
 }
 
-/// What is another one in another file, and after a write.
+/// The properties that change if a file is replaced or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Identity {
     file: (u64, u64),
@@ -26,17 +26,17 @@ struct Identity {
 }
 
 impl BuiltFile {
-    /// The file that is there now.
+    /// Records the current file.
     pub(crate) fn new(path: &Path) -> Self {
         Self { path: path.to_owned(), identity: identity(path) }
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether it is another one by now, or gone.
+    /// Returns whether it was replaced or deleted.
     pub(crate) fn is_exchanged(&self) -> bool {
         self.identity != identity(&self.path)
     }

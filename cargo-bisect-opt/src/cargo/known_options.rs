@@ -1,10 +1,11 @@
-//! Which options cargo's subcommands know: a slip in one of ours is not handed on to cargo.
+//! The options of cargo's subcommands, to detect misspelled options of the driver.
 
 use std::{collections::BTreeSet, env, ffi::OsString, process::Command, sync::OnceLock};
 
 use super::{Arguments, Subcommand};
+use crate::process;
 
-/// Options of all subcommands that build, for which cargo need not be asked.
+/// The options that all building subcommands share. They need no query of cargo.
 const COMMON: [&str; 25] = [
     "--all-features",
     "--bin",
@@ -33,7 +34,7 @@ const COMMON: [&str; 25] = [
     "-r",
 ];
 
-/// Options that cargo takes and does not list.
+/// The options that cargo accepts and does not list.
 const UNLISTED: [&str; 5] = ["--all", "--build-plan", "--out-dir", "-C", "-m"];
 
 /// The options of one of cargo's subcommands.
@@ -44,19 +45,19 @@ pub(crate) struct KnownOptions {
 }
 
 impl KnownOptions {
-    /// Those of this subcommand.
+    /// Creates the set for a subcommand.
     pub(crate) fn of(subcommand: Subcommand) -> Self {
         Self { subcommand, listed: OnceLock::new() }
     }
 
-    /// The first option among these arguments that cargo does not know. Nothing if cargo cannot be asked: it speaks for itself
-    /// when it builds.
+    /// Returns the first option among these arguments that cargo does not know. Returns `None` if cargo's help is unavailable:
+    /// then the build reports it.
     pub(crate) fn first_unknown(&self, words: &[OsString]) -> Option<String> {
         let names = Arguments::parse(self.subcommand, words).names;
         names.into_iter().find(|name| !self.is_known(name))
     }
 
-    /// All that it lists.
+    /// Returns all options that cargo lists.
     pub(crate) fn options(&self) -> impl Iterator<Item = String> {
         self.listed().into_iter().flatten().cloned()
     }
@@ -71,15 +72,16 @@ impl KnownOptions {
     }
 }
 
-/// What the cargo in use says of a subcommand.
+/// Returns cargo's help for a subcommand.
 fn help(subcommand: Subcommand) -> Option<String> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output =
-        Command::new(cargo).args([subcommand.name(), "--help"]).env("CARGO_TERM_COLOR", "never").output().ok()?;
+    let mut command = Command::new(cargo);
+    command.args([subcommand.name(), "--help"]).env("CARGO_TERM_COLOR", "never");
+    let output = process::output_of(command).ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// The options that begin the lines of a help. `None` if there are so few that it was not understood.
+/// Returns the options that begin the lines of a help text; `None` if they are too few for a correctly parsed help.
 fn listed(help: &str) -> Option<BTreeSet<String>> {
     let mut options = BTreeSet::new();
     for line in help.lines().filter(|line| line.trim_start().starts_with('-')) {

@@ -1,14 +1,14 @@
-//! The standard test harness: which tests failed, read from its output, and the arguments that repeat only those.
+//! The standard test harness: parsing the failed tests from its output, and arguments that repeat only those.
 //!
-//! Its JSON output is unstable, so the text for people is read. Tests print what they like, and that may look the same;
-//! what the harness itself says comes last. Harnesses that imitate it (libtest-mimic) are understood as well.
+//! Its JSON output is unstable, so the text for people is parsed. Tests may print text that looks the same; the output of the
+//! harness itself comes last. Harnesses that imitate it (libtest-mimic) are supported, too.
 
 use std::{
     collections::{HashMap, HashSet},
     ffi::{OsStr, OsString},
 };
 
-/// The exit status of the harness when a test has failed; after a crash it is another.
+/// The exit status of the harness if a test has failed; after a crash it differs.
 pub(crate) const FAILED: i32 = 101;
 
 /// A test that failed.
@@ -16,19 +16,19 @@ pub(crate) const FAILED: i32 = 101;
 pub(crate) struct FailedTest {
     /// Its name.
     pub(crate) name: String,
-    /// What it printed, as far as the harness shows that.
+    /// Its output, as far as the harness shows it.
     pub(crate) printed: String,
 }
 
-/// The tests that failed, in the order of the final list, from the output of a test executable that ended with [`FAILED`].
-/// `None` if there is no such list: it is another harness.
+/// Parses the failed tests, in the order of the final list, from the output of a test executable that ended with [`FAILED`].
+/// Returns `None` if there is no list, since the harness is another one.
 pub(crate) fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let lines: Vec<_> = text.lines().collect();
     let summary = lines.iter().rposition(|line| line.starts_with("test result: "))?;
     let count = failed_count(lines[summary])?;
-    // The last `failures:` before the summary begins the list. If what is behind it has not as many names as the summary
-    // says (standard error got in between), it is better to repeat everything.
+    // The last `failures:` before the summary begins the list. If the number of names differs from the summary, standard error
+    // was mixed in. Then it is better to repeat everything.
     let list = lines[..summary].iter().rposition(|line| *line == "failures:")?;
     let names = lines[list + 1..summary].iter().filter_map(|line| line.strip_prefix("    "));
     let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
@@ -40,7 +40,7 @@ pub(crate) fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
     Some(names.into_iter().map(failed).collect())
 }
 
-/// What each of these tests printed: `---- name stdout ----`, and all that follows up to the next one's.
+/// Returns the output of each of these tests: `---- name stdout ----`, and all lines up to the next heading.
 fn printed<'a>(lines: &[&str], names: &[&'a str]) -> HashMap<&'a str, String> {
     let mut printed: HashMap<&str, String> = names.iter().map(|&name| (name, String::new())).collect();
     let mut current = None;
@@ -56,8 +56,7 @@ fn printed<'a>(lines: &[&str], names: &[&'a str]) -> HashMap<&'a str, String> {
     printed
 }
 
-/// The names of the tests that are said to have failed one by one: all there is to go by if the executable did not come to
-/// its end.
+/// Returns the tests that were reported as failed one by one: the only information if the executable did not finish.
 pub(crate) fn failed_before_the_end(output: &[u8]) -> Vec<String> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let name = |line: &str| {
@@ -67,31 +66,31 @@ pub(crate) fn failed_before_the_end(output: &[u8]) -> Vec<String> {
     text.lines().filter_map(name).collect()
 }
 
-/// The names of the tests that have ended, in whichever way, if the executable has not.
+/// Returns the tests that have ended, passed or failed, if the executable did not finish.
 pub(crate) fn ended_tests(output: &[u8]) -> HashSet<String> {
     const RESULTS: [&str; 4] = ["ok", "FAILED", "ignored", "bench:"];
     let text = without_colour(&String::from_utf8_lossy(output));
     let named = text.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
     let mut named: Vec<_> = named.collect();
-    // A test is named when it has ended; where they run one at a time, when it begins, and the one before it has ended.
+    // A parallel test is named when it ends. A sequential one is named when it begins, after the one before has ended.
     named.pop_if(|(_, result)| !RESULTS.iter().any(|known| result.starts_with(known)));
     named.into_iter().map(|(name, _)| name.strip_suffix(" - should panic").unwrap_or(name).to_owned()).collect()
 }
 
-/// The names of the tests that the harness lists if it is asked to.
+/// Parses the harness's list of tests.
 pub(crate) fn listed_tests(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
     let name = |line: &str| line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark")).map(str::to_owned);
     text.lines().filter_map(name).collect()
 }
 
-/// `test result: FAILED. 2 passed; 3 failed; …`
+/// Parses the number of failed tests: `test result: FAILED. 2 passed; 3 failed; …`.
 fn failed_count(summary: &str) -> Option<usize> {
     let counts = summary.strip_prefix("test result: FAILED. ")?;
     counts.split("; ").find_map(|count| count.strip_suffix(" failed"))?.parse().ok()
 }
 
-/// How many tests the harness set out to run; `None` if it did not say so.
+/// Returns the number of tests that the harness started to run; `None` if it did not print it.
 pub(crate) fn started_tests(output: &[u8]) -> Option<usize> {
     let text = String::from_utf8_lossy(output);
     text.lines().find_map(|line| {
@@ -100,7 +99,7 @@ pub(crate) fn started_tests(output: &[u8]) -> Option<usize> {
     })
 }
 
-/// How many tests the harness runs at once, given these arguments.
+/// Returns the number of tests that the harness runs in parallel with these arguments.
 pub(crate) fn threads(arguments: &[OsString]) -> usize {
     let mut words = arguments.iter().map(|word| word.to_string_lossy()).take_while(|word| word != "--");
     let mut asked = None;
@@ -116,7 +115,7 @@ pub(crate) fn threads(arguments: &[OsString]) -> usize {
     asked.or_else(from_environment).filter(|&count| count > 0).unwrap_or_else(of_machine)
 }
 
-/// Cuts out what `--color always` puts in: `ESC [ … letter` and `ESC ( letter`.
+/// Removes the escape sequences of `--color always`: `ESC [ … letter` and `ESC ( letter`.
 fn without_colour(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;
@@ -130,11 +129,11 @@ fn without_colour(text: &str) -> String {
     plain
 }
 
-/// Options of libtest whose value is the next word.
+/// The options of libtest whose value is the next word.
 const WITH_VALUE: [&str; 6] = ["--color", "--format", "--logfile", "--shuffle-seed", "--skip", "--test-threads"];
 
-/// The arguments that run exactly `tests`, with the user's `arguments` otherwise: what selects tests by name is replaced;
-/// `--ignored`, `--include-ignored` and everything else stays.
+/// Returns the arguments that run exactly `tests`. Arguments that select tests by name are replaced; `--ignored`,
+/// `--include-ignored` and all others stay.
 pub(crate) fn repeat(arguments: &[OsString], tests: &[impl AsRef<OsStr>]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter();
@@ -177,7 +176,7 @@ mod tests {
         text
     }
 
-    /// What Rust 1.95 prints, with a test that prints what a harness prints.
+    /// The output of Rust 1.95, with a test that prints the text of a harness.
     const SAMPLE: &str = "
 running 4 tests
 test a::ok ... ok
@@ -215,7 +214,7 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn each_test_has_what_it_printed() {
+    fn each_test_has_its_output() {
         let tests = failed_tests(SAMPLE.as_bytes()).unwrap();
         let bad = "\nthread 'a::bad' (22362) panicked at src/lib.rs:5:61:\nassertion failed: false\n\n\n";
         assert_eq!((tests[0].name.as_str(), tests[0].printed.as_str()), ("a::bad", bad));
@@ -226,13 +225,13 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn what_failed_before_a_crash_is_known() {
+    fn failures_before_a_crash_are_known() {
         let end = SAMPLE.find("\nfailures:").unwrap();
         assert_eq!(failed_before_the_end(&SAMPLE.as_bytes()[..end]), ["sp", "a::bad"]);
     }
 
     #[test]
-    fn what_ended_before_the_end_is_known() {
+    fn ended_tests_of_an_unfinished_executable_are_known() {
         let ended = |output: &str| {
             let mut names: Vec<_> = ended_tests(output.as_bytes()).into_iter().collect();
             names.sort();
@@ -242,7 +241,7 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
                        test b ... bench:          10 ns/iter (+/- 1)\n\
                        test hangs has been running for over 60 seconds\ntest c ... ok <0.001s>\n";
         assert_eq!(ended(several), "a, b, c, ig, sp");
-        // One at a time, and of those that print, too.
+        // Sequential tests, also those that print.
         assert_eq!(ended("running 3 tests\ntest a ... ok\ntest hangs ... "), "a");
         assert_eq!(ended("running 3 tests\ntest a ... it says\nok\ntest hangs ... not yet\nok?\n"), "a");
         assert_eq!(ended("running 3 tests\ntest a ... \x1b[32mok\x1b(B\x1b[m\n"), "a");
@@ -258,7 +257,7 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn colour_and_bytes_that_are_no_text_do_not_disturb() {
+    fn colours_and_invalid_unicode_are_ignored() {
         let coloured = SAMPLE.replace("FAILED", "\x1b[31mFAILED\x1b(B\x1b[m");
         assert_eq!(names(&coloured).unwrap(), ["a::bad", "sp"]);
         let bytes = [b"\xff\xfe\n", SAMPLE.as_bytes(), b"\xc3"].concat();
@@ -273,13 +272,13 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn what_comes_after_the_summary_does_not_disturb() {
+    fn output_after_the_summary_is_ignored() {
         let output = list(&["a"]) + "failures:\n    b\nbye\n";
         assert_eq!(names(&output).unwrap(), ["a"]);
     }
 
     #[test]
-    fn lines_of_standard_error_within_the_list_do_not_disturb() {
+    fn lines_of_standard_error_within_the_list_are_ignored() {
         let output = list(&["a", "b"]).replace("    b\n", "warning: late\n    b\n");
         assert_eq!(names(&output).unwrap(), ["a", "b"]);
     }

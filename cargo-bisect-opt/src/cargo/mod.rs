@@ -1,7 +1,7 @@
-//! Cargo: what it builds with the user's arguments and configuration, and how it would start what it has built.
+//! Cargo: builds with the user's arguments and configuration, and the way in which cargo starts the executables.
 //!
-//! The driver builds once and starts the executables itself, so it does here what `cargo test` and `cargo run` do behind
-//! their build. Documentation tests are not among it: rustdoc compiles and runs them in one go.
+//! The driver builds once and starts the executables itself. So this room does what `cargo test` and `cargo run` do after
+//! their build. It does not support documentation tests: rustdoc compiles and runs them in one step.
 
 mod arguments;
 mod build;
@@ -11,7 +11,10 @@ mod executable;
 pub(crate) mod graph;
 mod identity;
 pub(crate) mod known_options;
+mod launch;
 pub(crate) mod libtest;
+mod option;
+mod package_spec;
 mod profiles;
 mod project;
 mod slot_dirs;
@@ -26,40 +29,42 @@ use build::Build;
 pub(crate) use build::{Artifacts, BuildOutput, Built, KEEP_GOING};
 pub(crate) use cargo_metadata::Edition;
 use config::Config;
-pub(crate) use executable::{Executable, Launch};
+pub(crate) use executable::Executable;
 use identity::BuiltFile;
+pub(crate) use launch::Launch;
+pub(crate) use package_spec::is_spec_of;
 pub(crate) use project::{BuildOverrides, Project};
 use slot_dirs::SlotDirs;
 use workspace::Workspace;
-pub(crate) use workspace::is_spec_of;
 
 use crate::process::SpawnError;
 
-/// Variables of the protocol. What the driver was started with is not for what it starts.
-const OURS: [&str; 3] = ["BISECT_PATTERN", "BISECT_REPORT", toggles::VARIABLE];
+/// The variables of the protocol. The driver does not pass its own values on.
+const PROTOCOL_VARIABLES: [&str; 3] = ["BISECT_PATTERN", "BISECT_REPORT", toggles::VARIABLE];
 
-/// Whether a variable says what is to be switched or where reports go. (`BISECT_UNWINDER` does not: it is a setting.)
-fn is_ours(variable: &std::ffi::OsStr) -> bool {
-    OURS.iter().any(|ours| variable == *ours) || variable.as_encoded_bytes().starts_with(variables::PREFIX.as_bytes())
+/// Returns whether a variable selects changes or a report file. (`BISECT_UNWINDER` does not: it is a setting.)
+fn is_protocol_variable(variable: &std::ffi::OsStr) -> bool {
+    PROTOCOL_VARIABLES.iter().any(|name| variable == *name)
+        || variable.as_encoded_bytes().starts_with(variables::PREFIX.as_bytes())
 }
 
-/// Takes what [`is_ours`] out of the environment of a command.
-fn scrub(command: &mut std::process::Command) {
-    for (variable, _) in std::env::vars_os().filter(|(variable, _)| is_ours(variable)) {
+/// Removes the variables of the protocol from the environment of a command.
+fn remove_protocol_variables(command: &mut std::process::Command) {
+    for (variable, _) in std::env::vars_os().filter(|(variable, _)| is_protocol_variable(variable)) {
         command.env_remove(variable);
     }
 }
 
-/// Whether arguments of cargo's choose the profile. Words behind a program's name are the program's own.
+/// Returns whether the arguments for cargo choose the profile. Words after a program's name are the program's own.
 pub(crate) fn chooses_profile(subcommand: Subcommand, words: &[std::ffi::OsString]) -> bool {
     let arguments = Arguments::parse(subcommand, words);
     arguments.release || arguments.profile.is_some()
 }
 
-/// Why something cannot be built or started.
+/// A reason why a build or an executable cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CargoError {
-    /// The command line asks for what does not work.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
     /// Cargo's configuration cannot be read.
@@ -68,26 +73,26 @@ pub(crate) enum CargoError {
     /// Cargo cannot read the workspace.
     #[error("{0}")]
     Workspace(String),
-    /// The build failed. If its messages were not shown while it ran, they are in here.
+    /// The build failed. The messages are empty if they were shown while it ran.
     #[error("`{command}` failed with {status}{}{messages}", if messages.is_empty() { "" } else { "\n" })]
     Build {
-        /// What was run, on one line.
+        /// The command, on one line.
         command: String,
-        /// How it ended.
+        /// The way it ended.
         status: String,
-        /// What it said.
+        /// The messages.
         messages: String,
     },
-    /// The build went well, but there is nothing to run.
+    /// The build succeeded, but there is nothing to run.
     #[error("{0}")]
     Nothing(String),
     /// The toggles that the user asks for cannot be searched.
     #[error(transparent)]
     Toggles(#[from] toggles::ToggleError),
-    /// Something cannot be started.
+    /// A process cannot be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// The user stopped it; everything it started is gone.
+    /// The user stopped it. Everything that it started has ended.
     #[error("interrupted")]
     Interrupted,
     /// A file cannot be read or written.
@@ -96,7 +101,7 @@ pub(crate) enum CargoError {
 }
 
 impl CargoError {
-    /// Whether other words on the command line would help.
+    /// Returns whether the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
             CargoError::Usage(_) => true,
@@ -111,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_profile_is_chosen_by_options_of_cargos_alone() {
+    fn only_cargos_own_options_choose_the_profile() {
         let chooses =
             |subcommand, line: &str| chooses_profile(subcommand, &line.split(' ').map(Into::into).collect::<Vec<_>>());
         for line in ["--release", "-r", "-qr", "--profile x", "--profile=x"] {
@@ -124,8 +129,8 @@ mod tests {
     }
 
     #[test]
-    fn what_one_search_asks_is_not_handed_to_another() {
-        for (variable, ours) in [
+    fn variables_of_the_protocol_are_not_passed_on() {
+        for (variable, expected) in [
             ("BISECT_PATTERN", true),
             ("BISECT_REPORT", true),
             ("BISECT_TOGGLES", true),
@@ -134,7 +139,7 @@ mod tests {
             ("BISECT_PATTERNS", false),
             ("CARGO_PKG_NAME", false),
         ] {
-            assert_eq!(is_ours(variable.as_ref()), ours, "{variable}");
+            assert_eq!(is_protocol_variable(variable.as_ref()), expected, "{variable}");
         }
     }
 }

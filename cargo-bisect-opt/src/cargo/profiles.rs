@@ -1,7 +1,7 @@
-//! Profiles as the user has written them: which packages they name already, and whether everything is linked as one.
+//! The user's profiles: the packages that they name, and their link-time optimization.
 //!
-//! Cargo refuses two names of one package in a profile. So where the user has named it, in whatever way, it is named in the
-//! same way.
+//! Cargo rejects a profile that names one package in two ways. So a package that the user has named must be named in the same
+//! way.
 
 use std::{
     collections::BTreeSet,
@@ -11,19 +11,19 @@ use std::{
 
 use toml::{Table, Value};
 
-/// How a profile names all packages but those of the workspace.
+/// The name of all packages outside of the workspace in a profile.
 pub(crate) const OTHERS: &str = "*";
 
-/// Everything that speaks of profiles.
+/// All sources of profiles.
 #[derive(Debug)]
 pub(crate) struct Profiles {
-    /// The tables of each file or argument, the one that counts before all others first.
+    /// The tables of each file or argument, in descending precedence.
     sources: Vec<Table>,
 }
 
 impl Profiles {
-    /// Reads the manifest of a workspace whose root is `root`, the configuration of cargo as it works in `directory`, and
-    /// these values of `--config`. What cargo cannot read is left out: cargo complains about it itself.
+    /// Reads the manifest of the workspace at `root`, the configuration of cargo in `directory`, and these values of `--config`.
+    /// Skips invalid files: cargo reports them itself.
     pub(crate) fn read(root: &Path, directory: &Path, given: &[OsString]) -> Self {
         let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = std::env::home_dir().map(|home| home.join(".cargo"));
@@ -39,17 +39,17 @@ impl Profiles {
         }
     }
 
-    /// The packages that any of them names.
+    /// Returns the packages that any profile names.
     pub(crate) fn named_packages(&self) -> BTreeSet<String> {
         let profiles = self.sources.iter().flat_map(Table::values);
         let packages = profiles.filter_map(|profile| profile.get("package")?.as_table());
         packages.flat_map(|packages| packages.keys().cloned()).collect()
     }
 
-    /// Whether a profile asks for link-time optimization across crates; `variable` is the environment.
+    /// Returns whether a profile enables link-time optimization across crates; `variable` is the environment.
     pub(crate) fn has_lto(&self, profile: &str, variable: impl Fn(&str) -> Option<String>) -> bool {
         let mut profile = profile.to_owned();
-        // Cargo refuses a circle.
+        // Cargo rejects a circle.
         for _ in 0..=self.sources.iter().map(Table::len).sum() {
             let name = format!("CARGO_PROFILE_{}_LTO", profile.to_uppercase().replace('-', "_"));
             let found = self.get(&profile, "lto").or_else(|| variable(&name).map(Value::String));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn link_time_optimization_is_what_counts_first_or_is_inherited() {
+    fn link_time_optimization_follows_precedence_and_inheritance() {
         let dir = tempfile::tempdir().unwrap();
         let manifest = "[profile.release]\nlto = 'thin'\n[profile.fast]\ninherits = 'release'\n\
                         [profile.dist]\ninherits = 'fast'\nlto = true\n[profile.a]\ninherits='b'\n[profile.b]\ninherits='a'\n";

@@ -1,4 +1,4 @@
-//! A project as one command line of cargo's sees it: built, and its executables started, as often as needed.
+//! A project with the arguments of one command line: its builds, and the ways to start its executables.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,72 +12,72 @@ use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, Launch, SlotDirs, Subcommand,
     Workspace,
     build::Flags,
-    executable::LaunchContext,
     graph::Package,
+    launch::LaunchContext,
     profiles::Profiles,
     toggles::{self, Libraries, Toggle},
 };
 use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, owned_dir::OwnedDir};
 
-/// Listing the toggles takes no time; a program that does not come back is not listing them.
-const LISTING: Duration = Duration::from_secs(30);
-/// More than any list.
-const LIST: usize = 64 << 20;
+/// The time limit for listing toggles. A program that takes longer does something else.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
+/// The size limit for a list of toggles.
+const MAX_LIST_SIZE: usize = 64 << 20;
 
 /// A project, with the user's arguments and configuration.
 #[derive(Debug)]
 pub(crate) struct Project {
-    /// Whether it is tested, its program run, or only built.
+    /// The subcommand of cargo.
     pub(crate) subcommand: Subcommand,
-    /// Where cargo works.
+    /// The working directory of cargo.
     pub(crate) directory: PathBuf,
     arguments: Arguments,
     config: Config,
     workspace: Workspace,
-    /// Says which program is built, if the user did not.
+    /// The option that selects the program to build, if the user did not.
     program: Vec<OsString>,
     slot_dirs: SlotDirs,
     libdir: Option<PathBuf>,
-    /// The words behind `--`.
-    target_words: Vec<OsString>,
+    /// The arguments after `--`.
+    target_arguments: Vec<OsString>,
 }
 
-/// What one build has beyond the user's arguments.
+/// The additions to the user's arguments for one build.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct BuildOverrides {
-    /// Variables, for the compiler to see.
+    /// Environment variables for the compiler.
     pub(crate) variables: BTreeMap<String, OsString>,
     /// Flags for the compiler.
     pub(crate) flags: Vec<String>,
-    /// Settings that go over those of configuration files, as for `--config`.
+    /// Values for `--config`, which override configuration files.
     pub(crate) settings: Vec<String>,
-    /// Only these of the targets that the user's arguments choose among, as cargo's options.
+    /// Options that replace the user's choice of cargo targets.
     pub(crate) only: Option<Vec<OsString>>,
-    /// Nothing of ours, and no debug information that the user has not asked for.
+    /// Leaves out the driver's own flags and debug information.
     pub(crate) is_plain: bool,
 }
 
 impl Project {
-    /// Reads what is needed before a build: `cargo_words` are cargo's arguments, `target_words` those behind `--`.
+    /// Reads the configuration and the workspace. `cargo_arguments` are those before `--`, `target_arguments` those after it.
     ///
     /// # Errors
-    /// If they, the configuration or the workspace are not as they should be.
+    /// If the arguments, the configuration or the workspace are invalid.
     pub(crate) fn load(
         subcommand: Subcommand,
-        cargo_words: &[OsString],
-        target_words: &[OsString],
+        cargo_arguments: &[OsString],
+        target_arguments: &[OsString],
     ) -> Result<Self, CargoError> {
-        let arguments = Arguments::parse(subcommand, cargo_words);
+        let arguments = Arguments::parse(subcommand, cargo_arguments);
         if arguments.doc {
             return Err(CargoError::Usage(
-                "documentation tests cannot be searched: rustdoc compiles and runs them in one go\n\
-                 help: make a test of the example, and search that"
+                "documentation tests cannot be searched: rustdoc compiles and runs them in one step\n\
+                 help: turn the example into a test, and search that"
                     .to_owned(),
             ));
         }
-        if let (true, Some(word)) = (subcommand.is_build(), arguments.words.iter().chain(target_words).next()) {
+        if let (true, Some(word)) = (subcommand.is_build(), arguments.words.iter().chain(target_arguments).next()) {
             let (name, word) = (subcommand.name(), word.display());
-            return Err(CargoError::Usage(format!("`cargo {name}` takes options only, and `{word}` is none")));
+            return Err(CargoError::Usage(format!("`cargo {name}` takes only options, and `{word}` is not an option")));
         }
         let config = Config::load(&arguments, &std::env::vars_os().collect::<Vec<_>>())?;
         let workspace = Workspace::load(&config, &arguments)?;
@@ -94,11 +94,11 @@ impl Project {
             config,
             workspace,
             program,
-            target_words: target_words.to_vec(),
+            target_arguments: target_arguments.to_vec(),
         })
     }
 
-    /// See [`SlotDirs::scratch`].
+    /// Makes a directory for one search, see [`SlotDirs::scratch`].
     ///
     /// # Errors
     /// If it cannot be made.
@@ -106,31 +106,31 @@ impl Project {
         self.slot_dirs.scratch()
     }
 
-    /// The directory of the workspace.
+    /// Returns the directory of the workspace.
     pub(crate) fn root(&self) -> PathBuf {
         self.workspace.root()
     }
 
-    /// What the compiler in use says of itself; empty if it does not.
+    /// Returns the output of `rustc -vV`; empty if that fails.
     pub(crate) fn rustc_version(&self) -> String {
         self.config.rustc_version().unwrap_or_default()
     }
 
-    /// What may be searched by how it is compiled.
+    /// Returns the packages whose compilation can be searched.
     ///
     /// # Errors
-    /// If cargo cannot say what the packages are.
+    /// If `cargo metadata` fails.
     pub(crate) fn packages(&self) -> Result<Vec<Package>, CargoError> {
         let tests = self.arguments.has_development(self.subcommand);
         self.workspace.graph(&self.config, &self.arguments, tests, &self.profiles().named_packages())
     }
 
-    /// Whether the user says which packages of the workspace are built.
+    /// Returns whether the user selects packages of the workspace.
     pub(crate) fn names_packages(&self) -> bool {
         !self.arguments.packages.is_empty()
     }
 
-    /// Whether the profile of this build has the crates optimized together where they are linked.
+    /// Returns whether the profile uses link-time optimization across crates.
     pub(crate) fn has_lto(&self) -> bool {
         self.profiles().has_lto(&self.profile(), |name| std::env::var(name).ok())
     }
@@ -139,22 +139,22 @@ impl Project {
         Profiles::read(&self.root(), &self.config.directory, &self.arguments.config)
     }
 
-    /// The target that is compiled for.
+    /// Returns the target platform.
     pub(crate) fn triple(&self) -> &str {
         &self.config.triple
     }
 
-    /// The name of the profile.
+    /// Returns the name of the profile.
     pub(crate) fn profile(&self) -> String {
         self.arguments.profile()
     }
 
-    /// The user's own wrapper of rustc.
+    /// Returns the user's own wrapper of rustc.
     pub(crate) fn rustc_wrapper(&self) -> Option<&Path> {
         self.config.rustc_wrapper.as_deref()
     }
 
-    /// Builds what is to be run. `scratch` is a directory for files that nobody needs afterwards.
+    /// Builds the executables. `scratch` is a directory for temporary files.
     ///
     /// # Errors
     /// See [`Build::run`].
@@ -168,11 +168,11 @@ impl Project {
         self.build_in(0, with, output, scratch, interrupt)
     }
 
-    /// As [`build`](Self::build), beside builds in other slots. With other flags nothing that was built before is of use, so a
-    /// slot starts with a copy of that only where there are none.
+    /// Builds like [`build`](Self::build) in a slot, parallel to builds in other slots. With other flags, earlier artifacts are of
+    /// no use. So a slot starts with a copy of them only if there are no flags.
     ///
     /// # Errors
-    /// See [`Build::run`]; or if there is no room for the slot.
+    /// See [`Build::run`]; or if the slot's directory cannot be made.
     pub(crate) fn build_in(
         &self,
         slot: usize,
@@ -185,10 +185,10 @@ impl Project {
         self.prepare_build(target_dir.path(), with, output).run(scratch, interrupt)
     }
 
-    /// The same, for a build that may fail, and that may take so long.
+    /// Runs a build that may fail, with a timeout, in a slot.
     ///
     /// # Errors
-    /// See [`Build::attempt`]; or if there is no room for the slot.
+    /// See [`Build::attempt`]; or if the slot's directory cannot be made.
     pub(crate) fn attempt_in(
         &self,
         slot: usize,
@@ -202,7 +202,7 @@ impl Project {
         self.prepare_build(target_dir.path(), with, output).attempt(scratch, timeout, interrupt)
     }
 
-    /// That a build failed, in words for the user.
+    /// Returns the error for a failed build.
     pub(crate) fn build_error(&self, built: &Built) -> CargoError {
         built.to_error(self.prepare_build(Path::new(""), &BuildOverrides::default(), BuildOutput::Shown).describe())
     }
@@ -227,10 +227,10 @@ impl Project {
         }
     }
 
-    /// The executables that cargo would run, in its order.
+    /// Returns the executables that cargo would run, in its order.
     ///
     /// # Errors
-    /// If there is none, but for a subcommand that runs none; or several programs, of which cargo would run one.
+    /// If a subcommand that runs executables has none, or if `cargo run` has several.
     pub(crate) fn executables<'a>(&self, artifacts: &'a Artifacts) -> Result<Vec<&'a Executable>, CargoError> {
         let all = artifacts.executables.iter();
         match self.subcommand {
@@ -259,7 +259,7 @@ impl Project {
         }
     }
 
-    /// How cargo would start an executable.
+    /// Returns the way in which cargo would start an executable.
     pub(crate) fn launch(&self, artifacts: &Artifacts, executable: &Executable) -> Launch {
         let launcher = LaunchContext {
             config: &self.config,
@@ -270,26 +270,26 @@ impl Project {
         launcher.launch(executable, self.subcommand)
     }
 
-    /// The arguments of the executables.
+    /// Returns the arguments for the executables.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
         let mut arguments = self.arguments.words.clone();
-        if self.subcommand == Subcommand::Run && !arguments.is_empty() && !self.target_words.is_empty() {
-            // Behind the first of the program's arguments, cargo does not take `--` for itself.
+        if self.subcommand == Subcommand::Run && !arguments.is_empty() && !self.target_arguments.is_empty() {
+            // After the program's first argument, `--` is an argument of the program.
             arguments.push("--".into());
         }
-        arguments.extend(self.target_words.iter().cloned());
+        arguments.extend(self.target_arguments.iter().cloned());
         arguments
     }
 
-    /// Whether the command line says which tests are run.
+    /// Returns whether the command line selects tests.
     pub(crate) fn names_tests(&self) -> bool {
-        !self.arguments.words.is_empty() || !self.target_words.is_empty()
+        !self.arguments.words.is_empty() || !self.target_arguments.is_empty()
     }
 
-    /// The toggles of everything that was built, also of programs that only tests start.
+    /// Lists the toggles of all executables, also of programs that only tests start.
     ///
     /// # Errors
-    /// If an executable cannot be read or started, or does not come back.
+    /// If an executable cannot be read or started, or does not end in time.
     pub(crate) fn toggles(
         &self,
         artifacts: &Artifacts,
@@ -303,25 +303,25 @@ impl Project {
             if !libraries.or_runtime_in(&fs_err::read(&executable.path)?) {
                 continue;
             }
-            // Should it not list its toggles after all, a test executable lists its tests, and nothing is run.
+            // If it does not list its toggles after all, a test executable lists its tests, and runs none.
             let arguments: &[OsString] = if executable.is_test { &["--list".into()] } else { &[] };
             let mut command = self.launch(artifacts, executable).command(arguments);
             command.env(toggles::VARIABLE, "1");
-            let job = ProcessSpec {
+            let spec = ProcessSpec {
                 command,
-                timeout: Some(LISTING),
+                timeout: Some(LISTING_TIMEOUT),
                 log: &log,
                 append: false,
                 interrupt,
                 reader: None,
-                tail: LIST,
+                tail: MAX_LIST_SIZE,
             };
-            let finished = process::run(job)?;
+            let finished = process::run(spec)?;
             match finished.ending {
                 Ending::Interrupted => return Err(CargoError::Interrupted),
                 Ending::TimedOut | Ending::Stopped(_) => {
                     return Err(CargoError::Nothing(format!(
-                        "{executable} did not list its toggles within {LISTING:?}"
+                        "{executable} did not list its toggles within {LISTING_TIMEOUT:?}"
                     )));
                 }
                 Ending::Exited(_) => found.extend(toggles::parse(&finished.output)),
@@ -330,39 +330,33 @@ impl Project {
         Ok(found)
     }
 
-    /// The command that a user would type for it, on one line.
+    /// Returns the command line that a user would type.
     pub(crate) fn command_line(&self) -> String {
-        process::shell::line(self.command_words(&[], &self.target_words))
+        process::shell::line(self.command_words(&[], &self.target_arguments))
     }
 
-    /// The words with which a user would have cargo build and run, with these settings, and these arguments behind `--`.
-    pub(crate) fn command_words(&self, settings: &[String], target_words: &[OsString]) -> Vec<OsString> {
+    /// Returns the words of a command line for a user that builds and runs, with these settings for `--config` and these
+    /// arguments after `--`.
+    pub(crate) fn command_words(&self, settings: &[String], target_arguments: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
         words.extend(self.arguments.typed.iter().cloned());
-        // Of two that say different things, the last counts.
+        // The last value of a setting counts.
         words.extend(settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
-        if !target_words.is_empty() {
+        if !target_arguments.is_empty() {
             words.push("--".into());
-            words.extend(target_words.iter().cloned());
+            words.extend(target_arguments.iter().cloned());
         }
         words
     }
 
-    /// The user's flags for the compiler.
+    /// Returns the user's flags for the compiler.
     pub(crate) fn flags(&self) -> &[String] {
         &self.config.rustflags
     }
 }
 
+/// Returns the command of a build in `target_dir`, without overrides.
 #[cfg(test)]
-impl Project {
-    /// Cargo as it is run for a build.
-    pub(crate) fn cargo_for_tests(&self, with: &BuildOverrides) -> std::process::Command {
-        self.prepare_build(&self.target_dir(), with, BuildOutput::Shown).command()
-    }
-
-    /// Where it builds.
-    pub(crate) fn target_dir(&self) -> PathBuf {
-        self.slot_dirs.get(0, false, &Interrupt::default()).unwrap().path().to_owned()
-    }
+pub(super) fn cargo_for_tests(project: &Project, target_dir: &Path) -> std::process::Command {
+    project.prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown).command()
 }

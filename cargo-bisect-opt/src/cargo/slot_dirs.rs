@@ -1,7 +1,7 @@
-//! Where runs at the same time build: each slot has a target directory, the first one that of the project.
+//! Target directories for parallel builds: one for each slot. That of the first slot is the driver's target directory.
 //!
-//! The first one is built in by all searches, so a search locks it for its workspace: see [`target_lock`]. Workspaces may
-//! share it; they only wait for each other's builds and copies. The others are locked by the search that has made them.
+//! All searches build in the first one, so a search locks it for its workspace: see [`target_lock`]. Several workspaces may
+//! share it; they only wait for each other's builds and copies. A search locks the other directories, which it makes.
 
 use std::{
     collections::BTreeMap,
@@ -13,33 +13,33 @@ use std::{
 
 use super::{
     CargoError,
-    clone_target_dir::{CloneError, OF_ONE_SEARCH, seed},
+    clone_target_dir::{CloneError, OF_ONE_SEARCH, clone_target_dir},
     target_lock::{self, Lock},
 };
 use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
 
-/// The lock that is held while something is built in the first directory, or copied from it.
+/// The name of the lock for builds in the first directory, and for its copies.
 const BUILDS: &str = "builds";
 
-/// Target directories, made when they are first needed.
+/// Target directories, which are made on demand.
 #[derive(Debug)]
 pub(crate) struct SlotDirs {
     first: PathBuf,
     workspace: PathBuf,
-    /// Locked while a copy is made, and while something is built in the first.
+    /// Locked during a copy, and during a build in the first directory.
     held: Mutex<Held>,
 }
 
-/// What a search has for itself.
+/// The directories that a search has locked.
 #[derive(Debug, Default)]
 struct Held {
     /// The first directory, for this workspace.
     search: Option<Arc<Lock>>,
-    /// By slot, and whether they are copies of the first one.
+    /// The other directories by slot and by whether they are copies of the first one.
     others: BTreeMap<(usize, bool), (PathBuf, Lock)>,
 }
 
-/// A target directory; nobody copies it as long as this is held.
+/// A target directory. It is not copied while this is held.
 #[derive(Debug)]
 pub(crate) struct SlotDir<'a> {
     path: PathBuf,
@@ -47,19 +47,19 @@ pub(crate) struct SlotDir<'a> {
 }
 
 impl SlotDir<'_> {
-    /// Where it is.
+    /// Returns its path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 }
 
 impl SlotDirs {
-    /// Those of a workspace that builds in `first`.
+    /// Creates the directories of a workspace that builds in `first`.
     pub(crate) fn new(first: &Path, workspace: &Path) -> Self {
         Self { first: first.to_owned(), workspace: workspace.to_owned(), held: Mutex::default() }
     }
 
-    /// A new directory for what a search needs only while it lasts, where there is room for what is compiled.
+    /// Makes a directory for temporary files of a search, on the file system of the artifacts.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -68,13 +68,13 @@ impl SlotDirs {
         OwnedDir::new_in(&std::path::absolute(&self.first)?, OF_ONE_SEARCH)
     }
 
-    /// The one for this slot. Where `seeds` is set it is a copy of what was built first, so that little is left to build.
-    /// Waits for another search of this workspace to end.
+    /// Returns the directory of a slot. With `copies`, it is a copy of the first one, so that little has to be compiled. Waits
+    /// for the end of another search of this workspace.
     ///
     /// # Errors
-    /// If it cannot be made, or is not to be made any more.
-    pub(crate) fn get(&self, slot: usize, seeds: bool, interrupt: &Interrupt) -> Result<SlotDir<'_>, CargoError> {
-        // What a panic has left is at worst a copy too many.
+    /// If it cannot be made, or the user interrupts.
+    pub(crate) fn get(&self, slot: usize, copies: bool, interrupt: &Interrupt) -> Result<SlotDir<'_>, CargoError> {
+        // After a panic, there is at worst an unused copy.
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
         if held.search.is_none() {
             held.search = Some(self.lock_search(interrupt)?);
@@ -83,21 +83,21 @@ impl SlotDirs {
             let lock = self.lock_builds(interrupt)?;
             return Ok(SlotDir { path: self.first.clone(), _first: Some((held, lock)) });
         }
-        if let Some((path, _)) = held.others.get(&(slot, seeds)) {
+        if let Some((path, _)) = held.others.get(&(slot, copies)) {
             return Ok(SlotDir { path: path.clone(), _first: None });
         }
-        let (path, lock) = self.other(slot, seeds)?;
-        if seeds {
-            // This slot may be the first to come, when there is nothing to copy.
+        let (path, lock) = self.other(slot, copies)?;
+        if copies {
+            // If this slot is used first, there is nothing to copy yet.
             fs_err::create_dir_all(&self.first)?;
             let _lock = self.lock_builds(interrupt)?;
-            seed(&self.first, &path, &|| interrupt.requested()).map_err(|error| match error {
-                CloneError::Stopped => CargoError::Interrupted,
+            clone_target_dir(&self.first, &path, &|| interrupt.requested()).map_err(|error| match error {
+                CloneError::Interrupted => CargoError::Interrupted,
                 CloneError::Io(error) => CargoError::Io(error),
                 error => CargoError::Usage(error.to_string()),
             })?;
         }
-        held.others.insert((slot, seeds), (path.clone(), lock));
+        held.others.insert((slot, copies), (path.clone(), lock));
         Ok(SlotDir { path, _first: None })
     }
 
@@ -106,7 +106,7 @@ impl SlotDirs {
         self.workspace.hash(&mut hasher);
         let name = format!("search-{:016x}", hasher.finish());
         let what = format!(
-            "another search of this workspace in `{}` (with `--target-dir`, this one can have a directory of its own)",
+            "another search of this workspace in `{}` (`--target-dir` chooses another directory)",
             self.first.display()
         );
         target_lock::share(&self.first, &name, &what, interrupt)
@@ -117,11 +117,11 @@ impl SlotDirs {
         target_lock::take(&self.first, BUILDS, &what, interrupt)
     }
 
-    /// A directory beside the first that no other search has; the one with the number of the slot, if it is free.
-    fn other(&self, slot: usize, seeds: bool) -> io::Result<(PathBuf, Lock)> {
+    /// Locks a directory next to the first one that no other search has locked: preferably the one with the slot's number.
+    fn other(&self, slot: usize, copies: bool) -> io::Result<(PathBuf, Lock)> {
         for number in slot.. {
-            // Copies are never taken for what cargo has made from nothing.
-            let end = if seeds { format!("-{number}") } else { format!("-empty-{number}") };
+            // Copies and directories without a copy have different names.
+            let end = if copies { format!("-{number}") } else { format!("-empty-{number}") };
             if let Some(lock) = target_lock::try_take(&self.first, &format!("copy{end}"))? {
                 let mut name = self.first.file_name().unwrap_or_default().to_owned();
                 name.push(end);
@@ -137,29 +137,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slot_begins_with_what_was_built_first() {
+    fn a_slot_starts_with_a_copy_of_the_first() {
         let dir = tempfile::tempdir().unwrap();
         let first = dir.path().join("first");
         fs_err::create_dir(&first).unwrap();
         fs_err::write(first.join("built"), "once").unwrap();
         let dirs = SlotDirs::new(&first, dir.path());
         let interrupt = Interrupt::default();
-        let path = |slot, seeds| dirs.get(slot, seeds, &interrupt).unwrap().path().to_owned();
+        let path = |slot, copies| dirs.get(slot, copies, &interrupt).unwrap().path().to_owned();
         assert_eq!(path(0, true), first);
         let other = path(2, true);
         assert_eq!(fs_err::read_to_string(other.join("built")).unwrap(), "once");
-        // It is its own from then on.
+        // From then on it is independent.
         fs_err::write(other.join("built"), "again").unwrap();
         assert_eq!(path(2, true), other);
         assert_eq!(fs_err::read_to_string(other.join("built")).unwrap(), "again");
-        assert!(!path(2, false).join("built").exists(), "empty where nothing in it would be of use");
+        assert!(!path(2, false).join("built").exists(), "without a copy it is empty");
     }
 
     #[test]
     fn nothing_need_have_been_built() {
         let dir = tempfile::tempdir().unwrap();
         let first = dir.path().join("target/first");
-        // Once more, a second search finds what the first one has left.
+        // The second search finds the directory of the first one.
         for _ in 0..2 {
             let dirs = SlotDirs::new(&first, dir.path());
             let path = dirs.get(1, true, &Interrupt::default()).unwrap().path().to_owned();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_needed_any_more_is_not_copied() {
+    fn an_interrupted_search_copies_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let first = dir.path().join("first");
         fs_err::create_dir(&first).unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_another_search_builds_in_is_left_to_it() {
+    fn directories_of_another_search_are_not_used() {
         let dir = tempfile::tempdir().unwrap();
         let first = dir.path().join("first");
         let interrupt = Interrupt::default();

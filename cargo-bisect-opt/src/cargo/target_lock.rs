@@ -1,8 +1,8 @@
-//! Locks on what searches share: the target directory, for each workspace that is built into it, and its copies.
+//! Locks on the directories that searches share: the target directory, for each workspace that builds in it, and its copies.
 //!
-//! Cargo locks it only while it builds. A search also runs what it has built, so another one that builds the same with other
-//! flags or after an edit must wait for its end, as cargo waits for a build. Where files cannot be locked there is no lock,
-//! as with cargo; exchanged executables are still found out.
+//! Cargo locks a target directory only while it builds. A search also runs the executables. So another search that builds the
+//! same with other flags or after an edit must wait for its end, as cargo waits for a build. On file systems without locks
+//! there is no lock, as with cargo; replaced executables are still detected.
 
 use std::{
     collections::BTreeMap,
@@ -17,43 +17,43 @@ use std::{
 use super::CargoError;
 use crate::process::interrupt::Interrupt;
 
-/// The directory with the files that are locked, in the target directory.
+/// The directory of the lock files, in the target directory.
 pub(crate) const LOCKS: &str = ".bisect-opt-locks";
-/// How often to see whether a lock is free: nothing waits for it and for Ctrl-C at once.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// The interval of checks for a lock: no wait combines it with Ctrl-C.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Holds a lock until it is dropped.
+/// A lock, which is released when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Lock(#[expect(dead_code, reason = "its end gives the lock back")] File);
+pub(crate) struct Lock(#[expect(dead_code, reason = "closing it releases the lock")] File);
 
-/// The lock of this name in a target directory. If another process has it, this says what it waits for: `what`.
+/// Takes the lock of this name in a target directory. If another process has it, prints that it waits for `what`.
 ///
 /// # Errors
-/// If the file cannot be made, or the user does not want to wait.
+/// If the file cannot be made, or the user interrupts.
 pub(crate) fn take(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Lock, CargoError> {
     let file = open(target_dir, name)
         .map_err(|error| CargoError::Usage(format!("{error}; choose another directory with `--target-dir`")))?;
-    let mut has_said = false;
+    let mut has_printed = false;
     while is_taken(&file) {
         if interrupt.requested() {
             return Err(CargoError::Interrupted);
         }
-        if !std::mem::replace(&mut has_said, true) {
-            // In cargo's words. Should nobody be able to read it, it is true all the same.
+        if !std::mem::replace(&mut has_printed, true) {
+            // Cargo's wording. A closed standard error is no reason to fail.
             let _ = writeln!(io::stderr(), "    Blocking waiting for {what}");
         }
-        thread::sleep(LOOK_AGAIN);
+        thread::sleep(POLL_INTERVAL);
     }
     Ok(Lock(file))
 }
 
-/// The same lock for all who ask for it in this process, one of whom may wait.
+/// Takes a lock that all its users in this process share.
 ///
 /// # Errors
 /// See [`take`].
 pub(crate) fn share(target_dir: &Path, name: &str, what: &str, interrupt: &Interrupt) -> Result<Arc<Lock>, CargoError> {
     static HELD: Mutex<BTreeMap<PathBuf, Weak<Lock>>> = Mutex::new(BTreeMap::new());
-    // What is in there is right at any moment.
+    // The map stays consistent if a thread panics.
     let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
     let path = std::path::absolute(target_dir)?.join(name);
     if let Some(lock) = held.get(&path).and_then(Weak::upgrade) {
@@ -64,7 +64,7 @@ pub(crate) fn share(target_dir: &Path, name: &str, what: &str, interrupt: &Inter
     Ok(lock)
 }
 
-/// The lock of this name, if nobody has it.
+/// Takes the lock of this name if it is free.
 ///
 /// # Errors
 /// If the file cannot be made.
@@ -76,7 +76,7 @@ pub(crate) fn try_take(target_dir: &Path, name: &str) -> io::Result<Option<Lock>
 fn open(target_dir: &Path, name: &str) -> io::Result<File> {
     let dir = target_dir.join(LOCKS);
     fs_err::create_dir_all(&dir)?;
-    // It stays: were it deleted, two processes could hold locks on two files of this name.
+    // The file is never deleted: otherwise two processes could lock two files of this name.
     Ok(fs_err::OpenOptions::new().create(true).truncate(false).write(true).open(dir.join(name))?.into_parts().0)
 }
 
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_process_shares_a_lock_and_gives_it_back() {
+    fn one_process_shares_a_lock_and_releases_it() {
         let dir = tempfile::tempdir().unwrap();
         let interrupt = Interrupt::default();
         let first = share(dir.path(), "a", "nothing", &interrupt).unwrap();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_has_to_wait() {
+    fn waiting_can_be_interrupted() {
         let dir = tempfile::tempdir().unwrap();
         let interrupt = Interrupt::default();
         let _taken = try_take(dir.path(), "a").unwrap().unwrap();

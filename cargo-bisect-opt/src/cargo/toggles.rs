@@ -1,7 +1,7 @@
-//! The toggles of a program: what there is to search.
+//! The toggles of a program.
 //!
-//! The runtime lists them (`BISECT_TOGGLES=1`; ARCHITECTURE.md, "The list of toggles"). A program without the runtime
-//! would simply run instead, so its file is searched for the name of the variable first.
+//! The runtime lists them (`BISECT_TOGGLES=1`; ARCHITECTURE.md, "The list of toggles"). A program without the runtime would
+//! run instead. So its file is first searched for the name of the variable.
 
 use std::{
     collections::BTreeSet,
@@ -19,10 +19,10 @@ use crate::{
     units::{nearest, plural},
 };
 
-/// Names of toggles in the first line of a search, at most.
-const SHOWN: usize = 6;
+/// The maximum number of toggle names in the first line of a search.
+const MAX_SHOWN_NAMES: usize = 6;
 
-/// `1`: the program lists its toggles and exits.
+/// The variable that makes a program list its toggles and exit, if it is `1`.
 pub(crate) const VARIABLE: &str = "BISECT_TOGGLES";
 
 /// One line of the list.
@@ -30,19 +30,19 @@ pub(crate) const VARIABLE: &str = "BISECT_TOGGLES";
 pub(crate) struct Toggle {
     /// Its name.
     pub(crate) name: String,
-    /// What its changes are.
+    /// The kind of its changes.
     #[serde(rename = "kind")]
     pub(crate) key: ToggleKey,
-    /// Where it is.
+    /// Its location.
     pub(crate) place: TogglePlace,
-    /// What it does when nobody searches.
+    /// Its behaviour without a pattern.
     pub(crate) default: String,
-    /// What is known only of those that are decided while compiling.
+    /// The facts that only build-time toggles have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) build: Option<BuildTimeInfo>,
 }
 
-/// A place in the source, as the runtime names it; ordered as one reads.
+/// A location in the source, as the runtime reports it, in reading order.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TogglePlace {
     file: String,
@@ -50,7 +50,7 @@ pub(crate) struct TogglePlace {
     column: u32,
 }
 
-/// A [`ChangeKind`] in the order and the words of the list.
+/// The kind of a toggle's changes, in the order and with the names of the list. See [`ChangeKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ToggleKey {
     /// See [`ChangeKind::Site`].
@@ -63,7 +63,7 @@ pub(crate) enum ToggleKey {
     Build,
 }
 
-/// What the list says about a change that is decided while compiling.
+/// The facts about a build-time change in the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub(crate) struct BuildTimeInfo {
     /// The change's ID.
@@ -71,7 +71,7 @@ pub(crate) struct BuildTimeInfo {
     pub(crate) id: ChangeId,
     /// `name@version`
     pub(crate) package: String,
-    /// Whether it is compiled in.
+    /// Set if it is compiled in.
     pub(crate) compiled_in: bool,
 }
 
@@ -84,7 +84,7 @@ impl TogglePlace {
 }
 
 impl fmt::Display for TogglePlace {
-    /// `file:line:column`
+    /// Formats it as `file:line:column`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.file, self.line, self.column)
     }
@@ -108,7 +108,7 @@ impl ToggleKey {
         }
     }
 
-    /// As the rest of the driver says it.
+    /// Returns the driver's kind of change.
     pub(crate) fn kind(self) -> ChangeKind {
         match self {
             ToggleKey::Site => ChangeKind::Site,
@@ -130,7 +130,7 @@ fn id<S: Serializer>(id: &ChangeId, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(id)
 }
 
-/// The toggles that a program listed, in whatever else it printed.
+/// Parses the toggles that a program listed, among its other output.
 pub(crate) fn parse(output: &[u8]) -> BTreeSet<Toggle> {
     String::from_utf8_lossy(output).lines().filter_map(line).collect()
 }
@@ -158,12 +158,12 @@ fn line(line: &str) -> Option<Toggle> {
     columns.next().is_none().then_some(toggle)
 }
 
-/// The shared libraries that contain the runtime: a program that names one of them has toggles.
+/// The names of the shared libraries that contain the runtime. A program that names one of them may have toggles.
 #[derive(Debug, Default)]
 pub(crate) struct Libraries(Vec<String>);
 
 impl Libraries {
-    /// Those of `files` that contain the runtime.
+    /// Finds the libraries among `files` that contain the runtime.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -177,7 +177,7 @@ impl Libraries {
         Ok(Self(names))
     }
 
-    /// Whether the program with these bytes would list its toggles if asked.
+    /// Returns whether the program with these bytes can list its toggles.
     pub(crate) fn or_runtime_in(&self, program: &[u8]) -> bool {
         has_runtime(program) || self.0.iter().any(|name| memmem::find(program, name.as_bytes()).is_some())
     }
@@ -187,7 +187,7 @@ fn has_runtime(bytes: &[u8]) -> bool {
     memmem::find(bytes, VARIABLE.as_bytes()).is_some()
 }
 
-/// Reports, in the place of a program, the changes of the toggles with these names that the pattern selects.
+/// Reports the build-time changes that the pattern selects, of toggles with these names: their programs do not report them.
 pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, reports: &mut Reports) {
     let Some(matcher) = Matcher::new(pattern) else { return };
     for toggle in toggles.iter().filter(|toggle| names.contains(&toggle.name)) {
@@ -197,72 +197,72 @@ pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
     }
 }
 
-/// Returns the kind of change that a toggle's changes are, where that is known.
+/// Returns the kind of a toggle's changes, if it is known.
 pub(crate) fn kind(toggles: &BTreeSet<Toggle>, name: &str) -> Option<ChangeKind> {
     toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
 }
 
-/// Returns `3 run-time toggles (a, b, c)`: those of these toggles that have one of the names; no names: all of them.
+/// Describes the searched toggles as `3 run-time toggles (a, b, c)`: those with one of the names, or all if there are no names.
 pub(crate) fn subject<'a>(toggles: impl Iterator<Item = &'a Toggle>, names: &[String], noun: &str) -> String {
     let searched = toggles.filter(|toggle| names.is_empty() || names.contains(&toggle.name));
     let searched: BTreeSet<_> = searched.map(|toggle| toggle.name.as_str()).collect();
-    let shown = searched.iter().take(SHOWN).copied().collect::<Vec<_>>().join(", ");
-    let more = if searched.len() > SHOWN { ", …" } else { "" };
+    let shown = searched.iter().take(MAX_SHOWN_NAMES).copied().collect::<Vec<_>>().join(", ");
+    let more = if searched.len() > MAX_SHOWN_NAMES { ", …" } else { "" };
     format!("{} ({shown}{more})", plural(searched.len(), noun))
 }
 
-/// The toggles that are searched.
+/// The toggles to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToggleChoice {
-    /// Their names; empty: all that are decided at run time.
+    /// Their names; empty for all run-time toggles.
     pub(crate) names: Vec<String>,
-    /// Whether they are decided while compiling.
+    /// Set for build-time toggles.
     pub(crate) build_time: bool,
-    /// What the user should know about it.
+    /// A note for the user.
     pub(crate) note: Option<String>,
 }
 
-/// Why there is nothing to search.
+/// A reason why toggles cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ToggleError {
-    /// No program has any.
+    /// No program has toggles.
     #[error(
         "no toggle in any executable of this build\n\
          help: mark one with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate bisect-rt"
     )]
     NoToggles,
-    /// No such name.
-    #[error("no toggle is called `{name}`{}\nhelp: there is {}", meant(.nearest.as_deref()), quoted(.all))]
+    /// A name is unknown.
+    #[error("no toggle is called `{name}`{}\nhelp: there is {}", suggestion(.nearest.as_deref()), quoted(.all))]
     Unknown {
-        /// What the user asked for.
+        /// The user's name.
         name: String,
-        /// A name much like it.
+        /// The most similar name.
         nearest: Option<String>,
         /// All names.
         all: Vec<String>,
     },
-    /// Some of them at run time, some while compiling.
+    /// Both run-time and build-time toggles were named.
     #[error(
-        "{} decided at run time and {} decided while compiling cannot be searched together\n\
+        "the run-time toggles {} and the build-time toggles {} cannot be searched together\n\
          help: search one kind after the other",
         quoted(.runtime), quoted(.build_time)
     )]
     Mixed {
-        /// Those decided at run time.
+        /// The run-time toggles.
         runtime: Vec<String>,
-        /// Those decided while compiling.
+        /// The build-time toggles.
         build_time: Vec<String>,
     },
 }
 
 impl ToggleError {
-    /// Whether other words on the command line would help.
+    /// Returns whether the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         !matches!(self, ToggleError::NoToggles)
     }
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn suggestion(nearest: Option<&str>) -> String {
     nearest.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
 }
 
@@ -270,7 +270,7 @@ fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Chooses what to search: the toggles that the user names, else all that are decided at run time, else all others.
+/// Chooses the toggles to search: those that the user names, else all run-time toggles, else all build-time toggles.
 ///
 /// # Errors
 /// See [`ToggleError`].
@@ -288,9 +288,8 @@ pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<To
         return Ok(if runtime.is_empty() {
             ToggleChoice { names: build, build_time: true, note: None }
         } else {
-            let note = (!build.is_empty()).then(|| {
-                format!("not searched, because decided while compiling (name them with --toggle): {}", quoted(&build))
-            });
+            let note = (!build.is_empty())
+                .then(|| format!("build-time toggles are not searched (name them with --toggle): {}", quoted(&build)));
             ToggleChoice { names: Vec::new(), build_time: false, note }
         });
     }

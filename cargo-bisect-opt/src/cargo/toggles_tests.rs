@@ -1,4 +1,4 @@
-//! Lists of toggles: what is read from programs, what is chosen, what people and scripts are shown.
+//! Lists of toggles: parsing, choosing, and tables for people and scripts.
 
 use expect_test::expect;
 
@@ -82,7 +82,7 @@ fn a_program_has_toggles_by_itself_or_through_a_library() {
 #[test]
 fn those_decided_at_run_time_come_first() {
     let both = list(&[("a", "site"), ("b", "build"), ("c", "stack")]);
-    let note = "not searched, because decided while compiling (name them with --toggle): `b`";
+    let note = "build-time toggles are not searched (name them with --toggle): `b`";
     let expected = ToggleChoice { names: Vec::new(), build_time: false, note: Some(note.into()) };
     assert_eq!(choose(&both, &[]), Ok(expected));
     let build = list(&[("b", "build"), ("a", "build")]);

@@ -1,7 +1,7 @@
-//! Build-time changes: what the variable of each package says, so that exactly the selected changes are compiled in.
+//! Build-time changes: the variable of each package, so that exactly the selected changes are compiled in.
 //!
-//! The form of the variables is told in ARCHITECTURE.md, "Build-time changes". Unset means that all are on, so a
-//! package of which nothing is decided otherwise is not rebuilt.
+//! ARCHITECTURE.md, "Build-time changes", describes the form of the variables. An unset variable means that all changes are
+//! on, so a package with all changes on is not rebuilt.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,15 +10,15 @@ use bisect_core::{Matcher, Pattern};
 use super::toggles::Toggle;
 use crate::compiler::plan;
 
-/// What the names of the variables begin with.
+/// The prefix of the variables.
 pub(crate) const PREFIX: &str = "BISECT_BUILD_";
 
-/// The variables of the packages with changes; those that are not there must be unset.
+/// Returns the variables of the packages with changes. All others must be unset.
 ///
-/// Of `toggles`, only those called one of `names` follow the pattern. The others stay on.
+/// Only toggles with one of the `names` follow the pattern. The others stay on.
 pub(crate) fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern) -> BTreeMap<String, String> {
     let matcher = Matcher::new(pattern);
-    // Of each package: its changes as the variable names them, and whether they are on.
+    // By package: its changes as the variable names them, and whether they are on.
     let mut packages: BTreeMap<String, BTreeMap<String, bool>> = BTreeMap::new();
     for toggle in toggles {
         let Some(build) = &toggle.build else { continue };
@@ -32,7 +32,7 @@ pub(crate) fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
     packages.into_iter().filter_map(|(variable, changes)| Some((variable, value(&changes)?))).collect()
 }
 
-/// The shorter of the two ways to say it; `None` if all are on.
+/// Returns the shorter of the two forms of a value; `None` if all changes are on.
 fn value(changes: &BTreeMap<String, bool>) -> Option<String> {
     let with_exceptions = |usual: bool| {
         let exceptions = changes.iter().filter(|&(_, &on)| on != usual).map(|(change, _)| format!(";{change}"));
@@ -71,7 +71,7 @@ mod tests {
     const TOP: &str = "BISECT_BUILD_my_top_0_1_0_rc_1";
 
     #[test]
-    fn each_package_gets_what_the_pattern_selects() {
+    fn each_package_gets_the_selected_changes() {
         for (names, pattern, expected) in [
             (&["fast", "safe"] as &[_], "y", &[] as &[_]),
             (&["fast", "safe"], "", &[]),

@@ -1,4 +1,4 @@
-//! The workspace: where it builds, what cargo tells programs about their packages, and which program `cargo run` means.
+//! The workspace: its packages, its target directory, and the program that `cargo run` runs.
 
 use std::{
     collections::BTreeSet,
@@ -11,29 +11,31 @@ use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
 use super::{
     Arguments, CargoError, Config,
     graph::{self, Package as Compiled},
+    is_spec_of,
 };
+use crate::process;
 
-/// What `cargo metadata` says about the workspace.
+/// The workspace as `cargo metadata` describes it.
 #[derive(Debug)]
 pub(crate) struct Workspace {
     metadata: Metadata,
 }
 
 impl Workspace {
-    /// Asks cargo.
+    /// Runs `cargo metadata`.
     ///
     /// # Errors
-    /// In cargo's words: there is no workspace, or its manifests are wrong.
+    /// Cargo's message: there is no workspace, or its manifests are wrong.
     pub(crate) fn load(config: &Config, arguments: &Arguments) -> Result<Self, CargoError> {
         let mut options = arguments.of_workspace();
         options.push("--no-deps".into());
         Ok(Self { metadata: metadata(config, &options, None)? })
     }
 
-    /// The packages that a build with these arguments compiles for its target, at most.
+    /// Returns the packages that a build with these arguments may compile for its target.
     ///
     /// # Errors
-    /// If cargo cannot say.
+    /// If `cargo metadata` fails.
     pub(crate) fn graph(
         &self,
         config: &Config,
@@ -51,17 +53,17 @@ impl Workspace {
         } else {
             self.packages(arguments).iter().map(|package| package.id.clone()).collect()
         };
-        // Where a name is given in a form that only cargo knows, everything that the workspace has.
+        // A package may be named in a form that only cargo knows. Then all packages count.
         let roots = if roots.is_empty() { metadata.workspace_members.clone() } else { roots };
         Ok(graph::packages(&metadata, &roots, tests, named))
     }
 
-    /// Its directory: rustc names files relative to it.
+    /// Returns its directory, to which rustc's file names are relative.
     pub(crate) fn root(&self) -> PathBuf {
         self.metadata.workspace_root.clone().into()
     }
 
-    /// Where the driver builds: beside what the user builds, never in its place.
+    /// Returns the driver's target directory: inside the user's, so that the user's artifacts stay.
     pub(crate) fn build_directory(&self, config: &Config, arguments: &Arguments) -> PathBuf {
         let users = match &arguments.target_dir {
             Some(dir) => config.directory.join(dir),
@@ -70,15 +72,15 @@ impl Workspace {
         users.join("bisect-opt")
     }
 
-    /// A package of the workspace.
+    /// Returns a package of the workspace.
     pub(crate) fn package(&self, id: &str) -> Option<&Package> {
         self.metadata.packages.iter().find(|package| package.id.repr == id)
     }
 
-    /// What to add to the arguments so that exactly the program is built that `cargo run` would run.
+    /// Returns the arguments that make cargo build exactly the program that `cargo run` would run.
     ///
     /// # Errors
-    /// In cargo's words, if there is none, or more than one.
+    /// Cargo's message, if there is none, or more than one.
     pub(crate) fn binary(&self, arguments: &Arguments) -> Result<Vec<OsString>, CargoError> {
         match arguments.bins.len() + arguments.examples.len() {
             0 => {}
@@ -87,7 +89,7 @@ impl Workspace {
         }
         let packages = self.packages(arguments);
         if packages.is_empty() {
-            // A name that cargo knows, or complains about.
+            // Only cargo knows whether the name is valid.
             return Ok(Vec::new());
         }
         let defaults: Vec<_> = packages.iter().filter_map(|package| package.default_run.as_deref()).collect();
@@ -109,19 +111,18 @@ impl Workspace {
         }
     }
 
-    /// The packages that the arguments select.
+    /// Returns the packages that the arguments select.
     fn packages(&self, arguments: &Arguments) -> Vec<&Package> {
         if arguments.packages.is_empty() {
             return self.metadata.workspace_default_packages();
         }
         let specs: Vec<_> = arguments.packages.iter().map(|spec| spec.to_string_lossy()).collect();
-        let is_meant = |package: &&Package| specs.iter().any(|spec| is_spec_of(spec, package));
-        self.metadata.packages.iter().filter(is_meant).collect()
+        let is_selected = |package: &&Package| specs.iter().any(|spec| is_spec_of(spec, package));
+        self.metadata.packages.iter().filter(is_selected).collect()
     }
 }
 
-/// What cargo says. Where it has to ask rustc for that, it keeps the answers in a target directory: in this one, not in the
-/// user's.
+/// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir` keeps them out of the user's.
 fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();
@@ -129,26 +130,18 @@ fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) ->
     if let Some(directory) = target_dir {
         command.env("CARGO_TARGET_DIR", directory);
     }
-    command.exec().map_err(|error| {
-        CargoError::Workspace(match error {
-            // Cargo's own words; that it is an error will be said.
-            cargo_metadata::Error::CargoMetadata { stderr } => {
-                let words = stderr.trim_end();
-                words.strip_prefix("error: ").unwrap_or(words).to_owned()
-            }
-            error => format!("cannot run `cargo metadata`: {error}"),
-        })
-    })
-}
-
-/// Whether a package ID specification (`name`, `name@version`, or a URL) means this package.
-pub(crate) fn is_spec_of(spec: &str, package: &Package) -> bool {
-    let (name, version) = (package.name.as_str(), package.version.to_string());
-    spec == name
-        || spec == package.id.repr
-        || spec
-            .split_once(['@', ':'])
-            .is_some_and(|(n, v)| n == name && (version == v || version.starts_with(&format!("{v}."))))
+    let output = process::output_of(command.cargo_command())?;
+    if !output.status.success() {
+        // Cargo's message. The driver adds `error: ` itself.
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let message = stderr.trim_end();
+        return Err(CargoError::Workspace(message.strip_prefix("error: ").unwrap_or(message).to_owned()));
+    }
+    // A wrapper of cargo may print other lines.
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let json = stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default();
+    MetadataCommand::parse(json)
+        .map_err(|error| CargoError::Workspace(format!("cannot read the output of `cargo metadata`: {error}")))
 }
 
 fn usage(text: &str) -> CargoError {

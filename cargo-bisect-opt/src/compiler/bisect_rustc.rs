@@ -1,4 +1,4 @@
-//! Finding `bisect-rustc`, the compiler that can be told which functions it may optimize.
+//! Finding `bisect-rustc`, the compiler that optimizes selected functions.
 
 use std::{
     env,
@@ -6,45 +6,56 @@ use std::{
     process::Command,
 };
 
-/// The variable that names it.
+use crate::process::{self, SpawnError};
+
+/// The variable with its path.
 const VARIABLE: &str = "BISECT_RUSTC";
-/// The toolchain that the one of this version is made for.
+/// The toolchain that this version supports.
 const TOOLCHAIN: &str = "1.96.0";
 
-/// LLVM's passes on whole modules also change functions that are `optnone`: in those, too, what cannot happen is taken out.
+/// The flag that disables LLVM's passes on whole modules. They also change functions that are `optnone`: they remove
+/// unreachable code there, too.
 pub(crate) const WITHOUT_MODULE_PASSES: &str =
     "-Cllvm-args=-opt-disable=ipsccp,globalopt,deadargelim,argpromotion,called-value-propagation";
 
-/// Why there is none, in words that say what to do.
+/// A reason why there is no usable `bisect-rustc`, with advice for the user.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BisectRustcError {
-    /// It is nowhere.
-    #[error("there is no bisect-rustc. {}", advice(.0))]
+    /// It was not found.
+    #[error("bisect-rustc was not found. {}", advice(.0))]
     Missing(String),
-    /// It cannot be started, or is something else.
-    #[error("`{}` is no bisect-rustc that can be used: {why}", path.display())]
-    Unusable {
-        /// What was tried.
+    /// It cannot be started.
+    #[error("the bisect-rustc at `{}` cannot be used: {source}", path.display())]
+    Start {
+        /// Its path.
         path: PathBuf,
-        /// What happened.
-        why: String,
+        /// The error.
+        source: SpawnError,
     },
-    /// It is of another toolchain.
+    /// The program is not a compiler.
+    #[error("`{}` is not bisect-rustc: `{} -vV` prints {output:?}", path.display(), path.display())]
+    NoCompiler {
+        /// Its path.
+        path: PathBuf,
+        /// The first line that it prints.
+        output: String,
+    },
+    /// It belongs to another toolchain.
     #[error(
-        "`{}` is of {driver}, and what compiles here is {rustc}; the two must be the same. {}",
+        "`{}` is built for {bisect_rustc}, but the compiler in use is {rustc}; they must be the same. {}",
         path.display(), advice(rustc)
     )]
     Mismatch {
-        /// What was found.
+        /// Its path.
         path: PathBuf,
         /// Its version.
-        driver: String,
-        /// That of the compiler in use.
+        bisect_rustc: String,
+        /// The version of the compiler in use.
         rustc: String,
     },
 }
 
-/// How to have functions searched, by who has this compiler.
+/// Describes how to install it, for a user of this compiler.
 fn advice(rustc: &str) -> String {
     let install = format!(
         "`rustup toolchain install {TOOLCHAIN} -c rustc-dev`, \
@@ -52,43 +63,48 @@ fn advice(rustc: &str) -> String {
     );
     let is_there = rustc.split(' ').nth(1) == Some(TOOLCHAIN);
     let switch = if is_there { String::new() } else { format!(", and then `cargo +{TOOLCHAIN} bisect-opt`") };
-    format!("To get it: {install}{switch}")
+    format!("To install it: {install}{switch}")
 }
 
 impl BisectRustcError {
-    /// Whether what the user named cannot be used, rather than that nothing was found.
+    /// Returns whether the user gave a wrong path.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, BisectRustcError::Unusable { .. })
+        matches!(self, BisectRustcError::Start { .. } | BisectRustcError::NoCompiler { .. })
     }
 }
 
-/// The `bisect-rustc` that the user names, or that stands beside this executable, for a compiler that says of itself what
-/// `rustc -vV` prints.
+/// Finds the `bisect-rustc` that the user names, or that is next to this executable. `rustc` is the output of `rustc -vV` of
+/// the compiler in use.
 ///
 /// # Errors
-/// If there is none, or none that can take this compiler's place.
+/// If there is none, or it cannot replace this compiler.
 pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, BisectRustcError> {
     let version = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let from_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-    let Some(path) = named.map(Path::to_owned).or_else(from_environment).or_else(beside) else {
+    let Some(path) = named.map(Path::to_owned).or_else(from_environment).or_else(next_to_this_executable) else {
         return Err(BisectRustcError::Missing(version(rustc)));
     };
-    let unusable = |why: String| BisectRustcError::Unusable { path: path.clone(), why };
-    // Cargo runs it elsewhere.
-    let path = std::path::absolute(&path).map_err(|error| unusable(error.to_string()))?;
-    let output = Command::new(&path).arg("-vV").output().map_err(|error| unusable(error.to_string()))?;
-    let said = String::from_utf8_lossy(&output.stdout);
-    if !output.status.success() || !said.starts_with("rustc ") {
+    // Cargo runs it in other directories. An empty path can be neither made absolute nor started.
+    let path = std::path::absolute(&path).unwrap_or(path);
+    let mut command = Command::new(&path);
+    command.arg("-vV");
+    let output = match process::output_of(command) {
+        Ok(output) => output,
+        Err(source) => return Err(BisectRustcError::Start { path, source }),
+    };
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    if !output.status.success() || !stdout.starts_with("rustc ") {
         let stderr = String::from_utf8_lossy(&output.stderr);
-        return Err(unusable(format!("`{} -vV` says {:?}", path.display(), said.lines().chain(stderr.lines()).next())));
+        let output = stdout.lines().chain(stderr.lines()).next().unwrap_or_default().to_owned();
+        return Err(BisectRustcError::NoCompiler { path, output });
     }
-    if said.trim() == rustc.trim() {
+    if stdout.trim() == rustc.trim() {
         return Ok(path);
     }
-    Err(BisectRustcError::Mismatch { driver: version(&said), rustc: version(rustc), path })
+    Err(BisectRustcError::Mismatch { bisect_rustc: version(&stdout), rustc: version(rustc), path })
 }
 
-fn beside() -> Option<PathBuf> {
+fn next_to_this_executable() -> Option<PathBuf> {
     let path = env::current_exe().ok()?.with_file_name(format!("bisect-rustc{}", env::consts::EXE_SUFFIX));
     path.is_file().then_some(path)
 }
@@ -101,8 +117,8 @@ mod tests {
 
     const RUSTC: &str = "rustc 1.95.0 (59807616e 2026-04-14)\nbinary: rustc\nrelease: 1.95.0\n";
 
-    /// What is said of a driver that is this script.
-    fn said(script: &str) -> Result<PathBuf, String> {
+    /// Returns the result for a `bisect-rustc` that is this script.
+    fn find_script(script: &str) -> Result<PathBuf, String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bisect-rustc");
         fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -111,9 +127,9 @@ mod tests {
     }
 
     #[test]
-    fn a_driver_must_be_of_the_compiler_in_use() {
-        assert!(said(&format!("printf '{RUSTC}'")).is_ok());
-        let error = said("echo 'rustc 1.96.0 (ac68faa20 2026-05-25)'").unwrap_err();
+    fn it_must_be_built_for_the_compiler_in_use() {
+        assert!(find_script(&format!("printf '{RUSTC}'")).is_ok());
+        let error = find_script("echo 'rustc 1.96.0 (ac68faa20 2026-05-25)'").unwrap_err();
         for fact in
             ["false", "1.96.0 (ac68faa20", "1.95.0 (59807616e", "rustup toolchain install", "+1.96.0 bisect-opt"]
         {
@@ -122,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_driver_is_a_mistake_on_the_command_line() {
+    fn another_program_is_a_mistake_on_the_command_line() {
         for (script, fact) in [
-            ("exit 1", "None"),
+            ("exit 1", "prints \"\""),
             ("echo cargo 1.95.0", "cargo 1.95.0"),
             ("echo error: no toolchain >&2; exit 1", "no toolchain"),
         ] {
-            let error = said(script).unwrap_err();
+            let error = find_script(script).unwrap_err();
             assert!(error.starts_with("true") && error.contains(fact), "{script}: {error}");
         }
         let error = find(Some(Path::new("no/such/file")), RUSTC).unwrap_err();

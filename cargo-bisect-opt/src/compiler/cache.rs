@@ -1,11 +1,10 @@
-//! What was made before from the same, and need not be compiled again. Cargo does not know of what the wrapper adds: it keeps
-//! only the last of what was made with different flags; and it compiles everything that depends on a crate once that was
-//! compiled, but where only LLVM was told otherwise, its metadata is the same as before, and that is all that libraries
-//! depend on.
+//! A cache of compiled crates. Cargo does not know the flags that the wrapper adds: of artifacts with different flags it keeps
+//! only the last. And after a crate was compiled, cargo compiles everything that depends on it. But if only options of LLVM
+//! changed, the crate's metadata is the same as before, and libraries depend on nothing else.
 //!
-//! What is kept is known by arguments, variables and crates. Sources are not among them: what was kept is left aside once a file
-//! that the compiler has named in its dep-info is newer. The rest of the environment, and what build scripts write without
-//! being run again, is supposed to stay as it is while a search lasts.
+//! Keys are arguments, variables and crates. Sources are not part of the key: an entry is ignored once a file in the
+//! compiler's dep-info is newer. The rest of the environment, and files that build scripts write without being run again, must
+//! not change during a search.
 
 use std::{
     ffi::OsString,
@@ -17,39 +16,40 @@ use std::{
 use super::unit::Unit;
 use crate::process::remove_tree::remove_tree;
 
-/// What a crate was made from, and where what was made of it is kept.
+/// The cache entry of a crate, with the inputs of its compilation.
 #[derive(Debug)]
 pub(crate) struct CachedUnit {
     outputs: Vec<PathBuf>,
-    kept: PathBuf,
-    /// Where it is noted what it was made from, for what is linked with it.
+    entry: PathBuf,
+    /// The file with the hash of the crate's inputs, for crates that are linked with it.
     note: PathBuf,
-    /// That of it and of all that it depends on.
-    made_from: u64,
+    /// The hash of the inputs of this crate and of all its dependencies.
+    inputs: u64,
 }
 
 impl CachedUnit {
-    /// Of a unit that is compiled with these arguments and these values of the variables that count, and of which something is
-    /// said in the file `told`, which is kept with it; `None` if it makes
-    /// anything but a library for Rust or a program, or if one of the crates that it is compiled with cannot be read. `keep`
-    /// is a directory for all builds of a search, while which nothing else changes.
-    pub(crate) fn of(
-        keep: &Path,
+    /// Finds the entry of a unit that is compiled with these arguments and these values of the tracked variables. `reports` is
+    /// the file of the compiler's reports about it, which is kept with it. `cache_dir` is a directory for all builds of a
+    /// search.
+    ///
+    /// Returns `None` if the unit is neither a Rust library nor a program, or if one of its crates cannot be read.
+    pub(crate) fn find(
+        cache_dir: &Path,
         unit: &Unit,
-        words: &[OsString],
+        arguments: &[OsString],
         values: [&str; 2],
-        told: Option<&Path>,
+        reports: Option<&Path>,
     ) -> Option<Self> {
         let mut outputs = unit.outputs()?;
-        outputs.extend(told.map(Path::to_owned));
-        let notes = externs(words).map(|path| {
-            let note = note(keep, &path);
-            // What was never compiled in all these builds is as it was at the beginning.
+        outputs.extend(reports.map(Path::to_owned));
+        let notes = externs(arguments).map(|path| {
+            let note = note(cache_dir, &path);
+            // A crate without a note was not compiled during this search, and is unchanged.
             (path, std::fs::read(note).unwrap_or_default())
         });
         let notes: Vec<_> = notes.collect();
         let mut own = DefaultHasher::new();
-        (words, values).hash(&mut own);
+        (arguments, values).hash(&mut own);
         if unit.is_linked() {
             notes.hash(&mut own);
         } else {
@@ -60,54 +60,55 @@ impl CachedUnit {
         let own = own.finish();
         let mut all = DefaultHasher::new();
         (own, &notes).hash(&mut all);
-        // The arguments say where it goes, so this is of one unit only.
-        let kept = keep.join(format!("{own:016x}"));
-        Some(Self { note: note(keep, &outputs[0]), outputs, kept, made_from: all.finish() })
+        // The arguments contain the output directory, so no other unit has this hash.
+        let entry = cache_dir.join(format!("{own:016x}"));
+        Some(Self { note: note(cache_dir, &outputs[0]), outputs, entry, inputs: all.finish() })
     }
 
-    /// Puts what was kept in its place, as new. Whether there was anything; if not, the crate is to be compiled.
+    /// Copies the entry's files to their places, as if just compiled. Returns whether there was an entry; if not, the crate
+    /// must be compiled.
     ///
     /// # Errors
     /// If a file cannot be copied.
     pub(crate) fn restore(&self) -> io::Result<bool> {
-        // Before anything else: cargo compiles what depends on a crate as soon as its metadata is there.
-        self.take_note()?;
-        if !self.kept.is_dir() || self.has_newer_source() {
+        // First of all: cargo compiles dependents of a crate as soon as its metadata exists.
+        self.write_note()?;
+        if !self.entry.is_dir() || self.has_newer_source() {
             return Ok(false);
         }
         for output in &self.outputs {
-            // There may be another name for the same file.
+            // The file may have other hard links.
             if output.exists() {
                 fs_err::remove_file(output)?;
             }
             create_parent(output)?;
-            fs_err::copy(self.kept.join(output.file_name().unwrap_or_default()), output)?;
+            fs_err::copy(self.entry.join(output.file_name().unwrap_or_default()), output)?;
         }
         Ok(true)
     }
 
-    /// Keeps what was made, if it was made as expected.
+    /// Stores the compiled files, if all expected ones exist.
     ///
     /// # Errors
     /// If a file cannot be copied.
-    pub(crate) fn keep(&self) -> io::Result<()> {
+    pub(crate) fn store(&self) -> io::Result<()> {
         if !self.outputs.iter().all(|output| output.is_file()) {
             return Ok(());
         }
-        let unfinished = self.kept.with_extension("new");
-        fs_err::create_dir_all(&unfinished)?;
+        let partial = self.entry.with_extension("new");
+        fs_err::create_dir_all(&partial)?;
         for output in &self.outputs {
-            fs_err::copy(output, unfinished.join(output.file_name().unwrap_or_default()))?;
+            fs_err::copy(output, partial.join(output.file_name().unwrap_or_default()))?;
         }
-        // What was made from sources that are older.
-        remove_tree(&self.kept)?;
-        fs_err::rename(unfinished, &self.kept)
+        // An entry from older sources.
+        remove_tree(&self.entry)?;
+        fs_err::rename(partial, &self.entry)
     }
 
-    /// Whether a source has been edited since the crate was compiled.
+    /// Returns whether a source was edited since the crate was compiled.
     fn has_newer_source(&self) -> bool {
         let infos = self.outputs.iter().filter(|output| output.extension().is_some_and(|extension| extension == "d"));
-        let mut infos = infos.map(|info| self.kept.join(info.file_name().unwrap_or_default()));
+        let mut infos = infos.map(|info| self.entry.join(info.file_name().unwrap_or_default()));
         infos.any(|info| {
             let modified = |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok();
             let text = std::fs::read_to_string(&info).unwrap_or_default();
@@ -115,23 +116,23 @@ impl CachedUnit {
         })
     }
 
-    fn take_note(&self) -> io::Result<()> {
+    fn write_note(&self) -> io::Result<()> {
         create_parent(&self.note)?;
-        fs_err::write(&self.note, format!("{:016x}", self.made_from))
+        fs_err::write(&self.note, format!("{:016x}", self.inputs))
     }
 }
 
-/// The sources that a dep-info names: `output: source source`, with blanks in names escaped.
+/// Returns the sources in a dep-info file: `output: source source`, with spaces in names escaped.
 fn sources(dep_info: &str) -> Vec<PathBuf> {
     let rules = dep_info.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": "));
-    let words = rules.flat_map(|(_, sources)| {
+    let names = rules.flat_map(|(_, sources)| {
         let marked = sources.replace("\\ ", "\0");
-        marked.split(' ').map(|word| word.replace('\0', " ")).collect::<Vec<_>>()
+        marked.split(' ').map(|name| name.replace('\0', " ")).collect::<Vec<_>>()
     });
-    words.filter(|word| !word.is_empty()).map(PathBuf::from).collect()
+    names.filter(|name| !name.is_empty()).map(PathBuf::from).collect()
 }
 
-/// Makes the directory that a file is to be in.
+/// Makes the directory of a file.
 ///
 /// # Errors
 /// If it cannot be made.
@@ -139,16 +140,16 @@ pub(crate) fn create_parent(file: &Path) -> io::Result<()> {
     fs_err::create_dir_all(file.parent().unwrap_or(Path::new("")))
 }
 
-/// Where it is noted what a file was made from: the same for the metadata of a library and for all of it.
-fn note(keep: &Path, path: &Path) -> PathBuf {
+/// Returns the path of the note for a file: one for both the metadata of a library and the library.
+fn note(cache_dir: &Path, path: &Path) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     path.with_extension("").hash(&mut hasher);
-    keep.join("notes").join(format!("{:016x}", hasher.finish()))
+    cache_dir.join("notes").join(format!("{:016x}", hasher.finish()))
 }
 
-/// The files of crates that a crate is compiled with: `--extern name=path`.
-fn externs(words: &[OsString]) -> impl Iterator<Item = PathBuf> {
-    let values = words.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].to_string_lossy());
+/// Returns the files of the direct dependencies: `--extern name=path`.
+fn externs(arguments: &[OsString]) -> impl Iterator<Item = PathBuf> {
+    let values = arguments.windows(2).filter(|pair| pair[0] == "--extern").map(|pair| pair[1].to_string_lossy());
     values.filter_map(|value| Some(value.split_once('=')?.1.into()))
 }
 
@@ -177,46 +178,46 @@ mod tests {
             fs_err::read_to_string(self.at(name)).unwrap()
         }
 
-        fn reuse(&self, name: &str, kind: &str, dependency: &str, value: &str) -> Option<CachedUnit> {
+        fn entry(&self, name: &str, kind: &str, dependency: &str, value: &str) -> Option<CachedUnit> {
             let (out, dependency) = (self.0.path().display(), self.at(dependency));
             let line = format!(
                 "--crate-name {name} --crate-type {kind} -C extra-filename=-1 --out-dir {out} --extern x={}",
                 dependency.display()
             );
-            let words: Vec<_> = line.split_whitespace().map(OsString::from).collect();
-            CachedUnit::of(&self.at("keep"), &Unit::of(&words).unwrap(), &words, [value, ""], None)
+            let arguments: Vec<_> = line.split_whitespace().map(OsString::from).collect();
+            CachedUnit::find(&self.at("cache"), &Unit::parse(&arguments).unwrap(), &arguments, [value, ""], None)
         }
 
-        /// Makes it, or puts it back; whether it was made.
+        /// Compiles a unit or restores it. Returns whether it was compiled.
         fn make(&self, name: &str, kind: &str, dependency: &str, value: &str, text: &str) -> bool {
-            let reuse = self.reuse(name, kind, dependency, value).unwrap();
-            if reuse.restore().unwrap() {
+            let entry = self.entry(name, kind, dependency, value).unwrap();
+            if entry.restore().unwrap() {
                 return false;
             }
-            for output in &reuse.outputs {
+            for output in &entry.outputs {
                 fs_err::write(output, text).unwrap();
             }
-            reuse.keep().unwrap();
+            entry.store().unwrap();
             true
         }
     }
 
     #[test]
-    fn what_was_made_from_the_same_is_put_back() {
+    fn a_unit_with_the_same_inputs_is_restored() {
         let bench = CacheBench::new();
-        assert!(bench.reuse("a", "lib", "libc.rmeta", "").is_none(), "c is not there");
-        assert!(bench.reuse("a", "cdylib", "libb.rmeta", "").is_none());
+        assert!(bench.entry("a", "lib", "libc.rmeta", "").is_none(), "c is not there");
+        assert!(bench.entry("a", "cdylib", "libb.rmeta", "").is_none());
         assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "1"));
         assert!(bench.make("a", "lib", "libb.rmeta", "limit 2", "2"));
         fs_err::remove_file(bench.at("liba-1.rlib")).unwrap();
         assert!(!bench.make("a", "lib", "libb.rmeta", "limit 1", "?"));
         assert_eq!([bench.read("a-1.d"), bench.read("liba-1.rlib")], ["1", "1"]);
         bench.write("libb.rmeta", "B");
-        assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "3"), "b is another one");
+        assert!(bench.make("a", "lib", "libb.rmeta", "limit 1", "3"), "b has changed");
     }
 
     #[test]
-    fn what_was_made_from_an_older_source_is_not_put_back() {
+    fn a_unit_with_an_edited_source_is_not_restored() {
         let bench = CacheBench::new();
         bench.write("a source.rs", "1");
         let text =
@@ -226,25 +227,25 @@ mod tests {
         let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
         let source = std::fs::File::options().write(true).open(bench.at("a source.rs")).unwrap();
         source.set_modified(later).unwrap();
-        let reuse = bench.reuse("a", "lib", "libb.rmeta", "limit 1").unwrap();
-        assert!(!reuse.restore().unwrap());
-        reuse.keep().unwrap();
+        let entry = bench.entry("a", "lib", "libb.rmeta", "limit 1").unwrap();
+        assert!(!entry.restore().unwrap());
+        entry.store().unwrap();
     }
 
     #[test]
-    fn what_is_not_all_there_is_not_kept() {
+    fn incomplete_output_is_not_stored() {
         let bench = CacheBench::new();
-        let reuse = bench.reuse("a", "lib", "libb.rmeta", "").unwrap();
+        let entry = bench.entry("a", "lib", "libb.rmeta", "").unwrap();
         bench.write("liba-1.rlib", "1");
-        reuse.keep().unwrap();
-        assert!(!reuse.restore().unwrap());
+        entry.store().unwrap();
+        assert!(!entry.restore().unwrap());
     }
 
     #[test]
-    fn what_is_linked_is_linked_again_if_anything_in_it_is_another() {
+    fn a_program_is_linked_again_if_any_crate_in_it_has_changed() {
         let bench = CacheBench::new();
         let make = |value| {
-            // Its metadata is the same whatever LLVM does.
+            // Its metadata does not depend on LLVM.
             let _ = bench.make("deep", "lib", "libb.rmeta", value, "deep");
             let middle = bench.make("middle", "lib", "libdeep-1.rmeta", "", "middle");
             (middle, bench.make("app", "bin", "libmiddle-1.rlib", "", value))
@@ -256,18 +257,18 @@ mod tests {
     }
 
     #[test]
-    fn what_depends_on_a_crate_may_be_compiled_before_that_is_finished() {
+    fn a_dependent_may_be_compiled_before_its_dependency_is_finished() {
         let bench = CacheBench::new();
         for (value, is_new) in [("limit 1", true), ("limit 2", true), ("limit 1", cfg!(not(target_os = "linux")))] {
-            let deep = bench.reuse("deep", "lib", "libb.rmeta", value).unwrap();
-            let was_kept = deep.restore().unwrap();
+            let deep = bench.entry("deep", "lib", "libb.rmeta", value).unwrap();
+            let was_restored = deep.restore().unwrap();
             bench.write("libdeep-1.rmeta", "deep");
             let _ = bench.make("middle", "lib", "libdeep-1.rmeta", "", "middle");
-            if !was_kept {
+            if !was_restored {
                 for output in &deep.outputs {
                     fs_err::write(output, "deep").unwrap();
                 }
-                deep.keep().unwrap();
+                deep.store().unwrap();
             }
             assert_eq!(bench.make("app", "bin", "libmiddle-1.rlib", "", value), is_new, "{value}");
         }

@@ -1,4 +1,4 @@
-//! The driver as cargo's `RUSTC_WRAPPER`: each crate is compiled by a plan. And `bisect-rustc`, where it is.
+//! Compilation of single crates: the driver as cargo's `RUSTC_WRAPPER` compiles each by a plan, also with `bisect-rustc`.
 
 pub(crate) mod bisect_rustc;
 pub(crate) mod cache;

@@ -1,7 +1,7 @@
 //! Passes of the compiler, in the order in which it counts them.
 //!
-//! rustc and LLVM both count what they do to optimize, and stop at a limit: `-Zmir-opt-bisect-limit`, `-opt-bisect-limit`.
-//! So the changes of this axis have a meaning only as prefixes: a pass works on what those before it have left.
+//! rustc and LLVM both count their optimizing passes, and stop at a limit: `-Zmir-opt-bisect-limit`, `-opt-bisect-limit`. So
+//! only prefixes of the passes can be enabled: each pass works on the results of those before it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -12,11 +12,11 @@ use bisect_core::{ChangeId, Matcher, Pattern};
 
 use super::plan::{self, CounterKind};
 
-/// How every line begins that the compiler writes about its counters.
+/// The beginning of the compiler's messages about its counters.
 pub(crate) const PREFIX: &[u8] = b"BISECT: ";
 
-/// The flags that set a limit, or list what there is to limit. LLVM reads its limit from `file`, if there is one: flags are
-/// part of the hash of a crate, and what is in files that they name is not.
+/// Returns the flags that set a limit, or list the passes. LLVM reads its limit from `file`, if given: flags are part of the
+/// hash of a crate, and the contents of files that they name are not.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -28,10 +28,10 @@ pub(crate) fn flags(of: CounterKind, limit: Option<u64>, file: Option<&Path>) ->
     for_llvm(&format!("-opt-bisect-limit={limit}"), file)
 }
 
-/// The flags for an argument of LLVM's, in one codegen unit: several threads would count at once.
+/// Returns the flags that pass an argument to LLVM, with one codegen unit: several threads would count in parallel.
 fn for_llvm(argument: &str, file: Option<&Path>) -> std::io::Result<Vec<String>> {
     let mut flags = vec!["-Ccodegen-units=1".to_owned()];
-    // rustc cuts the arguments at spaces.
+    // rustc splits the arguments at spaces.
     match file.and_then(Path::to_str).filter(|file| !file.contains(char::is_whitespace)) {
         Some(file) => {
             fs_err::write(file, argument)?;
@@ -42,7 +42,7 @@ fn for_llvm(argument: &str, file: Option<&Path>) -> std::io::Result<Vec<String>>
     Ok(flags)
 }
 
-/// The flags that leave out passes of LLVM. Like a limit, the names are read from `file`.
+/// Returns the flags that disable passes of LLVM. Like a limit, the names are read from `file`.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -50,7 +50,7 @@ pub(crate) fn leave_out(names: &[String], file: &Path) -> std::io::Result<Vec<St
     for_llvm(&format!("-opt-disable={}", names.join(",")), Some(file))
 }
 
-/// The flags with which passes are left out wherever they would run, as far as they can be.
+/// Returns the flags that disable passes everywhere, as far as possible.
 pub(crate) fn without(of: CounterKind, names: &[String]) -> Vec<String> {
     match of {
         CounterKind::Mir => {
@@ -63,21 +63,21 @@ pub(crate) fn without(of: CounterKind, names: &[String]) -> Vec<String> {
     }
 }
 
-/// One pass on one thing.
+/// One pass on one function or module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pass {
     /// The crate that is compiled.
     pub(crate) unit: String,
-    /// Its number there, from 1.
+    /// Its number in that crate, from 1.
     pub(crate) number: u64,
-    /// The pass.
+    /// The name of the pass.
     pub(crate) name: String,
-    /// What it works on: a function, as people write it, or the whole module.
+    /// The demangled function that it works on, or the whole module.
     pub(crate) on: String,
 }
 
 impl Pass {
-    /// Reads a line of the compiler's.
+    /// Parses a message of the compiler.
     fn parse(unit: &str, line: &str) -> Option<Self> {
         let (number, rest) = line.strip_prefix("BISECT: running pass (")?.split_once(") ")?;
         let (name, on) = rest.split_once(" on ")?;
@@ -86,19 +86,19 @@ impl Pass {
         Some(Self { unit: unit.to_owned(), number: number.parse().ok()?, name: name.to_owned(), on: demangle(on) })
     }
 
-    /// The function that it works on, or in; else, what it works on.
+    /// Returns the function that it works on, or in; else the name of the module.
     pub(crate) fn function(&self) -> &str {
         let within = self.on.rsplit_once(" in function ").map_or(self.on.as_str(), |(_, function)| function);
         within.strip_prefix('(').and_then(|one| one.strip_suffix(')')).unwrap_or(within)
     }
 
-    /// As the answer names it.
+    /// Describes it for the answer.
     pub(crate) fn describe(&self, of: CounterKind) -> String {
         format!("{} pass {} on {}", of.owner(), self.name, self.on)
     }
 }
 
-/// Symbols in a text as people write them.
+/// Demangles the symbols in a text.
 fn demangle(text: &str) -> String {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
     let mut out = String::new();
@@ -114,7 +114,7 @@ fn demangle(text: &str) -> String {
     without_hashes(&(out + rest))
 }
 
-/// rustc's own paths have the hash of the crate behind its name: `ledger[1a2b]::sum`.
+/// Removes the hashes of crates from rustc's paths: `ledger[1a2b]::sum`.
 fn without_hashes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -133,62 +133,61 @@ fn without_hashes(text: &str) -> String {
     out + rest
 }
 
-/// The passes of a package, those of one crate after those of another.
+/// The passes of a package, crate by crate.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Passes {
     all: Vec<Pass>,
 }
 
 impl Passes {
-    /// Reads what the wrapper has kept of what was built: a file for each crate. See [`plan::kept`].
+    /// Reads the lists that the wrapper has stored, a file for each crate. See [`plan::latest_per_unit`].
     ///
     /// # Errors
     /// If a file cannot be read.
-    pub(crate) fn read(told: &Path, built: &BTreeSet<String>) -> std::io::Result<Self> {
+    pub(crate) fn read(reports_dir: &Path, built: &BTreeSet<String>) -> std::io::Result<Self> {
         let mut all = Vec::new();
-        for (unit, file) in plan::kept(told, built)? {
+        for (unit, file) in plan::latest_per_unit(reports_dir, built)? {
             let text = fs_err::read(file)?;
             all.extend(String::from_utf8_lossy(&text).lines().filter_map(|line| Pass::parse(&unit, line)));
         }
         Ok(Self { all })
     }
 
-    /// All of them, in order.
+    /// Returns all passes in order.
     pub(crate) fn all(&self) -> &[Pass] {
         &self.all
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of passes.
     pub(crate) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// Digits of a rank. There is one more rank than passes: 0, that of doing nothing.
+    /// Returns the number of binary digits of a rank. There is one more rank than passes: 0 means no pass.
     fn digits(&self) -> u32 {
         (self.len() + 1).next_power_of_two().ilog2().max(1)
     }
 
-    /// The change with this rank. Its ID ends in the digits of the rank, reversed: the order of the search is that of the
-    /// ranks.
+    /// Returns the change with this rank. Its ID ends in the reversed digits of the rank, so that the search orders changes by
+    /// rank.
     fn id(&self, rank: usize) -> ChangeId {
         ChangeId(((rank as u64) << (64 - self.digits())).reverse_bits())
     }
 
-    /// The pass that a change is.
+    /// Returns the pass of a change.
     pub(crate) fn get(&self, id: ChangeId) -> Option<&Pass> {
         let rank = usize::try_from(id.0.reverse_bits() >> (64 - self.digits())).ok()?;
         self.all.get(rank.checked_sub(1)?).filter(|_| self.id(rank) == id)
     }
 
-    /// The number of passes that a pattern lets run. A pattern that enables the rank of doing nothing means a prefix: as
-    /// many as come before the first that it does not enable. Any other means the last that it enables, and what
-    /// that pass needs, which is all before it. `None` if only a part behind the beginning is to run, which the compiler
-    /// cannot do.
+    /// Returns the number of passes that run with a pattern. A pattern that enables rank 0 means a prefix: all passes before
+    /// the first that it does not enable. Any other means the last pass that it enables, with all passes before it, which
+    /// that one needs. Returns `None` if the pattern leaves out the beginning, which the compiler cannot do.
     pub(crate) fn limit(&self, pattern: &Pattern) -> Option<usize> {
         let Some(matcher) = Matcher::new(pattern) else { return Some(self.len()) };
         let enabled = |rank: &usize| matcher.should_enable(self.id(*rank));
@@ -196,7 +195,7 @@ impl Passes {
         if enabled(&0) {
             return Some((1..=self.len()).take_while(enabled).count());
         }
-        // Inverted: what is not selected runs.
+        // Inverted: passes that are not selected run.
         let some = (1..=self.len()).find(enabled);
         match some {
             Some(rank) if !selected(&rank) => None,
@@ -204,7 +203,7 @@ impl Passes {
         }
     }
 
-    /// The limit of each crate, if so many passes are to run.
+    /// Returns the limit of each crate, for a total limit.
     pub(crate) fn limits(&self, limit: usize) -> BTreeMap<String, u64> {
         let mut limits = BTreeMap::new();
         for pass in &self.all[..limit] {
@@ -213,7 +212,7 @@ impl Passes {
         limits
     }
 
-    /// What is to be reported of the passes that run.
+    /// Returns the changes to report, among the passes that run.
     pub(crate) fn reported(&self, pattern: &Pattern, limit: usize) -> Vec<ChangeId> {
         let Some(matcher) = Matcher::new(pattern) else { return Vec::new() };
         (1..=limit).map(|rank| self.id(rank)).filter(|&id| matcher.should_report(id)).collect()
@@ -269,7 +268,7 @@ mod tests {
         assert_eq!(units, "aaaaabbbb");
     }
 
-    /// What a search asks, and how far the counters go.
+    /// Patterns of a search, and their limits.
     #[test]
     fn selections_are_limits() {
         let passes = passes(&[("a", 5), ("b", 4)]);

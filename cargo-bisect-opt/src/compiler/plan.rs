@@ -1,7 +1,7 @@
-//! What the compiler is told of each package: one variable a package, which cargo tracks.
+//! Plans, which say how a package is compiled: one environment variable per package, which cargo tracks.
 //!
-//! Cargo is told by the wrapper that the variable was read (`# env-dep:` in rustc's dep-info). So where only the variable
-//! of one package has changed, that package is compiled anew, and what depends on it.
+//! The wrapper records in rustc's dep-info (`# env-dep:`) that the variable was read. So if the variable of one package
+//! changes, cargo compiles only this package and its dependents.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -14,54 +14,54 @@ use serde::{Deserialize, Serialize};
 
 use super::unit::Unit;
 
-/// What the name of a package's variable begins with.
+/// The prefix of the variables with plans.
 pub(crate) const PREFIX: &str = "BISECT_CODEGEN_";
-/// The same of the variable that `bisect-rustc` reads.
+/// The prefix of the variables that `bisect-rustc` reads.
 pub(crate) const BISECT_RUSTC_PREFIX: &str = "BISECT_RUSTC_";
 
-/// How the crates of one package are compiled, beyond what cargo says. The default, nothing, is told by no variable.
+/// The additions to cargo's options for the crates of one package. The default plan adds nothing, and has no variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Flags for rustc, behind cargo's.
+    /// Flags for rustc, after cargo's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) flags: Vec<String>,
-    /// The compiler that takes rustc's place.
+    /// The path of `bisect-rustc`, which replaces rustc.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) bisect_rustc: Option<PathBuf>,
-    /// Flags among them are unstable.
+    /// Allows unstable flags.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unstable: bool,
-    /// Passes of LLVM that are left out.
+    /// The passes of LLVM to disable.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) left_out: Vec<String>,
-    /// A limit for a counter of the compiler, in each [unit](super::unit::Unit).
+    /// The limits for a counter of the compiler, in each [unit](super::unit::Unit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) counter: Option<Counter>,
 }
 
-/// How far a counter of the compiler counts.
+/// The limits for a counter of the compiler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counter {
-    /// Whose.
+    /// The counter.
     pub(crate) of: CounterKind,
-    /// By unit; in units that are not named nothing is counted.
+    /// The limit of each unit; 0 for other units.
     pub(crate) limits: BTreeMap<String, u64>,
-    /// No limit anywhere: what is counted is listed.
+    /// Sets no limit, and stores a list of the counted passes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) lists: bool,
 }
 
-/// A counter of the compiler.
+/// A counter of passes in the compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) enum CounterKind {
-    /// rustc's, of passes on its own intermediate code.
+    /// The counter of rustc, of passes on MIR.
     Mir,
-    /// LLVM's.
+    /// The counter of LLVM.
     Llvm,
 }
 
 impl CounterKind {
-    /// Whose it is, for people.
+    /// Returns the name of its owner, for people.
     pub(crate) fn owner(self) -> &'static str {
         match self {
             CounterKind::Mir => "MIR",
@@ -70,48 +70,47 @@ impl CounterKind {
     }
 }
 
-/// The name of the variable with this prefix for a package, `name@version`: such as every shell passes on.
+/// Returns the variable with this prefix for a package, `name@version`. Every shell passes on variables of this form.
 pub(crate) fn variable_of(prefix: &str, package: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     prefix.chars().chain(package.chars().map(plain)).collect()
 }
 
 impl Plan {
-    /// As text for the variable; `None` if there is nothing to say.
+    /// Returns the value of the variable; `None` for the default plan.
     pub(crate) fn value(&self) -> Option<String> {
-        // A struct of texts and numbers can always be written.
+        // A struct of texts and numbers can always be serialized.
         (*self != Self::default()).then(|| serde_json::to_string(self).expect("a plan is plain data"))
     }
 }
 
-/// The variable of a package, from a prefix: such a name as every shell passes on.
+/// Returns the variable with this prefix for a package. Every shell passes on variables of this form.
 pub(crate) fn variable(prefix: &str, name: &str, version: &str) -> String {
     variable_of(prefix, &[name, "@", version].concat())
 }
 
-/// Where what the compiler says about a package, told so, is kept beside what it made: a directory with a file for each
-/// unit. `values` are those of the variables with [`PREFIX`] and [`BISECT_RUSTC_PREFIX`].
-pub(crate) fn told(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
+/// Returns the directory for the compiler's reports about a package, next to the artifacts. It has a file for each unit.
+/// `values` are those of the variables with [`PREFIX`] and [`BISECT_RUSTC_PREFIX`].
+pub(crate) fn reports_dir(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
     let hash = ChangeId::of(&values.map(Field::Str)).0;
     store.join(variable).join(format!("{hash:016x}"))
 }
 
-/// The same for what the driver says while it compiles, and for good if it fails. What it has said of the crate that is
-/// there stays until there is another one.
-pub(crate) fn unfinished(told: &Path) -> PathBuf {
-    told.with_extension("unfinished")
+/// Returns the directory for reports of running and failed compilations. The reports of the last successful compilation stay
+/// until the next success.
+pub(crate) fn partial_dir(reports_dir: &Path) -> PathBuf {
+    reports_dir.with_extension("unfinished")
 }
 
-/// The files in such a directory, by unit. A unit of the same name that was compiled otherwise (by another toolchain, in
-/// another profile, with other features) has left a file as well, and is not meant: `built` are the stems of the files that
-/// are there now; of a unit that is not, what was said before it failed counts. Where cargo names what it made without the
-/// hash that tells them apart, as it does programs, the latest counts.
+/// Returns the report file of each unit. A unit of the same name that was compiled by another toolchain, in another profile or
+/// with other features has a file as well, which does not count: `built` are the stems of the current artifacts. For a unit
+/// that failed, its partial file counts. The names of programs have no hash; there the newest file counts.
 ///
 /// # Errors
 /// If the directory cannot be read.
-pub(crate) fn kept(told: &Path, built: &BTreeSet<String>) -> io::Result<BTreeMap<String, PathBuf>> {
+pub(crate) fn latest_per_unit(reports_dir: &Path, built: &BTreeSet<String>) -> io::Result<BTreeMap<String, PathBuf>> {
     let mut files = BTreeMap::new();
-    for (directory, is_finished) in [(unfinished(told), false), (told.to_owned(), true)] {
+    for (directory, is_finished) in [(partial_dir(reports_dir), false), (reports_dir.to_owned(), true)] {
         if !directory.is_dir() {
             continue;
         }
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_each_unit_the_file_counts_that_was_built_or_else_the_latest() {
+    fn the_file_of_the_current_artifact_counts_or_else_the_newest() {
         let dir = tempfile::tempdir().unwrap();
         let names = ["app-9", "app-1", "app-5", "it-1.test", "app-7.bin"];
         for (age, name) in (0..).zip(names) {
@@ -141,30 +140,34 @@ mod tests {
             file.file().set_modified(SystemTime::now() - Duration::from_secs(100 * age)).unwrap();
         }
         for (built, app) in [("", "app-9"), ("app-1", "app-1"), ("app-5", "app-5"), ("app-2", "app-9")] {
-            let kept = kept(dir.path(), &[built.to_owned(), "app".to_owned()].into()).unwrap();
+            let files = latest_per_unit(dir.path(), &[built.to_owned(), "app".to_owned()].into()).unwrap();
             let expected = [("app", app), ("app:bin", "app-7.bin"), ("it:test", "it-1.test")];
             let expected = expected.map(|(unit, file)| (unit.to_owned(), dir.path().join(file)));
-            assert_eq!(kept, expected.into(), "{built}");
+            assert_eq!(files, expected.into(), "{built}");
         }
-        assert_eq!(kept(&dir.path().join("nothing"), &BTreeSet::new()).unwrap(), BTreeMap::new());
+        assert_eq!(latest_per_unit(&dir.path().join("nothing"), &BTreeSet::new()).unwrap(), BTreeMap::new());
     }
 
     #[test]
-    fn of_what_is_not_there_counts_what_was_said_before_it_failed() {
+    fn the_partial_file_of_a_failed_unit_counts() {
         let dir = tempfile::tempdir().unwrap();
-        let told = dir.path().join("told");
+        let reports = dir.path().join("reports");
         let write = |age: u64, directory: &Path, name: &str| {
             fs_err::create_dir_all(directory).unwrap();
             let file = fs_err::File::create(directory.join(name)).unwrap();
             file.file().set_modified(SystemTime::now() - Duration::from_secs(100 * age)).unwrap();
             file.into_path()
         };
-        let finished = write(1, &told, "app-1");
-        let other = write(0, &told, "app-2");
+        let finished = write(1, &reports, "app-1");
+        let other = write(0, &reports, "app-2");
         for age in [0, 2] {
-            let failed = write(age, &unfinished(&told), "app-1");
+            let failed = write(age, &partial_dir(&reports), "app-1");
             for (built, expected) in [("app-1", &finished), ("app-2", &other), ("", &failed)] {
-                assert_eq!(kept(&told, &[built.to_owned()].into()).unwrap()["app"], *expected, "{built} {age}");
+                assert_eq!(
+                    latest_per_unit(&reports, &[built.to_owned()].into()).unwrap()["app"],
+                    *expected,
+                    "{built} {age}"
+                );
             }
         }
     }

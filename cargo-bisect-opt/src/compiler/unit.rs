@@ -1,36 +1,36 @@
-//! A crate that cargo has rustc compile, from the arguments.
+//! One invocation of rustc by cargo, parsed from the arguments.
 
 use std::{ffi::OsString, path::PathBuf};
 
-/// What is made of a crate.
+/// The kind of output of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum UnitKind {
     /// A library for other crates.
     Library,
-    /// Something to be run.
+    /// An executable.
     Program,
-    /// Something for others than rustc.
+    /// Another kind, such as a library for C.
     Other,
 }
 
-/// One crate that rustc is asked to compile.
+/// A crate that rustc is to compile, with its kind of output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Unit {
-    /// What tells it from the other crates of its package: `name`, `name:bin`, `name:test`.
+    /// The name, unique in the package: `name`, `name:bin`, `name:test`.
     pub(crate) name: String,
-    /// A build script or a procedural macro.
+    /// Set for build scripts and procedural macros.
     pub(crate) runs_while_compiling: bool,
     kind: UnitKind,
-    /// Where it is written to.
+    /// The output directory.
     pub(crate) directory: PathBuf,
-    /// What the names of its files begin with.
+    /// The beginning of the names of its files.
     pub(crate) stem: String,
 }
 
 impl Unit {
-    /// The crate that rustc is to compile with these arguments, if that is what they say.
-    pub(crate) fn of(words: &[OsString]) -> Option<Self> {
-        let words: Vec<_> = words.iter().map(|word| word.to_string_lossy()).collect();
+    /// Parses the arguments of rustc; `None` if they compile nothing.
+    pub(crate) fn parse(arguments: &[OsString]) -> Option<Self> {
+        let words: Vec<_> = arguments.iter().map(|word| word.to_string_lossy()).collect();
         let after = || words.iter().enumerate().filter_map(|(i, word)| Some((word, words.get(i + 1)?)));
         let value = |option: &str| {
             let joined = words.iter().find_map(|word| word.strip_prefix(option)?.strip_prefix('='));
@@ -63,8 +63,8 @@ impl Unit {
         })
     }
 
-    /// What rustc makes of it and says about it, if that is a library for Rust or a program. Elsewhere than here, programs
-    /// may need more files than one.
+    /// Returns the output files and the dep-info file of a Rust library or a program. On other systems than Linux, programs
+    /// may have more than one file.
     pub(crate) fn outputs(&self) -> Option<Vec<PathBuf>> {
         let of_library = |extension| self.directory.join(format!("lib{}.{extension}", self.stem));
         match self.kind {
@@ -76,22 +76,22 @@ impl Unit {
         }
     }
 
-    /// Whether all that it depends on is in it.
+    /// Returns whether its dependencies are linked into it.
     pub(crate) fn is_linked(&self) -> bool {
         self.kind == UnitKind::Program
     }
 
-    /// What rustc says that it depends on.
+    /// Returns the path of rustc's dep-info file.
     pub(crate) fn dep_info(&self) -> PathBuf {
         self.directory.join(format!("{}.d", self.stem))
     }
 
-    /// A name for a file about it. It does not contain the unit's own, which would have to be quoted.
+    /// Returns the name for a file about the unit. It has no `:`, which the unit's name may have.
     pub(crate) fn file_name(&self) -> String {
         format!("{}{}", self.stem, self.name.find(':').map_or(String::new(), |at| self.name[at..].replace(':', ".")))
     }
 
-    /// The unit's name, from that of the file about it.
+    /// Returns the unit's name, from the name of the file about it.
     pub(crate) fn name_of_file(file_name: &str) -> String {
         let (stem, kind) = file_name.split_once('.').map_or((file_name, ""), |(stem, kind)| (stem, kind));
         let name = stem.split_once('-').map_or(stem, |(name, _)| name);
@@ -104,11 +104,11 @@ mod tests {
     use super::*;
 
     fn unit(line: &str) -> Option<Unit> {
-        Unit::of(&line.split_whitespace().map(Into::into).collect::<Vec<_>>())
+        Unit::parse(&line.split_whitespace().map(Into::into).collect::<Vec<_>>())
     }
 
     #[test]
-    fn which_crate_is_compiled() {
+    fn arguments_name_the_unit() {
         for (line, name, dep_info, file) in [
             (
                 "--crate-name ledger --edition=2024 src/lib.rs --crate-type lib -C extra-filename=-1a2b --out-dir /t/deps",
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_compiled_for_the_target() {
+    fn queries_are_no_units_and_build_scripts_run_while_compiling() {
         for line in ["-vV", "- --crate-name ___ --print=file-names", "--print cfg"] {
             assert_eq!(unit(line), None, "{line}");
         }

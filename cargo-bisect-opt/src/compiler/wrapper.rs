@@ -1,15 +1,15 @@
-//! The driver as cargo's `RUSTC_WRAPPER`: rustc is called with what the [plan] of the package says.
+//! The driver as cargo's `RUSTC_WRAPPER`: it calls rustc as the [plan] of the package says.
 //!
-//! After it, the dep-info that rustc has written says which variable that was, so that cargo itself compiles exactly the
-//! crates anew whose plan has changed. What the compiler says about its passes is kept beside what it made, since it says
-//! nothing where cargo has no reason to start it.
+//! Afterwards it adds the plan's variable to the dep-info that rustc has written. So cargo compiles exactly the crates whose
+//! plan has changed. The compiler's reports are stored next to the artifacts, since cargo does not start the compiler for a
+//! crate that is up to date.
 
 use std::{
     env,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     io::{self, BufRead, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
-    process::{Command, ExitCode, ExitStatus, Stdio},
+    process::{ChildStderr, Command, ExitCode, ExitStatus},
 };
 
 use serde::{Deserialize, Serialize};
@@ -20,45 +20,47 @@ use super::{
     plan::{self, Counter, Plan},
     unit::Unit,
 };
+use crate::process;
 
 /// The variable that makes this executable a wrapper, with a [`WrapperConfig`] as its value.
 pub(crate) const VARIABLE: &str = "BISECT_OPT_WRAPPER";
 
-/// The variable that says where is kept what the compiler says: beside what it makes.
+/// The variable with the directory for the compiler's reports, next to the artifacts.
 pub(crate) const STORE: &str = "BISECT_OPT_STORE";
 
-/// What is the same for all crates of a search.
+/// The configuration of the wrapper, the same for all crates of a search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct WrapperConfig {
     /// The user's own wrapper.
     pub(crate) inner: Option<PathBuf>,
-    /// A line is appended to this file for each crate that is compiled.
+    /// The file to which a line is appended for each crate that is compiled.
     pub(crate) compiled: Option<PathBuf>,
-    /// What is compiled is kept in this directory, and what is there is not compiled again.
+    /// The directory of the [cache](super::cache).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) keep: Option<PathBuf>,
 }
 
-/// Does the work of a wrapper, if this process was started as one: the status is the compiler's.
+/// Does the work of a wrapper if this process was started as one. Returns the compiler's status.
 pub(crate) fn main() -> Option<ExitCode> {
-    let session = env::var(VARIABLE).ok()?;
+    let config = env::var(VARIABLE).ok()?;
     let mut words = env::args_os().skip(1);
     let rustc = words.next()?;
-    let words: Vec<_> = words.collect();
-    let result = serde_json::from_str(&session)
+    let arguments: Vec<_> = words.collect();
+    let result = serde_json::from_str(&config)
         .map_err(io::Error::from)
-        .and_then(|session: WrapperConfig| compile(&session, &rustc, &words));
+        .and_then(|config: WrapperConfig| compile(&config, &rustc, &arguments));
     Some(match result {
         Ok(code) => code,
         Err(error) => {
-            anstream::eprintln!("error: cargo bisect-opt, as a wrapper of {}: {error}", rustc.display());
+            // Without standard error, the status is all that can be reported.
+            let _ = writeln!(io::stderr(), "error: cargo bisect-opt, as a wrapper of {}: {error}", rustc.display());
             ExitCode::FAILURE
         }
     })
 }
 
 fn exit_code(status: ExitStatus) -> ExitCode {
-    // That a signal ended the compiler is told as a shell tells it.
+    // A signal that ended the compiler becomes a status above 128, as in a shell.
     #[cfg(unix)]
     let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| signal + 128);
     #[cfg(not(unix))]
@@ -67,88 +69,98 @@ fn exit_code(status: ExitStatus) -> ExitCode {
     code.map_or(ExitCode::from(101), ExitCode::from)
 }
 
-fn compile(session: &WrapperConfig, rustc: &OsString, words: &[OsString]) -> io::Result<ExitCode> {
-    let starts = |program: &OsString| {
-        let mut command = Command::new(program);
-        // Whatever is started from here is no wrapper any more.
-        command.env_remove(VARIABLE);
-        command
-    };
-    let by_inner = || match &session.inner {
-        None => starts(rustc),
+/// Returns a command for a program, which must not act as a wrapper itself.
+fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.env_remove(VARIABLE);
+    command
+}
+
+/// Returns a command for rustc, by the user's own wrapper if there is one.
+fn rustc_command(config: &WrapperConfig, rustc: &OsStr) -> Command {
+    match &config.inner {
+        None => command(rustc),
         Some(inner) => {
-            let mut command = starts(&inner.clone().into_os_string());
+            let mut command = command(inner);
             command.arg(rustc);
             command
         }
-    };
+    }
+}
+
+fn compile(config: &WrapperConfig, rustc: &OsStr, arguments: &[OsString]) -> io::Result<ExitCode> {
     let package = [env::var("CARGO_PKG_NAME").ok(), env::var("CARGO_PKG_VERSION").ok()];
-    let (Some(unit), [Some(name), Some(version)]) = (Unit::of(words), package) else {
-        // Cargo asks rustc what it is.
-        return by_inner().args(words).status().map(exit_code);
+    let unchanged = || {
+        let mut command = rustc_command(config, rustc);
+        process::take_over(command.args(arguments)).map(exit_code)
     };
-    let count_it = || match &session.compiled {
-        Some(compiled) => {
-            let mut file = fs_err::OpenOptions::new().create(true).append(true).open(compiled)?;
-            file.write_all(format!("{name} {}\n", unit.name).as_bytes())
-        }
-        None => Ok(()),
+    let (Some(unit), [Some(name), Some(version)]) = (Unit::parse(arguments), package) else {
+        // Cargo queries rustc's version and configuration.
+        return unchanged();
     };
     if unit.runs_while_compiling {
-        count_it()?;
-        return by_inner().args(words).status().map(exit_code);
+        count_compiled(config, &name, &unit)?;
+        return unchanged();
     }
     let variable = plan::variable(plan::PREFIX, &name, &version);
     let value = env::var(&variable).ok();
-    let of_driver = env::var(plan::variable(plan::BISECT_RUSTC_PREFIX, &name, &version)).unwrap_or_default();
-    let values = [value.as_deref().unwrap_or_default(), &of_driver];
+    let of_bisect_rustc = env::var(plan::variable(plan::BISECT_RUSTC_PREFIX, &name, &version)).unwrap_or_default();
+    let values = [value.as_deref().unwrap_or_default(), &of_bisect_rustc];
     let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
-    let told = env::var_os(STORE).map(|store| plan::told(Path::new(&store), &variable, values));
+    let reports_dir = env::var_os(STORE).map(|store| plan::reports_dir(Path::new(&store), &variable, values));
     let file = |directory: &Path| directory.join(unit.file_name());
-    // Of the driver, while it compiles and when it has.
-    let reports =
-        plan.bisect_rustc.as_ref().and(told.as_deref()).map(|told| (file(&plan::unfinished(told)), file(told)));
-    let kept = reports.as_ref().map(|(_, finished)| finished.as_path());
-    let reuse = session.keep.as_ref().and_then(|keep| CachedUnit::of(keep, &unit, words, values, kept));
-    if let Some(reuse) = &reuse
-        && reuse.restore()?
+    // The report files of bisect-rustc: while it compiles, and after it succeeded.
+    let reports = plan.bisect_rustc.as_ref().and(reports_dir.as_deref());
+    let reports = reports.map(|directory| (file(&plan::partial_dir(directory)), file(directory)));
+    let finished = reports.as_ref().map(|(_, finished)| finished.as_path());
+    let find_cached = |directory: &PathBuf| CachedUnit::find(directory, &unit, arguments, values, finished);
+    let cached = config.keep.as_ref().and_then(find_cached);
+    if let Some(cached) = &cached
+        && cached.restore()?
     {
         return Ok(ExitCode::SUCCESS);
     }
-    count_it()?;
+    count_compiled(config, &name, &unit)?;
     let mut command = match &plan.bisect_rustc {
-        // It may not be what the user's wrapper is made for.
-        Some(driver) => starts(&driver.clone().into_os_string()),
-        None => by_inner(),
+        // The user's wrapper may not support it.
+        Some(bisect_rustc) => command(bisect_rustc),
+        None => rustc_command(config, rustc),
     };
-    command.args(words).args(&plan.flags);
+    command.args(arguments).args(&plan.flags);
     if plan.unstable {
-        // For this crate only, and it changes nothing else in it.
+        // For this crate only, in which it changes nothing else.
         command.env("RUSTC_BOOTSTRAP", "1");
     }
-    if let Some((unfinished, _)) = &reports {
-        create(unfinished)?;
-        command.env("BISECT_REPORT", unfinished);
+    if let Some((partial, _)) = &reports {
+        create(partial)?;
+        command.env("BISECT_REPORT", partial);
     }
     if !plan.left_out.is_empty() {
         let file = unit.directory.join(format!("{}.left-out", unit.stem));
         command.args(passes::leave_out(&plan.left_out, &file)?);
-        // See `count`.
+        // See `count_passes`.
         command.env("CARGO_BISECT_OPT_LEFT_OUT", plan.left_out.join(","));
     }
     let status = match &plan.counter {
-        Some(counter) => count(&mut command, counter, &unit, told.as_deref().map(file).as_deref())?,
-        None => command.status()?,
+        Some(counter) => count_passes(&mut command, counter, &unit, reports_dir.as_deref().map(file).as_deref())?,
+        None => process::take_over(&mut command)?,
     };
     if status.success() {
         track(&unit.dep_info(), &variable, value.as_deref())?;
-        if let Some((unfinished, finished)) = &reports {
+        if let Some((partial, finished)) = &reports {
             create_parent(finished)?;
-            fs_err::rename(unfinished, finished)?;
+            fs_err::rename(partial, finished)?;
         }
-        reuse.iter().try_for_each(CachedUnit::keep)?;
+        cached.iter().try_for_each(CachedUnit::store)?;
     }
     Ok(exit_code(status))
+}
+
+/// Records that a unit of a package is compiled.
+fn count_compiled(config: &WrapperConfig, package: &str, unit: &Unit) -> io::Result<()> {
+    let Some(compiled) = &config.compiled else { return Ok(()) };
+    let mut file = fs_err::OpenOptions::new().create(true).append(true).open(compiled)?;
+    file.write_all(format!("{package} {}\n", unit.name).as_bytes())
 }
 
 fn create(path: &Path) -> io::Result<fs_err::File> {
@@ -156,47 +168,50 @@ fn create(path: &Path) -> io::Result<fs_err::File> {
     fs_err::File::create(path)
 }
 
-/// Runs rustc with a limit for one of its counters, and keeps what it says about that from the eyes of the user.
-fn count(command: &mut Command, counter: &Counter, unit: &Unit, told: Option<&Path>) -> io::Result<ExitStatus> {
+/// Runs rustc with a limit for one of its counters, or with a list of the counted passes in `list`. Hides the compiler's
+/// messages about the counter from the user.
+fn count_passes(command: &mut Command, counter: &Counter, unit: &Unit, list: Option<&Path>) -> io::Result<ExitStatus> {
     let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
     let file = unit.directory.join(format!("{}.limit", unit.stem));
     command.args(passes::flags(counter.of, limit, Some(&file))?);
-    // A cache of the user's (sccache) does not look into the file, but at all variables that begin so.
+    // A compiler cache of the user (sccache) does not read the file, but all variables with this prefix.
     command.env("CARGO_BISECT_OPT_LIMIT", limit.map_or(String::new(), |limit| limit.to_string()));
     if counter.of == plan::CounterKind::Mir {
         // See `Plan::unstable`.
         command.env("RUSTC_BOOTSTRAP", "1");
     }
-    let mut child = command.stderr(Stdio::piped()).spawn()?;
-    let mut list = match told.filter(|_| counter.lists) {
-        Some(told) => Some(BufWriter::new(create(told)?)),
+    process::take_over_except_stderr(command, |stderr| split_messages(stderr, list.filter(|_| counter.lists)))
+}
+
+/// Writes messages about counters to the file `list`, if there is one, and all others to standard error.
+fn split_messages(mut stderr: BufReader<ChildStderr>, list: Option<&Path>) -> io::Result<()> {
+    let mut list = match list {
+        Some(list) => Some(BufWriter::new(create(list)?)),
         None => None,
     };
-    let mut lines = BufReader::new(child.stderr.take().expect("it was piped"));
     let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
+    while stderr.read_until(b'\n', &mut line)? > 0 {
         if line.starts_with(passes::PREFIX) {
             list.iter_mut().try_for_each(|list| list.write_all(&line))?;
         } else {
             io::stderr().write_all(&line)?;
         }
         line.clear();
-        if lines.buffer().is_empty() {
-            // If what comes next never comes, and this process is ended, the list is there.
+        if stderr.buffer().is_empty() {
+            // If the compiler hangs and this process is ended, the list is complete up to here.
             list.iter_mut().try_for_each(Write::flush)?;
         }
     }
-    list.iter_mut().try_for_each(Write::flush)?;
-    child.wait()
+    list.iter_mut().try_for_each(Write::flush)
 }
 
-/// Adds to what rustc says the crate depends on that it depends on this variable.
+/// Adds a variable to the dependencies in rustc's dep-info file.
 fn track(dep_info: &Path, variable: &str, value: Option<&str>) -> io::Result<()> {
     if !dep_info.is_file() {
         return Ok(());
     }
     let value = value.map(|value| {
-        // As rustc writes them.
+        // Escaped as rustc does it.
         format!("={}", value.replace('\\', "\\\\").replace('\n', "\\n").replace('\r', "\\r"))
     });
     let mut file = fs_err::OpenOptions::new().append(true).open(dep_info)?;
@@ -208,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dependencies_are_added_behind_rustcs() {
+    fn dependencies_are_added_after_those_of_rustc() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("x.d");
         track(&path, "V", None).unwrap();

@@ -1,4 +1,4 @@
-//! What a process prints, kept within bounds: its beginning and its end, in the log and in memory, and its reports.
+//! Bounded capture of a process's output: its beginning and its end, in the log and in memory.
 
 use std::{
     collections::VecDeque,
@@ -8,10 +8,10 @@ use std::{
 
 use super::ReadAlong;
 
-/// Of what a process prints, the log gets so many of the first bytes, and so many of the last.
+/// The number of bytes of an output that the log keeps from its beginning, and from its end.
 const LOG_END: usize = 1 << 20;
 
-/// Takes what one process prints, as it comes.
+/// A receiver of one process's output.
 #[derive(Debug)]
 pub(super) struct Capture<'a> {
     log: io::Result<fs_err::File>,
@@ -22,7 +22,7 @@ pub(super) struct Capture<'a> {
 }
 
 impl<'a> Capture<'a> {
-    /// A capture that writes to `log` and keeps about `keep` bytes.
+    /// Creates a capture that writes to `log` and keeps about `keep` bytes.
     pub(super) fn new(log: &Path, append: bool, keep: usize, reader: Option<&'a mut dyn ReadAlong>) -> Self {
         let mut options = fs_err::OpenOptions::new();
         options.create(true).write(true).append(append).truncate(!append);
@@ -44,8 +44,8 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// The output kept, after the log and the reports were completed; and why the log is not complete, if it is not: that
-    /// costs the log, and nothing else.
+    /// Completes the log and the reports. Returns the kept output, and the reason why the log is incomplete, if it is: only
+    /// the log suffers from that.
     pub(super) fn finish(mut self) -> io::Result<(Vec<u8>, Option<io::Error>)> {
         if let Some(reader) = self.reader.take() {
             reader.end();
@@ -65,10 +65,10 @@ impl<'a> Capture<'a> {
     }
 }
 
-/// Tells the first bytes of a stream, and remembers the last.
+/// A filter that passes on the first bytes of a stream and keeps the last.
 #[derive(Debug, Default)]
 struct Ends {
-    /// So many more bytes belong to the beginning.
+    /// The number of further bytes that belong to the beginning.
     first: usize,
     last: VecDeque<u8>,
     last_max: usize,
@@ -80,7 +80,7 @@ impl Ends {
         Self { first, last: VecDeque::new(), last_max: last, left_out: 0 }
     }
 
-    /// Takes the next bytes; the result is those that belong to the beginning.
+    /// Takes the next bytes, and returns those that belong to the beginning.
     fn push<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
         let (first, rest) = bytes.split_at(bytes.len().min(self.first));
         self.first -= first.len();
@@ -92,7 +92,7 @@ impl Ends {
         first
     }
 
-    /// Writes what belongs behind the beginning.
+    /// Writes the part after the beginning.
     fn finish(self, out: &mut impl Write) -> io::Result<()> {
         if self.left_out > 0 {
             write!(out, "\n[cargo bisect-opt: {} bytes left out here]\n", self.left_out)?;

@@ -1,4 +1,4 @@
-//! Ctrl-C, SIGTERM and SIGHUP as a flag that loops look at, and that wakes those that wait.
+//! Ctrl-C, SIGTERM and SIGHUP as a flag, which loops check and which wakes waiting threads.
 
 #[cfg(unix)]
 mod signals;
@@ -11,9 +11,9 @@ use std::{
     },
 };
 
-/// Whether the user wants to stop. All clones are the same flag.
+/// A flag that the user wants to stop. All clones share it.
 ///
-/// The first Ctrl-C asks for an orderly end; the second says that the user will not wait for it.
+/// The first Ctrl-C asks for an orderly end; the second one asks to end at once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<InterruptState>);
 
@@ -30,7 +30,7 @@ struct Wakers {
 }
 
 impl Interrupt {
-    /// The flag that the signals of this process raise.
+    /// Installs signal handlers, and returns the flag that they raise.
     ///
     /// # Errors
     /// If handlers cannot be installed.
@@ -44,29 +44,29 @@ impl Interrupt {
         Ok(interrupt)
     }
 
-    /// Counts one more request to stop.
+    /// Counts another request to stop.
     pub(crate) fn raise(&self) {
-        // Saturates: a key that is held down must not make us patient again.
+        // Saturates: the counter must not overflow while a key is held down.
         let more = |count: u8| count.checked_add(1);
         let _ = self.0.count.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
         self.wakers().list.iter().for_each(|(_, wake)| wake());
     }
 
-    /// The user wants to stop.
+    /// Returns whether the user wants to stop.
     #[must_use]
     pub(crate) fn requested(&self) -> bool {
         self.0.count.load(Ordering::SeqCst) > 0
     }
 
-    /// The user has asked more than once: end everything at once.
+    /// Returns whether the user has asked more than once: then everything must end at once.
     #[must_use]
-    #[cfg_attr(all(windows, not(test)), expect(dead_code, reason = "there, nobody is asked first"))]
+    #[cfg_attr(all(windows, not(test)), expect(dead_code, reason = "there is no grace period there"))]
     pub(crate) fn impatient(&self) -> bool {
         self.0.count.load(Ordering::SeqCst) > 1
     }
 
-    /// Has `wake` called at every request, from another thread, until the result is dropped. Whoever is about to wait
-    /// registers first and looks at the flag then, so that no request is missed.
+    /// Has another thread call `wake` at every request, until the result is dropped. A thread must register before it
+    /// checks the flag and waits; else it could miss a request.
     pub(crate) fn on_request(&self, wake: impl Fn() + Send + 'static) -> Registration<'_> {
         let mut wakers = self.wakers();
         let key = wakers.next;
@@ -76,7 +76,7 @@ impl Interrupt {
     }
 
     fn wakers(&self) -> std::sync::MutexGuard<'_, Wakers> {
-        // A panic of a waker leaves nothing half done.
+        // The list stays consistent if a waker panics.
         self.0.wakers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -87,7 +87,7 @@ impl fmt::Debug for InterruptState {
     }
 }
 
-/// Keeps a waker registered.
+/// The registration of a waker, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Registration<'a> {
     interrupt: &'a Interrupt,

@@ -1,15 +1,15 @@
-//! `--launcher`: runs are started by another command, such as `srun -n1 --exclusive`, `ssh host`,
-//! `kubectl run … --`, `systemd-run --scope` or `sem --fg --id runs`, so that a cluster or a queue takes them.
+//! `--launcher`: another command starts the runs, such as `srun -n1 --exclusive`, `ssh host`, `kubectl run … --`,
+//! `systemd-run --scope` or `sem --fg --id runs`, so that a cluster or a queue executes them.
 //!
-//! A launcher may start the command on another machine, in another directory and with another environment. So the words
-//! behind it are a shell that goes to the directory of the run, and `env` with the variables that the run sets. Reports come
-//! back with the output: nobody can append to a file elsewhere, so `BISECT_REPORT` is unset. What else must be the same there
-//! is the user's to provide: the files (by a shared file system, at the same paths), and a launcher that waits for the command,
-//! passes on its output and exit status, and ends it when it is ended itself.
+//! A launcher may start the command on another machine, in another directory and with another environment. So the launcher's
+//! arguments are followed by a shell that enters the directory of the run, and by `env` with the variables that the run
+//! sets. Reports come back with the output: the file of `BISECT_REPORT` may be out of reach, so the variable is unset.
+//! The user must provide the rest: the files (by a shared file system, at the same paths), and a launcher that waits for the
+//! command, passes on its output and exit status, and ends it when the launcher is ended.
 //!
-//! Some launchers join their words with blanks and have a shell read the line: `ssh`, and GNU parallel as `sem` or `parallel`.
-//! They are known by the file name of the first word, and their words are quoted. Put any other one of that kind into a
-//! script that quotes.
+//! Some launchers join their arguments with spaces and have a shell read the line: `ssh`, and GNU parallel as `sem` or
+//! `parallel`. They are recognized by the file name of the first word, and the command is quoted for them. Put any other
+//! launcher of this kind into a script that quotes.
 
 use std::{
     collections::BTreeSet,
@@ -21,60 +21,60 @@ use std::{
 
 use super::shell::{is_name, quote_exactly, quote_without_braces};
 
-/// The variable that must not be set.
+/// The variable with the file for reports, which is unset.
 const REPORT: &str = "BISECT_REPORT";
-/// The variable that is only set where there is such a directory.
+/// The variable with the directory for temporary files, which is set only where that directory exists.
 const SCRATCH: &str = "TMPDIR";
-/// The variable that launchers have too: they may choose a machine by it.
+/// The variable with the slot. The launcher gets it, too: it may choose a machine by it.
 const SLOT: &str = "BISECT_SLOT";
-/// Unresolved, where the status for that cannot be used.
-const SKIP: i32 = 125;
+/// The status for an unresolved run, if `--skip-code` is no valid exit status.
+const DEFAULT_SKIP_CODE: i32 = 125;
 
-/// Where the command is started, with the directory, the program, the directory for temporary files or nothing, and the
-/// words of the command. On one line, since not every shell knows others in quotes; and without `${…}`, which systemd
-/// would replace.
+/// The shell script that starts the command. Its arguments are the directory, the program, the directory for temporary files
+/// or an empty text, and the command. It is one line, since not every shell supports line breaks in quotes; and it has no
+/// `${…}`, which systemd would replace.
 ///
-/// What is missing there says nothing about the changes, so the run must not seem to have failed. A program without a path is
-/// looked up by `env`.
+/// A missing directory or program says nothing about the changes, so such a run must not count as failed. `env` looks up a
+/// program without a path.
 const SCRIPT: &str = r#"unset NAMES; fail() { printf '%s\n' "cargo-bisect-opt: where the launcher starts commands, $1" >&2; exit STATUS; }; cd "$1" || fail "the directory $1 cannot be entered"; case $2 in */*) [ -x "$2" ] || fail "there is no program $2";; esac; [ -d "$3" ] && { TMPDIR=$3; export TMPDIR; }; shift 3; exec "$@""#;
 
-/// The words of a launcher.
+/// A command that launches runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Launcher {
     words: Vec<String>,
     passing: Passing,
 }
 
-/// What a launcher makes of the words behind its own.
+/// The way in which a launcher treats the command after its own arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Passing {
-    /// They are those of the command.
+    /// The arguments stay separate.
     Words,
-    /// It has a shell read them as one line.
+    /// A shell reads them as one line.
     Line,
-    /// That too, but first it replaces what stands in braces.
+    /// A shell reads them as one line, after the launcher has replaced parts in braces.
     Template,
 }
 
-/// Why there is no such launcher.
+/// A reason why the value of `--launcher` is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum LauncherError {
-    /// There is no word.
+    /// The text is empty.
     #[error("`--launcher` needs a command, for example `--launcher 'srun -n1'`")]
     Empty,
-    /// A shell would wait for the rest.
-    #[error("in `--launcher`, a quote is not closed, or there is nothing behind the last backslash")]
+    /// The text is incomplete.
+    #[error("in `--launcher`, a quote is not closed, or the text ends with a backslash")]
     Open,
     /// The command would be quoted twice.
-    #[error("leave the option `{0}` out of `--launcher`: what is behind it is quoted already")]
+    #[error("leave the option `{0}` out of `--launcher`: the command after it is quoted already")]
     Quotes(&'static str),
 }
 
 impl Launcher {
-    /// Splits a text into words as a shell does, without replacing anything in it.
+    /// Splits a text into words as a shell does, without expansions.
     ///
     /// # Errors
-    /// If there is no word, or the text is not complete.
+    /// If the text is empty or incomplete.
     pub(crate) fn parse(text: &str) -> Result<Self, LauncherError> {
         let words = shlex::split(text).ok_or(LauncherError::Open)?;
         let program = words.first().filter(|program| !program.is_empty()).ok_or(LauncherError::Empty)?;
@@ -90,11 +90,11 @@ impl Launcher {
         }
     }
 
-    /// The command that has the launcher start `command`, in its directory and with the variables that it sets. Where that
-    /// directory or its program is missing, the launched command ends with `skip_code`.
+    /// Returns a command that has the launcher start `command`, in its directory and with the variables that it sets. If that
+    /// directory or the program is missing, the launched command exits with `skip_code`.
     ///
-    /// The launcher itself works in the directory of this process, with its environment; variables that `command` takes out
-    /// are taken out of that. What else a launcher adds to the environment, the command has.
+    /// The launcher itself has the working directory and the environment of this process, without the variables that
+    /// `command` removes. The command inherits variables that the launcher adds.
     pub(crate) fn wrap(&self, command: &Command, skip_code: i32) -> Command {
         let mut launched = Command::new(&self.words[0]);
         launched.args(&self.words[1..]);
@@ -110,7 +110,7 @@ impl Launcher {
         launched
     }
 
-    /// The word that must be given for the command to get this one.
+    /// Quotes a word for the launcher so that the command gets it unchanged.
     fn pass(&self, word: &OsStr) -> OsString {
         match self.passing {
             Passing::Words => word.to_owned(),
@@ -120,7 +120,7 @@ impl Launcher {
     }
 }
 
-/// `sh -c … sh DIRECTORY PROGRAM TMPDIR env -- NAME=VALUE… PROGRAM ARGUMENT…`
+/// Returns `sh -c … sh DIRECTORY PROGRAM TMPDIR env -- NAME=VALUE… PROGRAM ARGUMENT…`.
 fn launched_words(command: &Command, skip_code: i32) -> Vec<OsString> {
     let directory = command.get_current_dir().map_or_else(|| env::current_dir().unwrap_or_default(), PathBuf::from);
     let directory = std::path::absolute(&directory).unwrap_or(directory);
@@ -134,7 +134,7 @@ fn launched_words(command: &Command, skip_code: i32) -> Vec<OsString> {
         words.push([name, value].join(OsStr::new("=")));
     }
     if program.as_encoded_bytes().contains(&b'=') {
-        // `env` would take it for a variable. There must be a command before it that only passes on.
+        // `env` would take the program for a variable. `nice -n 0` before it has no effect.
         words.extend(["nice", "-n", "0"].map(Into::into));
     }
     words.push(program.to_owned());
@@ -143,11 +143,11 @@ fn launched_words(command: &Command, skip_code: i32) -> Vec<OsString> {
 }
 
 fn script(command: &Command, skip_code: i32) -> String {
-    // `env -u` is not in POSIX. That `unset` knows only names such as shells have is enough: all of ours are.
+    // `env -u` is not in POSIX. `unset` takes valid names of shell variables only; ours all are.
     let removed = command.get_envs().filter(|(_, value)| value.is_none()).filter_map(|(name, _)| name.to_str());
     let names: BTreeSet<_> = removed.filter(|name| is_name(name)).chain([REPORT]).collect();
     let names: Vec<_> = names.into_iter().collect();
-    let status = if (1..=255).contains(&skip_code) { skip_code } else { SKIP };
+    let status = if (1..=255).contains(&skip_code) { skip_code } else { DEFAULT_SKIP_CODE };
     SCRIPT.replacen("NAMES", &names.join(" "), 1).replacen("STATUS", &status.to_string(), 1)
 }
 

@@ -1,4 +1,4 @@
-//! What is taken for a launcher, and what arrives through launchers that are really there.
+//! Parsing of `--launcher`, and commands that are passed through real launchers.
 
 use std::{
     ffi::OsStr,
@@ -9,10 +9,10 @@ use std::{
 
 use super::*;
 
-/// Shows everything that it gets, each thing behind the other with a zero between them.
+/// Prints the directory, variables and arguments that it gets, separated by zero bytes.
 const SHOW: &str = r#"printf '%s\0' "$PWD" "$VALUE" "${BISECT_REPORT-none}" "${GONE-none}" "$@""#;
 
-/// Words that shells, `ssh`, GNU parallel or `env` make something of if they are let.
+/// Words that shells, `ssh`, GNU parallel or `env` would change if they were not quoted.
 const ODD: [&[u8]; 17] = [
     b"",
     b" ",
@@ -37,7 +37,7 @@ fn odd() -> impl Iterator<Item = &'static OsStr> {
     ODD.into_iter().map(OsStr::from_bytes)
 }
 
-/// Runs a command through a launcher: what it printed, what it complained of, and its status.
+/// Runs a command through a launcher. Returns its output, its errors and its status.
 fn run(launcher: &str, command: &Command, skip_code: i32) -> (Vec<u8>, String, Option<i32>) {
     // GNU parallel keeps files, and asks for the user's shell.
     let home = tempfile::tempdir().unwrap();
@@ -54,19 +54,19 @@ fn script(dir: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// A program of this name that does with its words what `ssh` does: it takes the host, joins the others with blanks, and a
-/// shell that starts anew in another directory reads the line.
+/// Creates a program that treats its arguments like `ssh`: it takes the host, joins the others with spaces, and has a new
+/// shell in another directory read the line.
 fn ssh(dir: &Path) -> String {
     let text = "#!/bin/sh\nshift\ncd /\nexec env -i PATH=\"$PATH\" sh -c \"$*\"\n";
     format!("'{}' host", script(dir, "bin/ssh", text).display())
 }
 
-/// GNU parallel's `sem`; `None`, and a loud word, where it is not installed.
+/// Returns GNU parallel's `sem`; `None`, with a visible message, where it is not installed.
 fn sem() -> Option<String> {
     let version = Command::new("sem").arg("--version").output();
     if !version.is_ok_and(|output| output.stdout.starts_with(b"GNU parallel")) {
         assert!(env::var_os("CI").is_none(), "CI must have GNU parallel");
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "*** SKIPPED in part: no GNU parallel ***").expect("standard error is there");
         return None;
     }
@@ -90,7 +90,7 @@ fn the_words_are_those_of_a_shell() {
         ("a 'it'\\''s' $HOME ~ *", &["a", "it's", "$HOME", "~", "*"]),
         ("a # not this", &["a"]),
         ("sem --fg", &["sem", "--fg"]),
-        // Only GNU parallel quotes by that.
+        // Only for GNU parallel this option quotes.
         ("ssh -q host", &["ssh", "-q", "host"]),
     ] {
         assert_eq!(Launcher::parse(text).unwrap().words, expected, "{text}");
@@ -216,7 +216,7 @@ fn what_is_missing_where_it_is_launched_is_no_failure() {
             assert!(line.is_some_and(|line| line.contains(word)), "{launcher}: {directory} {program}: {stderr}");
         }
     }
-    // Whatever the user has chosen, it is no success.
+    // Even with an invalid `--skip-code`, it is no success.
     for (skip_code, status) in [(1, 1), (255, 255), (0, 125), (-1, 125), (256, 125), (i32::MAX, 125)] {
         assert_eq!(run("env", Command::new("true").current_dir(&missing), skip_code).2, Some(status));
     }

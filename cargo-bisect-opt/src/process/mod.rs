@@ -1,10 +1,12 @@
-//! One process with everything that it starts, from its start to its end.
+//! One process and its descendants, from start to end. All processes of the driver are started here.
 //!
-//! A run must not disturb the next one, nor outlive the search. So each child leads a session of its own (on
-//! Windows, a job); whatever of it is left when the child has exited, timed out or was interrupted is ended and reaped
-//! before [`run`] returns.
+//! A run must neither disturb the next one nor outlive the search. So each child leads its own session (on Windows, its
+//! own job). When the child has exited, timed out or was interrupted, [`run`] ends and reaps all remaining descendants
+//! before it returns.
 
 mod capture;
+mod command;
+mod crash;
 pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod owned_dir;
@@ -26,6 +28,8 @@ use std::{
 };
 
 use capture::Capture;
+pub(crate) use command::{output_of, take_over, take_over_except_stderr};
+pub(crate) use crash::Crash;
 use interrupt::Interrupt;
 pub(crate) use spawn_error::SpawnError;
 #[cfg(unix)]
@@ -35,92 +39,92 @@ pub(crate) use unix::guard;
 #[cfg(windows)]
 use windows::ProcessTree;
 
-/// How long processes may take to end when they are asked to, before they are killed.
+/// The time that processes have to end after SIGTERM, before they are killed.
 #[cfg(unix)]
-const GRACE: Duration = Duration::from_secs(2);
-/// How long to wait for processes that were killed. Only one that hangs in the kernel needs any of it.
-const KILLED: Duration = Duration::from_secs(5);
+const GRACE_PERIOD: Duration = Duration::from_secs(2);
+/// The maximum wait for killed processes. Only a process that hangs in the kernel needs it.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Reads what a process prints while it runs.
+/// A reader of a process's output while it runs.
 pub(crate) trait ReadAlong: fmt::Debug {
-    /// Takes the next bytes.
+    /// Takes the next bytes of the output.
     fn read(&mut self, bytes: &[u8]);
 
-    /// The output has come to its end.
+    /// Handles the end of the output.
     fn end(&mut self);
 }
 
 /// A process to run.
 #[derive(Debug)]
 pub(crate) struct ProcessSpec<'a> {
-    /// The program, its arguments, environment and directory. Its standard streams are set by [`run`]: no input, and
-    /// both outputs in one pipe, so that they stay in order.
+    /// The program, its arguments, environment and directory. [`run`] sets its standard streams: no input, and one pipe
+    /// for both outputs, which keeps them in order.
     pub(crate) command: Command,
-    /// When to end it.
+    /// The time after which it is ended.
     pub(crate) timeout: Option<Duration>,
-    /// Where its output goes: the first MiB, and the last.
+    /// The file for its output: the first MiB and the last.
     pub(crate) log: &'a Path,
-    /// Whether the log goes on behind what is in it.
+    /// Appends to the log instead of replacing it.
     pub(crate) append: bool,
-    /// Ends it too.
+    /// The interrupt that ends it, too.
     pub(crate) interrupt: &'a Interrupt,
-    /// Reads its output as it comes.
+    /// The reader of its output while it runs.
     pub(crate) reader: Option<&'a mut dyn ReadAlong>,
-    /// So many bytes of its output are kept in [`Finished::output`], half of them from its beginning.
+    /// The maximum number of bytes in [`Finished::output`]: one half from the beginning of the output, one from its end.
     pub(crate) tail: usize,
 }
 
-/// What became of a process.
+/// A process that has ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
-    /// How it ended.
+    /// The way it ended.
     pub(crate) ending: Ending,
-    /// What it printed. If that was more than it should be, a line says how much was left out of the middle.
+    /// Its output. If that was too long, a line in the middle says how much is left out.
     pub(crate) output: Vec<u8>,
-    /// How long it ran, without what it took to end it.
+    /// The time that it ran, without the time to end its descendants.
     pub(crate) duration: Duration,
-    /// Why the log is not complete, if it is not.
+    /// The reason why the log is incomplete, if it is.
     pub(crate) lost_log: Option<io::Error>,
 }
 
-/// How a process ended.
+/// The way in which a process ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By itself, or by a signal that we did not send.
+    /// By itself, or by a signal that the driver did not send.
     Exited(ExitStatus),
-    /// It took longer than it may.
+    /// By the driver, after the timeout.
     TimedOut,
-    /// By this signal it was stopped, and did not go on.
-    #[cfg_attr(windows, expect(dead_code, reason = "nothing is stopped there"))]
+    /// By the driver, after this signal had stopped it and it was not continued.
+    #[cfg_attr(windows, expect(dead_code, reason = "no process is stopped there"))]
     Stopped(i32),
-    /// The user wants to stop.
+    /// By the driver, because the user interrupted the search.
     Interrupted,
 }
 
 /// Runs a process to its end.
 ///
 /// # Errors
-/// If it cannot be started, or its output cannot be read. No process is left behind then either.
-pub(crate) fn run(job: ProcessSpec<'_>) -> Result<Finished, SpawnError> {
-    run_with(job, None)
+/// If it cannot be started, or its output cannot be read. No process remains then either.
+pub(crate) fn run(spec: ProcessSpec<'_>) -> Result<Finished, SpawnError> {
+    run_with(spec, None)
 }
 
-/// As [`run`], but standard error is not its output: it goes to `stderr`.
+/// Runs a process to its end like [`run`], but redirects its standard error to `stderr`.
 ///
 /// # Errors
-/// As [`run`].
-pub(crate) fn run_beside(job: ProcessSpec<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
-    run_with(job, Some(stderr))
+/// See [`run`].
+pub(crate) fn run_except_stderr(spec: ProcessSpec<'_>, stderr: Stdio) -> Result<Finished, SpawnError> {
+    run_with(spec, Some(stderr))
 }
 
-fn run_with(job: ProcessSpec<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
-    let mut capture = Capture::new(job.log, job.append, job.tail, job.reader);
-    let failed = SpawnError::of(&job.command);
+fn run_with(spec: ProcessSpec<'_>, stderr: Option<Stdio>) -> Result<Finished, SpawnError> {
+    let mut capture = Capture::new(spec.log, spec.append, spec.tail, spec.reader);
+    let failed = SpawnError::of(&spec.command);
     let run = || {
-        let (ending, duration) = if job.interrupt.requested() {
+        let (ending, duration) = if spec.interrupt.requested() {
             (Ending::Interrupted, Duration::ZERO)
         } else {
-            follow(job.command, stderr, job.timeout, job.interrupt, &mut capture)?
+            follow(spec.command, stderr, spec.timeout, spec.interrupt, &mut capture)?
         };
         let (output, lost_log) = capture.finish()?;
         Ok(Finished { ending, output, duration, lost_log })
@@ -138,24 +142,24 @@ fn follow(
     let (reader, writer) = io::pipe()?;
     command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(stderr.unwrap_or_else(|| writer.into()));
     let started = Instant::now();
-    // With the command go our writing ends of the pipe; else the reading end would never come to an end.
+    // Spawning drops the command, and with it our writing ends of the pipe; else the pipe would never be at its end.
     let tree = ProcessTree::spawn(command)?;
     tree.follow(reader, started, timeout, interrupt, capture)
 }
 
-/// Stops what was started and still runs, until [`resume_all`].
+/// Stops all running processes until [`resume_all`].
 #[cfg(unix)]
 pub(crate) fn pause_all() {
     unix::signal_all(rustix::process::Signal::STOP);
 }
 
-/// Lets what [`pause_all`] has stopped go on.
+/// Continues the processes that [`pause_all`] has stopped.
 #[cfg(unix)]
 pub(crate) fn resume_all() {
     unix::signal_all(rustix::process::Signal::CONT);
 }
 
-/// That a process was stopped, in words that fit behind "it was".
+/// Describes a process that was stopped, as a text that fits after "it was".
 #[must_use]
 pub(crate) fn describe_stop(signal: i32) -> String {
     #[cfg(unix)]
@@ -165,7 +169,7 @@ pub(crate) fn describe_stop(signal: i32) -> String {
     format!("stopped by {} and did not go on", name.unwrap_or_else(|| format!("signal {signal}")))
 }
 
-/// How a process ended, in words that fit behind "it ended with": `exit status 101`, `signal 11`.
+/// Describes the end of a process, as a text that fits after "it ended with": `exit status 101`, `signal 11`.
 #[must_use]
 pub(crate) fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]

@@ -1,8 +1,8 @@
-//! Directories for temporary files, gone with the process that made them. What a process leaves that is killed, the next
-//! one deletes.
+//! Directories for temporary files that are deleted with their process. The directories of a killed process are deleted by
+//! the next process.
 //!
-//! Whose process has ended is known by a locked file in each: unlike a process ID, a lock is given back at every end of a
-//! process, and to nobody else.
+//! A locked file in each directory shows whether its process is alive: unlike a process ID, a lock is released at every end
+//! of a process, and it is not reused.
 
 use std::{
     fs::{DirEntry, File, TryLockError},
@@ -12,10 +12,10 @@ use std::{
 
 use super::remove_tree::remove_tree;
 
-/// The file that is locked as long as the owner lives.
+/// The name of the file that is locked while the owner lives.
 const LOCK: &str = ".lock";
 
-/// A directory. It is deleted with this value.
+/// A directory that is deleted when this is dropped.
 #[derive(Debug)]
 pub(crate) struct OwnedDir {
     path: PathBuf,
@@ -23,8 +23,8 @@ pub(crate) struct OwnedDir {
 }
 
 impl OwnedDir {
-    /// A new one in `parent`, for this user only, whose name begins with `prefix`. All others of that kind whose owner has
-    /// ended are deleted first.
+    /// Makes one in `parent`, for this user only, with a name that begins with `prefix`. First deletes all others with this
+    /// prefix whose owners have ended.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -37,22 +37,22 @@ impl OwnedDir {
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
             let path = builder.tempdir_in(parent)?.keep();
             let lock = File::create(path.join(LOCK))?;
-            // Someone who sweeps may have been here between these lines.
+            // Another process may have swept the directory before it was locked.
             if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.join(LOCK).exists() {
                 return Ok(Self { path, _lock: lock });
             }
         }
     }
 
-    /// Where it is.
+    /// The path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Deletes it with all that is in it.
+    /// Deletes it with its contents.
     ///
     /// # Errors
-    /// If something stays, see [`remove_tree`].
+    /// See [`remove_tree`].
     pub(crate) fn delete(mut self) -> io::Result<()> {
         remove_owned(&mem::take(&mut self.path))
     }
@@ -61,17 +61,18 @@ impl OwnedDir {
 impl Drop for OwnedDir {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // Nobody is left to tell; whoever wants to know calls `delete`.
+            // Callers that need the error call `delete`.
             let _ = remove_owned(&self.path);
         }
     }
 }
 
-/// Deletes the directories of this kind whose owners have ended. What cannot be deleted stays until the next time.
+/// Deletes the directories with this prefix whose owners have ended. A directory that cannot be deleted stays for the next
+/// sweep.
 fn sweep(parent: &Path, prefix: &str) {
     for entry in parent.read_dir().into_iter().flatten().flatten() {
         let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
-        // A directory without the file is being made or deleted at this moment, or is of another kind.
+        // A directory without the file is just being made or deleted, or belongs to another program.
         let Some(lock) = is_one.then(|| File::open(entry.path().join(LOCK)).ok()).flatten() else { continue };
         if lock.try_lock().is_ok() {
             let _ = remove_owned(&entry.path());
@@ -79,7 +80,7 @@ fn sweep(parent: &Path, prefix: &str) {
     }
 }
 
-/// Whether it is a directory, not a link, that this user has made.
+/// Returns whether an entry is a directory, not a link, and belongs to this user.
 fn is_our_dir(entry: &DirEntry) -> bool {
     let Ok(metadata) = entry.metadata() else { return false };
     #[cfg(unix)]
@@ -89,7 +90,7 @@ fn is_our_dir(entry: &DirEntry) -> bool {
     metadata.is_dir() && is_ours
 }
 
-/// The lock file goes last, and only if nothing else stays: by it, what stays is found the next time.
+/// Deletes a directory, its lock file last and only if everything else is gone: the next sweep needs the file to find it.
 fn remove_owned(path: &Path) -> io::Result<()> {
     let mut result = Ok(());
     for entry in path.read_dir().into_iter().flatten().flatten() {
@@ -115,7 +116,7 @@ mod tests {
         let dead = OwnedDir::new_in(parent.path(), "x-").unwrap();
         fs::create_dir(dead.path().join("tree")).unwrap();
         fs::write(dead.path().join("tree/file"), "").unwrap();
-        // As at the end of a process: the lock is given back, and nothing is deleted.
+        // As at the end of a process: the lock is released, and nothing is deleted.
         let dead_path = dead.path().to_owned();
         let copy = parent.path().join("x-dead");
         fs::create_dir(&copy).unwrap();

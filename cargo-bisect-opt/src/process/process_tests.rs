@@ -1,6 +1,6 @@
-//! Real processes: what is left of them, what is read from them, what is said about those that do not start.
+//! Real processes: remaining descendants, captured output, and errors of processes that do not start.
 //!
-//! Nothing here waits for a time to pass: scripts write files when they have come so far, and who waits looks for those.
+//! No test waits for a time to pass: scripts write files to signal progress, and tests wait for these files.
 
 use std::{
     fs,
@@ -75,7 +75,7 @@ impl TestBench {
         text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.parse().ok()).collect()
     }
 
-    /// Runs a script and interrupts it as soon as there are so many IDs in the file `pids`, once for each number.
+    /// Runs a script, and interrupts it each time the file `pids` has reached one of these numbers of IDs.
     fn interrupted(&self, script: &str, counts: &[usize]) -> Finished {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -94,7 +94,7 @@ impl TestBench {
     }
 }
 
-/// Whether there is a process with this ID, even if it has exited and was not reaped.
+/// Returns whether a process with this ID exists, even if it has exited and was not reaped.
 fn exists(pid: i32) -> bool {
     fs::exists(format!("/proc/{pid}")).unwrap()
 }
@@ -107,8 +107,8 @@ fn until_exited(pid: i32) {
     }
 }
 
-/// Three that do not want to go: one ignores TERM, one has a session of its own, one is a daemon: it has a session of its
-/// own, and its parent is gone.
+/// Three processes that are hard to end: one ignores TERM, one has its own session, and one is a daemon: it has its own
+/// session, and its parent has exited.
 const STUBBORN: &str = r#"
     sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1000; done' &
     setsid sh -c 'echo $$ >> pids; exec sleep 1000' &
@@ -140,7 +140,7 @@ fn the_log_is_new_or_goes_on() {
 
 #[test]
 fn a_timeout_ends_whatever_was_started() {
-    // A machine may be too slow for a script to come so far in time.
+    // On a slow machine, the script may not get to this point in time.
     let tried = (8..20).find_map(|exponent| {
         let place = TestBench::new();
         let timeout = Duration::from_millis(1 << exponent);
@@ -207,13 +207,13 @@ fn who_is_left_in_the_group_is_ended() {
 #[test]
 fn a_daemon_neither_stops_us_nor_is_stopped() {
     let place = TestBench::new();
-    // It keeps our pipe open.
+    // It keeps the pipe open.
     let script = "setsid sh -c 'echo $$ > pids; exec sleep 1000' & until [ -s pids ]; do :; done; echo done";
     let finished = place.run(script);
     assert_eq!(finished.output, b"done\n");
     let [daemon] = place.pids("pids")[..] else { panic!("one daemon") };
     assert!(exists(daemon));
-    // We are its parent now, and have not reaped it.
+    // This process has adopted it, and has not reaped it.
     kill_process(Pid::from_raw(daemon).unwrap(), Signal::KILL).unwrap();
     until_exited(daemon);
     place.run(":");
@@ -225,7 +225,7 @@ fn a_daemon_that_never_stops_to_write_does_not_stop_us() {
     let place = TestBench::new();
     let finished = place.run("setsid sh -c 'echo $$ > pids; exec yes' & until [ -s pids ]; do :; done");
     assert!(matches!(finished.ending, Ending::Exited(_)));
-    // Nobody reads it now, which ends it.
+    // Without a reader, it ends.
     until_exited(place.pids("pids")[0]);
 }
 
@@ -241,7 +241,7 @@ fn no_zombies() {
     place.run(script);
     let pids = place.pids("pids");
     assert_eq!(pids.len(), 16);
-    // Of those that left the group, the last may not have exited yet.
+    // The last process that left the group may not have exited yet.
     for &pid in &pids {
         until_exited(pid);
     }
@@ -264,7 +264,7 @@ fn runs_in_many_threads_do_not_disturb_each_other() {
                 }
             });
         }
-        // A timeout in one of them concerns no one else's daemons.
+        // A timeout of one run must not end the daemons of another.
         let place = TestBench::new();
         place.run("setsid sh -c 'echo $$ > pids; exec sleep 1000' > /dev/null 2>&1 & until [ -s pids ]; do :; done");
         let other = TestBench::new();
@@ -315,7 +315,7 @@ fn output_need_not_be_text() {
     assert_eq!(reports.text(bisect_core::ChangeId(1)), ["\u{fffd}\0 \u{fffd}"]);
 }
 
-/// The error of a program that does not start, and its text.
+/// Returns the error of a program that does not start, and its text.
 fn refused(place: &TestBench, program: &str) -> (SpawnError, String) {
     let error = place.run_with(place.command(place.path(program)), |_| {}).unwrap_err();
     let text = error.to_string();

@@ -1,18 +1,18 @@
-//! Deleting what others have filled.
+//! Deletion of directories that other programs have filled.
 
 use std::{io, path::Path};
 
-/// How often to try to delete what is written to at the same time.
-const TRIES: usize = 3;
+/// The number of attempts to delete a directory while another process writes to it.
+const MAX_ATTEMPTS: usize = 3;
 
-/// Deletes a directory with all that is in it, whatever permissions the directories in there have; no link is followed.
-/// That there is none is fine.
+/// Deletes a directory with its contents, also where permissions of its directories are missing. Follows no link. A missing
+/// directory is no error.
 ///
 /// # Errors
-/// If something in it stays: it belongs to another user, or the file system does not let it go.
+/// If a file cannot be deleted: it belongs to another user, or the file system refuses.
 pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
     let mut result = Ok(());
-    for _ in 0..TRIES {
+    for _ in 0..MAX_ATTEMPTS {
         result = match fs_err::remove_dir_all(path) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 open_up(path);
@@ -22,7 +22,7 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
         };
         match &result {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-            // Someone goes on writing into it.
+            // Another process still writes into it.
             Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
             _ => return result,
         }
@@ -30,7 +30,7 @@ pub(crate) fn remove_tree(path: &Path) -> io::Result<()> {
     result
 }
 
-/// Lets us list, enter and change every directory, from the top down. Where that is not allowed, deleting says so.
+/// Adds the owner's permissions to every directory, from the top down. Where that fails, the deletion reports it.
 #[cfg(unix)]
 fn open_up(path: &Path) {
     use std::os::unix::fs::PermissionsExt;
@@ -38,7 +38,7 @@ fn open_up(path: &Path) {
     const ALL: u32 = 0o700;
     let mut left = vec![path.to_owned()];
     while let Some(path) = left.pop() {
-        // Of a link, these are its own.
+        // For a link, this is its own metadata.
         let Ok(metadata) = path.symlink_metadata() else { continue };
         if !metadata.is_dir() {
             continue;
@@ -51,7 +51,7 @@ fn open_up(path: &Path) {
     }
 }
 
-/// Elsewhere, permissions of a directory do not keep files in it.
+/// Does nothing: elsewhere, permissions of a directory do not protect files in it.
 #[cfg(not(unix))]
 fn open_up(_path: &Path) {}
 
@@ -111,7 +111,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let (tree, kept) = (dir.path().join("tree"), dir.path().join("kept"));
         fs::create_dir(&kept).unwrap();
-        // From the bottom up, else nobody gets there.
+        // From the bottom up: a closed directory cannot be entered.
         let modes = [("a/b/c", 0o444), ("a/b", 0o000), ("a", 0o555), ("d", 0o111), ("e", 0o333), ("", 0o500)];
         for (name, mode) in modes {
             let path = tree.join(name);
@@ -123,10 +123,10 @@ mod tests {
         }
         fs::set_permissions(&kept, PermissionsExt::from_mode(0o500)).unwrap();
         let error = fs::remove_dir_all(&tree).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "else nothing is shown here");
+        assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "without this error the test shows nothing");
 
         remove_tree(&tree).unwrap();
         assert!(!tree.exists());
-        assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o500, "behind a link nothing changed");
+        assert_eq!(kept.metadata().unwrap().permissions().mode() & 0o777, 0o500, "the target of a link did not change");
     }
 }

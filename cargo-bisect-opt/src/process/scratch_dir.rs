@@ -1,5 +1,5 @@
-//! Directories for temporary files: one for all runs at once, in it one for each run, and in that one for each process that
-//! the run starts. So a process begins with an empty one, what is left there is gone with the run, and no other run sees it.
+//! Directories for temporary files: one for the search, in it one for each run, and in that one for each process of the
+//! run. So each process starts with an empty directory, its files are deleted with the run, and no other run sees them.
 
 use std::{
     env, io, mem,
@@ -9,35 +9,35 @@ use std::{
 
 use super::{owned_dir::OwnedDir, remove_tree::remove_tree};
 
-/// The variables by which programs find it.
+/// The variables with the path of the directory for temporary files.
 const VARIABLES: &[&str] = if cfg!(windows) { &["TMPDIR", "TMP", "TEMP"] } else { &["TMPDIR"] };
 
-/// A directory. It is deleted with this value.
+/// A directory for temporary files, which is deleted when this is dropped.
 #[derive(Debug)]
 pub(crate) struct ScratchDir {
     path: PathBuf,
-    /// The outermost.
+    /// The outermost directory.
     owned: Option<OwnedDir>,
-    /// How many were made in it.
+    /// The number of directories that were made in it.
     inner: AtomicUsize,
 }
 
 impl ScratchDir {
-    /// A new one below the system's directory for temporary files, for this user only.
+    /// Makes one below the system's directory for temporary files, for this user only.
     ///
     /// # Errors
     /// If it cannot be made.
     pub(crate) fn new() -> io::Result<Self> {
-        // Runs work in other directories. And the name is short: that of a socket, to which programs add their own
-        // directories, must not have more than some hundred bytes.
+        // The path is absolute, since runs have other working directories. The name is short, since the path of a socket
+        // in it is limited to about a hundred bytes.
         let parent = std::path::absolute(env::temp_dir())?;
         let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
-            io::Error::new(error.kind(), format!("no directory can be made in `{}`: {error}", parent.display()))
+            io::Error::new(error.kind(), format!("cannot create a directory in `{}`: {error}", parent.display()))
         })?;
         Ok(Self { path: owned.path().to_owned(), owned: Some(owned), inner: AtomicUsize::new(0) })
     }
 
-    /// A new one in this one.
+    /// Makes one in this one.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -47,20 +47,20 @@ impl ScratchDir {
         Ok(Self { path, owned: None, inner: AtomicUsize::new(0) })
     }
 
-    /// Where it is; absolute.
+    /// The absolute path.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What makes a program use it.
+    /// Returns the variables that make a program use it.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&'static str, &Path)> {
         VARIABLES.iter().map(|&name| (name, self.path()))
     }
 
-    /// Deletes it with all that is in it.
+    /// Deletes it with its contents.
     ///
     /// # Errors
-    /// If something stays, see [`remove_tree`].
+    /// See [`remove_tree`].
     pub(crate) fn delete(mut self) -> io::Result<()> {
         let path = mem::take(&mut self.path);
         self.owned.take().map_or_else(|| remove_tree(&path), OwnedDir::delete)
@@ -70,7 +70,7 @@ impl ScratchDir {
 impl Drop for ScratchDir {
     fn drop(&mut self) {
         if self.owned.is_none() && !self.path.as_os_str().is_empty() {
-            // What stays now goes with the one that this is in.
+            // The outer directory's deletion removes remaining files.
             let _ = remove_tree(&self.path);
         }
     }

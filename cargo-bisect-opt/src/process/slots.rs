@@ -1,25 +1,25 @@
-//! What keeps parallel runs out of each other's way: each has the number of a slot, which no other run has at that time, and
-//! users can give each slot its own port, database or directory by it.
+//! Slots, which separate parallel runs: each run has the number of a slot, which no other run has at that time. Users can
+//! give each slot its own port, database or directory.
 
 use std::{
     ffi::{OsStr, OsString},
     process::Command,
 };
 
-/// Stands for the number in values of variables.
+/// The placeholder for the number in values of variables.
 const PLACEHOLDER: &str = "{slot}";
-/// The variable that is the number.
+/// The variable that holds the number.
 const VARIABLE: &str = "BISECT_SLOT";
 
-/// The variables that say something else in each slot.
+/// The variables whose values depend on the slot.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
-    /// Inherited ones with the placeholder in them.
+    /// The inherited variables whose values contain the placeholder.
     inherited: Vec<(OsString, OsString)>,
 }
 
 impl Slots {
-    /// With the environment of this process.
+    /// Reads the environment of this process.
     pub(crate) fn inherited() -> Self {
         Self::of(std::env::vars_os())
     }
@@ -28,17 +28,17 @@ impl Slots {
         Self { inherited: environment.filter(|(name, value)| name != VARIABLE && fill(value, 0).is_some()).collect() }
     }
 
-    /// What a run in this slot has in its environment, in the place of what it would inherit.
+    /// Returns the variables that replace inherited ones in a slot.
     pub(crate) fn variables(&self, slot: usize) -> impl Iterator<Item = (OsString, OsString)> {
         let filled = self.inherited.iter().filter_map(move |(name, value)| Some((name.clone(), fill(value, slot)?)));
         filled.chain([(VARIABLE.into(), slot.to_string().into())])
     }
 
-    /// Prepares a command to run in this slot: as [`Self::variables`], and what the command sets itself is filled in too.
+    /// Prepares a command for a slot: sets [`Self::variables`], and replaces the placeholder in the command's own variables.
     pub(crate) fn apply(&self, command: &mut Command, slot: usize) {
         let own = command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)));
         let own: Vec<_> = own.collect();
-        // What the command sets, or takes out, goes over what is inherited.
+        // Variables that the command sets or removes override inherited ones.
         let is_own = |name: &OsStr| own.iter().any(|(own, _)| own == name);
         command.envs(self.variables(slot).filter(|(name, _)| !is_own(name)));
         command.envs(own.iter().filter_map(|(name, value)| Some((name, fill(value.as_ref()?, slot)?))));
@@ -46,12 +46,12 @@ impl Slots {
     }
 }
 
-/// The text as it is in this slot.
+/// Replaces the placeholder in a text by the number of a slot.
 pub(crate) fn fill_text(text: &str, slot: usize) -> String {
     text.replace(PLACEHOLDER, &slot.to_string())
 }
 
-/// The value for this slot. `None` if it is the same in all of them.
+/// Returns a value for a slot; `None` if it does not depend on the slot.
 #[cfg(unix)]
 fn fill(value: &OsStr, slot: usize) -> Option<OsString> {
     use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -70,7 +70,7 @@ fn fill(value: &OsStr, slot: usize) -> Option<OsString> {
     Some(OsString::from_vec(filled))
 }
 
-/// The value for this slot. `None` if it is the same in all of them, or not Unicode.
+/// Returns a value for a slot; `None` if it does not depend on the slot, or is not Unicode.
 #[cfg(not(unix))]
 fn fill(value: &OsStr, slot: usize) -> Option<OsString> {
     let text = value.to_str().filter(|text| text.contains(PLACEHOLDER))?;
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in() {
+    fn the_placeholder_is_replaced() {
         for (value, expected) in [
             ("{slot}", Some("7")),
             ("50{slot}", Some("507")),
@@ -116,14 +116,14 @@ mod tests {
     }
 
     #[test]
-    fn only_what_differs_is_set() {
+    fn only_variables_that_depend_on_the_slot_are_set() {
         let slots = slots(&[("PORT", "50{slot}"), ("HOME", "/home/me"), ("{slot}", "x"), ("BISECT_SLOT", "in-{slot}")]);
         let variables: BTreeMap<_, _> = slots.variables(3).collect();
         assert_eq!(variables, [("PORT", "503"), ("BISECT_SLOT", "3")].map(|(n, v)| (n.into(), v.into())).into());
     }
 
     #[test]
-    fn what_a_command_sets_goes_over_what_is_inherited() {
+    fn variables_of_a_command_override_inherited_ones() {
         let slots = slots(&[("A", "a{slot}"), ("B", "b{slot}"), ("C", "c{slot}")]);
         let mut command = Command::new("true");
         command.env("A", "own").env("D", "d{slot}").env("E", "e").env_remove("B").env("BISECT_SLOT", "{slot}{slot}");

@@ -1,4 +1,4 @@
-//! Why a process did not run, in the system's words and with what the user can do about it.
+//! The errors of starting a process: the system's message, and advice for the user.
 
 use std::{
     ffi::OsStr,
@@ -7,43 +7,43 @@ use std::{
     process::Command,
 };
 
-/// Why a process could not be run.
+/// A reason why a process could not be run.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SpawnError {
-    /// There is no such program.
-    #[error("cannot start `{}`: {source}; {next}", program.display())]
+    /// The program does not exist.
+    #[error("cannot start `{}`: {source}; {advice}", program.display())]
     NotFound {
-        /// What was to be started.
+        /// The program that was to be started.
         program: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
-        /// What the user can do.
-        next: &'static str,
+        /// Advice for the user.
+        advice: &'static str,
     },
-    /// The program must not be executed, or is none.
-    #[error("cannot start `{}`: {source}; {next}", program.display())]
+    /// The file must not be executed, or is no program.
+    #[error("cannot start `{}`: {source}; {advice}", program.display())]
     Permission {
-        /// What was to be started.
+        /// The program that was to be started.
         program: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
-        /// What the user can do.
-        next: &'static str,
+        /// Advice for the user.
+        advice: &'static str,
     },
-    /// Something else, of which the system's words say enough.
-    #[error("cannot run `{}`: {source}; {next}", program.display())]
+    /// Another error.
+    #[error("cannot run `{}`: {source}; {advice}", program.display())]
     Other {
-        /// What was to be started.
+        /// The program that was to be started.
         program: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
-        /// What the user can do.
-        next: String,
+        /// Advice for the user.
+        advice: String,
     },
 }
 
 impl SpawnError {
-    /// What an error means that comes up when `command` is run.
+    /// Returns a function that explains an error of running `command`.
     pub(super) fn of(command: &Command) -> impl FnOnce(io::Error) -> Self + use<> {
         let program = PathBuf::from(command.get_program());
         let dir = command.get_current_dir().map(PathBuf::from);
@@ -52,22 +52,22 @@ impl SpawnError {
 
     fn new(program: PathBuf, dir: Option<PathBuf>, source: io::Error) -> Self {
         if let Some(dir) = dir.filter(|dir| !dir.is_dir()) {
-            // The system blames the program for that.
-            let next = format!("the directory to run it in, `{}`, does not exist", dir.display());
-            return Self::Other { program, source, next };
+            // The system's error looks as if the program were missing.
+            let advice = format!("its working directory, `{}`, does not exist", dir.display());
+            return Self::Other { program, source, advice };
         }
         match source.kind() {
             ErrorKind::NotFound => {
-                let next = next_if_not_found(&program);
-                Self::NotFound { program, source, next }
+                let advice = advice_if_not_found(&program);
+                Self::NotFound { program, source, advice }
             }
             ErrorKind::PermissionDenied => {
-                let next = next_if_denied(&program);
-                Self::Permission { program, source, next }
+                let advice = advice_if_denied(&program);
+                Self::Permission { program, source, advice }
             }
             _ => {
-                let next = next_if_other(&source);
-                Self::Other { program, source, next }
+                let advice = advice_if_other(&source);
+                Self::Other { program, source, advice }
             }
         }
     }
@@ -77,38 +77,38 @@ fn is_name(program: &Path) -> bool {
     program.components().count() == 1 && program.as_os_str() == program.file_name().unwrap_or(OsStr::new(""))
 }
 
-fn next_if_not_found(program: &Path) -> &'static str {
+fn advice_if_not_found(program: &Path) -> &'static str {
     if is_name(program) {
-        "no directory in PATH has it: give its path, or check the name"
+        "it is in no directory of PATH: give its path, or check the name"
     } else if program.exists() {
-        "the file is there, but not the interpreter or loader that it names: check its first line, or build it for this system"
+        "the file exists, but the interpreter or loader that it names does not: check its first line, or build it for this system"
     } else {
-        "check the path, and whether it has been built"
+        "check the path, and that it has been built"
     }
 }
 
-fn next_if_denied(program: &Path) -> &'static str {
+fn advice_if_denied(program: &Path) -> &'static str {
     if program.is_dir() {
-        "it is a directory: name the executable in it"
+        "it is a directory: give the path of the executable in it"
     } else {
-        "allow it with `chmod +x`, and check that its directory can be entered and is not mounted `noexec`"
+        "run `chmod +x` on it, and check that its directory is accessible and not mounted `noexec`"
     }
 }
 
-fn next_if_other(error: &io::Error) -> String {
+fn advice_if_other(error: &io::Error) -> String {
     /// `ENOEXEC`, for which the standard library has no kind; the same number on every Unix.
     const NO_EXECUTABLE: Option<i32> = Some(8);
     match error.kind() {
         ErrorKind::ExecutableFileBusy => {
-            "it is still being written: wait for the build, or whatever else has it open, to end"
+            "it is still being written: wait for the build, or the program that has it open, to end"
         }
         ErrorKind::ArgumentListTooLong => {
             return format!("{}; pass fewer arguments, or pass them in a file", argument_limit());
         }
         _ if cfg!(unix) && error.raw_os_error() == NO_EXECUTABLE => {
-            "it was built for another system, or is a script that does not begin with `#!` and its interpreter"
+            "it was built for another system, or is a script without a first line of `#!` and its interpreter"
         }
-        _ => "run it by hand to see whether it works without us",
+        _ => "run it by hand to see whether it works without `cargo bisect-opt`",
     }
     .to_owned()
 }

@@ -1,9 +1,9 @@
-//! Sessions, so that no process has a terminal that it could be stopped by; and their process groups: one thread waits for
+//! Processes on Unix. Each leads its own session, so that no terminal can stop it, and a process group. One thread waits for
 //! the output, the exit, the interrupt and the deadline at once.
 //!
-//! A process ID may be given to another process once its process was reaped. So the leader of the group is reaped last
-//! of all: until then its ID, which is also the group's, stays taken, and the group can be signalled safely. Processes
-//! that have left the group are signalled through descriptors that go on naming the same process (see [`family`]).
+//! The system may reuse the ID of a process once it is reaped. So the leader of the group is reaped last: until then its
+//! ID, which is also that of the group, is not reused, and the group can be signalled safely. Processes that have left the
+//! group are signalled through descriptors, which always name the same process (see [`family`]).
 
 #[cfg(target_os = "linux")]
 #[path = "unix/linux.rs"]
@@ -29,20 +29,20 @@ use rustix::{
     process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid},
 };
 
-use super::{Capture, Ending, GRACE, KILLED, interrupt::Interrupt};
-use family::{Family, LOOK_AGAIN, Member, Scope};
+use super::{Capture, Ending, GRACE_PERIOD, KILL_TIMEOUT, interrupt::Interrupt};
+use family::{Family, Member, POLL_INTERVAL, Scope};
 use guard::Guarded;
 
-/// Bytes that one read takes: what a pipe holds.
-const READ: usize = 64 << 10;
-/// How often to see whether a silent process has been stopped; nothing that can be waited for tells.
-const LOOK_FOR_STOP: Duration = Duration::from_millis(500);
-/// How long a wait may take longer than it was to, on a busy machine.
-const LATE: Duration = Duration::from_secs(1);
-/// How long a process may be stopped: a debugger that attaches stops it, too.
-const STOPPED: Duration = Duration::from_secs(2);
+/// The size of one read: the capacity of a pipe.
+const READ_SIZE: usize = 64 << 10;
+/// The interval of checks whether a silent process was stopped: no event announces that.
+const STOP_CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// The delay of a wait on a busy machine. A longer one means that this process was stopped itself.
+const MAX_WAIT_DELAY: Duration = Duration::from_secs(1);
+/// The time that a process may be stopped: an attaching debugger stops it, too.
+const STOP_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A process that has been started, and everything that it will start.
+/// A process that was started, with its descendants.
 #[derive(Debug)]
 pub(super) struct ProcessTree {
     child: Child,
@@ -61,7 +61,7 @@ impl ProcessTree {
         Ok(Self { child, family: Family::new(leader, mark), _guarded: guarded })
     }
 
-    /// Waits until it has ended or must end, and leaves nothing of it behind.
+    /// Waits until the process has ended or must end. Ends all its descendants.
     pub(super) fn follow(
         self,
         reader: PipeReader,
@@ -72,7 +72,7 @@ impl ProcessTree {
     ) -> io::Result<(Ending, Duration)> {
         let leader = self.family.leader();
         let followed = Follower::new(&self.family, reader, interrupt, capture).and_then(|mut follower| {
-            // A timeout beyond the end of time is none.
+            // A timeout that overflows is none.
             let deadline = timeout.and_then(|timeout| started.checked_add(timeout));
             let ending = follower.until_it_ends(deadline)?;
             let duration = started.elapsed();
@@ -81,7 +81,7 @@ impl ProcessTree {
             Ok((ending, duration))
         });
         if !matches!(followed, Ok((None, _))) {
-            // Whatever could not be seen or waited for.
+            // Processes that could not be seen or waited for.
             let _ = kill_process_group(leader, Signal::KILL);
         }
         let status = leaders::reap(self.child);
@@ -91,32 +91,32 @@ impl ProcessTree {
     }
 }
 
-/// Sends a signal to the groups of all processes that were started and not yet reaped.
+/// Sends a signal to the groups of all processes that are not yet reaped.
 pub(super) fn signal_all(signal: Signal) {
     for &leader in leaders::lock().iter() {
         // The guard must be able to act at any time.
-        if let Some(group) = Pid::from_raw(leader).filter(|&group| !guard::is_it(group)) {
-            // That there is nobody left in it is no error.
+        if let Some(group) = Pid::from_raw(leader).filter(|&group| !guard::is_guard(group)) {
+            // An empty group is no error.
             let _ = kill_process_group(group, signal);
         }
     }
 }
 
-/// Waits for whatever comes next.
+/// The state of waiting for one process.
 struct Follower<'a, 'b> {
     family: &'a Family,
     interrupt: &'a Interrupt,
     capture: &'a mut Capture<'b>,
-    /// Can be read from when the leader has exited.
+    /// A descriptor that is readable once the leader has exited.
     exit: OwnedFd,
     exited: bool,
-    /// Since when it has been seen to be stopped.
+    /// The time since which it is known to be stopped.
     stopped: Option<Instant>,
-    /// How long we were stopped ourselves, and it with us.
+    /// The time for which this process, and the child with it, was stopped.
     paused: Duration,
-    /// The output, until all who could write to it have closed it.
+    /// The output, until all writers have closed it.
     output: Option<PipeReader>,
-    /// Gets a byte at each request to stop.
+    /// A pipe that gets a byte at each request to stop.
     wake: PipeReader,
     _registration: crate::process::interrupt::Registration<'a>,
     buffer: Box<[u8]>,
@@ -131,7 +131,7 @@ impl<'a, 'b> Follower<'a, 'b> {
     ) -> io::Result<Self> {
         let exit = family::watch_exit(family.leader()).or_else(|_| watch_exit_by_thread(family.leader()))?;
         let (wake, waker) = io::pipe()?;
-        // The byte is for who waits; if there is no room for it, there are bytes.
+        // A byte wakes the waiting thread. If the pipe is full, it has bytes to wake it.
         ioctl_fionbio(&waker, true)?;
         ioctl_fionbio(&wake, true)?;
         ioctl_fionbio(&output, true)?;
@@ -147,11 +147,11 @@ impl<'a, 'b> Follower<'a, 'b> {
             output: Some(output),
             wake,
             _registration: registration,
-            buffer: vec![0; READ].into_boxed_slice(),
+            buffer: vec![0; READ_SIZE].into_boxed_slice(),
         })
     }
 
-    /// Waits for the leader. The result is `None` if it has exited, else why it must.
+    /// Waits for the leader. Returns `None` if it has exited, else the reason to end it.
     fn until_it_ends(&mut self, deadline: Option<Instant>) -> io::Result<Option<Ending>> {
         loop {
             if self.exited {
@@ -163,21 +163,21 @@ impl<'a, 'b> Follower<'a, 'b> {
             let deadline = deadline.and_then(|deadline| deadline.checked_add(self.paused));
             let is_late = deadline.is_some_and(|deadline| deadline <= Instant::now());
             if let Some(signal) = self.stop_signal()
-                && (is_late || self.stopped.get_or_insert_with(Instant::now).elapsed() >= STOPPED)
+                && (is_late || self.stopped.get_or_insert_with(Instant::now).elapsed() >= STOP_TIMEOUT)
             {
                 return Ok(Some(Ending::Stopped(signal)));
             }
             if is_late {
                 return Ok(Some(Ending::TimedOut));
             }
-            let until = Instant::now() + LOOK_FOR_STOP;
+            let until = Instant::now() + STOP_CHECK_INTERVAL;
             self.wait(Some(deadline.map_or(until, |deadline| deadline.min(until))), &mut [])?;
-            // Whoever stops us with Ctrl-Z does not want runs to time out.
-            self.paused += Some(until.elapsed()).filter(|&late| late > LATE).unwrap_or_default();
+            // Runs must not time out while the user has stopped this process by Ctrl-Z.
+            self.paused += Some(until.elapsed()).filter(|&late| late > MAX_WAIT_DELAY).unwrap_or_default();
         }
     }
 
-    /// The signal that has stopped the process, if it is stopped now.
+    /// Returns the signal that has stopped the process, if it is stopped now.
     fn stop_signal(&mut self) -> Option<i32> {
         let options = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let status = waitid(WaitId::Pid(self.family.leader()), options).ok().flatten();
@@ -188,26 +188,26 @@ impl<'a, 'b> Follower<'a, 'b> {
         signal
     }
 
-    /// Ends what is left: asks, and kills what is still there after the grace period.
+    /// Ends the remaining processes by SIGTERM, and kills those that remain after the grace period.
     fn end(&mut self, scope: Scope) -> io::Result<()> {
         let mut signal = Signal::TERM;
-        let mut deadline = Instant::now() + GRACE;
+        let mut deadline = Instant::now() + GRACE_PERIOD;
         loop {
-            // Each round finds what was started in the last one.
+            // Each round finds the processes that were started during the last one.
             let mut members = self.family.members(scope);
             if self.exited && members.is_empty() {
                 return Ok(());
             }
             if signal == Signal::TERM && (self.interrupt.impatient() || deadline <= Instant::now()) {
                 signal = Signal::KILL;
-                deadline = Instant::now() + KILLED;
+                deadline = Instant::now() + KILL_TIMEOUT;
             }
-            // The leader is not reaped, so this group is still its group. That there is nobody left in it is no error.
+            // The leader is not reaped, so the ID is still that of its group. An empty group is no error.
             let _ = kill_process_group(self.family.leader(), signal);
             for member in &members {
                 member.signal(signal);
             }
-            // What is stopped is not asked before it goes on.
+            // A stopped process gets the signal only once it continues.
             let _ = kill_process_group(self.family.leader(), Signal::CONT);
             while !(self.exited && members.iter().all(Member::is_gone)) {
                 let impatient = signal == Signal::TERM && self.interrupt.impatient();
@@ -218,13 +218,13 @@ impl<'a, 'b> Follower<'a, 'b> {
             }
             members.iter().for_each(Member::reap);
             if signal == Signal::KILL && deadline <= Instant::now() {
-                // Someone hangs in the kernel, or is not ours to kill.
+                // A process hangs in the kernel, or may not be killed.
                 return Ok(());
             }
         }
     }
 
-    /// Takes what is left in the pipe, and no more: whoever can still write to it is none of ours.
+    /// Reads the remaining bytes in the pipe, and no more: any remaining writer does not belong to the run.
     fn take_rest(&mut self) -> io::Result<()> {
         let Some(output) = &self.output else { return Ok(()) };
         let mut left = usize::try_from(ioctl_fionread(output)?).unwrap_or(usize::MAX);
@@ -238,14 +238,14 @@ impl<'a, 'b> Follower<'a, 'b> {
         Ok(())
     }
 
-    /// Waits until something has happened, at most until `deadline`, and takes note of it.
+    /// Waits for the next events, at most until `deadline`, and records them.
     fn wait(&mut self, deadline: Option<Instant>, members: &mut [Member]) -> io::Result<()> {
         let timeout = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let timeout = timeout.into_iter().chain(LOOK_AGAIN.filter(|_| !members.is_empty())).min();
-        // More seconds than fit are as good as no timeout.
+        let timeout = timeout.into_iter().chain(POLL_INTERVAL.filter(|_| !members.is_empty())).min();
+        // A timeout that overflows is none.
         let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
 
-        // What is ready for ever is waited for only until it was noted; else this would spin.
+        // A source that stays ready is polled only until that is recorded; else this loop would spin.
         let exit = (!self.exited).then(|| self.exit.as_fd());
         let output = self.output.as_ref().map(PipeReader::as_fd);
         let sources = [Some(self.wake.as_fd()), exit, output].into_iter().chain(members.iter().map(Member::fd));
@@ -266,12 +266,12 @@ impl<'a, 'b> Follower<'a, 'b> {
         let has_output = has_output && is_ready();
         members.iter_mut().filter(|member| member.fd().is_some()).for_each(|member| member.set_gone(is_ready()));
         if has_output {
-            self.read(READ)?;
+            self.read(READ_SIZE)?;
         }
         Ok(())
     }
 
-    /// Reads at most `max` bytes of the output. The result is how many they were; 0 if there are none now.
+    /// Reads at most `max` bytes of the output. Returns their number; 0 if there are none now.
     fn read(&mut self, max: usize) -> io::Result<usize> {
         let Some(output) = &mut self.output else { return Ok(0) };
         let max = max.min(self.buffer.len());
@@ -288,7 +288,7 @@ impl<'a, 'b> Follower<'a, 'b> {
     }
 }
 
-/// For systems without process descriptors: a pipe that is closed when the leader has exited, which stays to be reaped.
+/// Returns a pipe that is closed when the leader has exited, for systems without process descriptors. Does not reap it.
 fn watch_exit_by_thread(leader: Pid) -> io::Result<OwnedFd> {
     let (reader, writer) = io::pipe()?;
     thread::Builder::new().name("exit".into()).spawn(move || {
@@ -317,10 +317,10 @@ mod tests {
         assert!(!leaders::reap(child).unwrap().success());
     }
 
-    /// Follows a process whose output goes elsewhere.
+    /// Follows a process whose output is not captured.
     fn follow(mut command: Command, test: impl FnOnce(&mut Follower<'_, '_>, &Interrupt, &mut PipeWriter)) -> Vec<u8> {
         let (interrupt, log) = (Interrupt::default(), tempfile::NamedTempFile::new().unwrap());
-        let mut capture = Capture::new(log.path(), false, READ, None);
+        let mut capture = Capture::new(log.path(), false, READ_SIZE, None);
         let (reader, mut writer) = io::pipe().unwrap();
         command.stdin(Stdio::null());
         let tree = ProcessTree::spawn(command).unwrap();
@@ -335,7 +335,7 @@ mod tests {
     fn the_rest_is_what_is_in_the_pipe_now() {
         let output = follow(Command::new("true"), |follower, _, writer| {
             assert_eq!(follower.until_it_ends(None).unwrap(), None);
-            // Someone else can still write to it, so it does not end.
+            // Another writer exists, so the pipe is not at its end.
             writer.write_all(b"what is left").unwrap();
             follower.take_rest().unwrap();
         });
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_impatient_does_not_ask_first() {
+    fn a_second_request_kills_at_once() {
         let (mut reader, writer) = io::pipe().unwrap();
         let mut command = Command::new("sh");
         command.args(["-c", "trap 'echo asked; exit' TERM; echo .; while :; do :; done"]).stdout(writer);

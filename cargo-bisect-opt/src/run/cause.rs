@@ -1,97 +1,97 @@
-//! How something failed: by which panic, signal or exit status, so that one failure can be told from another.
+//! The cause of a failure: a panic, a signal or an exit status, which distinguishes one failure from another.
 //!
-//! The place of a panic is the best sign: it stays when values, addresses and thread numbers change. Where the output says
-//! too little, one failure is taken for another: a failure that is wrongly left out misleads a search more than one that
-//! wrongly counts.
+//! The location of a panic is the best signature: it stays the same when values, addresses and thread numbers change. If
+//! the output shows too little, two failures count as the same: a failure that is wrongly ignored misleads a search more
+//! than one that wrongly counts.
 
 mod build;
-mod crash;
 mod environment;
 
 use std::{fmt, sync::LazyLock};
 
 use regex::bytes::Regex;
 
-use crate::process::{self, Ending, Finished};
+use crate::process::{self, Crash, Ending, Finished};
 pub(crate) use environment::Environment;
 
-/// How something failed.
+/// The cause of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Cause {
-    how: Manner,
-    /// What was said about it; empty: nothing that can be read.
-    signs: Vec<Signature>,
-    /// That it came from outside.
+    manner: Manner,
+    /// The lines of output that identify it; empty if none is known.
+    signatures: Vec<Signature>,
+    /// The cause outside of the target, if there is one.
     environment: Option<Environment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Manner {
-    /// In a way that cannot be told from others.
+    /// A failure that cannot be distinguished from others.
     Unknown,
-    /// As a test of the standard harness does, which goes on to the next.
+    /// A failed test of the standard harness, which continues with the next one.
     Test,
     TimedOut,
-    /// As what cargo builds does, whose status says nothing.
+    /// A failed build, whose status says nothing.
     Unbuilt,
-    /// In the words of [`process::describe`].
+    /// An exit, as [`process::describe`] words it.
     Ended(String),
-    /// By a fault of its own, in these words.
+    /// A fault of the process itself.
     Crashed {
-        words: String,
+        description: String,
         is_undefined: bool,
     },
 }
 
-/// One line that tells a failure from others.
+/// A line of output that identifies a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Signature {
-    /// The place of a panic, as `file:line:column`; or what else it is that speaks, for people.
+    /// The location of a panic, as `file:line:column`; else the kind of message, for people.
     place: String,
-    /// The first line of what it says.
+    /// The first line of the message.
     message: String,
 }
 
-/// The words of a place that is none: what a test returned.
+/// Stands for the location where a test returned an error.
 const RETURNED: &str = "an error that was returned";
-/// What the harness says of a test that should have panicked.
+/// Stands for the location where a test should have panicked.
 const SHOULD_PANIC: &str = "a panic that should have been";
 
 impl Cause {
-    /// Of something of which no more is known than that it failed.
-    pub(crate) const UNKNOWN: Cause = Cause { how: Manner::Unknown, signs: Vec::new(), environment: None };
+    /// The cause of a failure about which nothing is known.
+    pub(crate) const UNKNOWN: Cause = Cause { manner: Manner::Unknown, signatures: Vec::new(), environment: None };
 
-    /// Of something that took too long. Where it was is where it happened to be.
-    pub(crate) const TIMEOUT: Cause = Cause { how: Manner::TimedOut, signs: Vec::new(), environment: None };
+    /// A timeout. The place where the process was at that moment is arbitrary.
+    pub(crate) const TIMEOUT: Cause = Cause { manner: Manner::TimedOut, signatures: Vec::new(), environment: None };
 
-    /// Of a test, from what the harness shows of its output.
+    /// Returns the cause of a test's failure, from the output that the harness shows.
     pub(crate) fn of_test(printed: &str) -> Self {
-        let mut signs = panics(printed.as_bytes());
-        if signs.is_empty() {
-            let sign = |prefix: &str, place: &str| {
+        let mut signatures = panics(printed.as_bytes());
+        if signatures.is_empty() {
+            let last_line = |prefix: &str, place: &str| {
                 let message = printed.lines().rev().find_map(|line| line.strip_prefix(prefix))?;
                 Some(Signature { place: place.to_owned(), message: message.to_owned() })
             };
-            signs.extend(sign("note: test did not panic", SHOULD_PANIC).or_else(|| sign("Error: ", RETURNED)));
+            signatures
+                .extend(last_line("note: test did not panic", SHOULD_PANIC).or_else(|| last_line("Error: ", RETURNED)));
         }
         let environment = Environment::of_text(printed.as_bytes());
-        if signs.is_empty() && environment.is_none() {
+        if signatures.is_empty() && environment.is_none() {
             Self::UNKNOWN
         } else {
-            Self { how: Manner::Test, signs, environment }
+            Self { manner: Manner::Test, signatures, environment }
         }
     }
 
-    /// Of a program, from its end and its output.
+    /// Returns the cause of a program's failure, from its end and its output.
     pub(crate) fn of_program(finished: &Finished) -> Self {
-        let how = match finished.ending {
+        let manner = match finished.ending {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => return Self::TIMEOUT,
             Ending::Exited(status) => Manner::Ended(process::describe(status)),
         };
-        Self { how, signs: panics(&finished.output), environment: environment_of(finished) }
+        Self { manner, signatures: panics(&finished.output), environment: environment_of(finished) }
     }
 
-    /// Of a build, from its end and what cargo and the compiler said.
+    /// Returns the cause of a build's failure, from its end and the messages of cargo and the compiler.
     pub(crate) fn of_build(finished: &Finished) -> Self {
         match finished.ending {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => Self::TIMEOUT,
@@ -102,64 +102,69 @@ impl Cause {
         }
     }
 
-    /// Of a build that failed, from what cargo and the compiler said.
+    /// Returns the cause of a build's failure, from the messages of cargo and the compiler.
     pub(crate) fn of_messages(messages: &[u8]) -> Self {
-        let signs = build::signs(messages);
-        let of_sign = |sign: &Signature| Environment::of_signal(sign.place.strip_prefix("signal ")?.parse().ok()?);
-        let environment = signs.iter().find_map(of_sign).or_else(|| Environment::of_text(messages));
-        Self { how: Manner::Unbuilt, signs, environment }
+        let signatures = build::signatures(messages);
+        let of_signal =
+            |signature: &Signature| Environment::of_signal(signature.place.strip_prefix("signal ")?.parse().ok()?);
+        let environment = signatures.iter().find_map(of_signal).or_else(|| Environment::of_text(messages));
+        Self { manner: Manner::Unbuilt, signatures, environment }
     }
 
-    /// Of an executable with tests that did not come to an end, or did not say which of them failed.
+    /// Returns the cause of the failure of a test executable that did not finish, or did not list its failed tests.
     pub(crate) fn of_harness(finished: &Finished) -> Self {
-        let how = match finished.ending {
+        let manner = match finished.ending {
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => Manner::TimedOut,
-            // Anything may be behind the status of another harness. But a crash is a crash.
+            // The status of another harness can mean anything. But a crash is a crash.
             Ending::Exited(status) if status.code().is_some_and(|code| code >= 0) => Manner::Unknown,
-            Ending::Exited(status) => match crash::of(status) {
-                Some(crash) => Manner::Crashed { words: process::describe(status), is_undefined: crash.is_undefined() },
+            Ending::Exited(status) => match Crash::of(status) {
+                Some(crash) => {
+                    Manner::Crashed { description: process::describe(status), is_undefined: crash.is_undefined() }
+                }
                 None => Manner::Ended(process::describe(status)),
             },
         };
-        // Panics of which tests, and whether these were meant to be, nobody knows.
-        Self { how, signs: Vec::new(), environment: environment_of(finished) }
+        // It is unknown which tests panicked, and whether they should.
+        Self { manner, signatures: Vec::new(), environment: environment_of(finished) }
     }
 
-    /// What surrounds the target and made it fail, if that is so.
+    /// Returns the cause outside of the target, if there is one.
     pub(crate) fn environment(&self) -> Option<Environment> {
         self.environment
     }
 
-    /// Whether nothing is known that could tell it from others.
+    /// Returns whether nothing is known that distinguishes it from other causes.
     pub(crate) fn is_unknown(&self) -> bool {
-        self.how == Manner::Unknown && self.environment.is_none()
+        self.manner == Manner::Unknown && self.environment.is_none()
     }
 
-    /// The same where the compiler's work on undefined behaviour is what may have failed: every crash may be due to that.
+    /// Returns the cause for a search over optimizations: there, undefined behaviour may be the reason for every crash.
     #[must_use]
     pub(crate) fn under_optimization(self) -> Self {
-        match self.how {
-            Manner::Crashed { words, .. } => Self { how: Manner::Crashed { words, is_undefined: true }, ..self },
+        match self.manner {
+            Manner::Crashed { description, .. } => {
+                Self { manner: Manner::Crashed { description, is_undefined: true }, ..self }
+            }
             _ => self,
         }
     }
 
-    /// Whether the process ended by a fault of its own.
+    /// Returns whether the process ended by a fault of its own.
     pub(crate) fn is_crash(&self) -> bool {
-        matches!(self.how, Manner::Crashed { .. })
+        matches!(self.manner, Manner::Crashed { .. })
     }
 
-    /// Whether what was running did not come to its end.
+    /// Returns whether the process did not finish: it crashed or timed out.
     pub(crate) fn is_unended(&self) -> bool {
         self.is_crash() || self.is_timeout()
     }
 
-    /// Whether it took too long.
+    /// Returns whether it is a timeout.
     pub(crate) fn is_timeout(&self) -> bool {
-        self.how == Manner::TimedOut
+        self.manner == Manner::TimedOut
     }
 
-    /// Whether these may be the same failure.
+    /// Returns whether both may be the same failure.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         if self.environment != other.environment {
             return false;
@@ -168,29 +173,30 @@ impl Cause {
             return true;
         }
         let is_chance = |one: &Manner, another: &Manner| match (one, another) {
-            // How a crash shows itself is a matter of chance.
+            // The signal of a crash is a matter of chance.
             (Manner::Crashed { .. }, Manner::Crashed { .. }) => true,
-            // What undefined behaviour has written to is found by an assertion, or by the processor.
+            // Undefined behaviour is detected by an assertion or by the processor.
             (Manner::Crashed { is_undefined, .. }, Manner::Test) => *is_undefined,
             _ => false,
         };
-        if is_chance(&self.how, &other.how) || is_chance(&other.how, &self.how) {
+        if is_chance(&self.manner, &other.manner) || is_chance(&other.manner, &self.manner) {
             return true;
         }
-        // Of several panics one may be the failure, and the others its consequences, or meant to be.
-        let shares_sign = || self.signs.iter().any(|sign| other.signs.iter().any(|other| sign.is_like(other)));
-        self.how == other.how && (self.signs.is_empty() || other.signs.is_empty() || shares_sign())
+        // Of several panics one may be the failure, and the others its consequences, or intended.
+        let is_shared = |mine: &Signature| other.signatures.iter().any(|other| mine.is_like(other));
+        let is_like = || self.signatures.iter().any(is_shared);
+        self.manner == other.manner && (self.signatures.is_empty() || other.signatures.is_empty() || is_like())
     }
 }
 
 impl fmt::Display for Cause {
-    /// As `panic at src/lib.rs:3:5`, `signal 6`, `timeout`.
+    /// Formats it as `panic at src/lib.rs:3:5`, `signal 6` or `timeout`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(environment) = self.environment {
             return environment.fmt(f);
         }
-        match (&self.how, self.signs.first()) {
-            (Manner::Unknown, _) => f.write_str("untold"),
+        match (&self.manner, self.signatures.first()) {
+            (Manner::Unknown, _) => f.write_str("unknown cause"),
             (Manner::TimedOut, _) => f.write_str("timeout"),
             (_, Some(Signature { place, .. })) if place == RETURNED || place == SHOULD_PANIC => f.write_str(place),
             (Manner::Unbuilt, Some(Signature { place, message })) if place == "error" => {
@@ -198,14 +204,14 @@ impl fmt::Display for Cause {
             }
             (Manner::Unbuilt, Some(Signature { place, .. })) if !is_place(place) => f.write_str(place),
             (_, Some(Signature { place, .. })) => write!(f, "panic at {place}"),
-            (Manner::Ended(words) | Manner::Crashed { words, .. }, None) => f.write_str(words),
+            (Manner::Ended(description) | Manner::Crashed { description, .. }, None) => f.write_str(description),
             (Manner::Test, None) => f.write_str("a test"),
             (Manner::Unbuilt, None) => f.write_str("the build"),
         }
     }
 }
 
-/// What surrounds a process and made it fail. A crash is its own, whatever it printed before.
+/// Returns the cause outside of a process, if there is one. A crash is its own fault, whatever it printed before.
 fn environment_of(finished: &Finished) -> Option<Environment> {
     let Ending::Exited(status) = finished.ending else { return None };
     let has_crashed = status.code().is_none_or(|code| code < 0);
@@ -213,50 +219,50 @@ fn environment_of(finished: &Finished) -> Option<Environment> {
     Environment::of_status(status).or_else(of_text)
 }
 
-/// Whether it is a place and no more.
+/// Returns whether a text is a location and nothing else.
 fn is_place(text: &str) -> bool {
     !text.contains(' ') && text.contains(':')
 }
 
 impl Signature {
-    /// Whether these may say the same. A function that panics for others has one place and many messages; so what is
-    /// said at the same place is another failure if it neither begins nor ends with the same word.
+    /// Returns whether both may identify the same failure. A helper function that panics has one location and many
+    /// messages. So two messages of one location differ if neither their first nor their last words are equal.
     fn is_like(&self, other: &Self) -> bool {
-        // Generated code may be in another directory in each run.
+        // Each run may have its own directory of generated code.
         let name = |place: &str| place.rsplit(['/', '\\']).next().map(str::to_owned);
         if name(&self.place) != name(&other.place) {
             return false;
         }
-        let (mine, others) = (words(&self.message), words(&other.message));
+        let (mine, others) = (stable_words(&self.message), stable_words(&other.message));
         mine.is_empty() || others.is_empty() || mine.first() == others.first() || mine.last() == others.last()
     }
 }
 
-/// The words of a message that are the same in every run: no numbers, addresses or paths.
-fn words(message: &str) -> Vec<&str> {
+/// Returns the words of a message that are the same in every run: no numbers, addresses or paths.
+fn stable_words(message: &str) -> Vec<&str> {
     let is_path = |text: &&str| text.contains(['/', '\\']);
     let texts = message.split_whitespace().filter(|text| !is_path(text));
     let words = texts.flat_map(|text| text.split(|c: char| !c.is_alphanumeric() && c != '_'));
     words.filter(|word| !word.is_empty() && !word.contains(|c: char| c.is_ascii_digit())).collect()
 }
 
-/// The panics that the standard library's hook has told, each once.
+/// Returns the panics that the standard library's hook has printed, each once.
 fn panics(output: &[u8]) -> Vec<Signature> {
     static PANIC: LazyLock<Regex> = LazyLock::new(|| {
         // Since Rust 1.91 with the number of the thread.
         Regex::new(r"thread '[^\n]*' (?:\([0-9]+\) )?panicked at ([^\n]*:[0-9]+:[0-9]+):\r?(?:\n([^\r\n]*))?")
-            .expect("the expression is sound")
+            .expect("the expression is valid")
     });
-    let mut signs = Vec::new();
+    let mut signatures = Vec::new();
     for captures in PANIC.captures_iter(output) {
         let text =
             |i| captures.get(i).map_or(String::new(), |found| String::from_utf8_lossy(found.as_bytes()).into_owned());
-        let sign = Signature { place: text(1), message: text(2) };
-        if !signs.contains(&sign) {
-            signs.push(sign);
+        let signature = Signature { place: text(1), message: text(2) };
+        if !signatures.contains(&signature) {
+            signatures.push(signature);
         }
     }
-    signs
+    signatures
 }
 
 #[cfg(all(test, unix))]

@@ -1,4 +1,4 @@
-//! Which failures are taken for the same: what Rust 1.95 prints, as tables.
+//! Tables of failures that count as the same or not, with the output of Rust 1.95.
 
 use std::{collections::BTreeMap, os::unix::process::ExitStatusExt, process::ExitStatus, time::Duration};
 
@@ -28,10 +28,10 @@ fn how_tests_fail_whatever_the_values() {
         ("returns_an_error", "an error that was returned", true),
         ("should_panic", "a panic that should have been", true),
         ("should_panic_otherwise", "panic at src/lib.rs:43:9", true),
-        // What was caught is not told from what was not.
+        // Caught and uncaught panics look alike.
         ("tries_first_then_fails", "panic at src/lib.rs:48:49", true),
         // It printed the heading of another test.
-        ("prints_what_looks_like_it", "untold", true),
+        ("prints_what_looks_like_it", "unknown cause", true),
     ] {
         let (cause, other) = (&with_3[test], &with_7[test]);
         assert_eq!(cause.to_string(), words, "{test}");
@@ -42,10 +42,10 @@ fn how_tests_fail_whatever_the_values() {
     assert!(!alike("compares_numbers", "compares_elsewhere"));
     assert!(!alike("compares_numbers", "returns_an_error"));
     assert!(!alike("should_panic", "returns_an_error"));
-    assert!(alike("prints_what_looks_like_it", "compares_numbers"), "nobody knows");
+    assert!(alike("prints_what_looks_like_it", "compares_numbers"), "an unknown cause may be any");
 }
 
-/// A panic at a place that says this.
+/// Creates the cause of a test that panicked at a location with this message.
 fn panic_at(place: &str, message: &str) -> Cause {
     Cause::of_test(&format!("\nthread 't' (7) panicked at {place}:\n{message}\nnote: more\n"))
 }

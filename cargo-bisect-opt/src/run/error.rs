@@ -1,20 +1,20 @@
-//! Why a run cannot be made.
+//! The errors that keep a run from being made.
 
 use crate::process::SpawnError;
 
-/// Why a run could not be made at all.
+/// A reason why a run could not be made at all.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunError {
     /// The executable cannot be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),
-    /// The user stopped it; everything it started is gone.
+    /// The user stopped it. Everything that it started has ended.
     #[error("interrupted")]
     Interrupted,
     /// The run's files could not be written or read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It runs, but not as a target does; the words say what to do.
+    /// The target runs but cannot be searched; the text says what to do.
     #[error("{0}")]
     Unusable(String),
 }

@@ -2,18 +2,18 @@
 
 use super::error::RunError;
 
-/// The search ends when this number of runs more have lost reports than have not: it would go on through unresolved runs.
-const TOO_MANY: usize = 5;
+/// The excess of runs with lost reports over others at which the search gives up: all further runs would be unresolved.
+const GIVE_UP_AT_SURPLUS: usize = 5;
 
-/// How often reports were lost of late.
+/// A counter of recent runs that lost reports.
 #[derive(Debug, Default)]
 pub(crate) struct LostReports {
-    /// Runs that have lost reports, less those since then that have not.
+    /// The number of runs that have lost reports, less the number of later runs that have not.
     surplus: usize,
 }
 
 impl LostReports {
-    /// Counts a process: what [`in_output`] returns of it.
+    /// Counts a process, by the result of [`in_output`].
     ///
     /// # Errors
     /// If most processes lose reports.
@@ -23,7 +23,7 @@ impl LostReports {
             return Ok(());
         };
         self.surplus += 1;
-        if self.surplus < TOO_MANY {
+        if self.surplus < GIVE_UP_AT_SURPLUS {
             return Ok(());
         }
         Err(RunError::Unusable(format!(
@@ -32,14 +32,14 @@ impl LostReports {
     }
 }
 
-/// Returns what the runtime said if it could not write a report. What failed then may have to do with the changes that are
-/// missing.
+/// Returns the runtime's message if it could not write a report. A failure of this run may then be due to changes that are
+/// missing in its reports.
 pub(crate) fn in_output(output: &[u8]) -> Option<String> {
-    said_by_the_runtime(output, ": reports are lost")
+    runtime_message(output, ": reports are lost")
 }
 
-/// Returns the first line of the runtime's own with this end.
-pub(crate) fn said_by_the_runtime(output: &[u8], end: &str) -> Option<String> {
+/// Returns the runtime's first message with this end.
+pub(crate) fn runtime_message(output: &[u8], end: &str) -> Option<String> {
     let text = String::from_utf8_lossy(output);
     let said = text.lines().find_map(|line| line.strip_prefix("bisect-rt: ").filter(|line| line.ends_with(end)));
     said.map(str::to_owned)
@@ -65,7 +65,7 @@ mod tests {
         let mut lost = LostReports::default();
         let mut seen = |output| lost.count(in_output(output).as_deref()).is_ok();
         assert!((0..20).all(|_| seen(LOST) && seen(b"")), "now and then is no reason to end");
-        assert!((1..TOO_MANY).all(|_| seen(LOST)));
+        assert!((1..GIVE_UP_AT_SURPLUS).all(|_| seen(LOST)));
         let error = lost.count(in_output(LOST).as_deref()).unwrap_err().to_string();
         assert!(error.contains("no storage space") && error.contains("--out"), "{error}");
     }

@@ -1,4 +1,4 @@
-//! One run: how often the target is executed, how it ended, and why it failed.
+//! One run: its specification and repetition, its outcome, and the cause of a failure.
 
 pub(crate) mod cause;
 pub(crate) mod error;

@@ -1,33 +1,32 @@
-//! What the end of a process says about the target.
+//! The outcome of an execution, from the end of its process.
 
 use bisect_core::search::{Outcome, Reason};
 use regex::bytes::Regex;
 
 use crate::process::{self, Ending, Finished};
 
-/// Of the output of a run, so much is searched for the failure that counts.
+/// The number of bytes of a run's output that are searched for the failure that counts.
 pub(crate) const SEARCHED: usize = 16 << 20;
 
-/// What a run that was not interrupted shows, and the words for it; no words if it passed.
+/// Returns the outcome of an execution that was not interrupted, with its description, which is empty if it passed.
 ///
-/// A run that exits with `skip_code` does not tell, and neither does one that fails without an output that matches
-/// `fail_when`.
+/// The outcome is unresolved if the process exits with `skip_code`, or fails without output that matches `fail_when`.
 pub(crate) fn classify(finished: &Finished, skip_code: i32, fail_when: Option<&Regex>) -> (Outcome, String) {
-    let (reason, words) = match finished.ending {
+    let (reason, description) = match finished.ending {
         Ending::Exited(status) if status.success() => return (Outcome::Pass, String::new()),
         Ending::Exited(status) if status.code() == Some(skip_code) => {
             return (Outcome::Unresolved(Reason::Skip), process::describe(status));
         }
-        // Whatever it waits for, it is not what was asked.
+        // A stopped process says nothing about the changes.
         Ending::Stopped(signal) => return (Outcome::Unresolved(Reason::Skip), process::describe_stop(signal)),
         Ending::Exited(status) => (Reason::Skip, process::describe(status)),
         Ending::TimedOut | Ending::Interrupted => (Reason::Timeout, "timeout".to_owned()),
     };
     match fail_when {
         Some(regex) if !regex.is_match(&finished.output) => {
-            (Outcome::Unresolved(reason), format!("another failure: {words}"))
+            (Outcome::Unresolved(reason), format!("another failure: {description}"))
         }
-        _ => (Outcome::Fail, words),
+        _ => (Outcome::Fail, description),
     }
 }
 
@@ -38,11 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_counts_as_a_failure() {
+    fn statuses_and_output_decide_what_counts_as_a_failure() {
         let exit = |code: i32| Ending::Exited(ExitStatus::from_raw(code << 8));
         let killed = Ending::Exited(ExitStatus::from_raw(11));
         let skip = Outcome::Unresolved(Reason::Skip);
-        for (ending, fail_when, outcome, words) in [
+        for (ending, fail_when, outcome, description) in [
             (exit(0), None, Outcome::Pass, ""),
             (exit(0), Some("other"), Outcome::Pass, ""),
             (exit(7), None, Outcome::Fail, "exit status 7"),
@@ -58,7 +57,7 @@ mod tests {
             let finished =
                 Finished { ending, output: b"\xff bad \xff".to_vec(), duration: Duration::ZERO, lost_log: None };
             let fail_when = fail_when.map(|regex| Regex::new(regex).unwrap());
-            let expected = (outcome, words.to_owned());
+            let expected = (outcome, description.to_owned());
             assert_eq!(classify(&finished, 99, fail_when.as_ref()), expected, "{ending:?} {fail_when:?}");
         }
     }

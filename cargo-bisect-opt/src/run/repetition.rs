@@ -1,25 +1,25 @@
-//! Several executions of the target in one run, to help the odds of a flaky one.
+//! Several executions of the target in one run, which make the outcome of a flaky target more reliable.
 
 use std::num::NonZeroUsize;
 
 use bisect_core::search::Outcome;
 
-/// How often the target is executed in one run, and what that means.
+/// The number of executions of the target in one run, and the rule that combines their outcomes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Repetition {
-    /// Once.
+    /// One execution.
     #[default]
     Once,
-    /// Until it fails, at most so often: the run passes if all executions pass.
+    /// Executions until one fails, at most this number: the run passes if all pass.
     UntilFailure(NonZeroUsize),
-    /// Until it passes, at most so often: the run fails if all executions fail.
+    /// Executions until one passes, at most this number: the run fails if all fail.
     UntilPass(NonZeroUsize),
-    /// So often, and each execution counts by itself.
+    /// This number of executions, each of which counts by itself.
     Each(NonZeroUsize),
 }
 
 impl Repetition {
-    /// What `--repeat` and `--any-pass` ask for.
+    /// Creates the repetition that `--repeat` and `--any-pass` ask for.
     pub(crate) fn new(repeat: Option<NonZeroUsize>, any_pass: Option<NonZeroUsize>) -> Self {
         let several = |times: &NonZeroUsize| times.get() > 1;
         match (repeat.filter(several), any_pass.filter(several)) {
@@ -29,7 +29,7 @@ impl Repetition {
         }
     }
 
-    /// Executions in a run, at most.
+    /// Returns the maximum number of executions in a run.
     pub(crate) fn times(self) -> usize {
         match self {
             Self::Once => 1,
@@ -37,7 +37,7 @@ impl Repetition {
         }
     }
 
-    /// Whether the run ends with an execution that ended so.
+    /// Returns whether an execution with this outcome ends the run.
     pub(crate) fn ends_with(self, outcome: Outcome) -> bool {
         match self {
             Self::Once => true,
@@ -47,14 +47,14 @@ impl Repetition {
         }
     }
 
-    /// Of the executions of a run, the one whose outcome is that of the run: one that ends it, else one that does not
-    /// tell, else any.
+    /// Returns the index of the execution whose outcome is that of the run: one that ends it, else an unresolved one, else
+    /// any.
     ///
     /// # Panics
-    /// If there are none.
+    /// If there is no execution.
     pub(crate) fn decisive(self, outcomes: &[Outcome]) -> usize {
         if let Self::Each(_) = self {
-            // No more so than the others, which come after it.
+            // Each counts alike; the others follow as extra outcomes.
             return 0;
         }
         let first = |is: &dyn Fn(Outcome) -> bool| outcomes.iter().position(|&outcome| is(outcome));
@@ -63,12 +63,12 @@ impl Repetition {
             .unwrap_or_else(|| outcomes.len().checked_sub(1).expect("a run executes the target"))
     }
 
-    /// The outcomes that count beside that of the run.
+    /// Returns the outcomes that count in addition to that of the run.
     pub(crate) fn also(self, outcomes: &[Outcome]) -> &[Outcome] {
         if let Self::Each(_) = self { outcomes.get(1..).unwrap_or_default() } else { &[] }
     }
 
-    /// A line for a shell that does with `line` what a run does.
+    /// Returns a shell command line that repeats `line` as a run does.
     pub(crate) fn line(self, line: String) -> String {
         match self {
             Self::Once | Self::Each(_) => line,
@@ -91,7 +91,7 @@ mod tests {
         NonZeroUsize::new(n)
     }
 
-    /// What a run is whose executions end so, and how many there are.
+    /// Returns the outcome of a run whose executions have these outcomes, and their number.
     fn run(repetition: Repetition, executions: &[Outcome]) -> (Outcome, usize) {
         let mut outcomes = Vec::new();
         for &outcome in executions.iter().take(repetition.times()) {
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_executions_mean_for_the_run() {
+    fn executions_decide_the_outcome_of_the_run() {
         let (repeat, any_pass) = (Repetition::new(times(3), None), Repetition::new(None, times(3)));
         for (executions, once, of_repeat, of_any_pass) in [
             ([Pass, Pass, Pass], Pass, (Pass, 3), (Pass, 1)),

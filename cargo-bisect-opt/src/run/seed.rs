@@ -1,4 +1,4 @@
-//! The seed that every random choice of the driver comes from, so that a search can be repeated.
+//! The seed of all random choices of the driver, which makes a search repeatable.
 
 use std::{
     fmt,
@@ -8,35 +8,35 @@ use std::{
 use bisect_core::{ChangeId, Field};
 use serde::{Serialize, Serializer};
 
-/// Seeds are below this: every reader of JSON takes such a number for what it is.
-const END: u64 = 1 << 53;
+/// The limit of seeds: every reader of JSON keeps integers below it exactly.
+const SEED_LIMIT: u64 = 1 << 53;
 
-/// A seed.
+/// The seed of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seed(u64);
 
 impl Seed {
-    /// One that nobody can foresee.
+    /// Draws a random seed.
     pub(crate) fn draw() -> Self {
-        // The keys of a hash map's hasher are the random numbers that the standard library has.
-        Self(RandomState::new().build_hasher().finish() % END)
+        // The standard library's only random numbers are the keys of a hash map's hasher.
+        Self(RandomState::new().build_hasher().finish() % SEED_LIMIT)
     }
 
-    /// Reads `--seed`.
+    /// Parses the value of `--seed`.
     ///
     /// # Errors
-    /// If it is none.
+    /// If the text is no seed.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
-        let number = text.parse().ok().filter(|&number| number < END);
+        let number = text.parse().ok().filter(|&number| number < SEED_LIMIT);
         number.map(Self).ok_or_else(|| "a seed is a whole number below 2^53".to_owned())
     }
 
-    /// Where the random choices of the search begin.
+    /// Returns the seed of the search engine.
     pub(crate) fn of_search(self) -> u64 {
         self.0
     }
 
-    /// A random number for an execution of the target: the same for the same seed, run and execution.
+    /// Returns a pseudorandom number for an execution of the target, which depends on seed, run and execution only.
     pub(crate) fn number(self, run: usize, execution: usize) -> u64 {
         let [run, execution] = [run, execution].map(|n| Field::U64(n as u64));
         ChangeId::of(&[Field::Str("execution"), Field::U64(self.0), run, execution]).0
@@ -69,7 +69,7 @@ mod tests {
         for text in ["9007199254740992", "-1", "1.5", "x", ""] {
             assert!(Seed::parse(text).is_err(), "{text}");
         }
-        assert!((0..100).all(|_| Seed::draw().0 < END));
+        assert!((0..100).all(|_| Seed::draw().0 < SEED_LIMIT));
         assert_ne!(Seed::draw(), Seed::draw());
     }
 

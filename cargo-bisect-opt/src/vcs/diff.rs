@@ -1,18 +1,18 @@
-//! What `git diff` prints: which lines of which files are not what they were.
+//! Parser of `git diff`: the changed lines of each file.
 
 use std::{ops::RangeInclusive, path::PathBuf};
 
-/// The changed lines of one file, as it is now.
+/// The changed lines of one file, numbered as in its new version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lines {
-    /// Any may be: nothing more is known.
+    /// Any line may have changed: nothing more is known.
     Whole,
-    /// These, from 1; ascending, with unchanged lines between them.
+    /// These lines, from 1: ascending ranges with unchanged lines between them.
     Ranges(Vec<RangeInclusive<u32>>),
 }
 
 impl Lines {
-    /// Whether this line is among them.
+    /// Returns whether a line is among them.
     pub(crate) fn contains(&self, line: u32) -> bool {
         match self {
             Lines::Whole => true,
@@ -23,7 +23,7 @@ impl Lines {
         }
     }
 
-    /// Adds a line that is not before the last one but one.
+    /// Adds a line. It must not come before the last line by more than one.
     fn add(&mut self, line: u32) {
         let Lines::Ranges(ranges) = self else { return };
         match ranges.last_mut() {
@@ -33,42 +33,41 @@ impl Lines {
     }
 }
 
-/// Why a text is not the diff it should be.
+/// A reason why a text is no valid diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} of what `git diff` printed cannot be read: {what}")]
+#[error("cannot parse line {line} of the output of `git diff`: {reason}")]
 pub(crate) struct DiffError {
     /// The line, from 1.
     pub(crate) line: usize,
-    /// What is wrong with it.
-    pub(crate) what: &'static str,
+    /// The problem.
+    pub(crate) reason: &'static str,
 }
 
-/// The files that a diff with the prefixes `a/` and `b/` leaves changed, under their new names. Deleted files are not
-/// among them.
+/// Parses a diff with the prefixes `a/` and `b/`, and returns its files under their new names, without deleted ones.
 ///
 /// # Errors
-/// If it is not such a diff.
+/// If the text is no such diff.
 pub(crate) fn parse(text: &[u8]) -> Result<Vec<(PathBuf, Lines)>, DiffError> {
     let mut parser = Parser { rest: text.split(|&byte| byte == b'\n'), line: 0, files: Vec::new() };
-    parser.parse().map_err(|what| DiffError { line: parser.line, what })?;
+    parser.parse().map_err(|reason| DiffError { line: parser.line, reason })?;
     let files = parser.files.into_iter().filter(|file| file.lines != Lines::Ranges(Vec::new()));
     Ok(files.filter_map(|file| Some((to_path(&file.path?), file.lines))).collect())
 }
 
 struct Parser<I> {
     rest: I,
-    /// Number of the line that was read last.
+    /// The number of the line that was read last.
     line: usize,
     files: Vec<File>,
 }
 
 struct File {
-    /// `None` if it is deleted.
+    /// The new name; `None` if the file is deleted.
     path: Option<Vec<u8>>,
     lines: Lines,
 }
 
-/// A part of a hunk's head: `12,3`.
+/// A range in the header of a hunk: `12,3`.
 #[derive(Clone, Copy)]
 struct Extent {
     start: u32,
@@ -94,27 +93,27 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Parser<I> {
             } else if line.starts_with(b"Binary files ") {
                 self.file()?.lines = Lines::Whole;
             } else if let Some(head) = line.strip_prefix(b"@@") {
-                let (old, new) = extents(head).ok_or("no head of a hunk")?;
+                let (old, new) = extents(head).ok_or("malformed header of a hunk")?;
                 self.hunk(old, new)?;
             }
-            // What else there is says nothing of lines.
+            // Other lines (modes, hashes) are irrelevant.
         }
         Ok(())
     }
 
     fn file(&mut self) -> Result<&mut File, &'static str> {
-        self.files.last_mut().ok_or("no `diff --git` before it")
+        self.files.last_mut().ok_or("no `diff --git` line before it")
     }
 
-    /// Reads as many lines as the head has promised: a changed line may look like anything else in a diff.
+    /// Reads the number of lines that the header gives: a changed line may look like any other line of a diff.
     fn hunk(&mut self, old: Extent, new: Extent) -> Result<(), &'static str> {
         self.file()?;
         let (mut old_left, mut new_left) = (old.count, new.count);
-        // Where nothing is left, the head names the line before.
+        // If the new range is empty, the header gives the line before it.
         let mut at = if new.count == 0 { new.start.saturating_add(1) } else { new.start };
         let (mut removed, mut added) = (false, false);
         while old_left > 0 || new_left > 0 {
-            const TOO_MANY: &str = "more lines than the hunk's head says";
+            const TOO_MANY: &str = "more lines than the header of the hunk says";
             let line = self.next().ok_or("the hunk ends too early")?;
             let lines = &mut self.file()?.lines;
             match line.first() {
@@ -139,7 +138,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Parser<I> {
                     at = at.saturating_add(1);
                 }
                 Some(b'\\') => {}
-                Some(_) => return Err("no line of a hunk"),
+                Some(_) => return Err("not a line of a hunk"),
             }
         }
         if removed && !added {
@@ -149,7 +148,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Parser<I> {
     }
 }
 
-/// Lines were taken out before the line `at`: of what is left, both neighbours stand there.
+/// Marks both neighbours of the place before line `at`, where lines were removed.
 fn mark_gap(lines: &mut Lines, at: u32) {
     if at > 1 {
         lines.add(at - 1);
@@ -157,7 +156,7 @@ fn mark_gap(lines: &mut Lines, at: u32) {
     lines.add(at);
 }
 
-/// ` -1,2 +3 @@…`, where a missing count is 1.
+/// Parses ` -1,2 +3 @@…`, where a missing count means 1.
 fn extents(head: &[u8]) -> Option<(Extent, Extent)> {
     let head = str::from_utf8(head.strip_prefix(b" -")?.split(|&byte| byte == b'@').next()?).ok()?;
     let (old, new) = head.strip_suffix(' ')?.split_once(" +")?;
@@ -169,7 +168,7 @@ fn extents(head: &[u8]) -> Option<(Extent, Extent)> {
     Some((extent(old)?, extent(new)?))
 }
 
-/// The name in `a/name b/name`, if it is the same one; with two names, one will be told by other lines.
+/// Returns the name in `a/name b/name`, if both are the same. Where they differ, other lines give the new name.
 fn name_of_both(names: &[u8]) -> Option<Vec<u8>> {
     if names.starts_with(b"\"") {
         return unquote(names).ok()?.strip_prefix(b"a/").map(<[u8]>::to_vec);
@@ -179,19 +178,19 @@ fn name_of_both(names: &[u8]) -> Option<Vec<u8>> {
     (old == new).then(|| new.to_vec())
 }
 
-/// The name behind `+++ `; `None` if there is no new file.
+/// Parses the name after `+++ `; `None` if there is no new file.
 fn new_name(name: &[u8]) -> Result<Option<Vec<u8>>, &'static str> {
     if name == b"/dev/null" {
         return Ok(None);
     }
-    // A tab keeps other tools from cutting a name with blanks in it.
+    // Git adds a tab to names with spaces, for tools that split at spaces.
     let name = unquote(name.strip_suffix(b"\t").unwrap_or(name))?;
     name.strip_prefix(b"b/").map(|name| Some(name.to_vec())).ok_or("a name without the prefix `b/`")
 }
 
-/// A name as git writes it: in quotes and with escapes if there are odd bytes in it. Nothing is read behind the quotes.
+/// Decodes a name as git writes it: in quotes and with escapes if it has unusual bytes. Ignores text after the quotes.
 fn unquote(name: &[u8]) -> Result<Vec<u8>, &'static str> {
-    const OPEN: &str = "a quoted name without an end";
+    const OPEN: &str = "an unterminated quoted name";
     let Some(quoted) = name.strip_prefix(b"\"") else { return Ok(name.to_vec()) };
     let mut bytes = quoted.iter().copied();
     let mut plain = Vec::new();
@@ -222,7 +221,7 @@ fn unquote(name: &[u8]) -> Result<Vec<u8>, &'static str> {
     }
 }
 
-/// A name in git's words as a path.
+/// Converts a name that git printed to a path.
 pub(crate) fn to_path(name: &[u8]) -> PathBuf {
     #[cfg(unix)]
     let name = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(name);

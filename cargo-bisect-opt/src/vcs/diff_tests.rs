@@ -1,4 +1,4 @@
-//! Texts in, lines out.
+//! Diffs as texts, and the lines that they change.
 
 use super::*;
 
@@ -26,10 +26,10 @@ fn what_hunks_say() {
         ("", None),
         ("@@ -3 +3 @@ fn f() {\n-a\n+b\n", Some("f 3-3")),
         ("@@ -3,2 +3,3 @@\n-a\n-b\n+c\n+d\n+e\n", Some("f 3-5")),
-        // New lines only: behind line 3 of the old file.
+        // New lines only: after line 3 of the old file.
         ("@@ -3,0 +4,2 @@\n+a\n+b\n", Some("f 4-5")),
         ("@@ -0,0 +1 @@\n+a\n", Some("f 1-1")),
-        // Lines taken out, behind line 3, from the top, and all.
+        // Removed lines: after line 3, from the top, and all.
         ("@@ -4,2 +3,0 @@\n-a\n-b\n", Some("f 3-4")),
         ("@@ -1 +0,0 @@\n-a\n", Some("f 1-1")),
         // Several hunks, with and without lines between them.
@@ -73,7 +73,7 @@ fn what_files_are_called() {
             "\u{7}\u{8}\n\u{b}\u{c}\r\\ 1-1",
         ),
         ("diff --git a/n b/n\nnew file mode 100644\n--- /dev/null\n+++ b/n\n", "n 1-1"),
-        // Whatever else git tells before it.
+        // Other lines that git prints before it.
         ("warning: odd\n* Unmerged path z\ndiff --git a/n b/n\n--- a/n\n+++ b/n\n", "n 1-1"),
     ] {
         assert_eq!(lines(format!("{head}{hunk}").as_bytes()).unwrap(), [expected], "{head}");

@@ -1,4 +1,4 @@
-//! Git: which lines changed since a revision.
+//! Git: the lines that changed since a revision.
 
 pub(crate) mod diff;
 pub(crate) mod git;

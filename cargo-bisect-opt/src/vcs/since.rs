@@ -1,6 +1,6 @@
-//! `--since`: which places in the source changed since a revision, so that the search looks there first.
+//! `--since`: the source lines that changed since a revision, so that the search looks there first.
 //!
-//! This is evidence and no more: it may change how many trials a search takes, never what it finds.
+//! This is only evidence: it changes the number of trials that a search takes, never its result.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -13,21 +13,22 @@ pub(crate) use super::git::SinceError;
 use super::{diff::Lines, git::Git};
 use crate::report::text::Description;
 
-/// What changed in a work tree since a commit, with what is not committed and what git does not track.
+/// The lines of a work tree that changed since a commit, including uncommitted changes and untracked files.
 #[derive(Clone, Debug)]
 pub(crate) struct Since {
     commit: String,
-    /// What names that are not absolute are relative to.
+    /// The directory that relative names start from.
     root: PathBuf,
-    /// By real path.
+    /// The changed lines by real path.
     files: HashMap<PathBuf, Lines>,
 }
 
 impl Since {
-    /// Asks git about the work tree that `root` is in; reported paths are relative to `root`.
+    /// Asks git about the work tree that contains `root`; reported paths are relative to `root`.
     ///
-    /// Without a `revision`, it is the commit at which HEAD left the default branch: the one that `origin/HEAD` names, else
-    /// `main`, `master`, `trunk` or what `init.defaultBranch` says, of `origin` before a local one.
+    /// Without a `revision`, it takes the commit at which HEAD left the default branch. This is the branch that
+    /// `origin/HEAD` names, else `main`, `master`, `trunk` or the value of `init.defaultBranch`, first of `origin`, then a
+    /// local one.
     ///
     /// # Errors
     /// If git cannot be asked, `root` is in no work tree, or there is no such commit.
@@ -37,7 +38,7 @@ impl Since {
             Some(revision) => git.commit(revision)?,
             None => git.fork_point()?,
         };
-        // Git names files by real directories below the top, and never through a link.
+        // Git names files by their real directories below the top, never through a link.
         let top = real(git.top());
         let changed = git.changed_since(&commit)?.into_iter();
         let untracked = git.untracked()?.into_iter().map(|path| (path, Lines::Whole));
@@ -50,18 +51,18 @@ impl Since {
         &self.commit
     }
 
-    /// Whether a line changed, from 1. `file` is absolute or relative to the root.
+    /// Returns whether a line, counted from 1, changed. `file` is absolute or relative to the root.
     #[cfg(test)]
     pub(crate) fn touches(&self, file: &Path, line: u32) -> bool {
         self.lines(file).is_some_and(|lines| lines.contains(line))
     }
 
-    /// Of these changes, those whose place changed, or a line that their stack goes through.
+    /// Returns the changes whose own location, or a line on whose call stack, changed.
     pub(crate) fn touched<'a>(
         &self,
         changes: impl IntoIterator<Item = (ChangeId, &'a Description)>,
     ) -> BTreeSet<ChangeId> {
-        // Many stacks go through few files, and to find the real path of one takes the file system.
+        // Many stacks go through few files, and resolving a path needs the file system.
         let mut known = HashMap::new();
         let mut is_touched = |file: &'a str, line| {
             let lines: &mut Option<&Lines> = known.entry(file).or_insert_with(|| self.lines(Path::new(file)));
@@ -80,7 +81,7 @@ impl Since {
     }
 }
 
-/// The path without links; of what is not there, at least without `.` and `..`.
+/// Resolves links in a path; for a file that does not exist, only `.` and `..`.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| {
         let mut plain = PathBuf::new();

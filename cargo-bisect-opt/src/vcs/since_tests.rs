@@ -1,4 +1,4 @@
-//! On real repositories; skipped where there is no git.
+//! `--since` on real repositories; skipped where git is missing.
 
 use std::{ffi::OsStr, io::Write, process::Command};
 
@@ -10,7 +10,7 @@ struct Repository {
 }
 
 impl Repository {
-    /// `None`, and a loud word, where there is no git.
+    /// Creates one; `None`, with a visible message, where git is missing.
     fn new() -> Option<Self> {
         let repository = Self::empty()?;
         let text = (1..=20).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n") + "\n";
@@ -26,7 +26,7 @@ impl Repository {
     fn empty() -> Option<Self> {
         if let Err(error) = Command::new("git").arg("--version").output() {
             assert!(std::env::var_os("CI").is_none(), "CI must have git: {error}");
-            // Not `eprintln!`: the harness would keep it to itself.
+            // Not `eprintln!`: the harness would capture it.
             writeln!(std::io::stderr(), "*** SKIPPED: no git: {error} ***").expect("standard error is there");
             return None;
         }
@@ -61,7 +61,7 @@ impl Repository {
         fs_err::write(path, text).unwrap();
     }
 
-    /// Puts another text in the place of a line.
+    /// Replaces a line of a file.
     fn change(&self, name: &str, line: usize, text: &str) {
         let old = fs_err::read_to_string(self.path().join(name)).unwrap();
         let mut lines: Vec<_> = old.lines().collect();
@@ -74,7 +74,7 @@ impl Repository {
     }
 }
 
-/// The lines of a file, of the first 25, that changed.
+/// Returns the changed lines among the first 25 of a file.
 fn changed(since: &Since, file: impl AsRef<Path>) -> Vec<u32> {
     (1..=25).filter(|&line| since.touches(file.as_ref(), line)).collect()
 }
@@ -138,7 +138,7 @@ fn neither_settings_nor_attributes_matter() {
     repository.git(["mv", "moved.rs", "src/place.rs"]);
     let since = Since::load(&repository.path().join("src"), Some("HEAD")).unwrap();
     assert_eq!(changed(&since, "lib.rs"), [3, 7]);
-    // Git shows no lines of it.
+    // Git prints no lines for this file.
     assert_eq!(changed(&since, "deep/other.rs"), ALL());
     assert_eq!(changed(&since, "../two words ö.rs"), [3]);
     assert!(changed(&since, "place.rs").is_empty(), "it was only moved");
@@ -198,7 +198,7 @@ fn by_default_since_the_branch_began() {
     let since = load().unwrap();
     assert_eq!((since.commit(), changed(&since, "src/lib.rs")), (first.as_str(), vec![3]));
 
-    // What the remote has goes before what is here, and what it says is its default before names.
+    // Branches of the remote come before local ones, and its default branch before known names.
     repository.git(["update-ref", "refs/remotes/origin/trunk", &second]);
     assert_eq!(load().unwrap().commit(), second);
     repository.git(["update-ref", "refs/remotes/origin/strange", &first]);

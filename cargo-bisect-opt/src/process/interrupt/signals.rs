@@ -1,5 +1,5 @@
-//! Signals on Unix: which ones are handled, and those that are left alone because whoever started us has ignored them, as
-//! `nohup` does, and shells that start something in the background.
+//! Signal handlers on Unix. Signals that the parent process ignores stay ignored, as for `nohup` and background jobs of
+//! shells.
 
 use std::{
     io, mem, ptr,
@@ -16,20 +16,20 @@ use signal_hook::{
 
 use crate::process;
 
-/// Has `stop` called at every signal that asks us to end, from another thread.
+/// Has another thread call `stop` at every signal that asks this process to end.
 ///
 /// # Errors
 /// If handlers cannot be installed.
 pub(super) fn handle(stop: impl Fn() + Send + 'static) -> io::Result<()> {
-    // The default action for a file that is too large for a limit is to die. So it is an error of the write instead; and
-    // unlike one that is ignored, a signal with a handler has its default action in the processes that we start.
+    // By default, SIGXFSZ kills a process that writes beyond the limit for file sizes. With a handler, the write fails
+    // instead. An ignored signal would stay ignored in our children; one with a handler gets its default action there.
     flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let handled = [SIGINT, SIGTERM, SIGHUP, SIGTSTP].into_iter().filter(|&signal| !is_ignored(signal));
     let mut signals = Signals::new(handled)?;
     thread::Builder::new().name("signals".into()).spawn(move || {
         for signal in signals.forever() {
             if signal == SIGTSTP {
-                // Runs are in sessions of their own, where Ctrl-Z does not reach them.
+                // Ctrl-Z does not reach runs, since they have their own sessions.
                 process::pause_all();
                 let _ = emulate_default_handler(signal);
                 process::resume_all();
@@ -41,7 +41,7 @@ pub(super) fn handle(stop: impl Fn() + Send + 'static) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether the signal was ignored when we were started.
+/// Returns whether the signal is ignored since the start of this process.
 fn is_ignored(signal: i32) -> bool {
     // SAFETY: `sigaction` is plain data, for which zeros are valid.
     let mut action: libc::sigaction = unsafe { mem::zeroed() };

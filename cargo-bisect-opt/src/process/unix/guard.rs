@@ -1,7 +1,7 @@
-//! A process that outlives the driver for a moment: should that be killed, the runs that it leaves are ended.
+//! The guard: a process that ends the remaining runs if the driver is killed.
 //!
-//! The guard is our own executable once more. It reads from a pipe which runs begin and end; when the pipe is closed, the
-//! driver has ended, and runs that have not ended yet are orphans. Daemons of runs that have ended are left alone.
+//! The guard is another instance of this executable. It reads the beginnings and ends of runs from a pipe. When the pipe is
+//! closed, the driver has ended, and all runs that have not ended are orphans. Daemons of ended runs are left alone.
 
 use std::{
     collections::BTreeMap,
@@ -19,95 +19,95 @@ use rustix::{
 
 use super::{family, leaders};
 
-/// Makes this executable a guard.
+/// The variable that makes this executable a guard.
 const VARIABLE: &str = "BISECT_OPT_GUARD";
 
 static GUARD: OnceLock<Option<Mutex<Child>>> = OnceLock::new();
 
-/// Starts a guard for this process. Where that is impossible there is none.
+/// Starts a guard for this process. If that is impossible there is none.
 pub(crate) fn start() {
     GUARD.get_or_init(|| spawn().ok().map(Mutex::new));
 }
 
 fn spawn() -> io::Result<Child> {
     let mut command = Command::new(env::current_exe()?);
-    // What ends the driver's group, or its terminal, does not end the guard; and it keeps no directory busy.
+    // A signal to the driver's group or terminal must not end the guard; and it must keep no directory busy.
     command.env_clear().env(VARIABLE, "1").current_dir("/").process_group(0);
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
     let child = leaders::spawn(&mut command)?;
     if let Some(pipe) = &child.stdin {
-        // A guard that does not listen must not hold up anything.
+        // A guard that does not read must not block this process.
         ioctl_fionbio(pipe, true)?;
     }
     Ok(child)
 }
 
-/// Whether this process is the guard of ours.
-pub(super) fn is_it(process: Pid) -> bool {
+/// Returns whether a process is the guard of this one.
+pub(super) fn is_guard(process: Pid) -> bool {
     let guard = GUARD.get().and_then(Option::as_ref);
     guard.is_some_and(|guard| Pid::from_child(&guard.lock().unwrap_or_else(PoisonError::into_inner)) == process)
 }
 
-/// A run that is guarded.
+/// A guarded run.
 #[derive(Debug)]
 pub(super) struct Guarded(String);
 
 impl Guarded {
-    /// From now on, those who carry `mark`, which no other run has, are ended if we are killed.
+    /// Has the guard end all processes with `mark`, which no other run has, if this process is killed.
     pub(super) fn new(mark: &str) -> Self {
-        // Before the first of them is there.
-        tell(&format!("+{mark}\n"));
+        // The guard must know the mark before the first process exists.
+        send(&format!("+{mark}\n"));
         Self(mark.to_owned())
     }
 
-    /// And so is the group of this process.
+    /// Has the guard end the group of this process, too.
     pub(super) fn leads(&self, leader: Pid) {
-        tell(&format!("{} {}\n", leaders::raw(leader), self.0));
+        send(&format!("{} {}\n", leaders::raw(leader), self.0));
     }
 }
 
 impl Drop for Guarded {
     fn drop(&mut self) {
-        tell(&format!("-{}\n", self.0));
+        send(&format!("-{}\n", self.0));
     }
 }
 
-fn tell(line: &str) {
+fn send(line: &str) {
     let Some(guard) = GUARD.get().and_then(Option::as_ref) else { return };
     let mut guard = guard.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(pipe) = &mut guard.stdin {
-        // Without a guard it is as it is on systems where none can be started.
+        // If the guard has died, there is none, as on systems where none can be started.
         let _ = pipe.write_all(line.as_bytes());
     }
 }
 
-/// Whether this process is a guard; then it has done its work.
+/// Does the work of a guard if this process is one. Returns whether it was one.
 pub(crate) fn main() -> bool {
     if env::var_os(VARIABLE).is_none() {
         return false;
     }
     let mut families: Vec<_> = read(io::stdin().lock()).into_iter().collect();
     let mut signal = Signal::TERM;
-    let mut deadline = std::time::Instant::now() + super::GRACE;
+    let mut deadline = std::time::Instant::now() + super::GRACE_PERIOD;
     while !families.is_empty() {
         families.retain(|(mark, leader)| family::end_orphans(*leader, mark, signal));
         if deadline <= std::time::Instant::now() {
             if signal == Signal::KILL {
-                // Someone hangs in the kernel, or is not ours to kill.
+                // A process hangs in the kernel, or may not be killed.
                 break;
             }
             signal = Signal::KILL;
-            deadline += super::KILLED;
+            deadline += super::KILL_TIMEOUT;
         }
-        std::thread::sleep(LOOK_AGAIN);
+        std::thread::sleep(CHECK_INTERVAL);
     }
     true
 }
 
-/// How often to see who is gone.
-const LOOK_AGAIN: std::time::Duration = std::time::Duration::from_millis(20);
+/// The interval of checks for remaining processes.
+const CHECK_INTERVAL: std::time::Duration = std::time::Duration::from_millis(20);
 
-/// The runs that have begun and not ended when the pipe is closed, by their marks, with their leaders.
+/// Reads the pipe to its end. Returns the runs that have begun and not ended, by their marks, with their leaders.
 fn read(pipe: impl BufRead) -> BTreeMap<String, Option<Pid>> {
     let mut runs = BTreeMap::new();
     for line in pipe.lines().map_while(Result::ok) {

@@ -1,6 +1,6 @@
 //! The children that [`run`](super::super::run) has started and not yet reaped, in all threads.
 //!
-//! Who looks for orphans must know which children are none.
+//! The search for orphans must not take them for orphans.
 
 use std::{
     collections::BTreeSet,
@@ -12,12 +12,12 @@ use std::{
 
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 
-/// Locked while children are started, listed or reaped.
+/// The IDs of the leaders. Locked while children are started, listed or reaped.
 static LEADERS: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
 
-/// The IDs of the leaders; as long as this is held, no child is started or reaped.
+/// Locks the IDs of the leaders: while the lock is held, no child is started or reaped.
 pub(super) fn lock() -> MutexGuard<'static, BTreeSet<i32>> {
-    // What is done under the lock cannot stop halfway.
+    // The set is consistent even if a thread panicked.
     LEADERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -28,8 +28,8 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Reaps a leader that has exited. One that has been killed and still has not exited hangs in the kernel; then a thread
-/// is left to wait for it.
+/// Reaps a leader that has exited. One that was killed but has not exited hangs in the kernel; then a thread remains to wait
+/// for it.
 pub(super) fn reap(mut child: Child) -> io::Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let mut leaders = lock();
@@ -39,7 +39,7 @@ pub(super) fn reap(mut child: Child) -> io::Result<ExitStatus> {
     }
     drop(leaders);
     thread::Builder::new().name("reaper".into()).spawn(move || {
-        // Without reaping it, so that this is not done while someone lists the children.
+        // Without reaping it: that must not happen while another thread lists the children.
         let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
         let mut leaders = lock();
         let _ = child.wait();
@@ -48,7 +48,7 @@ pub(super) fn reap(mut child: Child) -> io::Result<ExitStatus> {
     Err(io::Error::new(io::ErrorKind::TimedOut, "the process was killed but does not exit"))
 }
 
-/// A process ID as a number, which can be ordered.
+/// Returns a process ID as a number, which can be ordered.
 pub(super) fn raw(pid: Pid) -> i32 {
     pid.as_raw_nonzero().get()
 }

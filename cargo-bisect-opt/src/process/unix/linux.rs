@@ -1,11 +1,12 @@
-//! What a process has started, as `/proc` tells, wherever it has gone.
+//! The descendants of a process on Linux, found in `/proc`.
 //!
-//! We are the *subreaper* of our descendants: who loses its parent becomes our child, however many generations lie
-//! between. So a daemon is found below us, and told from another run's by a variable in its environment. And where we
-//! have no children but those that we started, as after nearly every run, nothing is left, which is cheap to see.
+//! This process is the *subreaper* of its descendants: a process that loses its parent becomes its child, over any number of
+//! generations. So a daemon is found among the descendants, and a variable in its environment says to which run it belongs.
+//! After nearly every run this process has no children except those that it started. Then no process remains, and the check
+//! is cheap.
 //!
-//! Each process found is held by a descriptor (since Linux 5.3) that never names another one. On older systems only the
-//! process group is ended.
+//! Each process is held by a descriptor (since Linux 5.3), which never names another one. On older systems only the process
+//! group is ended.
 
 use std::{
     collections::BTreeSet,
@@ -29,10 +30,10 @@ use rustix::{
 
 use super::leaders::{self, raw};
 
-/// The variable that tells whose descendant an orphan is.
+/// The variable that says to which run an orphan belongs.
 const MARK: &str = "BISECT_OPT_RUN";
 
-/// The marking variable of one family, with its value. All have it in their environment, unless they have cleared that.
+/// The marking variable of one family, with its value. All members have it in their environment unless they cleared that.
 #[derive(Debug)]
 pub(super) struct RunMark(String);
 
@@ -43,31 +44,31 @@ impl RunMark {
     }
 }
 
-/// How often to see who is gone; descriptors tell.
-pub(super) const LOOK_AGAIN: Option<Duration> = None;
+/// The interval of checks for ended members: none is needed, since their descriptors can be polled.
+pub(super) const POLL_INTERVAL: Option<Duration> = None;
 
-/// A process, the leader of its group, and what it has started.
+/// A process that leads its group, with its descendants.
 #[derive(Debug)]
 pub(super) struct Family {
     leader: Pid,
     mark: RunMark,
 }
 
-/// Which of a family.
+/// The part of a family to act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Who is still in the leader's group. What has left it meant to go on: a compiler cache, for instance.
+    /// The members in the leader's group. Others have left it to go on, such as a compiler cache.
     Group,
-    /// Everyone.
+    /// All members.
     Descendants,
 }
 
-/// Makes orphans come to us, and marks what `command` will start.
+/// Makes this process adopt orphans, and marks the processes that `command` will start.
 pub(super) fn prepare(command: &mut Command) -> RunMark {
     static ONCE: Once = Once::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
     ONCE.call_once(|| {
-        // Where this is forbidden, orphans are out of reach.
+        // If this is forbidden, orphans are out of reach.
         let _ = set_child_subreaper(Some(getpid()));
     });
     let value = format!("{}.{}", raw(getpid()), COUNT.fetch_add(1, Ordering::Relaxed));
@@ -75,16 +76,16 @@ pub(super) fn prepare(command: &mut Command) -> RunMark {
     RunMark(format!("{MARK}={value}"))
 }
 
-/// A descriptor that can be read from when the process has exited.
+/// Returns a descriptor that is readable once the process has exited.
 pub(super) fn watch_exit(process: Pid) -> io::Result<OwnedFd> {
     Ok(pidfd_open(process, PidfdFlags::empty())?)
 }
 
-/// Reaps the orphans that have come to us and exited.
+/// Reaps the adopted orphans that have exited.
 pub(super) fn reap_orphans() {
     let leaders = leaders::lock();
-    for orphan in strangers(&leaders) {
-        // Children that other parts of this program start stay in our own group, and are reaped by who started them.
+    for orphan in adopted_children(&leaders) {
+        // Children of other parts of this program stay in its group, and these parts reap them.
         if Process::read(orphan).is_some_and(|process| process.group != raw(getpgrp())) {
             let _ = waitid(WaitId::Pid(orphan), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
         }
@@ -100,23 +101,23 @@ impl Family {
         self.leader
     }
 
-    /// Those but the leader who are alive.
+    /// Returns the living members, without the leader.
     pub(super) fn members(&self, scope: Scope) -> Vec<Member> {
         let group = raw(self.leader);
         let ours = match scope {
             Scope::Group => {
-                // The leader has exited; so the others are below children of ours that we did not start. Nearly always
-                // there are none of those, and then this is cheap.
-                let mut processes = below(strangers(&leaders::lock()));
+                // The leader has exited. So the others are descendants of adopted children. Usually there are none, and then
+                // this is cheap.
+                let mut processes = with_descendants(adopted_children(&leaders::lock()));
                 processes.retain(|process| process.group == group);
                 processes
             }
             Scope::Descendants => {
-                let orphans = strangers(&leaders::lock()).into_iter();
+                let orphans = adopted_children(&leaders::lock()).into_iter();
                 let is_ours = |id: &Pid| {
                     Process::read(*id).is_some_and(|orphan| orphan.group == group || self.has_mark(orphan.id))
                 };
-                below(orphans.filter(is_ours).chain([self.leader]).collect())
+                with_descendants(orphans.filter(is_ours).chain([self.leader]).collect())
             }
         };
         ours.iter().filter_map(|process| self.open(process)).collect()
@@ -129,8 +130,8 @@ impl Family {
     fn open(&self, process: &Process) -> Option<Member> {
         let id = Pid::from_raw(process.id).filter(|&id| id != self.leader)?;
         let fd = pidfd_open(id, PidfdFlags::empty()).ok()?;
-        // What the descriptor names was the process with this ID after it was opened. If that is the one that was seen
-        // before, then it has been so all along.
+        // The descriptor names the process that had this ID when it was opened. Read afterwards, the start time shows
+        // whether that is the process that was found before.
         (Process::read(id)?.start == process.start && !has_exited(&fd)).then(|| {
             let in_group = process.group == raw(self.leader);
             Member { fd, in_group, gone: false }
@@ -143,7 +144,7 @@ fn has_mark(process: i32, mark: &str) -> bool {
     environment.split(|&byte| byte == 0).any(|variable| variable == mark.as_bytes())
 }
 
-/// Sends a signal to what is left of a family whose driver has ended. Whether there is anyone left.
+/// Sends a signal to the remaining members of a family whose driver has ended. Returns whether there were any.
 pub(super) fn end_orphans(leader: Option<Pid>, mark: &str, signal: Signal) -> bool {
     let is_ours =
         |process: &Process| leader.is_some_and(|leader| process.group == raw(leader)) || has_mark(process.id, mark);
@@ -171,14 +172,15 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Sends a signal to one that it does not get with the group; many programs take a second one as a harsher one.
+    /// Sends a signal to a member outside of the group. Members in the group get it with the group, and many programs treat a
+    /// second signal as a harsher request.
     pub(super) fn signal(&self, signal: Signal) {
         if !self.in_group {
             let _ = pidfd_send_signal(&self.fd, signal);
         }
     }
 
-    /// Reaps it if it has exited and its parent before it.
+    /// Reaps it if it was adopted and has exited.
     pub(super) fn reap(&self) {
         let _leaders = leaders::lock();
         let _ = waitid(WaitId::PidFd(self.fd.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG);
@@ -192,7 +194,7 @@ impl Member {
         self.gone = gone;
     }
 
-    /// Can be read from when it has exited; `None` if it has.
+    /// Returns a descriptor that is readable once it has exited; `None` if it has.
     pub(super) fn fd(&self) -> Option<BorrowedFd<'_>> {
         (!self.gone).then(|| self.fd.as_fd())
     }
@@ -203,14 +205,14 @@ fn has_exited(fd: &OwnedFd) -> bool {
     poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Our children that are no leaders. The caller holds the lock, as the kernel's list may skip one if another is reaped
-/// meanwhile.
-fn strangers(leaders: &BTreeSet<i32>) -> Vec<Pid> {
+/// Returns the children of this process that are no leaders. The caller must hold the lock: the kernel's list may skip a
+/// child if another one is reaped meanwhile.
+fn adopted_children(leaders: &BTreeSet<i32>) -> Vec<Pid> {
     children(getpid()).into_iter().filter(|child| !leaders.contains(&raw(*child))).collect()
 }
 
-/// These processes, and everyone below them.
-fn below(mut processes: Vec<Pid>) -> Vec<Process> {
+/// Returns these processes and their descendants.
+fn with_descendants(mut processes: Vec<Pid>) -> Vec<Process> {
     let mut found = Vec::new();
     while let Some(process) = processes.pop() {
         processes.extend(children(process));
@@ -227,8 +229,8 @@ fn children(process: Pid) -> Vec<Pid> {
     })
 }
 
-/// Children as the kernel lists them, if it does (`CONFIG_PROC_CHILDREN`): by the thread that has started them or, of
-/// orphans, any.
+/// Returns the children that the kernel lists, if it does (`CONFIG_PROC_CHILDREN`): at the thread that started them or, for
+/// orphans, at any.
 fn listed_children(process: Pid) -> Option<Vec<Pid>> {
     let mut children = Vec::new();
     let mut listed = false;
@@ -241,20 +243,20 @@ fn listed_children(process: Pid) -> Option<Vec<Pid>> {
     listed.then_some(children)
 }
 
-/// All processes there are.
+/// Returns all processes of the system.
 fn scan() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let ids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     ids.filter_map(|id| Process::read(Pid::from_raw(id)?)).collect()
 }
 
-/// What `/proc` tells about a process.
+/// The facts about a process in `/proc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Process {
     id: i32,
     parent: i32,
     group: i32,
-    /// In clock ticks since boot.
+    /// The start time in clock ticks since boot.
     start: u64,
 }
 
@@ -263,7 +265,7 @@ impl Process {
         Self::parse(&fs::read(format!("/proc/{}/stat", raw(id))).ok()?)
     }
 
-    /// Reads the one line of `/proc/PID/stat`, whose second field is a name with anything in it, in parentheses.
+    /// Parses the line of `/proc/PID/stat`. Its second field is a name in parentheses, which may contain any byte.
     fn parse(line: &[u8]) -> Option<Self> {
         let name = memchr::memchr(b'(', line)?;
         let end_of_name = memchr::memrchr(b')', line)?;

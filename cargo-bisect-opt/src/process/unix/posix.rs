@@ -1,6 +1,6 @@
-//! What a process has started, where only its process group tells.
+//! The descendants of a process on other Unix systems: its process group.
 //!
-//! What leaves the group is out of reach here.
+//! Processes that leave the group are out of reach here.
 #![expect(clippy::unused_self, reason = "the same interface as on Linux")]
 
 use std::{
@@ -13,36 +13,36 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 
-/// How often to see who is gone; nothing tells.
-pub(super) const LOOK_AGAIN: Option<Duration> = Some(Duration::from_millis(5));
+/// The interval of checks for ended members: nothing announces their ends.
+pub(super) const POLL_INTERVAL: Option<Duration> = Some(Duration::from_millis(5));
 
-/// A process, the leader of its group, and what it has started.
+/// A process that leads its group, with the rest of the group.
 #[derive(Debug)]
 pub(super) struct Family {
     leader: Pid,
 }
 
-/// Which of a family.
+/// The part of a family to act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
-    /// Who is still in the leader's group.
+    /// The members in the leader's group.
     Group,
-    /// Everyone; here the same.
+    /// All members; here the same.
     Descendants,
 }
 
-/// Nothing tells a descendant, but a run has a number.
+/// The number of a run. It does not mark processes here.
 #[derive(Debug)]
 pub(super) struct RunMark(String);
 
 impl RunMark {
-    /// The number.
+    /// The number as text.
     pub(super) fn text(&self) -> &str {
         &self.0
     }
 }
 
-/// Sends a signal to what is left of a group whose driver has ended. Whether there is anyone left.
+/// Sends a signal to the rest of a group whose driver has ended. Returns whether there was any.
 pub(super) fn end_orphans(leader: Option<Pid>, _: &str, signal: Signal) -> bool {
     let Some(leader) = leader else { return false };
     let _ = kill_process_group(leader, signal);
@@ -50,18 +50,18 @@ pub(super) fn end_orphans(leader: Option<Pid>, _: &str, signal: Signal) -> bool 
     test_kill_process_group(leader).is_ok()
 }
 
-/// Nothing is needed in the command.
+/// Numbers the run. The command needs no preparation here.
 pub(super) fn prepare(_: &mut Command) -> RunMark {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     RunMark(COUNT.fetch_add(1, Ordering::Relaxed).to_string())
 }
 
-/// There are no process descriptors here.
+/// Fails: there are no process descriptors here.
 pub(super) fn watch_exit(_: Pid) -> io::Result<OwnedFd> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Orphans go to `init`, which reaps them.
+/// Does nothing: `init` adopts orphans and reaps them.
 pub(super) fn reap_orphans() {}
 
 impl Family {
@@ -73,7 +73,7 @@ impl Family {
         self.leader
     }
 
-    /// The rest of the group as one, if there is any.
+    /// Returns the rest of the group as one member, if there is any.
     pub(super) fn members(&self, _: Scope) -> Vec<Member> {
         let rest = Member { group: self.leader };
         if rest.is_gone() { Vec::new() } else { vec![rest] }
@@ -87,12 +87,12 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Whoever signals members has signalled the group.
+    /// Does nothing: the group was signalled.
     pub(super) fn signal(&self, _: Signal) {}
 
     pub(super) fn reap(&self) {}
 
-    /// A leader that has exited and is not yet reaped does not count here, unlike on Linux.
+    /// Returns whether the group is empty. Unlike on Linux, a leader that has exited and is not yet reaped does not count.
     pub(super) fn is_gone(&self) -> bool {
         test_kill_process_group(self.group).is_err()
     }

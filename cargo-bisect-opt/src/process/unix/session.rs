@@ -1,9 +1,9 @@
-//! A session for each process. It has no terminal, so nothing in it is stopped because it asks for a password, or sets a
-//! mode of the terminal, in the background: that fails, and programs go on without.
+//! A session for each process. It has no terminal. So a process that asks for a password, or sets a mode of the terminal,
+//! gets an error and is not stopped as a background job.
 //!
-//! To make one, the standard library has to fork, and then it has the C library look for the program, which takes what the
-//! kernel does not execute for a shell script. So that an executable for another system is still known for one, programs
-//! that the kernel might refuse only get a process group. Should one of these be stopped, that is seen.
+//! To make a session, the standard library has to fork, and the C library then runs a file that the kernel refuses as a
+//! shell script. An executable for another system must not be run as a script. So programs that the kernel might refuse get
+//! only a process group. If such a program is stopped, the driver notices.
 
 use std::{
     env,
@@ -18,10 +18,10 @@ use std::{
 
 use rustix::process::setsid;
 
-/// The beginning of a program: which kernels execute it.
+/// The beginning of a program, which shows which kernels execute it.
 type Header = [u8; 20];
 
-/// Has the process lead a session, or at least a process group, of its own.
+/// Makes the process lead its own session, or at least its own process group.
 pub(super) fn prepare(command: &mut Command) {
     if !find(command).and_then(|program| header(&program)).is_some_and(|header| is_executed(&header)) {
         command.process_group(0);
@@ -31,7 +31,7 @@ pub(super) fn prepare(command: &mut Command) {
     unsafe { command.pre_exec(|| setsid().map(drop).map_err(io::Error::from)) };
 }
 
-/// The file of the program that a command starts.
+/// Returns the file of the program that a command starts.
 fn find(command: &Command) -> Option<PathBuf> {
     let program = Path::new(command.get_program());
     let directory = command.get_current_dir().unwrap_or(Path::new(""));
@@ -58,7 +58,8 @@ fn header(program: &Path) -> Option<Header> {
     Some(header)
 }
 
-/// Whether the kernel executes what begins like this: a script that names its interpreter, or what was built like we were.
+/// Returns whether the kernel executes files with this header: scripts that name an interpreter, and programs for the
+/// platform of this executable.
 fn is_executed(header: &Header) -> bool {
     static OURS: OnceLock<Option<Header>> = OnceLock::new();
     let ours = OURS.get_or_init(|| self::header(&env::current_exe().ok()?));
@@ -67,10 +68,10 @@ fn is_executed(header: &Header) -> bool {
 
 fn is_like(header: &Header, ours: &Header) -> bool {
     if header.starts_with(b"\x7fELF") {
-        // Its class and byte order, and its machine.
+        // The class and byte order, and the machine.
         return header[..6] == ours[..6] && header[18..] == ours[18..];
     }
-    // As of a Mach-O file: its kind, and its processor.
+    // Mach-O: the kind of file, and the processor.
     header[..8] == ours[..8]
 }
 
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn which_programs_the_kernel_executes() {
+    fn the_header_shows_whether_the_kernel_executes_a_file() {
         let of = |command: &Command| find(command).and_then(|program| header(&program));
         assert!(of(&Command::new("sh")).is_some_and(|header| is_executed(&header)));
         assert!(of(&Command::new(env::current_exe().unwrap())).is_some_and(|header| is_executed(&header)));

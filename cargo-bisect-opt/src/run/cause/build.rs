@@ -1,4 +1,4 @@
-//! What tells one failure of a build from another: errors and panics of the compiler, with their places, and how it crashed.
+//! The signatures of a failed build: errors and panics of the compiler, with their locations, and crashes.
 
 use std::sync::LazyLock;
 
@@ -6,54 +6,55 @@ use regex::Regex;
 
 use super::{Signature, panics};
 
-/// How messages begin that only repeat that there was an error.
+/// The beginnings of messages that only repeat that there was an error.
 const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build failed"];
 
-/// What the messages of cargo, the compiler and build scripts show, each once: panics first, then crashes, then errors.
-pub(super) fn signs(output: &[u8]) -> Vec<Signature> {
+/// Returns the signatures in the messages of cargo, the compiler and build scripts, each once: panics first, then crashes,
+/// then errors.
+pub(super) fn signatures(output: &[u8]) -> Vec<Signature> {
     let output = anstream::adapter::strip_bytes(output).into_vec();
-    let mut signs = panics(&output);
+    let mut signatures = panics(&output);
     let text = String::from_utf8_lossy(&output);
-    for sign in crashes(&text).into_iter().chain(errors(&text)) {
-        if !signs.contains(&sign) {
-            signs.push(sign);
+    for signature in crashes(&text).into_iter().chain(errors(&text)) {
+        if !signatures.contains(&signature) {
+            signatures.push(signature);
         }
     }
-    signs
+    signatures
 }
 
-/// Errors as rustc shows them: `error[E0080]: message`, and on one of the next lines ` --> file:line:column`.
+/// Finds errors as rustc prints them: `error[E0080]: message`, and on one of the next lines ` --> file:line:column`.
 fn errors(text: &str) -> Vec<Signature> {
-    let mut signs: Vec<Signature> = Vec::new();
+    let mut signatures: Vec<Signature> = Vec::new();
     let mut is_open = false;
     for line in text.lines() {
         if let Some((code, message)) = line.strip_prefix("error").and_then(|rest| rest.split_once(": ")) {
             is_open = (code.is_empty() || code.starts_with('[')) && !REPEATED.iter().any(|r| message.starts_with(r));
             if is_open {
-                signs.push(Signature { place: format!("error{code}"), message: message.to_owned() });
+                signatures.push(Signature { place: format!("error{code}"), message: message.to_owned() });
             }
-        } else if let (true, Some(place), Some(sign)) =
-            (is_open, line.trim_start().strip_prefix("--> "), signs.last_mut())
+        } else if let (true, Some(place), Some(signature)) =
+            (is_open, line.trim_start().strip_prefix("--> "), signatures.last_mut())
         {
-            sign.place = format!("{} at {place}", sign.place);
+            signature.place = format!("{} at {place}", signature.place);
             is_open = false;
         } else if line.is_empty() {
             is_open = false;
         }
     }
-    signs
+    signatures
 }
 
-/// Ends of the compiler that are not its own decision.
+/// Finds crashes of the compiler.
 fn crashes(text: &str) -> Vec<Signature> {
     static LLVM: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?m)^(?:rustc-)?(LLVM ERROR): (.*)$").expect("the expression is sound"));
-    // As cargo says it; a shell, and we, say a signal by a status above 128.
+        LazyLock::new(|| Regex::new(r"(?m)^(?:rustc-)?(LLVM ERROR): (.*)$").expect("the expression is valid"));
+    // Cargo's wording. A shell, and our wrapper, report a signal as a status above 128.
     static ENDED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
             r"(?m)^ *process didn't exit successfully: .*\((?:(signal): ([0-9]+)|exit status: ([0-9]+))[^()]*\)$",
         )
-        .expect("the expression is sound")
+        .expect("the expression is valid")
     });
     let llvm = LLVM.captures_iter(text).map(|found| (found[1].to_owned(), found[2].trim_end().to_owned()));
     let ended = ENDED.captures_iter(text).filter_map(|found| {
@@ -68,40 +69,40 @@ fn crashes(text: &str) -> Vec<Signature> {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<(String, String)> {
-        signs(text.as_bytes()).into_iter().map(|sign| (sign.place, sign.message)).collect()
+    fn found(text: &str) -> Vec<(String, String)> {
+        signatures(text.as_bytes()).into_iter().map(|signature| (signature.place, signature.message)).collect()
     }
 
-    fn owned(signs: &[(&str, &str)]) -> Vec<(String, String)> {
-        signs.iter().map(|&(place, message)| (place.to_owned(), message.to_owned())).collect()
+    fn owned(signatures: &[(&str, &str)]) -> Vec<(String, String)> {
+        signatures.iter().map(|&(place, message)| (place.to_owned(), message.to_owned())).collect()
     }
 
     #[test]
-    fn errors_are_told_by_place() {
+    fn errors_have_locations() {
         let text = "   Compiling a v0.1.0 (/w/a)\nwarning: unused\n --> a/src/lib.rs:1:1\n\n\
                     error[E0080]: evaluation panicked: too long\n --> a/src/lib.rs:3:15\n  |\n3 | x\n\n\
                     error: it is not so\n\nFor more information about this error, try `rustc --explain E0080`.\n\
                     error: could not compile `a` (lib) due to 2 previous errors; 1 warning emitted\n";
         let expected =
             [("error[E0080] at a/src/lib.rs:3:15", "evaluation panicked: too long"), ("error", "it is not so")];
-        assert_eq!(told(text), owned(&expected));
+        assert_eq!(found(text), owned(&expected));
         let coloured =
             text.replace("error[E0080]", "\x1b[1m\x1b[91merror[E0080]\x1b[0m").replace("-->", "\x1b[94m-->\x1b[0m");
-        assert_eq!(told(&coloured), owned(&expected));
-        assert_eq!(told("errors: many\nerror-prone: yes\n"), []);
+        assert_eq!(found(&coloured), owned(&expected));
+        assert_eq!(found("errors: many\nerror-prone: yes\n"), []);
     }
 
     #[test]
-    fn panics_of_compilers_and_build_scripts_are_told_by_place() {
+    fn panics_of_compilers_and_build_scripts_have_locations() {
         let text = "error: failed to run custom build command for `picky v0.1.0 (/w/picky)`\n\nCaused by:\n  \
                     process didn't exit successfully: `/t/build-script-build` (exit status: 101)\n  --- stderr\n\n  \
                     thread 'main' (77) panicked at picky/build.rs:4:9:\n  no\n";
         let command = ("error", "failed to run custom build command for `picky v0.1.0 (/w/picky)`");
-        assert_eq!(told(text), owned(&[("picky/build.rs:4:9", "  no"), command]));
+        assert_eq!(found(text), owned(&[("picky/build.rs:4:9", "  no"), command]));
     }
 
     #[test]
-    fn crashes_are_told_by_signal() {
+    fn crashes_have_signals() {
         let ended = |how| {
             format!(
                 "error: could not compile `a` (lib)\n\nCaused by:\n  process didn't exit successfully: \
@@ -113,8 +114,8 @@ mod tests {
             ("exit status: 139", &[("signal 11", "")]),
             ("exit status: 101", &[]),
         ] {
-            assert_eq!(told(&ended(how)), owned(expected), "{how}");
+            assert_eq!(found(&ended(how)), owned(expected), "{how}");
         }
-        assert_eq!(told("rustc-LLVM ERROR: Cannot select: x\n"), owned(&[("LLVM ERROR", "Cannot select: x")]));
+        assert_eq!(found("rustc-LLVM ERROR: Cannot select: x\n"), owned(&[("LLVM ERROR", "Cannot select: x")]));
     }
 }

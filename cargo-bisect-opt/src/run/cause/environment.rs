@@ -1,27 +1,26 @@
-//! Failures that come from what surrounds a target, not from what it does: it was killed, ended by a signal from outside,
-//! found the disk full or an address in use.
+//! Failures due to the environment of a target, not to the target: it was killed, ended by a signal from outside, found
+//! the disk full or an address in use.
 //!
-//! Only texts that mean nothing else are taken for such a failure: those of the system's errors, as Rust and C print them,
-//! and the names of those errors.
+//! Only unambiguous texts count: the system's error messages, as Rust and C print them, and the names of these errors.
 
 use std::{fmt, process::ExitStatus, sync::LazyLock};
 
 use regex::bytes::Regex;
 
-/// What has made something fail from outside.
+/// A cause of a failure outside of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Environment {
-    /// SIGKILL that is not the driver's: most often the system was short of memory.
+    /// A SIGKILL that the driver did not send: usually the system ran out of memory.
     Killed,
-    /// A signal by which people and systems end programs.
+    /// A signal by which users and systems end programs.
     Ended(&'static str),
     /// No space is left, or the quota is used up.
     DiskFull,
-    /// Somebody else listens there.
+    /// Another process listens on the address.
     AddressInUse,
 }
 
-/// Signals that others send; POSIX fixes these numbers.
+/// The signals from outside; POSIX fixes their numbers.
 const SIGNALS: [(i32, Environment); 4] = [
     (1, Environment::Ended("SIGHUP")),
     (2, Environment::Ended("SIGINT")),
@@ -29,22 +28,23 @@ const SIGNALS: [(i32, Environment); 4] = [
     (15, Environment::Ended("SIGTERM")),
 ];
 
-/// Of an output, so much is searched for such errors: they are its last words.
-const LAST_WORDS: usize = 64 << 10;
+/// The number of bytes at the end of an output that are searched for these errors: programs print them last.
+const SEARCHED_END: usize = 64 << 10;
 
 impl Environment {
-    /// By how a process ended; a shell or a launcher says the signal of what it has started as a status above 128.
+    /// Returns the cause that an exit status shows. A shell or a launcher reports the signal of its child as a status above
+    /// 128.
     pub(crate) fn of_status(status: ExitStatus) -> Option<Self> {
         let signal = signal(status).or_else(|| status.code()?.checked_sub(128))?;
         Self::of_signal(signal)
     }
 
-    /// By the signal that ended it.
+    /// Returns the cause that a signal shows.
     pub(crate) fn of_signal(signal: i32) -> Option<Self> {
         SIGNALS.iter().find(|&&(number, _)| number == signal).map(|&(_, environment)| environment)
     }
 
-    /// By what was printed; only the end counts.
+    /// Returns the cause that the end of an output shows.
     pub(crate) fn of_text(output: &[u8]) -> Option<Self> {
         static DISK: LazyLock<Regex> = LazyLock::new(|| {
             regex(
@@ -56,7 +56,7 @@ impl Environment {
                 r"Address already in use|Only one usage of each socket address [^\n]*\(os error 10048\)|\bEADDRINUSE\b",
             )
         });
-        let output = &output[output.len().saturating_sub(LAST_WORDS)..];
+        let output = &output[output.len().saturating_sub(SEARCHED_END)..];
         if DISK.is_match(output) {
             Some(Self::DiskFull)
         } else if ADDRESS.is_match(output) {
@@ -68,7 +68,7 @@ impl Environment {
 }
 
 fn regex(text: &str) -> Regex {
-    Regex::new(text).expect("the expression is sound")
+    Regex::new(text).expect("the expression is valid")
 }
 
 impl fmt::Display for Environment {
@@ -145,7 +145,7 @@ mod tests {
         ] {
             assert_eq!(Environment::of_text(text.as_bytes()), expected, "{text}");
         }
-        let far = [b"No space left on device".as_slice(), &vec![b'\n'; LAST_WORDS]].concat();
-        assert_eq!(Environment::of_text(&far), None, "what comes long before the end is not the end");
+        let far = [b"No space left on device".as_slice(), &vec![b'\n'; SEARCHED_END]].concat();
+        assert_eq!(Environment::of_text(&far), None, "only the end is searched");
     }
 }

@@ -285,7 +285,7 @@ fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
     if code != Some(REFUSED) {
         return None;
     }
-    lost_reports::said_by_the_runtime(output, "")
+    lost_reports::runtime_message(output, "")
 }
 
 /// Returns the error of a run: in the middle of a search, the user cannot mend it.

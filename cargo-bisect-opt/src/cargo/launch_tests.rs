@@ -1,9 +1,9 @@
-//! Executables started by us and by cargo itself: the same directory, variables and arguments.
+//! Executables started by the driver and by cargo: both get the same directory, variables and arguments.
 
 use std::{collections::BTreeMap, process::Command};
 
 use crate::{
-    cargo::{BuildOutput, BuildOverrides, Project, Subcommand},
+    cargo::{BuildOutput, BuildOverrides, Project, Subcommand, project::cargo_for_tests},
     fixture::Fixture,
     process::interrupt::Interrupt,
 };
@@ -51,7 +51,7 @@ fn fixture() -> Fixture {
     ])
 }
 
-/// What the executables dumped, line by line.
+/// Returns the lines that the executables have written.
 fn dumps(fixture: &Fixture, names: &[&str]) -> BTreeMap<String, Vec<String>> {
     let dump = |name: &&str| {
         let path = fixture.path().join("member").join(name);
@@ -59,7 +59,7 @@ fn dumps(fixture: &Fixture, names: &[&str]) -> BTreeMap<String, Vec<String>> {
         fs_err::remove_file(path).unwrap();
         let mut lines: Vec<_> = text
             .lines()
-            // Set by a shell or by rustup on the way to cargo; and where cargo builds is where the driver builds.
+            // Set by a shell, by rustup, or for the target directory, which is that of the driver.
             .filter(|line| !["\"_\"", "\"RUST", "\"SHLVL"].iter().any(|other| line.starts_with(other)))
             .map(str::to_owned)
             .collect();
@@ -69,7 +69,7 @@ fn dumps(fixture: &Fixture, names: &[&str]) -> BTreeMap<String, Vec<String>> {
     names.iter().map(dump).collect()
 }
 
-/// Builds as the driver does and starts everything; then has cargo do it, in the same directory.
+/// Builds as the driver does and starts all executables; then has cargo do the same in the same directory.
 fn compare(subcommand: Subcommand, line: &str, names: &[&str]) {
     let fixture = fixture();
     let (cargo_words, target_words) = line.split_once(" -- ").unwrap_or((line, ""));
@@ -92,7 +92,7 @@ fn compare(subcommand: Subcommand, line: &str, names: &[&str]) {
     }
     let ours = dumps(&fixture, names);
 
-    let config = project.cargo_for_tests(&BuildOverrides::default());
+    let config = cargo_for_tests(&project, &artifacts.target_dir);
     let mut cargo = Command::new(config.get_program());
     for (name, value) in config.get_envs() {
         match value {
@@ -100,13 +100,13 @@ fn compare(subcommand: Subcommand, line: &str, names: &[&str]) {
             None => cargo.env_remove(name),
         };
     }
-    cargo.arg(subcommand.name()).arg("--target-dir").arg(project.target_dir());
+    cargo.arg(subcommand.name()).arg("--target-dir").arg(&artifacts.target_dir);
     cargo.args(cargo_words).arg("--").args(target_words).current_dir(user);
     let output = cargo.output().unwrap();
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
     let mut theirs = dumps(&fixture, names);
-    // What the driver tells cargo about the build is not for what it makes.
+    // The driver's variables for cargo are not for the executables.
     let of_the_build = ["\"CARGO_ENCODED_RUSTFLAGS\"", "\"CARGO_PROFILE_RELEASE_"];
     for lines in theirs.values_mut() {
         lines.retain(|line| !of_the_build.iter().any(|name| line.starts_with(name)));
@@ -144,12 +144,12 @@ fn programs_for_a_target_are_started_through_its_runner() {
         .build(&BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
         .unwrap();
     let executable = project.executables(&artifacts).unwrap()[0];
-    assert!(executable.path.starts_with(project.target_dir().join(&host)), "{executable:?}");
+    assert!(executable.path.starts_with(artifacts.target_dir.join(&host)), "{executable:?}");
     let launch = project.launch(&artifacts, executable);
     assert!(launch.command(&[]).status().unwrap().success());
     let lines = &dumps(&fixture, &["program"])["program"];
     assert!(lines.contains(&"\"RUNNER\"=\"yes\"".to_owned()), "{lines:#?}");
     let libraries = lines.iter().find(|line| line.starts_with(&format!("\"{}\"", super::LIBRARY_PATH))).unwrap();
-    let own = project.target_dir().join(&host).join("debug/deps");
+    let own = artifacts.target_dir.join(&host).join("debug/deps");
     assert!(libraries.contains(own.to_str().unwrap()), "{libraries}");
 }

@@ -1,26 +1,30 @@
-//! Which ends of a process are crashes: faults of its own, not signals from outside; and which of them undefined behaviour explains.
+//! Crashes: ends of a process by a fault of its own, not by a signal from outside.
 
 use std::process::ExitStatus;
 
-/// A process that ended by a fault of its own.
+/// The way in which a process ended by a fault of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Crash {
-    /// It ended itself: `abort`, after a panic while panicking, on a stack overflow.
+    /// It ended itself: by `abort`, after a panic while panicking, or on a stack overflow.
     Abort,
-    /// The processor refused to go on. Safe code that is compiled as it says rarely gets there.
+    /// The processor stopped it. Correctly compiled safe code rarely causes that.
     Fault,
 }
 
 impl Crash {
-    /// Whether it shows undefined behaviour, of which a failed assertion may be a result as well.
+    /// Returns whether it shows undefined behaviour, which could also have made an assertion fail.
     pub(crate) fn is_undefined(self) -> bool {
         self == Self::Fault
     }
+
+    /// Returns the crash that ended a process; `None` if it exited, or was ended from outside.
+    pub(crate) fn of(status: ExitStatus) -> Option<Self> {
+        detect(status)
+    }
 }
 
-/// The crash that a process ended by; `None` if it exited, or was ended by others.
 #[cfg(unix)]
-pub(crate) fn of(status: ExitStatus) -> Option<Crash> {
+fn detect(status: ExitStatus) -> Option<Crash> {
     use rustix::process::Signal;
     use std::os::unix::process::ExitStatusExt;
 
@@ -32,10 +36,9 @@ pub(crate) fn of(status: ExitStatus) -> Option<Crash> {
     FAULTS.iter().any(|fault| fault.as_raw() == signal).then_some(Crash::Fault)
 }
 
-/// The crash that a process ended by; `None` if it exited, or was ended by others.
 #[cfg(windows)]
-pub(crate) fn of(status: ExitStatus) -> Option<Crash> {
-    // NTSTATUS codes of unhandled exceptions have the severity `error`: as numbers with a sign, they are negative.
+fn detect(status: ExitStatus) -> Option<Crash> {
+    // NTSTATUS codes of unhandled exceptions have the severity `error`: as signed numbers they are negative.
     let code = status.code().filter(|&code| code < 0)?.cast_unsigned();
     const ACCESS_VIOLATION: u32 = 0xC000_0005;
     const ILLEGAL_INSTRUCTION: u32 = 0xC000_001D;
@@ -66,7 +69,7 @@ mod tests {
             // With a core dump.
             (0x8b, Some(Crash::Fault)),
         ] {
-            assert_eq!(of(ExitStatus::from_raw(status)), expected, "{status}");
+            assert_eq!(detect(ExitStatus::from_raw(status)), expected, "{status}");
         }
     }
 }
