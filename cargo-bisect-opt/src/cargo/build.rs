@@ -68,6 +68,8 @@ pub(crate) const KEEP_GOING: &str = "--keep-going";
 /// A build that has ended, successfully or not.
 #[derive(Debug)]
 pub(crate) struct Built {
+    /// The command that a user would type for it.
+    command: String,
     /// Its artifacts, as far as they were built.
     pub(crate) artifacts: Artifacts,
     /// The way it ended; it was not interrupted.
@@ -79,14 +81,14 @@ pub(crate) struct Built {
 }
 
 impl Built {
-    /// Returns the error for a failed build by `command`.
-    pub(crate) fn to_error(&self, command: String) -> CargoError {
+    /// Returns the error for a failed build.
+    pub(crate) fn to_error(&self) -> CargoError {
         let status = match self.ending {
             Ending::Exited(status) => process::describe(status),
             Ending::TimedOut | Ending::Stopped(_) | Ending::Interrupted => "timeout".to_owned(),
         };
         let messages = String::from_utf8_lossy(&self.messages).trim_end().to_owned();
-        CargoError::Build { command, status, messages }
+        CargoError::Build { command: self.command.clone(), status, messages }
     }
 }
 
@@ -123,7 +125,7 @@ impl Build<'_> {
     /// If it fails, cannot be started, or is interrupted.
     pub(crate) fn run(&self, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
         let built = self.attempt(scratch, None, interrupt)?;
-        if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error(self.describe())) }
+        if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error()) }
     }
 
     /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers. Crates that were
@@ -187,7 +189,7 @@ impl Build<'_> {
         let built = artifacts.executables.iter().map(|executable| &executable.path).chain(&artifacts.libraries);
         let built = built.map(|path| BuiltFile::new(path)).collect();
         let artifacts = Artifacts { is_complete, target_dir, built, ..artifacts };
-        Ok(Built { artifacts, ending: finished.ending, began, messages })
+        Ok(Built { command: self.describe(), artifacts, ending: finished.ending, began, messages })
     }
 
     pub(super) fn command(&self) -> Command {
@@ -245,7 +247,7 @@ impl Build<'_> {
     }
 
     /// Returns the command that a user would type for it.
-    pub(super) fn describe(&self) -> String {
+    fn describe(&self) -> String {
         let what = match self.subcommand {
             Subcommand::Test => "test --no-run",
             Subcommand::Run | Subcommand::Build => "build",

@@ -26,7 +26,7 @@ fn argv(subcommand: Subcommand, line: &str, more: &[&str]) -> String {
 }
 
 #[test]
-fn what_cargo_is_told() {
+fn arguments_of_cargo() {
     let format = "--message-format=json-diagnostic-rendered-ansi --target-dir T";
     for (subcommand, line, more, expected) in [
         (Subcommand::Test, "", &[] as &[_], format!("test --no-run {format}")),

@@ -173,7 +173,7 @@ fn paths(dir: &Path) -> BTreeSet<PathBuf> {
 }
 
 #[test]
-fn what_is_copied_and_what_is_left_out() {
+fn incremental_files_locks_and_copies_are_left_out() {
     let (_guard, from, to) = places();
     for path in [
         "debug/incremental/x/y",
@@ -225,7 +225,7 @@ fn times_permissions_and_links_are_kept() {
     assert_eq!(fs::read_link(to.join("debug/deps/broken")).unwrap(), Path::new("nowhere"));
     assert_eq!(fs::read_link(to.join("debug/deps/loop")).unwrap(), Path::new("../deps"));
     assert!(!to.join("debug/deps/socket").exists());
-    // And such a copy is replaced as well.
+    // A partial copy is replaced, too.
     copy(&from, &to).unwrap();
 }
 

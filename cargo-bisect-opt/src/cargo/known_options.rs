@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cargo_knows_is_known() {
+    fn options_of_cargo_are_known() {
         for line in [
             "--no-fail-fast --lib --bench=x -p a sort",
             "--frozen -Zunstable-options -Z x --config a.b='c' --timings=html",
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_know_is_found() {
+    fn unknown_options_are_found() {
         for (subcommand, line, option) in [
             (Subcommand::Test, "-p a --toogle=b", "--toogle"),
             (Subcommand::Test, "sort --tset", "--tset"),

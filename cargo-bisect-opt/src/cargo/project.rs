@@ -31,6 +31,8 @@ pub(crate) struct Project {
     pub(crate) subcommand: Subcommand,
     /// The working directory of cargo.
     pub(crate) directory: PathBuf,
+    /// The target platform.
+    pub(crate) triple: String,
     arguments: Arguments,
     config: Config,
     workspace: Workspace,
@@ -88,6 +90,7 @@ impl Project {
         Ok(Self {
             subcommand,
             directory: config.directory.clone(),
+            triple: config.triple.clone(),
             slot_dirs: SlotDirs::new(&workspace.build_directory(&config, &arguments), &workspace.root()),
             libdir: config.target_libdir(),
             arguments,
@@ -137,11 +140,6 @@ impl Project {
 
     fn profiles(&self) -> Profiles {
         Profiles::read(&self.root(), &self.config.directory, &self.arguments.config)
-    }
-
-    /// Returns the target platform.
-    pub(crate) fn triple(&self) -> &str {
-        &self.config.triple
     }
 
     /// Returns the name of the profile.
@@ -200,11 +198,6 @@ impl Project {
     ) -> Result<Built, CargoError> {
         let target_dir = self.slot_dirs.get(slot, with.flags.is_empty(), interrupt)?;
         self.prepare_build(target_dir.path(), with, output).attempt(scratch, timeout, interrupt)
-    }
-
-    /// Returns the error for a failed build.
-    pub(crate) fn build_error(&self, built: &Built) -> CargoError {
-        built.to_error(self.prepare_build(Path::new(""), &BuildOverrides::default(), BuildOutput::Shown).describe())
     }
 
     fn prepare_build<'a>(

@@ -31,7 +31,7 @@ fn a_list_is_read() {
 }
 
 #[test]
-fn what_is_only_built_has_its_changes_reported() {
+fn build_time_changes_are_reported() {
     let toggles = parse(LIST.as_bytes());
     for (names, pattern, expected) in [
         (&["fast"] as &[_], "vy", &["src/lib.rs:3:1 fast"] as &[_]),
@@ -48,7 +48,7 @@ fn what_is_only_built_has_its_changes_reported() {
 }
 
 #[test]
-fn what_else_is_printed_is_no_toggle() {
+fn other_output_is_no_toggle() {
     for line in [
         "running 3 tests",
         "a\tsite",

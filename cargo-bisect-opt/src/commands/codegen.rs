@@ -358,7 +358,7 @@ impl Inquiry<'_> {
             }
         }
         let files = self.files.iter().map(PathBuf::as_path).collect();
-        let triple = self.drill.project.triple();
+        let triple = self.drill.project.triple.as_str();
         let is_build = self.drill.project.subcommand.is_build();
         let advice = Known { packages, files, tests: self.tests, triple, is_build }.advice();
         Answer { set, facts: self.facts, advice }

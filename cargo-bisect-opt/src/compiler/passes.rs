@@ -105,11 +105,11 @@ fn demangle(text: &str) -> String {
     let mut rest = text;
     while let Some(start) = rest.find(is_part) {
         let (before, from) = rest.split_at(start);
-        let (symbol, behind) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
+        let (symbol, after) = from.split_at(from.find(|c| !is_part(c)).unwrap_or(from.len()));
         out += before;
         let name = rustc_demangle::try_demangle(symbol).map(|name| format!("{name:#}"));
         out += name.as_deref().unwrap_or(symbol);
-        rest = behind;
+        rest = after;
     }
     without_hashes(&(out + rest))
 }
@@ -118,15 +118,15 @@ fn demangle(text: &str) -> String {
 fn without_hashes(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
-    while let Some((before, behind)) = rest.split_once('[') {
+    while let Some((before, inside)) = rest.split_once('[') {
         out += before;
-        match behind.split_once(']') {
+        match inside.split_once(']') {
             Some((hash, after)) if !hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
                 rest = after;
             }
             _ => {
                 out.push('[');
-                rest = behind;
+                rest = inside;
             }
         }
     }

@@ -61,7 +61,7 @@ impl Interrupt {
     /// Returns whether the user has asked more than once: then everything must end at once.
     #[must_use]
     #[cfg_attr(all(windows, not(test)), expect(dead_code, reason = "there is no grace period there"))]
-    pub(crate) fn impatient(&self) -> bool {
+    pub(crate) fn is_urgent(&self) -> bool {
         self.0.count.load(Ordering::SeqCst) > 1
     }
 
@@ -107,15 +107,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_second_request_is_impatient_and_it_stays_so() {
+    fn the_second_request_makes_it_urgent_for_good() {
         let interrupt = Interrupt::default();
         let clone = interrupt.clone();
         assert!(!interrupt.requested());
         clone.raise();
-        assert!(interrupt.requested() && !interrupt.impatient());
+        assert!(interrupt.requested() && !interrupt.is_urgent());
         for _ in 0..600 {
             clone.raise();
-            assert!(interrupt.requested() && interrupt.impatient());
+            assert!(interrupt.requested() && interrupt.is_urgent());
         }
     }
 

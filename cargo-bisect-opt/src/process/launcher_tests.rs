@@ -183,7 +183,7 @@ fn the_directory_is_this_one_if_none_is_given() {
 }
 
 #[test]
-fn how_the_command_ends_is_how_the_launcher_ends() {
+fn the_status_of_the_command_is_passed_on() {
     let dir = tempfile::tempdir().unwrap();
     for launcher in launchers(dir.path()) {
         for status in [0, 1, 7, 101, 125] {
@@ -195,7 +195,7 @@ fn how_the_command_ends_is_how_the_launcher_ends() {
 }
 
 #[test]
-fn what_is_missing_where_it_is_launched_is_no_failure() {
+fn a_missing_directory_or_program_is_no_failure() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name).into_os_string().into_string().unwrap();
     let (missing, file, here) = (path("no such 'place'"), path("file"), path(""));

@@ -10,6 +10,7 @@ mod crash;
 pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod owned_dir;
+mod plain_text;
 pub(crate) mod remove_tree;
 pub(crate) mod scratch_dir;
 pub(crate) mod shell;
@@ -31,6 +32,7 @@ use capture::Capture;
 pub(crate) use command::{output_of, take_over, take_over_except_stderr};
 pub(crate) use crash::Crash;
 use interrupt::Interrupt;
+pub(crate) use plain_text::plain_text;
 pub(crate) use spawn_error::SpawnError;
 #[cfg(unix)]
 use unix::ProcessTree;

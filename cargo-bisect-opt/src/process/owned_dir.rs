@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_the_dead_have_left_is_deleted_and_what_the_living_have_is_not() {
+    fn only_directories_of_ended_processes_are_deleted() {
         let parent = tempfile::tempdir().unwrap();
         let living = OwnedDir::new_in(parent.path(), "x-").unwrap();
         let dead = OwnedDir::new_in(parent.path(), "x-").unwrap();

@@ -164,7 +164,7 @@ fn an_interrupt_ends_whatever_was_started() {
 }
 
 #[test]
-fn who_is_asked_to_end_may_clean_up() {
+fn a_process_may_clean_up_after_sigterm() {
     let place = TestBench::new();
     // Not waiting for another process: a shell forgets a signal that comes while it starts one.
     let script = "trap 'echo cleaned up; exit' TERM; echo $$ > pids; while :; do :; done";
@@ -189,7 +189,7 @@ fn nothing_starts_after_an_interrupt() {
 }
 
 #[test]
-fn who_is_left_in_the_group_is_ended() {
+fn processes_in_the_group_are_ended() {
     let place = TestBench::new();
     let script = r#"
         sh -c 'echo $$ >> pids; exec sleep 1000' &

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_there_is_gone_already() {
+    fn a_missing_directory_is_no_error() {
         let dir = tempfile::tempdir().unwrap();
         remove_tree(&dir.path().join("missing")).unwrap();
         let file = dir.path().join("file");

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gone_already_is_no_error() {
+    fn a_deleted_directory_is_no_error() {
         let dir = ScratchDir::new().unwrap();
         fs::remove_dir_all(dir.path()).unwrap();
         dir.delete().unwrap();

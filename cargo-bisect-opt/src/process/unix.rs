@@ -198,7 +198,7 @@ impl<'a, 'b> Follower<'a, 'b> {
             if self.exited && members.is_empty() {
                 return Ok(());
             }
-            if signal == Signal::TERM && (self.interrupt.impatient() || deadline <= Instant::now()) {
+            if signal == Signal::TERM && (self.interrupt.is_urgent() || deadline <= Instant::now()) {
                 signal = Signal::KILL;
                 deadline = Instant::now() + KILL_TIMEOUT;
             }
@@ -210,8 +210,8 @@ impl<'a, 'b> Follower<'a, 'b> {
             // A stopped process gets the signal only once it continues.
             let _ = kill_process_group(self.family.leader(), Signal::CONT);
             while !(self.exited && members.iter().all(Member::is_gone)) {
-                let impatient = signal == Signal::TERM && self.interrupt.impatient();
-                if impatient || deadline <= Instant::now() {
+                let is_urgent = signal == Signal::TERM && self.interrupt.is_urgent();
+                if is_urgent || deadline <= Instant::now() {
                     break;
                 }
                 self.wait(Some(deadline), &mut members)?;

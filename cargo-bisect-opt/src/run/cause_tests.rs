@@ -16,7 +16,7 @@ fn causes(output: &str) -> BTreeMap<String, Cause> {
 }
 
 #[test]
-fn how_tests_fail_whatever_the_values() {
+fn causes_of_tests_do_not_depend_on_values() {
     let (with_3, with_7) = (causes(WITH_3), causes(WITH_7));
     for (test, words, is_like) in [
         ("a_thread_fails", "panic at src/lib.rs:56:18", true),
@@ -79,7 +79,7 @@ fn places_are_the_same_in_another_directory() {
 }
 
 #[test]
-fn how_programs_fail() {
+fn causes_of_programs() {
     let exited = |status: i32, output: &str| {
         let ending = Ending::Exited(ExitStatus::from_raw(status));
         Finished { ending, output: output.as_bytes().to_vec(), duration: Duration::ZERO, lost_log: None }

@@ -21,7 +21,7 @@ fn of_f(hunks: &str) -> String {
 }
 
 #[test]
-fn what_hunks_say() {
+fn hunks_give_changed_lines() {
     for (hunks, expected) in [
         ("", None),
         ("@@ -3 +3 @@ fn f() {\n-a\n+b\n", Some("f 3-3")),
@@ -55,7 +55,7 @@ fn what_hunks_say() {
 }
 
 #[test]
-fn what_files_are_called() {
+fn names_are_decoded() {
     let hunk = "@@ -1 +1 @@\n-a\n+b\n";
     for (head, expected) in [
         // The tab is git's, for names with blanks.
@@ -113,7 +113,7 @@ fn names_and_lines_of_any_bytes() {
 }
 
 #[test]
-fn what_is_no_diff() {
+fn malformed_diffs_are_errors() {
     let head = "diff --git a/f b/f\n--- a/f\n+++ b/f\n";
     for (text, line) in [
         ("+++ b/f\n", 1),

@@ -222,7 +222,7 @@ fn by_default_since_the_branch_began() {
 }
 
 #[test]
-fn what_cannot_be_asked() {
+fn invalid_revisions_and_directories_are_errors() {
     let Some(repository) = Repository::new() else { return };
     let commit = repository.git(["rev-parse", "HEAD"]);
     repository.git(["tag", "-a", "tag", "-m", "message"]);

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_not_ended_is_left() {
+    fn runs_without_an_end_remain() {
         let text = b"+X=0\n12 X=0\n+X=1\n13 X=1\n-X=0\n+X=2\n99 X=9\n-X=8\nnoise\n+X=3\nx X=3\n";
         let expected = [("X=1", Pid::from_raw(13)), ("X=2", None), ("X=3", None)];
         assert_eq!(read(&text[..]), expected.map(|(mark, leader)| (mark.to_owned(), leader)).into());

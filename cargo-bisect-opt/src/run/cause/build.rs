@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::{Signature, panics};
+use crate::process::plain_text;
 
 /// The beginnings of messages that only repeat that there was an error.
 const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build failed"];
@@ -12,9 +13,8 @@ const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build fa
 /// Returns the signatures in the messages of cargo, the compiler and build scripts, each once: panics first, then crashes,
 /// then errors.
 pub(super) fn signatures(output: &[u8]) -> Vec<Signature> {
-    let output = anstream::adapter::strip_bytes(output).into_vec();
-    let mut signatures = panics(&output);
-    let text = String::from_utf8_lossy(&output);
+    let text = plain_text(output);
+    let mut signatures = panics(text.as_bytes());
     for signature in crashes(&text).into_iter().chain(errors(&text)) {
         if !signatures.contains(&signature) {
             signatures.push(signature);

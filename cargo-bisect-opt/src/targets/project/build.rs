@@ -57,7 +57,7 @@ fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result
     if !has_begun {
         if !(builds.has_compiled || run.brief.has_compiled) {
             // It is not the selection then.
-            let error = run.runner.project.build_error(built);
+            let error = built.to_error();
             return Err(RunError::Unusable(format!("{NOT_BEGUN}: {error}")));
         }
         let outcome = Outcome::Unresolved(Reason::Build);
