@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use bisect_core::search::posterior::{Candidate, ChangePoint, Evidence, Part};
+use bisect_core::search::posterior::{Candidate, CandidateSet, ChangePoint, Evidence};
 
 /// With the change, and without it.
 const RATES: [(f64, f64); 6] = [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)];
@@ -104,27 +104,27 @@ fn search(seed: u32, candidates: u32, with: f64, without: f64, most: u32) -> ([E
     let mut parts = Vec::new();
     let mut next = 0;
     for runs in 1..=most {
-        let part = match runs {
-            1 => Part::below(all),
-            2 => Part::below(0),
+        let set = match runs {
+            1 => CandidateSet::prefix(all),
+            2 => CandidateSet::prefix(0),
             _ => search.next(&[]),
         };
-        parts.push(part);
-        let has_change = change < part.below || part.also == Some(change);
-        search.observe(part, random.unit() < if has_change { with } else { without });
+        parts.push(set);
+        let has_change = change < set.prefix || set.plus == Some(change);
+        search.observe(set, random.unit() < if has_change { with } else { without });
         while let Some(&delta) = DELTAS.get(next)
             && let Some(Candidate { index, .. }) = search.found(1.0 - delta)
         {
-            let last = |of: &[Part]| {
-                let last = parts.iter().rev().take_while(|part| of.contains(part));
+            let last = |of: &[CandidateSet]| {
+                let last = parts.iter().rev().take_while(|set| of.contains(set));
                 u32::try_from(last.count()).expect("few runs")
             };
-            let alone = last(&[Part::alone(index)]);
-            let confirming = last(&[Part::alone(index), Part::below(index), Part::below(0)]);
+            let alone = last(&[CandidateSet::alone(index)]);
+            let confirming = last(&[CandidateSet::alone(index), CandidateSet::prefix(index), CandidateSet::prefix(0)]);
             ends[next] = End { runs, alone, confirming, named: Some(index == change) };
             next += 1;
         }
-        if next == DELTAS.len() || search.nothing() > 0.99 {
+        if next == DELTAS.len() || search.probability_of_nothing() > 0.99 {
             return (ends, runs);
         }
     }

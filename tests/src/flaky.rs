@@ -238,9 +238,9 @@ struct Confirming {
 impl Confirming {
     fn follow(&mut self, question: Question, selection: &Selection) {
         match question {
-            Question::Exactly if self.culprit.as_ref() == Some(selection) => self.runs += 1,
-            Question::Exactly => *self = Self { culprit: Some(selection.clone()), runs: 1 },
-            Question::Rest | Question::Without | Question::None if self.culprit.is_some() => self.runs += 1,
+            Question::FoundAlone if self.culprit.as_ref() == Some(selection) => self.runs += 1,
+            Question::FoundAlone => *self = Self { culprit: Some(selection.clone()), runs: 1 },
+            Question::AllButFound | Question::Baseline | Question::AllOff if self.culprit.is_some() => self.runs += 1,
             _ => *self = Self::default(),
         }
     }

@@ -66,11 +66,20 @@ fn confirming_runs_are_those_at_the_end() {
         }
         confirming.runs
     };
-    assert_eq!(runs(&[(Question::All, 9), (Question::None, 0), (Question::Prefix, 5), (Question::Rest, 0)]), 0);
-    assert_eq!(runs(&[(Question::All, 9), (Question::Exactly, 3), (Question::Exactly, 3), (Question::Rest, 0)]), 3);
-    assert_eq!(runs(&[(Question::Exactly, 3), (Question::None, 0), (Question::Exactly, 3), (Question::None, 0)]), 4);
-    assert_eq!(runs(&[(Question::Exactly, 3), (Question::Exactly, 4), (Question::Exactly, 4)]), 2);
-    assert_eq!(runs(&[(Question::Exactly, 3), (Question::Prefix, 4), (Question::Exactly, 3)]), 1);
+    assert_eq!(
+        runs(&[(Question::AllOn, 9), (Question::AllOff, 0), (Question::Prefix, 5), (Question::AllButFound, 0)]),
+        0
+    );
+    assert_eq!(
+        runs(&[(Question::AllOn, 9), (Question::FoundAlone, 3), (Question::FoundAlone, 3), (Question::AllButFound, 0)]),
+        3
+    );
+    assert_eq!(
+        runs(&[(Question::FoundAlone, 3), (Question::AllOff, 0), (Question::FoundAlone, 3), (Question::AllOff, 0)]),
+        4
+    );
+    assert_eq!(runs(&[(Question::FoundAlone, 3), (Question::FoundAlone, 4), (Question::FoundAlone, 4)]), 2);
+    assert_eq!(runs(&[(Question::FoundAlone, 3), (Question::Prefix, 4), (Question::FoundAlone, 3)]), 1);
 }
 
 #[test]

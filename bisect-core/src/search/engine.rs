@@ -76,6 +76,11 @@ impl Engine {
         }
     }
 
+    /// Returns whether the runs that a sequential engine believes contradict each other, if that is looked for.
+    pub(super) fn is_contradicted(&self, options: &Options) -> bool {
+        matches!(self, Self::Sequential(sequential) if sequential.is_contradicted(options))
+    }
+
     /// Takes what a run showed that this engine did not ask for, if runs are evidence.
     pub(super) fn learn(&mut self, id: TrialId, selection: &Selection, observation: &Observation, options: &Options) {
         if let (Self::Noisy(noisy), Some(run)) = (self, Run::new(id, selection, observation)) {

@@ -115,7 +115,10 @@ impl Search {
         assert_eq!(observations.len(), self.trial(id).tests.len(), "one observation for each test of the trial");
         if id.0 >= self.earlier.len() {
             self.engine.record(id, observations, &self.options);
-            return self.doubt();
+            if self.engine.is_contradicted(&self.options) {
+                self.switch_to_noisy(0);
+            }
+            return;
         }
         self.earlier.note(id, observations[0].outcome);
         if let Noise::Suspected(_) = self.options.noise {
@@ -147,7 +150,7 @@ impl Search {
     /// is as likely as any other.
     ///
     /// What was favoured before is forgotten. It may be called at any time before a [split](Self::split); the best is right after the trial of
-    /// [everything](Question::All) is recorded, with [`Options::favours`] set.
+    /// [everything](Question::AllOn) is recorded, with [`Options::favours`] set.
     ///
     /// It says which prefixes are asked for, not which one is searched for: what is found of a monotone target is the
     /// same. One that is not monotone, or leaves trials unresolved, can have several answers, and then other cuts may
@@ -274,7 +277,7 @@ impl Search {
     ///
     /// # Panics
     /// If this search never wanted such a trial.
-    pub fn record_also(&mut self, id: TrialId, observation: &Observation) {
+    pub fn record_extra_execution(&mut self, id: TrialId, observation: &Observation) {
         let selection = self.trial(id).selection.clone();
         self.engine.learn(id, &selection, observation, &self.options);
     }
@@ -283,22 +286,12 @@ impl Search {
     ///
     /// # Panics
     /// If the search cannot be [split](Self::split), as it must be known that there is such an end, and only one.
-    pub fn look_again(&mut self) {
+    pub fn recheck_failing_end(&mut self) {
         assert!(self.can_split(), "one end fails, and the other does not");
         match &mut self.engine {
-            Engine::Sequential(sequential) => sequential.look_again(),
-            Engine::Noisy(noisy) => noisy.look_again(),
+            Engine::Sequential(sequential) => sequential.recheck_failing_end(),
+            Engine::Noisy(noisy) => noisy.recheck_failing_end(),
             Engine::Suite(_) => {}
-        }
-    }
-
-    /// Goes on with all runs as mere evidence, if they contradict each other and that is wanted.
-    fn doubt(&mut self) {
-        let Noise::Suspected(_) = self.options.noise else { return };
-        if let Engine::Sequential(sequential) = &self.engine
-            && sequential.is_contradicted()
-        {
-            self.switch_to_noisy(0);
         }
     }
 }

@@ -18,7 +18,7 @@ use crate::in_flight::{Ended, Target, target};
 fn search(target: &Target, options: &Options, favoured: &[ChangeId], choices: &[usize]) -> Ended {
     let in_flight = options.in_flight.get();
     target.finish(Search::new(Options { favours: true, ..options.clone() }), choices, |search, recorded| {
-        if recorded.is_some_and(|id| search.trial(id).question == Question::All) {
+        if recorded.is_some_and(|id| search.trial(id).question == Question::AllOn) {
             search.favour(favoured.iter().copied());
         }
         in_flight

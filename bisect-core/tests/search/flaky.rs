@@ -177,9 +177,9 @@ fn a_culprit_has_failed_alone_and_the_target_passed_after_that() {
     let (search, _, trials) = target.search(expecting(0.99));
     let culprit = &search.found()[0];
     let failed = trials.iter().position(|(trial, outcome)| {
-        trial.question == Question::Exactly && trial.selection.forced == culprit.changes && *outcome == Outcome::Fail
+        trial.question == Question::FoundAlone && trial.selection.forced == culprit.changes && *outcome == Outcome::Fail
     });
-    let passed = |(trial, outcome): &(Trial, Outcome)| trial.question == Question::None && *outcome == Outcome::Pass;
+    let passed = |(trial, outcome): &(Trial, Outcome)| trial.question == Question::AllOff && *outcome == Outcome::Pass;
     assert!(trials[failed.unwrap()..].iter().any(passed));
     assert_eq!(trials.iter().find(|(trial, _)| trial.id == culprit.confirmed_by).unwrap().1, Outcome::Fail);
     let certainty = search.test(0).certainty(0).unwrap();

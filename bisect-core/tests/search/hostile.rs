@@ -79,7 +79,7 @@ fn a_target_that_makes_no_difference() {
 
 #[test]
 fn a_calibration_that_does_not_resolve() {
-    for (number, question) in [(1, Question::All), (2, Question::None)] {
+    for (number, question) in [(1, Question::AllOn), (2, Question::AllOff)] {
         let finished = search(Options::default(), 2, |run: Run<'_>| Observation {
             outcome: if run.number == number { SKIP } else { PASS },
             reported: Vec::new(),

@@ -42,7 +42,7 @@ impl Finished {
     pub(crate) fn failed_alone(&self, set: &BTreeSet<ChangeId>) -> bool {
         self.trials.iter().any(|(trial, seen)| {
             let forced: BTreeSet<_> = trial.selection.forced.iter().copied().collect();
-            trial.question == Question::Exactly && forced == *set && seen.outcome == Outcome::Fail
+            trial.question == Question::FoundAlone && forced == *set && seen.outcome == Outcome::Fail
         })
     }
 }

@@ -62,9 +62,9 @@ impl Transcript<'_> {
         let tests: Vec<_> = trial.tests.iter().map(|&test| self.is_split.then_some(test)).collect();
         let observe = |&test: &Option<usize>| self.scenario.observe(test, number, &trial.selection, &self.before);
         let seen: Vec<_> = tests.iter().map(observe).collect();
-        let question = format!("{:?}", trial.question).to_lowercase();
+        let question = word(trial.question);
         let asked = match trial.question {
-            Question::Exactly => self.name(&trial.selection.forced),
+            Question::FoundAlone => self.name(&trial.selection.forced),
             _ => trial.pattern().to_string(),
         };
         let again = if self.search.repeated(trial.id).is_some() { " again" } else { "" };
@@ -147,4 +147,16 @@ impl Transcript<'_> {
 fn sure(certainty: Certainty) -> String {
     let Certainty { confidence, without, with } = certainty;
     format!(", {confidence:.3} sure, fails {:.2} of runs, {:.2} without", with.mean, without.mean)
+}
+
+/// The word for a question in the texts.
+fn word(question: Question) -> &'static str {
+    match question {
+        Question::AllOn => "all",
+        Question::AllOff => "none",
+        Question::Prefix => "prefix",
+        Question::FoundAlone => "exactly",
+        Question::AllButFound => "rest",
+        Question::Baseline => "without",
+    }
 }

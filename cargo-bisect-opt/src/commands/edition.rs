@@ -137,7 +137,7 @@ impl Editions {
         let Searched { end, found, verdict } = lab.search(&mut self.program)?;
         lab.list(&found)?;
         let advice = match verdict {
-            Some(Verdict::Unusable(Unusable::Unresolved(Question::All, Reason::Build))) => self.about_build(lab),
+            Some(Verdict::Unusable(Unusable::Unresolved(Question::AllOn, Reason::Build))) => self.about_build(lab),
             Some(Verdict::NoDifference(Outcome::Pass)) => Some(format!(
                 "with every expression as in edition {} it still {}. What else the editions differ in is decided for whole \
                  crates: `cargo fix --edition` knows most of it",

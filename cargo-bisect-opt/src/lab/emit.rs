@@ -111,7 +111,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// then.
     pub(super) fn telling_log(&self) -> Option<LogEnd> {
         let question = match self.search.verdict()? {
-            Verdict::NoDifference(Outcome::Fail) => Question::None,
+            Verdict::NoDifference(Outcome::Fail) => Question::AllOff,
             Verdict::Unusable(Unusable::Unresolved(question, _)) => question,
             _ => return None,
         };

@@ -181,7 +181,7 @@ impl Lab<'_> {
         let number = self.totals.runs + 1;
         let selection = Selection::all(target.order());
         let choice = Choice::of(&selection);
-        let trial = Trial { id: TrialId(0), question: Question::All, selection, tests: vec![0] };
+        let trial = Trial { id: TrialId(0), question: Question::AllOn, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
         self.emit(&Event::Run(&RunBegins {

@@ -16,7 +16,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let mut unsteady = Vec::new();
         if count.get() > 1 && self.lab.options.noise != Noise::Refused {
             let [first, second, ..] = self.failed_at_end.as_slice() else {
-                self.search.look_again();
+                self.search.recheck_failing_end();
                 return Ok(false);
             };
             unsteady.extend((0..count.get()).filter(|&i| first.contains(&tests[i]) != second.contains(&tests[i])));

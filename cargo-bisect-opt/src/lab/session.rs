@@ -251,7 +251,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
 
     /// Whether a trial is of the whole target with every change, or with none.
     pub(super) fn is_end(&self, trial: &Trial) -> bool {
-        self.tests.is_none() && matches!(trial.question, Question::All | Question::None)
+        self.tests.is_none() && matches!(trial.question, Question::AllOn | Question::AllOff)
     }
 
     /// Whether it is being found out what happens without the changes that this trial leaves out, so that it is not known
@@ -262,7 +262,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             let without = &rest.selection.excluded;
             rest.tests.iter().any(|test| trial.tests.contains(test)) && without.iter().all(|id| left_out.contains(id))
         };
-        let rests = || self.workers.trials().filter(|rest| rest.question == Question::Rest && rest.id != trial.id);
+        let rests = || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
         !left_out.is_empty() && !self.search.is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
@@ -287,12 +287,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.search.record_each(trial.id, runs.iter().map(observe).collect());
         if let [run] = runs.as_slice() {
             for &outcome in &run.extra_outcomes {
-                self.search.record_also(trial.id, &Observation { outcome, reported: run.reports.ids().to_vec() });
+                self.search.record_extra_execution(trial.id, &Observation { outcome, reported: run.reports.ids().to_vec() });
             }
         }
         self.tell_trial(trial, &runs)?;
         if self.is_end(trial) {
-            self.ends[usize::from(trial.question == Question::None)] += 1;
+            self.ends[usize::from(trial.question == Question::AllOff)] += 1;
             let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
             let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
             if self.looks_again == Some(trial.question) && failed.is_empty() {
@@ -306,12 +306,12 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let is_noisy = |index: usize| self.tests.is_none() || self.search.test(trial.tests[index]).is_noisy();
         self.noisy_stats.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
         self.tell_doubts()?;
-        if trial.question == Question::Exactly || self.is_end(trial) {
+        if trial.question == Question::FoundAlone || self.is_end(trial) {
             for run in &runs {
                 self.texts.learn(&run.reports);
             }
         }
-        if trial.question == Question::Exactly {
+        if trial.question == Question::FoundAlone {
             self.confirming_runs.insert(trial.id, runs);
         }
         Ok(())

@@ -124,7 +124,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         if self.knows_ends() && !is_unusable && self.texts.of_all == OfAll::Unknown && (is_urgent || names_suspects) {
             self.texts.of_all = if is_urgent { OfAll::Awaited } else { OfAll::Asked };
             let order = self.target.order();
-            let inverted = self.looks_again == Some(Question::None);
+            let inverted = self.looks_again == Some(Question::AllOff);
             let selection = Selection { inverted, ..Selection::all(order) };
             let tests = if self.tests.is_some() { (0..self.search.tests()).collect() } else { vec![0] };
             self.texts.wanted.push_back(Wanted { selection, tests });
@@ -148,7 +148,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let number = self.lab.totals.runs + self.search.runs();
             let choice = Choice::of(&selection).with_text();
             let of_tests = self.tests.as_ref().map(|_| tests.clone());
-            let trial = Trial { id: TRIAL, question: Question::Exactly, selection, tests };
+            let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
             let spec = RunSpec { tests: of_tests, ..self.lab.spec(number, trial, choice, slot) };
             self.workers.start(spec, self.target.brief());
         }

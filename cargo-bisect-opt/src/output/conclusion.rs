@@ -224,7 +224,7 @@ fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
     let log = about.log;
     match why {
         Unusable::Unresolved(question, reason) => {
-            let with = if *question == Question::All { "every change enabled" } else { "every change disabled" };
+            let with = if *question == Question::AllOn { "every change enabled" } else { "every change disabled" };
             format!("the target cannot be used: with {with}, its run {}", told_nothing(*reason))
         }
         Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \

@@ -144,14 +144,14 @@ impl Trace {
         let noun = self.noun;
         let what = match (run.question, run.selected) {
             _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
-            (Question::All, _) => format!("with every {noun}"),
-            (Question::None, _) => format!("with no {noun}"),
+            (Question::AllOn, _) => format!("with every {noun}"),
+            (Question::AllOff, _) => format!("with no {noun}"),
             (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
             (Question::Prefix, None) => format!("with some of the {}", plural(2, noun).trim_start_matches("2 ")),
-            (Question::Exactly, Some((n, _))) => format!("with {} alone", plural(n, noun)),
-            (Question::Exactly, None) => "with the changes found alone".to_owned(),
-            (Question::Rest, _) => "with everything else".to_owned(),
-            (Question::Without, _) => "with what passed at first".to_owned(),
+            (Question::FoundAlone, Some((n, _))) => format!("with {} alone", plural(n, noun)),
+            (Question::FoundAlone, None) => "with the changes found alone".to_owned(),
+            (Question::AllButFound, _) => "with everything else".to_owned(),
+            (Question::Baseline, _) => "with what passed at first".to_owned(),
         };
         let what = if run.is_repeat { format!("again {what}") } else { what };
         let left = match (run.tests, run.left) {

@@ -162,8 +162,8 @@ impl EndState {
     /// Returns the end state that a question is about, if it is about one.
     pub(crate) fn of(question: Question) -> Option<Self> {
         match question {
-            Question::All => Some(Self::AllOn),
-            Question::None => Some(Self::AllOff),
+            Question::AllOn => Some(Self::AllOn),
+            Question::AllOff => Some(Self::AllOff),
             _ => None,
         }
     }

@@ -1,10 +1,10 @@
 //! The vocabulary of the search: what is asked, what is answered, and how it ends. All engines import it.
 
-pub(super) mod chance;
 pub(super) mod noise;
 pub(super) mod options;
 pub(super) mod order;
 pub(super) mod ranked;
+pub(super) mod rng;
 pub(super) mod selection;
 pub(super) mod trial;
 pub(super) mod verdict;

@@ -39,17 +39,17 @@ impl Trial {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
     /// What does the target do with every change enabled?
-    All,
+    AllOn,
     /// What does the target do with no change enabled?
-    None,
+    AllOff,
     /// Does this prefix fail? It halves the changes that may be the last one needed.
     Prefix,
     /// Do the changes found so far fail on their own?
-    Exactly,
+    FoundAlone,
     /// Does anything else fail, with the sets found so far left out?
-    Rest,
+    AllButFound,
     /// Does the target still pass where it passed at first? Else the set just found is no culprit.
-    Without,
+    Baseline,
 }
 
 /// What one run showed.

@@ -7,7 +7,7 @@ use crate::search::model::{
     trial::{Question, Trial},
     verdict::Mode,
 };
-use crate::search::posterior::{ChangePoint, Evidence, Part};
+use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::search::tuning;
 
 /// What the runs with every change and with none say.
@@ -24,16 +24,16 @@ impl Direction {
         let odds = |mode| {
             let (base, everything) = (super::history::base(order, mode), super::history::everything(order, mode));
             let mut point = ChangePoint::new(1, &Evidence::new());
-            point.set_nothing(tuning::PRIOR_NO_DIRECTION);
+            point.set_prior_of_nothing(tuning::PRIOR_NO_DIRECTION);
             let ends = runs.iter().filter(|run| run.selection == everything || run.selection == base);
             for run in ends.take(tuning::MAX_DIRECTION_RUNS) {
                 if run.selection == everything {
-                    point.observe(Part::below(1), run.failed);
+                    point.observe(CandidateSet::prefix(1), run.failed);
                 } else {
-                    point.observe(Part::below(0), run.failed);
+                    point.observe(CandidateSet::prefix(0), run.failed);
                 }
             }
-            (1.0 - point.nothing()) / point.nothing()
+            (1.0 - point.probability_of_nothing()) / point.probability_of_nothing()
         };
         let (enabled, disabled) =
             ((1.0 - tuning::PRIOR_DISABLED) * odds(Mode::Enable), tuning::PRIOR_DISABLED * odds(Mode::Disable));
@@ -50,7 +50,7 @@ impl Direction {
     }
 
     /// How likely it is that this is what breaks the target.
-    pub(super) fn probability(self, mode: Mode) -> f64 {
+    pub(super) fn probability_of(self, mode: Mode) -> f64 {
         if mode == self.mode { self.probability } else { 1.0 - self.probability }
     }
 
@@ -83,7 +83,7 @@ impl Direction {
             || self.probability < tuning::DIRECTION_PROBABILITY && all + none < tuning::MAX_DIRECTION_RUNS)
             .then(|| {
                 let inverted = none < all;
-                let question = if inverted { Question::None } else { Question::All };
+                let question = if inverted { Question::AllOff } else { Question::AllOn };
                 (question, Selection { inverted, ..Selection::all(order) })
             })
     }

@@ -20,7 +20,7 @@ pub(in crate::search) struct Run {
     pub(in crate::search) trial: TrialId,
     pub(in crate::search) selection: Selection,
     /// Of the changes that the selection names one by one, those that it came by: another has not mattered.
-    pub(super) came_by: Vec<ChangeId>,
+    pub(super) reached: Vec<ChangeId>,
     pub(in crate::search) failed: bool,
 }
 
@@ -32,19 +32,19 @@ impl Run {
             Outcome::Fail => true,
             Outcome::Unresolved(_) => return None,
         };
-        let came_by = selection.forced.iter().copied().filter(|id| observation.reported.contains(id)).collect();
-        Some(Self { trial, selection: selection.clone(), came_by, failed })
+        let reached = selection.forced.iter().copied().filter(|id| observation.reported.contains(id)).collect();
+        Some(Self { trial, selection: selection.clone(), reached, failed })
     }
 
     /// A run that is expected to end so, and to come by all that its selection names.
     pub(in crate::search) fn expected(selection: &Selection, failed: bool) -> Self {
-        let came_by = selection.forced.clone();
-        Self { trial: TrialId(usize::MAX), selection: selection.clone(), came_by, failed }
+        let reached = selection.forced.clone();
+        Self { trial: TrialId(usize::MAX), selection: selection.clone(), reached, failed }
     }
 
     /// Whether it switched a change, where changes are switched so.
     pub(super) fn has(&self, change: ChangeId) -> bool {
-        self.has_in_prefix(change) || self.came_by.contains(&change) && !self.selection.excluded.contains(&change)
+        self.has_in_prefix(change) || self.reached.contains(&change) && !self.selection.excluded.contains(&change)
     }
 
     /// Whether the change belongs to the prefix that it switched.

@@ -9,24 +9,24 @@
 //! What may go wrong is shared out: of the chance of a mistake that is allowed in all, most is spent on the first culprit,
 //! most of the rest on the second, and so on.
 
-mod asking;
+mod alternatives;
 pub(super) mod carry_over;
-mod concluding;
 mod direction;
-mod doubtful;
 mod history;
-mod narrowing;
+mod minimize;
+mod next_question;
+mod noisy_bracket;
 mod proof;
-mod thinning;
+mod stopping_rule;
 
 use alloc::{vec, vec::Vec};
 
 use direction::Direction;
-use narrowing::{Context, Narrowing};
+use minimize::Minimizing;
+use noisy_bracket::{NoisyBracket, SearchContext};
 use proof::{Proof, Side};
-use thinning::Thinning;
 
-pub(super) use doubtful::Doubts;
+pub(super) use alternatives::Alternatives;
 pub(super) use history::Run;
 pub(super) use proof::Toss;
 
@@ -35,9 +35,9 @@ use crate::{
     ChangeId,
     search::model::{
         Options, Step,
-        chance::Chance,
         noise::{Certainty, Estimate, Suspect},
         ranked,
+        rng::SeededRng,
         selection::{Prefix, Selection},
         trial::{Observation, Outcome, Question, Reason, Trial, TrialId},
         verdict::{Culprit, Mode, Unusable, Verdict},
@@ -56,15 +56,15 @@ pub(super) struct NoisySearch {
     /// All runs, in the order in which they were made, whichever way round they were.
     sequence: Vec<Run>,
     /// Decides of which side a run of a proof is.
-    chance: Chance,
+    rng: SeededRng,
     /// One for each suspect so far.
     proofs: Vec<Proof>,
     /// The trials that were begun, numbered from `first` on; each is one run.
-    trials: Vec<Asked>,
+    trials: Vec<NoisyTrial>,
     first: usize,
     stage: Stage,
     /// The end that failed is run once more before anything else.
-    wants_again: bool,
+    wants_recheck: bool,
     found: Vec<Culprit>,
     certainties: Vec<Certainty>,
     /// What is left out from now on.
@@ -88,7 +88,7 @@ impl Ask {
 }
 
 #[derive(Clone, Debug)]
-struct Asked {
+struct NoisyTrial {
     trial: Trial,
     is_in_flight: bool,
     /// The proof that it is part of, and its side.
@@ -102,9 +102,9 @@ enum Stage {
     /// What happens with every change, and with none?
     Ends,
     /// Which change does the failure need beside the forced ones?
-    Narrow(Narrowing),
+    Narrow(NoisyBracket),
     /// Is each change of this set needed?
-    Thin(Thinning),
+    Minimize(Minimizing),
 }
 
 impl NoisySearch {
@@ -117,12 +117,12 @@ impl NoisySearch {
             known: Vec::new(),
             runs: Vec::new(),
             sequence: Vec::new(),
-            chance: Chance::new(options.seed),
+            rng: SeededRng::new(options.seed),
             proofs: Vec::new(),
             trials: Vec::new(),
             first: 0,
             stage: Stage::Ends,
-            wants_again: false,
+            wants_recheck: false,
             found: Vec::new(),
             certainties: Vec::new(),
             sets: Vec::new(),
@@ -173,7 +173,7 @@ impl NoisySearch {
         match self.ask(options) {
             Ok(ask) => {
                 if let Some(Toss { set, .. }) = &ask.toss {
-                    self.chance.coin();
+                    self.rng.coin();
                     if self.proof_of(set).is_none() {
                         self.proofs.push(Proof::new(set));
                     }
@@ -196,9 +196,9 @@ impl NoisySearch {
     /// A run of this trial is started. A coin may have said of which side of a proof it is, tossed by this search or by
     /// that of another test.
     pub(super) fn begin(&mut self, trial: Trial, toss: Option<&Toss>) {
-        self.wants_again = false;
+        self.wants_recheck = false;
         let side = toss.and_then(|Toss { set, side }| Some((self.proof_of(set)?, *side)));
-        self.trials.push(Asked { trial, is_in_flight: true, side, unresolved: None });
+        self.trials.push(NoisyTrial { trial, is_in_flight: true, side, unresolved: None });
     }
 
     pub(super) fn has_begun(&self, id: TrialId) -> bool {
@@ -206,8 +206,8 @@ impl NoisySearch {
     }
 
     /// Has the end that failed run once more before anything else.
-    pub(super) fn look_again(&mut self) {
-        self.wants_again = true;
+    pub(super) fn recheck_failing_end(&mut self) {
+        self.wants_recheck = true;
     }
 
     /// Whether it is known that there is something to find, and nothing was found yet.
@@ -220,15 +220,15 @@ impl NoisySearch {
     pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
         match &self.stage {
             Stage::Ends => selection.prefix == Prefix::All && selection.excluded.is_empty(),
-            Stage::Narrow(narrowing) => narrowing.part(selection, |id| selection.contains(id)).is_some(),
-            Stage::Thin(thinning) => thinning.is_about(selection),
+            Stage::Narrow(narrowing) => narrowing.candidate_set(selection, |id| selection.contains(id)).is_some(),
+            Stage::Minimize(minimizing) => minimizing.is_about(selection),
         }
     }
 
     /// The trials that were begun, and how each ended, as far as it did.
     pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
         let Self { trials, runs, .. } = self;
-        trials.into_iter().map(move |Asked { trial, is_in_flight, unresolved, .. }| {
+        trials.into_iter().map(move |NoisyTrial { trial, is_in_flight, unresolved, .. }| {
             let failed = runs.iter().find(|run| run.trial == trial.id).map(|run| run.failed);
             let told = failed.map(|failed| if failed { Outcome::Fail } else { Outcome::Pass });
             let untold = Outcome::Unresolved(unresolved.unwrap_or(Reason::Skip));
@@ -310,7 +310,7 @@ impl NoisySearch {
     fn keep(&mut self, run: Run, is_new: bool, options: &Options) {
         match &mut self.stage {
             Stage::Narrow(narrowing) => narrowing.observe(&run),
-            Stage::Thin(thinning) => thinning.observe(&run),
+            Stage::Minimize(minimizing) => minimizing.observe(&run),
             Stage::Ends => {}
         }
         self.sequence.push(run.clone());
@@ -353,8 +353,8 @@ impl NoisySearch {
         has_turned
     }
 
-    fn context(&self, options: &Options) -> Context<'_> {
-        Context {
+    fn context(&self, options: &Options) -> SearchContext<'_> {
+        SearchContext {
             order: options.order,
             mode: self.direction.mode(),
             known: &self.known,
@@ -366,7 +366,7 @@ impl NoisySearch {
 
     /// Begins the present set anew, with all that is known.
     fn restart(&mut self, options: &Options) {
-        let stage = Narrowing::new(self.context(options), Vec::new());
+        let stage = NoisyBracket::new(self.context(options), Vec::new());
         self.stage = stage.map_or(Stage::Ends, Stage::Narrow);
     }
 
@@ -408,7 +408,7 @@ impl NoisySearch {
         self.costs = (failing, passing);
         match &mut self.stage {
             Stage::Narrow(narrowing) => narrowing.set_costs(failing, passing),
-            Stage::Ends | Stage::Thin(_) => {}
+            Stage::Ends | Stage::Minimize(_) => {}
         }
     }
 
@@ -424,7 +424,7 @@ impl NoisySearch {
         Some(Estimate {
             without,
             with,
-            nothing: point.nothing(),
+            nothing: point.probability_of_nothing(),
             suspects: suspects.collect(),
             runs_left: point.runs_left(1.0 - self.allowed()),
             confidence: self.confidence,

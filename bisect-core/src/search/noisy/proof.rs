@@ -69,18 +69,18 @@ impl Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::model::chance::Chance;
+    use crate::search::model::rng::SeededRng;
 
     /// The share of proofs that ever come to a wealth of 100 within 200 runs.
-    fn proved(mut fails: impl FnMut(usize, Side, &mut Chance) -> bool) -> f64 {
+    fn proved(mut fails: impl FnMut(usize, Side, &mut SeededRng) -> bool) -> f64 {
         let proofs = 2_000;
-        let mut chance = Chance::new(1);
+        let mut rng = SeededRng::new(1);
         let mut count = 0;
         for _ in 0..proofs {
             let mut proof = Proof::new(&[ChangeId(1)]);
             let is_proved = (0..200).any(|run| {
-                let side = if chance.coin() { Side::Suspect } else { Side::Control };
-                let failed = fails(run, side, &mut chance);
+                let side = if rng.coin() { Side::Suspect } else { Side::Control };
+                let failed = fails(run, side, &mut rng);
                 proof.observe(side, failed, [0.1, 0.8]);
                 proof.wealth() >= 100.0
             });
@@ -92,8 +92,8 @@ mod tests {
     #[test]
     fn what_matters_is_proved() {
         assert!((proved(|_, side, _| side == Side::Suspect) - 1.0).abs() < 1e-9);
-        let rarely_misleads = |_: usize, side, chance: &mut Chance| {
-            let misleads = chance.coin() && chance.coin() && chance.coin();
+        let rarely_misleads = |_: usize, side, rng: &mut SeededRng| {
+            let misleads = rng.coin() && rng.coin() && rng.coin();
             (side == Side::Suspect) != misleads
         };
         assert!(proved(rarely_misleads) > 0.99);
@@ -104,9 +104,9 @@ mod tests {
         assert!(proved(|run, _, _| run % 2 == 0) <= 0.01, "alternating");
         assert!(proved(|run, _, _| run / 7 % 2 == 0) <= 0.01, "in bursts");
         assert!(proved(|run, _, _| run < 100) <= 0.01, "drifting");
-        assert!(proved(|_, _, chance| chance.coin()) <= 0.01, "a coin");
+        assert!(proved(|_, _, rng| rng.coin()) <= 0.01, "a coin");
         let mut before = Side::Control;
-        let follows = |_: usize, side, _: &mut Chance| core::mem::replace(&mut before, side) == Side::Suspect;
+        let follows = |_: usize, side, _: &mut SeededRng| core::mem::replace(&mut before, side) == Side::Suspect;
         assert!(proved(follows) <= 0.01, "following the run before");
     }
 }

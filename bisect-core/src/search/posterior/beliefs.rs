@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::{candidates::Candidates, math::entropy, part::Part};
+use super::{candidate_set::CandidateSet, candidates::Candidates, math::entropy};
 use crate::search::tuning;
 
 /// How the change is one of an interval.
@@ -35,9 +35,9 @@ pub(super) struct Belief {
 
 impl Belief {
     /// How often runs of a part fail. The interval lies on one side of its cut.
-    pub(super) fn rate(&self, part: Part) -> f64 {
-        let before = self.kind != Kind::Nothing && part.has_before(self.end);
-        let itself = self.kind == Kind::Alone && part.also.is_some_and(|also| also + 1 == self.end);
+    pub(super) fn rate(&self, set: CandidateSet) -> f64 {
+        let before = self.kind != Kind::Nothing && set.has_before(self.end);
+        let itself = self.kind == Kind::Alone && set.plus.is_some_and(|plus| plus + 1 == self.end);
         if before || itself { self.with } else { self.without }
     }
 }
@@ -96,19 +96,19 @@ impl Beliefs {
     }
 
     /// How a run of a part may end whose cut is where an interval ends.
-    pub(super) fn forecast(&self, part: Part) -> Forecast {
+    pub(super) fn forecast(&self, set: CandidateSet) -> Forecast {
         self.places.iter().chain([&self.nothing]).fold(Forecast::default(), |sum, belief| {
-            let rate = belief.rate(part);
+            let rate = belief.rate(set);
             sum.plus(belief.probability, Forecast { failure: rate, doubt: entropy(rate) })
         })
     }
 
     /// How likely it is that a run ends so, and what would be believed then; the rates are taken for known. Its cut is
     /// where an interval ends.
-    pub(super) fn if_it(mut self, failed: bool, part: Part) -> (f64, Self) {
+    pub(super) fn condition_on(mut self, failed: bool, set: CandidateSet) -> (f64, Self) {
         let mut sum = 0.0;
         for belief in self.all_mut() {
-            let rate = belief.rate(part);
+            let rate = belief.rate(set);
             belief.probability *= if failed { rate } else { 1.0 - rate };
             sum += belief.probability;
         }

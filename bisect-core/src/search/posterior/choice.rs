@@ -1,4 +1,4 @@
-//! Which part is most worth a run.
+//! Which set is most worth a run.
 //!
 //! As long as no candidate stands out, the worth of a run is what it is expected to tell about the change for what it is
 //! expected to cost: the mutual information of outcome and change. Once one does, it is the evidence for it against all
@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 
 use super::{
     beliefs::{Belief, Beliefs, Forecast, Kind},
+    candidate_set::CandidateSet,
     candidates::Candidates,
     math::{divergence, entropy, exp2},
-    part::Part,
 };
 use crate::search::tuning;
 
@@ -30,7 +30,7 @@ impl Costs {
 /// A part, and its worth: bits for the cost.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
-    part: Part,
+    set: CandidateSet,
     worth: f64,
 }
 
@@ -43,34 +43,34 @@ pub(super) struct Chooser<'a> {
 
 impl Chooser<'_> {
     /// The part to run next while runs of others are in flight.
-    pub(super) fn next(self, beliefs: &Beliefs, in_flight: &[Part]) -> Part {
+    pub(super) fn next(self, beliefs: &Beliefs, in_flight: &[CandidateSet]) -> CandidateSet {
         let futures = self.futures(beliefs, in_flight);
-        let mut parts: Vec<Part> = futures.iter().map(|(_, future)| self.best(future).part).collect();
-        parts.sort_unstable();
-        parts.dedup();
-        if let [part] = parts[..] {
-            return part;
+        let mut sets: Vec<CandidateSet> = futures.iter().map(|(_, future)| self.best(future).set).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        if let [set] = sets[..] {
+            return set;
         }
-        let worth = |part: Part| {
+        let worth = |set: CandidateSet| {
             let of_future = |(likelihood, future): &(f64, Beliefs)| {
                 let mut future = future.clone();
-                future.split(self.candidates, part.below);
-                likelihood * self.worth(future.forecast(part))
+                future.split(self.candidates, set.prefix);
+                likelihood * self.worth(future.forecast(set))
             };
             futures.iter().map(of_future).sum::<f64>()
         };
-        let choices = parts.into_iter().map(|part| Choice { part, worth: worth(part) });
-        choices.max_by(|a, b| a.worth.total_cmp(&b.worth)).expect("there is a future").part
+        let choices = sets.into_iter().map(|set| Choice { set, worth: worth(set) });
+        choices.max_by(|a, b| a.worth.total_cmp(&b.worth)).expect("there is a future").set
     }
 
     /// What may be believed once the runs in flight have ended, and how likely that is; the likeliest ways.
-    fn futures(self, beliefs: &Beliefs, in_flight: &[Part]) -> Vec<(f64, Beliefs)> {
+    fn futures(self, beliefs: &Beliefs, in_flight: &[CandidateSet]) -> Vec<(f64, Beliefs)> {
         let mut futures: Vec<_> = [(1.0, beliefs.clone())].into();
-        for part in in_flight.iter().map(|part| part.plain()) {
+        for set in in_flight.iter().map(|set| set.plain()) {
             let ends = futures.into_iter().flat_map(|(likelihood, mut before)| {
-                before.split(self.candidates, part.below);
+                before.split(self.candidates, set.prefix);
                 [true, false].map(|failed| {
-                    let (share, after) = before.clone().if_it(failed, part);
+                    let (share, after) = before.clone().condition_on(failed, set);
                     (likelihood * share, after)
                 })
             });
@@ -103,12 +103,12 @@ impl Chooser<'_> {
     /// The best of the cuts between intervals, of those within each that are best if a unit of cost is worth so many bits,
     /// and of candidates by themselves.
     fn best_at(self, beliefs: &Beliefs, price: f64) -> Choice {
-        let of_none = beliefs.forecast(Part::below(0));
-        let mut best = Choice { part: Part::below(0), worth: self.worth(of_none) };
-        let mut consider = |part, forecast| {
+        let of_none = beliefs.forecast(CandidateSet::prefix(0));
+        let mut best = Choice { set: CandidateSet::prefix(0), worth: self.worth(of_none) };
+        let mut consider = |set, forecast| {
             let worth = self.worth(forecast);
             if worth > best.worth {
-                best = Choice { part, worth };
+                best = Choice { set, worth };
             }
         };
         let (mut begin, mut before) = (0, of_none);
@@ -123,7 +123,7 @@ impl Chooser<'_> {
                     let whole = self.candidates.weight(begin, belief.end);
                     for cut in [cut, (cut + 1).min(belief.end)] {
                         let share = self.candidates.weight(begin, cut) / whole;
-                        consider(Part::below(cut), before.plus(share, change));
+                        consider(CandidateSet::prefix(cut), before.plus(share, change));
                     }
                 }
             }
@@ -131,27 +131,27 @@ impl Chooser<'_> {
             begin = belief.end;
             // That of the same candidate in company follows.
             if belief.kind != Kind::Alone {
-                consider(Part::below(begin), before);
+                consider(CandidateSet::prefix(begin), before);
             }
         }
         for alone in beliefs.places.iter().filter(|belief| belief.kind == Kind::Alone) {
-            consider(Part::alone(alone.end - 1), of_none.plus(1.0, Forecast::of_change(alone)));
+            consider(CandidateSet::alone(alone.end - 1), of_none.plus(1.0, Forecast::of_change(alone)));
         }
         best
     }
 
     /// The candidate that stands out by itself, or a part without it.
     fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
-        let choice = |part: Part| {
-            let forecast = beliefs.forecast(part);
-            let rate = suspect.rate(part);
+        let choice = |set: CandidateSet| {
+            let forecast = beliefs.forecast(set);
+            let rate = suspect.rate(set);
             let of_others = (forecast.failure - suspect.probability * rate) / (1.0 - suspect.probability);
             let evidence = divergence(rate, of_others.clamp(0.0, 1.0)).min(tuning::MAX_EVIDENCE);
-            Choice { part, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
+            Choice { set, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
         };
         let index = suspect.end - 1;
-        let alone = choice(Part::alone(index));
-        let without = choice(Part::below(0));
+        let alone = choice(CandidateSet::alone(index));
+        let without = choice(CandidateSet::prefix(0));
         if without.worth > tuning::ALONE_PREFERENCE * alone.worth { without } else { alone }
     }
 

@@ -1,6 +1,6 @@
 //! Runs that are understood already.
 
-use super::rates::{Likelihood, Prior};
+use super::rate_grid::{Likelihood, Prior};
 
 /// Runs of which it is known whether the change was in them: what is known of the rates beforehand.
 #[derive(Clone, Debug, Default)]

@@ -3,8 +3,8 @@
 use alloc::boxed::Box;
 
 use super::{
-    part::Part,
-    rates::{Likelihood, Prior, Weight},
+    candidate_set::CandidateSet,
+    rate_grid::{Likelihood, Prior, Weight},
 };
 
 /// Of the runs without the change, and of those with it.
@@ -31,18 +31,18 @@ impl Interval {
     }
 
     /// Takes one run more; the interval lies on one side of each cut that it is about.
-    pub(super) fn observe(&mut self, prior: &Prior, part: Part, failed: bool) {
-        let before = part.has_before(self.end);
-        let itself = part.also.is_some_and(|also| also + 1 == self.end);
+    pub(super) fn observe(&mut self, prior: &Prior, set: CandidateSet, failed: bool) {
+        let before = set.has_before(self.end);
+        let itself = set.plus.is_some_and(|plus| plus + 1 == self.end);
         if itself {
             self.alone.get_or_insert_with(|| Box::new(self.in_company.clone()));
         }
         if let Some(alone) = &mut self.alone {
             alone[usize::from(before || itself)].observe(prior, failed);
         }
-        if itself && part.below > 0 {
+        if itself && set.prefix > 0 {
             // Its company may be before the cut, or not.
-            self.in_company[0].halve();
+            self.in_company[0].observe_uninformative();
         } else {
             self.in_company[usize::from(before)].observe(prior, failed);
         }

@@ -1,9 +1,9 @@
 //! A change among many, found by runs that are not reliable.
 //!
 //! A run *with* the change fails at one rate and a run *without* it at a lower one; neither rate is known. Candidates have an
-//! order, and a run is of a [`Part`] of them: those before a cut, or one by itself. The change may be a candidate *alone*; or
+//! order, and a run is of a [`CandidateSet`] of them: those before a cut, or one by itself. The change may be a candidate *alone*; or
 //! one *in company*, the last of several that are needed together; or nothing. [`ChangePoint`] keeps how likely each of these
-//! is and says which part to run next; it does no I/O, and takes what runs show in any order.
+//! is and says which set to run next; it does no I/O, and takes what runs show in any order.
 //!
 //! ```
 //! use bisect_core::search::posterior::{ChangePoint, Evidence};
@@ -15,9 +15,9 @@
 //!     if let Some(candidate) = search.found(0.99) {
 //!         break candidate.index;
 //!     }
-//!     let part = search.next(&[]);
+//!     let set = search.next(&[]);
 //!     runs += 1;
-//!     search.observe(part, (700 < part.below || part.also == Some(700)) != (runs % 10 == 0));
+//!     search.observe(set, (700 < set.prefix || set.plus == Some(700)) != (runs % 10 == 0));
 //! };
 //! assert_eq!(found, 700);
 //! assert!(runs < 60);
@@ -32,14 +32,14 @@
 //! intervals between cuts that were run are kept, so that the work does not depend on the number of candidates.
 
 mod beliefs;
+mod candidate_set;
 mod candidates;
 mod choice;
 mod evidence;
-mod forecast;
 mod interval;
 mod math;
-mod part;
-mod rates;
+mod rate_grid;
+mod runs_left;
 #[cfg(test)]
 mod tests;
 
@@ -47,12 +47,12 @@ use alloc::{collections::BTreeMap, vec, vec::Vec};
 
 use crate::search::tuning;
 use beliefs::{Belief, Beliefs, Kind};
+pub use candidate_set::CandidateSet;
 use candidates::Candidates;
 use choice::{Chooser, Costs};
 pub use evidence::Evidence;
 use interval::Interval;
-pub use part::Part;
-use rates::{Likelihood, POINTS, Prior, Weight};
+use rate_grid::{Likelihood, POINTS, Prior, Weight};
 
 /// What is known of one change among many.
 #[derive(Clone, Debug)]
@@ -174,7 +174,7 @@ impl ChangePoint {
     ///
     /// # Panics
     /// If it is not a probability below 1.
-    pub fn set_nothing(&mut self, prior: f64) {
+    pub fn set_prior_of_nothing(&mut self, prior: f64) {
         assert!((0.0..1.0).contains(&prior), "nothing is less than certain");
         self.prior_nothing = prior;
         self.conclude();
@@ -184,21 +184,21 @@ impl ChangePoint {
     ///
     /// # Panics
     /// If there are not so many candidates.
-    pub fn observe(&mut self, part: Part, failed: bool) {
-        let part = part.plain();
-        let end = part.also.map_or(part.below, |also| also + 1);
+    pub fn observe(&mut self, set: CandidateSet, failed: bool) {
+        let set = set.plain();
+        let end = set.plus.map_or(set.prefix, |plus| plus + 1);
         assert!(end <= self.candidates.len(), "there are {} candidates, not {end}", self.candidates.len());
-        part.cuts().for_each(|cut| self.split(cut));
+        set.cuts().for_each(|cut| self.split(cut));
         for interval in &mut self.intervals {
-            interval.observe(&self.prior, part, failed);
+            interval.observe(&self.prior, set, failed);
         }
         self.nothing.without.observe(&self.prior, failed);
         self.runs += 1;
-        let confirmed = match part {
-            Part { below: 0, also: Some(candidate), except: None } => failed.then_some(candidate),
-            Part { below: 1, also: None, except: None } if failed => Some(0),
-            Part { below, also: None, except: None } => (!failed).then_some(below),
-            Part { .. } => None,
+        let confirmed = match set {
+            CandidateSet { prefix: 0, plus: Some(candidate), minus: None } => failed.then_some(candidate),
+            CandidateSet { prefix: 1, plus: None, minus: None } if failed => Some(0),
+            CandidateSet { prefix, plus: None, minus: None } => (!failed).then_some(prefix),
+            CandidateSet { .. } => None,
         };
         if let Some(candidate) = confirmed {
             *self.confirmations.entry(candidate).or_default() += 1;
@@ -259,21 +259,21 @@ impl ChangePoint {
     ///
     /// It is those before a cut, where none and all tell of the rates; or a candidate that stands out, by itself.
     #[must_use]
-    pub fn next(&self, in_flight: &[Part]) -> Part {
+    pub fn next(&self, in_flight: &[CandidateSet]) -> CandidateSet {
         let number = self.runs + in_flight.len() + 1;
         if number > tuning::CHECK_ENDS_EVERY
             && number.is_multiple_of(tuning::CHECK_ENDS_EVERY)
             && self.beliefs.suspect().is_none()
         {
-            return Part::below(if number.is_multiple_of(2 * tuning::CHECK_ENDS_EVERY) {
+            return CandidateSet::prefix(if number.is_multiple_of(2 * tuning::CHECK_ENDS_EVERY) {
                 self.candidates.len()
             } else {
                 0
             });
         }
-        let part = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
+        let set = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
         // The first candidate is by itself what is before a cut, too.
-        if part == Part::below(1) { Part::alone(0) } else { part }
+        if set == CandidateSet::prefix(1) { CandidateSet::alone(0) } else { set }
     }
 
     /// The candidate to be named, if one is the change, alone, with this probability at least, whatever the rates are: its
@@ -312,24 +312,30 @@ impl ChangePoint {
     /// How likely it is that no candidate matters: that runs fail as often with all as with none, or if runs were known
     /// beforehand, as often as those without the change.
     #[must_use]
-    pub fn nothing(&self) -> f64 {
+    pub fn probability_of_nothing(&self) -> f64 {
         self.beliefs.nothing.probability
     }
 
     /// How likely it is that this candidate is the change, alone or in company.
-    pub(crate) fn is(&self, candidate: Option<usize>, is_alone: bool) -> f64 {
+    pub(crate) fn probability_of(&self, candidate: Option<usize>, is_alone: bool) -> f64 {
         let found = self.single().find(|single| candidate == Some(single.index));
         found.map_or(0.0, |found| if is_alone { found.alone } else { found.in_company })
     }
 
     /// How likely it is that this is wrong, and that a run of this part ends so.
-    pub(crate) fn is_not(&self, candidate: Option<usize>, is_alone: bool, part: Part, failed: bool) -> f64 {
-        let part = part.plain();
+    pub(crate) fn joint_surprise(
+        &self,
+        candidate: Option<usize>,
+        is_alone: bool,
+        set: CandidateSet,
+        failed: bool,
+    ) -> f64 {
+        let set = set.plain();
         let kind = if is_alone { Kind::Alone } else { Kind::InCompany };
         let is_other = |belief: &&Belief| belief.kind != kind || candidate.is_none_or(|index| belief.end != index + 1);
         let beliefs = self.beliefs.places.iter().chain([&self.beliefs.nothing]).filter(is_other);
         let ends_so = |rate: f64| if failed { rate } else { 1.0 - rate };
-        beliefs.map(|belief| belief.probability * ends_so(belief.rate(part))).sum()
+        beliefs.map(|belief| belief.probability * ends_so(belief.rate(set))).sum()
     }
 
     /// How often runs fail without the change and with it. As far as nothing matters, and no runs were known beforehand,
@@ -341,7 +347,7 @@ impl ChangePoint {
             for (sum, marginal) in sums.iter_mut().zip(marginals) {
                 let whole: f64 = marginal.iter().sum();
                 if probability > 0.0 && whole > 0.0 {
-                    sum.iter_mut().zip(marginal).for_each(|(sum, part)| *sum += probability * part / whole);
+                    sum.iter_mut().zip(marginal).for_each(|(sum, of_rate)| *sum += probability * of_rate / whole);
                 }
             }
         };
@@ -358,7 +364,7 @@ impl ChangePoint {
             Nothing { without, with: Some(with) } => self.prior.marginals(without, with),
             Nothing { without, with: None } => [self.prior.marginal_alike(without); 2],
         };
-        add(self.nothing(), of_nothing);
+        add(self.probability_of_nothing(), of_nothing);
         sums.map(|sum| self.summary(&sum))
     }
 
@@ -382,7 +388,7 @@ impl ChangePoint {
     /// it depends on the rates, which are not known yet: it may be two or three times too few or too many.
     #[must_use]
     pub fn runs_left(&self, confidence: f64) -> f64 {
-        forecast::runs_left(&self.beliefs, doubt(confidence))
+        runs_left::runs_left(&self.beliefs, doubt(confidence))
     }
 }
 

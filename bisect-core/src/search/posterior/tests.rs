@@ -10,9 +10,9 @@ use super::*;
 use crate::search::tuning;
 
 /// Uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
-struct Noise(u64);
+struct TestRng(u64);
 
-impl Noise {
+impl TestRng {
     fn fails(&mut self, rate: f64) -> bool {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -23,42 +23,41 @@ impl Noise {
 }
 
 /// Whether a run of a part is with a change that is alone.
-fn has(part: Part, change: usize) -> bool {
-    change < part.below && part.except != Some(change) || part.also == Some(change)
+fn has(set: CandidateSet, change: usize) -> bool {
+    change < set.prefix && set.minus != Some(change) || set.plus == Some(change)
 }
 
 /// Searches until one candidate is found; that candidate, and the runs it took.
-fn find(search: &mut ChangePoint, confidence: f64, mut fails: impl FnMut(Part) -> bool) -> (usize, usize) {
+fn find(search: &mut ChangePoint, confidence: f64, mut fails: impl FnMut(CandidateSet) -> bool) -> (usize, usize) {
     for runs in 0..5000 {
         if let Some(candidate) = search.found(confidence) {
             return (candidate.index, runs);
         }
-        let part = search.next(&[]);
-        search.observe(part, fails(part));
+        let set = search.next(&[]);
+        search.observe(set, fails(set));
     }
     panic!("it does not end");
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is no more than the number")]
-fn part_of(number: usize, share: f64) -> usize {
+fn share_of(number: usize, share: f64) -> usize {
     (math::count(number) * share) as usize
 }
 
 /// How likely each candidate is the change, alone and in company, and that none is: by the definition.
-fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)]) -> (Vec<[f64; 2]>, f64) {
+fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(CandidateSet, bool)]) -> (Vec<[f64; 2]>, f64) {
     let prior = Prior::new();
     let rates = prior.rates();
     let of_run = |rate: f64, failed: bool| if failed { rate } else { 1.0 - rate };
     // Over both rates, if such runs are with the change.
-    let of_runs = |is_with: &dyn Fn(Part) -> Option<bool>| {
+    let of_runs = |is_with: &dyn Fn(CandidateSet) -> Option<bool>| {
         let mut sum = 0.0;
         for without in 0..POINTS {
             for with in without + 1..POINTS {
                 let rate = |is_with| rates[if is_with { with } else { without }];
                 let before = known.iter().map(|&(is_with, failed)| of_run(rate(is_with), failed));
-                let now = runs
-                    .iter()
-                    .map(|&(part, failed)| is_with(part).map_or(0.5, |is_with| of_run(rate(is_with), failed)));
+                let now =
+                    runs.iter().map(|&(set, failed)| is_with(set).map_or(0.5, |is_with| of_run(rate(is_with), failed)));
                 sum += prior.of_pair(without, with) * before.chain(now).product::<f64>();
             }
         }
@@ -76,15 +75,15 @@ fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(Part, bool)])
     let of_candidate = |k: usize| {
         let weight = something * weights[k];
         if k == 0 {
-            return [weight * of_runs(&|part| Some(has(part, 0))), 0.0];
+            return [weight * of_runs(&|set| Some(has(set, 0))), 0.0];
         }
-        let in_company = of_runs(&|part| match part {
+        let in_company = of_runs(&|set| match set {
             // Its company may be before the cut, or not.
-            Part { below, also: Some(also), .. } if also == k && 0 < below && below < k => None,
-            _ => Some(k < part.below && has(part, k) || part.also == Some(k) && part.below == k),
+            CandidateSet { prefix, plus: Some(plus), .. } if plus == k && 0 < prefix && prefix < k => None,
+            _ => Some(k < set.prefix && has(set, k) || set.plus == Some(k) && set.prefix == k),
         });
         [
-            weight * tuning::PRIOR_ALONE * of_runs(&|part| Some(has(part, k))),
+            weight * tuning::PRIOR_ALONE * of_runs(&|set| Some(has(set, k))),
             weight * (1.0 - tuning::PRIOR_ALONE) * in_company,
         ]
     };
@@ -115,24 +114,24 @@ proptest! {
         runs in prop::collection::vec(
             (0.0..=1.0, prop::option::of(0.0..1.0), prop::option::weighted(0.2, 0.0..1.0), any::<bool>()), 0..25),
     ) {
-        let candidate = |at: f64| part_of(weights.len(), at);
-        let part = |below, also: Option<f64>, except: Option<f64>| Part {
-            below: part_of(weights.len(), below),
-            also: also.map(candidate),
-            except: except.map(candidate),
+        let candidate = |at: f64| share_of(weights.len(), at);
+        let set = |prefix, plus: Option<f64>, minus: Option<f64>| CandidateSet {
+            prefix: share_of(weights.len(), prefix),
+            plus: plus.map(candidate),
+            minus: minus.map(candidate),
         };
         let runs: Vec<_> =
-            runs.into_iter().map(|(below, also, except, failed)| (part(below, also, except), failed)).collect();
+            runs.into_iter().map(|(prefix, plus, minus, failed)| (set(prefix, plus, minus), failed)).collect();
         let mut evidence = Evidence::new();
         for &(with, failed) in &known {
             evidence.observe(with, failed);
         }
         let mut search = ChangePoint::weighted(weights.iter().copied(), &evidence);
-        for &(part, failed) in &runs {
-            search.observe(part, failed);
+        for &(set, failed) in &runs {
+            search.observe(set, failed);
         }
         let (expected, nothing) = by_definition(&weights, &known, &runs);
-        prop_assert!((search.nothing() - nothing).abs() < 1e-9, "{}, not {nothing}", search.nothing());
+        prop_assert!((search.probability_of_nothing() - nothing).abs() < 1e-9, "{}, not {nothing}", search.probability_of_nothing());
         let mut begin = 0;
         for (interval, matters) in search.intervals.iter().zip(&search.matters) {
             for (i, found) in [matters.alone, matters.in_company].into_iter().enumerate() {
@@ -143,8 +142,8 @@ proptest! {
         }
         // In any other order the same.
         let mut backwards = ChangePoint::weighted(weights.iter().copied(), &evidence);
-        for &(part, failed) in runs.iter().rev() {
-            backwards.observe(part, failed);
+        for &(set, failed) in runs.iter().rev() {
+            backwards.observe(set, failed);
         }
         for (one, other) in search.matters.iter().zip(&backwards.matters) {
             prop_assert!((one.alone - other.alone).abs() < 1e-9 && (one.in_company - other.in_company).abs() < 1e-9);
@@ -153,20 +152,20 @@ proptest! {
 
     #[test]
     fn a_target_that_never_misleads_costs_a_few_runs_more_than_a_bisection(size in 1_usize..100_000, at in 0.0..1.0) {
-        let change = part_of(size, at);
-        let (found, runs) = find(&mut ChangePoint::new(size, &Evidence::new()), 0.99, |part| has(part, change));
+        let change = share_of(size, at);
+        let (found, runs) = find(&mut ChangePoint::new(size, &Evidence::new()), 0.99, |set| has(set, change));
         prop_assert_eq!(found, change);
         prop_assert!(runs <= usize::try_from(size.next_power_of_two().ilog2()).unwrap() + 18, "{} runs", runs);
     }
 
     #[test]
     fn parts_to_run_are_parts(size in 1_usize..50, seed: u64, in_flight in prop::collection::vec(0.0..=1.0, 0..4)) {
-        let in_flight: Vec<_> = in_flight.into_iter().map(|at| Part::below(part_of(size, at))).collect();
-        let (mut search, mut noise) = (ChangePoint::new(size, &Evidence::new()), Noise(seed));
+        let in_flight: Vec<_> = in_flight.into_iter().map(|at| CandidateSet::prefix(share_of(size, at))).collect();
+        let (mut search, mut noise) = (ChangePoint::new(size, &Evidence::new()), TestRng(seed));
         for _ in 0..30 {
-            let part = search.next(&in_flight);
-            prop_assert!(part.below <= size && part.also.is_none_or(|also| also < size));
-            search.observe(part, noise.fails(0.5));
+            let set = search.next(&in_flight);
+            prop_assert!(set.prefix <= size && set.plus.is_none_or(|plus| plus < size));
+            search.observe(set, noise.fails(0.5));
         }
     }
 }
@@ -175,8 +174,8 @@ proptest! {
 fn flaky_targets_are_searched_to_the_end() {
     for (with, without) in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5), (1.0, 0.0)] {
         let right = (0..100_u64).filter(|&seed| {
-            let (change, mut noise) = (usize::try_from(seed).unwrap() * 10, Noise(seed));
-            let fails = |part| noise.fails(if has(part, change) { with } else { without });
+            let (change, mut noise) = (usize::try_from(seed).unwrap() * 10, TestRng(seed));
+            let fails = |set| noise.fails(if has(set, change) { with } else { without });
             find(&mut ChangePoint::new(1000, &Evidence::new()), 0.99, fails).0 == change
         });
         let right = right.count();
@@ -187,12 +186,12 @@ fn flaky_targets_are_searched_to_the_end() {
 #[test]
 fn the_last_of_a_pair_is_known_to_be_in_company() {
     for seed in 0..20 {
-        let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), Noise(seed));
+        let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), TestRng(seed));
         let in_company = |search: &ChangePoint| search.likeliest().filter(|candidate| candidate.in_company > 0.99);
         while in_company(&search).is_none() {
-            let part = search.next(&[]);
-            let both = 700 < part.below || 200 < part.below && part.also == Some(700);
-            search.observe(part, noise.fails(if both { 0.9 } else { 0.1 }));
+            let set = search.next(&[]);
+            let both = 700 < set.prefix || 200 < set.prefix && set.plus == Some(700);
+            search.observe(set, noise.fails(if both { 0.9 } else { 0.1 }));
             assert!(
                 search.runs < 300 && search.found(0.99).is_none(),
                 "{:?} after {}",
@@ -213,10 +212,10 @@ fn known_rates_save_runs() {
     }
     let runs = |known: &Evidence| -> usize {
         let one = |seed| {
-            let mut noise = Noise(seed);
-            let fails = |part| noise.fails(if has(part, 600) { 0.7 } else { 0.3 });
+            let mut noise = TestRng(seed);
+            let fails = |set| noise.fails(if has(set, 600) { 0.7 } else { 0.3 });
             let mut search = ChangePoint::new(1000, known);
-            search.set_nothing(0.15);
+            search.set_prior_of_nothing(0.15);
             find(&mut search, 0.99, fails).1
         };
         (0..20).map(one).sum()
@@ -232,11 +231,11 @@ fn that_nothing_more_matters_is_found_by_few_runs() {
         known.observe(true, run % 10 < 9);
         known.observe(false, run % 10 < 1);
     }
-    let (mut search, mut noise) = (ChangePoint::new(1000, &known), Noise(5));
-    while search.nothing() < 0.99 {
-        let part = search.next(&[]);
-        search.observe(part, noise.fails(0.1));
-        assert!(search.runs < 20, "{}", search.nothing());
+    let (mut search, mut noise) = (ChangePoint::new(1000, &known), TestRng(5));
+    while search.probability_of_nothing() < 0.99 {
+        let set = search.next(&[]);
+        search.observe(set, noise.fails(0.1));
+        assert!(search.runs < 20, "{}", search.probability_of_nothing());
     }
 }
 
@@ -244,11 +243,11 @@ fn that_nothing_more_matters_is_found_by_few_runs() {
 fn a_forecast_is_of_the_right_order_once_the_rates_are_known() {
     let (mut ratio, searches) = (0.0, 50);
     for seed in 0..searches {
-        let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), Noise(seed));
+        let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), TestRng(seed));
         let mut forecast = None;
         while search.found(0.99).is_none() {
-            let part = search.next(&[]);
-            search.observe(part, noise.fails(if has(part, 345) { 0.5 } else { 0.0 }));
+            let set = search.next(&[]);
+            search.observe(set, noise.fails(if has(set, 345) { 0.5 } else { 0.0 }));
             if search.runs == 20 {
                 forecast = Some(search.runs_left(0.99));
             }
@@ -264,21 +263,21 @@ fn few_lucky_runs_name_nobody() {
     let mut search = ChangePoint::weighted([1.0, 1e9, 1.0], &Evidence::new());
     for _ in 0..tuning::MIN_CONFIRMATIONS - 1 {
         assert!(search.found(0.9).is_none());
-        search.observe(Part::alone(1), true);
-        search.observe(Part::below(0), false);
-        search.observe(Part::below(0), false);
+        search.observe(CandidateSet::alone(1), true);
+        search.observe(CandidateSet::prefix(0), false);
+        search.observe(CandidateSet::prefix(0), false);
     }
     assert!(search.likeliest().unwrap().alone > 0.95 && search.found(0.9).is_none());
-    search.observe(Part::below(1), false);
+    search.observe(CandidateSet::prefix(1), false);
     assert_eq!(search.found(0.9).unwrap().index, 1);
 }
 
 #[test]
 fn ten_thousand_runs_are_not_too_many() {
-    let (mut search, mut noise) = (ChangePoint::new(3, &Evidence::new()), Noise(1));
+    let (mut search, mut noise) = (ChangePoint::new(3, &Evidence::new()), TestRng(1));
     for run in 0..10_000 {
         let cut = run % 4;
-        search.observe(Part::below(cut), noise.fails(if cut > 1 { 0.6 } else { 0.3 }));
+        search.observe(CandidateSet::prefix(cut), noise.fails(if cut > 1 { 0.6 } else { 0.3 }));
     }
     let likeliest = search.likeliest().unwrap();
     assert!(likeliest.index == 1 && likeliest.probability() > 0.999_999, "{likeliest:?}");
@@ -290,35 +289,35 @@ fn ten_thousand_runs_are_not_too_many() {
 fn rates_are_known_as_well_as_runs_tell() {
     let mut search = ChangePoint::new(100, &Evidence::new());
     for run in 0..100 {
-        search.observe(Part::below(100), run % 10 < 7);
-        search.observe(Part::below(0), run % 10 == 0);
+        search.observe(CandidateSet::prefix(100), run % 10 < 7);
+        search.observe(CandidateSet::prefix(0), run % 10 == 0);
     }
     let [without, with] = search.rates();
     assert!(without.low < 0.1 && 0.1 < without.high && without.high - without.low < 0.2, "{without:?}");
     assert!(with.low < 0.7 && 0.7 < with.high && with.high - with.low < 0.25, "{with:?}");
-    assert!(search.nothing() < 1e-6 && search.likeliest().is_none());
+    assert!(search.probability_of_nothing() < 1e-6 && search.likeliest().is_none());
 }
 
 #[test]
 fn a_target_that_is_only_noise_is_known_as_such() {
-    let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), Noise(2));
+    let (mut search, mut noise) = (ChangePoint::new(1000, &Evidence::new()), TestRng(2));
     for run in 0..2000 {
-        search.observe(Part::below(if run % 2 == 0 { 1000 } else { 0 }), noise.fails(0.5));
+        search.observe(CandidateSet::prefix(if run % 2 == 0 { 1000 } else { 0 }), noise.fails(0.5));
     }
-    assert!(search.nothing() > 0.99, "{}", search.nothing());
+    assert!(search.probability_of_nothing() > 0.99, "{}", search.probability_of_nothing());
 }
 
 #[test]
 fn runs_in_flight_are_not_repeated() {
     let mut search = ChangePoint::new(1024, &Evidence::new());
-    search.observe(Part::below(1024), true);
-    search.observe(Part::below(0), false);
+    search.observe(CandidateSet::prefix(1024), true);
+    search.observe(CandidateSet::prefix(0), false);
     let mut cuts = vec![];
     for _ in 0..3 {
         cuts.push(search.next(&cuts));
     }
     cuts.sort_unstable();
-    assert!(cuts.windows(2).all(|pair| pair[1].below - pair[0].below > 50), "{cuts:?}");
+    assert!(cuts.windows(2).all(|pair| pair[1].prefix - pair[0].prefix > 50), "{cuts:?}");
 }
 
 #[test]
@@ -336,8 +335,8 @@ fn the_dearer_outcome_is_risked_less() {
 fn likely_candidates_come_first() {
     let weight = |i| if i == 900 { 1000.0 } else { 1.0 };
     let mut search = ChangePoint::weighted((0..1000).map(weight), &Evidence::new());
-    let (found, runs) = find(&mut search, 0.99, |part| has(part, 900));
-    let (_, of_others) = find(&mut ChangePoint::new(1000, &Evidence::new()), 0.99, |part| has(part, 900));
+    let (found, runs) = find(&mut search, 0.99, |set| has(set, 900));
+    let (_, of_others) = find(&mut ChangePoint::new(1000, &Evidence::new()), 0.99, |set| has(set, 900));
     assert!(found == 900 && runs + 5 < of_others, "{runs} and {of_others} runs");
     assert_eq!(search.suspects()[0].index, 900);
 }
@@ -345,5 +344,5 @@ fn likely_candidates_come_first() {
 #[test]
 #[should_panic(expected = "there are 3 candidates, not 4")]
 fn cuts_end_at_the_last_candidate() {
-    ChangePoint::new(3, &Evidence::new()).observe(Part::below(4), true);
+    ChangePoint::new(3, &Evidence::new()).observe(CandidateSet::prefix(4), true);
 }

@@ -39,7 +39,7 @@ pub(in crate::search) struct Bracket {
 
 /// What a bracket knows, or wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::search) enum Narrowing {
+pub(in crate::search) enum BracketStep {
     /// Whether this prefix fails.
     Ask(u64),
     /// This change is needed: the shortest prefix known to fail ends with it.
@@ -78,16 +78,16 @@ impl Bracket {
         ranked::below(self.order, &self.failing, self.low).min(end)..end
     }
 
-    pub(in crate::search) fn narrowing(&self) -> Narrowing {
+    pub(in crate::search) fn narrowing(&self) -> BracketStep {
         let candidates = self.candidates();
         let settled = match candidates {
-            [] => Narrowing::Unexplained,
-            [only] => Narrowing::Needed(*only),
-            [.., last] => self.cut().map_or(Narrowing::Needed(*last), Narrowing::Ask),
+            [] => BracketStep::Unexplained,
+            [only] => BracketStep::Needed(*only),
+            [.., last] => self.cut().map_or(BracketStep::Needed(*last), BracketStep::Ask),
         };
         match (settled, self.high) {
             // All trials passed: confirm that `high` still fails. If nothing was asked, the set is confirmed by a run alone.
-            (Narrowing::Needed(_), Prefix::Below(high)) if !self.observed && self.steps > 0 => Narrowing::Ask(high),
+            (BracketStep::Needed(_), Prefix::Below(high)) if !self.observed && self.steps > 0 => BracketStep::Ask(high),
             (settled, _) => settled,
         }
     }
@@ -108,12 +108,12 @@ impl Bracket {
         self.high == Prefix::Below(cut)
     }
 
-    /// Whether [`Narrowing::Ask`] may yet ask for this cut.
+    /// Whether [`BracketStep::Ask`] may yet ask for this cut.
     pub(in crate::search) fn may_ask(&self, cut: u64) -> bool {
         self.low < cut && (self.high.contains(cut) || self.is_high(cut))
     }
 
-    /// Takes the answer to [`Narrowing::Ask`]; without reports, a failing run is taken to have reported what the one of
+    /// Takes the answer to [`BracketStep::Ask`]; without reports, a failing run is taken to have reported what the one of
     /// the longer prefix did.
     pub(in crate::search) fn record(&mut self, cut: u64, outcome: Outcome, reported: Option<&Arc<[ChangeId]>>) {
         self.steps += 1;

@@ -9,7 +9,7 @@
 //! outcomes only tend to follow the one before, it mostly is.
 //!
 //! Which of the runs that are expected to fail, or to pass, is the likeliest to end otherwise is up to the posterior of
-//! the search under noise: see [`Doubts`].
+//! the search under noise: see [`Alternatives`].
 
 use alloc::{vec, vec::Vec};
 
@@ -28,7 +28,7 @@ use crate::search::{
         verdict::{Culprit, Mode, Verdict},
     },
     noisy::{
-        Doubts, Run,
+        Alternatives, Run,
         carry_over::{self, Rule},
     },
 };
@@ -50,9 +50,9 @@ impl Sequential {
         !checks.is_empty()
     }
 
-    /// Replaces the question [`Question::Without`] by checks, at least one of which must pass. Returns whether the question is
+    /// Replaces the question [`Question::Baseline`] by checks, at least one of which must pass. Returns whether the question is
     /// handled this way, by an answer or by scheduled checks.
-    pub(super) fn skip_without(&mut self, options: &Options) -> bool {
+    pub(super) fn replace_baseline(&mut self, options: &Options) -> bool {
         if !may_check(options) {
             return false;
         }
@@ -68,7 +68,7 @@ impl Sequential {
         // Parallel checks take no extra time, and their order is less informative.
         let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
         match culprit.changes.len() {
-            1 => self.doubtful(culprit, of_change(number).next_multiple_of(beside), options.order),
+            1 => self.most_likely_to_differ(culprit, of_change(number).next_multiple_of(beside), options.order),
             size => {
                 let parts = left_out(size);
                 let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
@@ -79,20 +79,20 @@ impl Sequential {
 
     /// The runs that are the likeliest to show that this culprit is wrong. Each is chosen as if those before it will have
     /// ended as expected: else the rest need not be made.
-    fn doubtful(&mut self, culprit: &Culprit, count: usize, order: Order) -> Vec<(Asked, Outcome)> {
+    fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize, order: Order) -> Vec<(Asked, Outcome)> {
         let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
         let mut runs = self.history.clone();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
-            let doubts = Doubts::new(order, &self.seen, &found, &runs, culprit);
+            let alternatives = Alternatives::new(order, &self.seen, &found, &runs, culprit);
             // A target that has come to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;
             let expected = if fails { Outcome::Fail } else { Outcome::Pass };
             let candidates = self.questions_that(expected).into_iter();
-            let doubtful = candidates.map(|asked| (doubts.of(&asked.selection, !fails), asked));
+            let surprises = candidates.map(|asked| (alternatives.probability_of(&asked.selection, !fails), asked));
             // Of several that are as good, the last: what it needs may still be built.
-            let Some((_, asked)) = doubtful.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
+            let Some((_, asked)) = surprises.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
             runs.push(Run::expected(&asked.selection, fails));
             checks.push((asked, expected));
         }
@@ -111,12 +111,12 @@ impl Sequential {
         let exactly = |forced| {
             let inverted = culprit.mode == Mode::Disable;
             let selection = Selection { prefix: Prefix::NONE, forced, inverted, ..Selection::all(order) };
-            Asked::by_others(Question::Exactly, selection)
+            Asked::by_others(Question::FoundAlone, selection)
         };
         let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
         let mut checks: Vec<_> = left_out.into_iter().map(|place| (exactly(without(place)), Outcome::Pass)).collect();
         checks.resize(count, (exactly(changes.clone()), Outcome::Fail));
-        self.chance.shuffle(&mut checks);
+        self.rng.shuffle(&mut checks);
         self.against_the_tendency(checks)
     }
 
@@ -139,9 +139,9 @@ impl Sequential {
         if let Some(fails) = contrary(&carry_over::rules(&self.seen, runs)) {
             return fails;
         }
-        let coin = self.chance.coin();
+        let coin = self.rng.coin();
         match carry_over::tendency(runs) {
-            Some(fails) => fails == (coin && self.chance.coin()),
+            Some(fails) => fails == (coin && self.rng.coin()),
             None => coin,
         }
     }
@@ -162,8 +162,8 @@ impl Sequential {
     pub(super) fn check_before_giving_up(&mut self, options: &Options) {
         let &Err(&Verdict::NoDifference(outcome)) = &self.procedure.question() else { return };
         let end = match outcome {
-            Outcome::Pass => Question::All,
-            Outcome::Fail => Question::None,
+            Outcome::Pass => Question::AllOn,
+            Outcome::Fail => Question::AllOff,
             Outcome::Unresolved(_) => return,
         };
         let is_new = may_check(options) && self.trials.checks() < tuning::CHECKS_BEFORE_NO_DIFFERENCE;

@@ -20,9 +20,8 @@ pub(super) use trials::Trials;
 
 use super::{
     model::{
-        Options, Step,
-        chance::Chance,
-        ranked,
+        Options, Step, ranked,
+        rng::SeededRng,
         trial::{Observation, Outcome, Question, TrialId},
         verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
     },
@@ -48,7 +47,7 @@ pub(super) struct Sequential {
     history: Vec<Run>,
     /// Culprits for which checks were chosen.
     checked_culprits: usize,
-    chance: Chance,
+    rng: SeededRng,
 }
 
 impl Sequential {
@@ -62,7 +61,7 @@ impl Sequential {
             calibrated: None,
             history: Vec::new(),
             checked_culprits: 0,
-            chance: Chance::new(options.seed),
+            rng: SeededRng::new(options.seed),
         }
     }
 
@@ -126,9 +125,9 @@ impl Sequential {
     }
 
     /// Has the end that failed run once more before anything else.
-    pub(super) fn look_again(&mut self) {
+    pub(super) fn recheck_failing_end(&mut self) {
         let failed = self.trials.iter().find(|progress| {
-            matches!(progress.asked.question, Question::All | Question::None)
+            matches!(progress.asked.question, Question::AllOn | Question::AllOff)
                 && progress.outcomes.first() == Some(&Outcome::Fail)
         });
         if let Some(asked) = failed.map(|progress| progress.asked.clone()) {
@@ -147,7 +146,7 @@ impl Sequential {
     fn advance(&mut self, options: &Options) {
         while self.stopped.is_none() && self.trials.checks_due().next().is_none() {
             let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up(options) };
-            if asked.question == Question::Without && self.skip_without(options) {
+            if asked.question == Question::Baseline && self.replace_baseline(options) {
                 continue;
             }
             let Some((trial, _)) = self.trials.find(&asked) else { return };
@@ -163,7 +162,7 @@ impl Sequential {
             }
             ranked::merge(options.order, &mut self.seen, &reported);
             self.procedure.answer(&answer);
-            if asked.question == Question::None {
+            if asked.question == Question::AllOff {
                 self.calibrated = Some(self.procedure.clone());
             }
             self.trials[trial].put_away();
@@ -238,7 +237,7 @@ impl Sequential {
             Some((TrialId(trial), outcome, reported))
         };
         let mut asked = speculation::wanted(&self.procedure, options.in_flight.get(), early_answer);
-        asked.retain(|asked| asked.question != Question::Without || !checks::may_check(options));
+        asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
         let trials = &mut self.trials;
         let index = |asked: Asked| match trials.find(&asked) {
             Some((trial, _)) => trial,
@@ -250,8 +249,11 @@ impl Sequential {
     }
 
     /// Whether the outcomes so far show that the target is not reliable, and that can be made use of.
-    pub(super) fn is_contradicted(&self) -> bool {
-        match self.verdict() {
+    pub(super) fn is_contradicted(&self, options: &Options) -> bool {
+        if !checks::may_check(options) {
+            return false;
+        }
+        match self.ended() {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
             _ => self.trials.contradict(),

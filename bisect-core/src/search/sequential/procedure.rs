@@ -2,12 +2,12 @@
 //!
 //! The state is small and cheap to clone, so a caller can try both outcomes of a trial to see what would be asked next.
 
-mod assisted;
-mod forecast;
+mod for_suite;
+mod lookahead;
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
-use super::bracket::{Bracket, Narrowing};
+use super::bracket::{Bracket, BracketStep};
 use crate::search::tuning;
 use crate::{
     ChangeId,
@@ -40,7 +40,7 @@ pub(in crate::search) struct Procedure {
     /// Branches begun so far.
     stages: usize,
     /// A trial for the present set told nothing, so the set may come to hold changes that it does not need.
-    doubtful: bool,
+    had_unresolved: bool,
     incomplete: Option<Incomplete>,
 }
 
@@ -65,37 +65,37 @@ pub(in crate::search) struct Answer<'a> {
 #[derive(Clone, Debug)]
 enum State {
     /// Run with every change.
-    All,
+    AllOn,
     /// Run with none; this came of running with every change.
-    None {
+    AllOff {
         all: Outcome,
         reported: Arc<[ChangeId]>,
     },
     /// One test of several, on its own for the first time: does it fail where all together did?
-    Apart,
+    FirstSolo,
     /// Find one more change that the failure needs beside the forced ones.
     Narrow {
         forced: Vec<ChangeId>,
         bracket: Bracket,
     },
     /// Do the forced changes suffice? What is left to search if not.
-    Exactly {
+    FoundAlone {
         forced: Vec<ChangeId>,
         rest: Bracket,
     },
     /// This set fails, but may be too large; does this part of it?
-    Thin {
+    Minimize {
         culprit: Culprit,
         part: usize,
     },
     /// This set fails; does the target pass without it, and everything else switched?
-    Rest {
+    AllButFound {
         culprit: Culprit,
     },
     /// This set fails; does the target still pass in the state that passed at first? What to do if so.
-    Without {
+    Baseline {
         culprit: Culprit,
-        then: Then,
+        then: AfterConfirm,
     },
     /// A set was too large: does the target fail without some of its changes?
     Branch,
@@ -104,7 +104,7 @@ enum State {
 
 /// What follows once a culprit is confirmed.
 #[derive(Clone, Debug)]
-enum Then {
+enum AfterConfirm {
     /// As many sets as were asked for.
     Stop,
     /// Everything else failed too, in this trial: search what it reported.
@@ -117,7 +117,7 @@ impl Procedure {
     pub(in crate::search) fn new(options: Options) -> Self {
         Self {
             options,
-            state: State::All,
+            state: State::AllOn,
             mode: Mode::Enable,
             known: Arc::new([]),
             is_made_up: false,
@@ -127,7 +127,7 @@ impl Procedure {
             branches: Vec::new(),
             too_large: 0,
             stages: 0,
-            doubtful: false,
+            had_unresolved: false,
             incomplete: None,
         }
     }
@@ -140,7 +140,7 @@ impl Procedure {
     pub(in crate::search) fn favour(&mut self, favoured: Vec<ChangeId>) {
         self.favoured = favoured.into();
         match &mut self.state {
-            State::Narrow { bracket, .. } | State::Exactly { rest: bracket, .. } => {
+            State::Narrow { bracket, .. } | State::FoundAlone { rest: bracket, .. } => {
                 *bracket = bracket.clone().favouring(self.favoured.clone());
             }
             _ => {}
@@ -159,25 +159,27 @@ impl Procedure {
     pub(in crate::search) fn question(&self) -> Result<Asked, &Verdict> {
         let inverted = self.mode == Mode::Disable;
         let (question, selection) = match &self.state {
-            State::All => (Question::All, Selection::all(self.options.order)),
-            State::None { .. } => (Question::None, Selection { inverted: true, ..Selection::all(self.options.order) }),
-            State::Apart => self.failing_end(),
+            State::AllOn => (Question::AllOn, Selection::all(self.options.order)),
+            State::AllOff { .. } => {
+                (Question::AllOff, Selection { inverted: true, ..Selection::all(self.options.order) })
+            }
+            State::FirstSolo => self.failing_end(),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
-                Narrowing::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
+                BracketStep::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),
             },
-            State::Exactly { forced, .. } => (Question::Exactly, self.select(Prefix::NONE, forced)),
-            State::Thin { culprit, part: index } => {
-                (Question::Exactly, self.select(Prefix::NONE, &part(culprit, *index)))
+            State::FoundAlone { forced, .. } => (Question::FoundAlone, self.select(Prefix::NONE, forced)),
+            State::Minimize { culprit, part: index } => {
+                (Question::FoundAlone, self.select(Prefix::NONE, &part(culprit, *index)))
             }
-            State::Rest { culprit } => {
+            State::AllButFound { culprit } => {
                 let mut selection = self.select(Prefix::All, &[]);
                 selection.excluded.extend(&culprit.changes);
-                (Question::Rest, selection)
+                (Question::AllButFound, selection)
             }
-            State::Branch => (Question::Rest, self.select(Prefix::All, &[])),
-            State::Without { .. } => {
-                (Question::Without, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
+            State::Branch => (Question::AllButFound, self.select(Prefix::All, &[])),
+            State::Baseline { .. } => {
+                (Question::Baseline, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
             }
             State::Done(verdict) => return Err(verdict),
         };
@@ -203,20 +205,20 @@ impl Procedure {
 
     /// Takes the answer to [`question`](Self::question).
     pub(in crate::search) fn answer(&mut self, answer: &Answer<'_>) {
-        let state = core::mem::replace(&mut self.state, State::All);
-        self.doubtful |= matches!(answer.outcome, Outcome::Unresolved(_));
+        let state = core::mem::replace(&mut self.state, State::AllOn);
+        self.had_unresolved |= matches!(answer.outcome, Outcome::Unresolved(_));
         self.state = match state {
-            State::All => self.after_all(answer),
-            State::None { all, reported } => self.after_none(all, reported, answer),
-            State::Apart => self.after_apart(answer),
+            State::AllOn => self.after_all_on(answer),
+            State::AllOff { all, reported } => self.after_all_off(all, reported, answer),
+            State::FirstSolo => self.after_first_solo(answer),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
-                Narrowing::Ask(cut) => self.after_prefix(forced, bracket, cut, answer),
+                BracketStep::Ask(cut) => self.after_prefix(forced, bracket, cut, answer),
                 settled => unreachable!("only an open bracket asks: {settled:?}"),
             },
-            State::Exactly { forced, rest } => self.after_exactly(forced, rest, answer),
-            State::Thin { culprit, part } => self.after_thin(culprit, part, answer),
-            State::Rest { culprit } => self.after_rest(culprit, answer),
-            State::Without { culprit, then } => self.after_without(culprit, then, answer),
+            State::FoundAlone { forced, rest } => self.after_found_alone(forced, rest, answer),
+            State::Minimize { culprit, part } => self.after_minimize(culprit, part, answer),
+            State::AllButFound { culprit } => self.after_all_but_found(culprit, answer),
+            State::Baseline { culprit, then } => self.after_baseline(culprit, then, answer),
             State::Branch => match answer.outcome {
                 Outcome::Fail => self.narrow_all(answer.trial, self.reported_of_rest(answer, &[])),
                 Outcome::Pass => self.next_branch(),
@@ -229,24 +231,24 @@ impl Procedure {
         };
     }
 
-    fn after_all(&mut self, answer: &Answer<'_>) -> State {
+    fn after_all_on(&mut self, answer: &Answer<'_>) -> State {
         match answer.outcome {
-            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::All, reason)),
+            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::AllOn, reason)),
             all => {
                 self.is_made_up = answer.reported.is_none();
                 let reported = answer.reported.cloned().unwrap_or_else(|| self.made_up());
-                State::None { all, reported }
+                State::AllOff { all, reported }
             }
         }
     }
 
-    fn after_none(&mut self, all: Outcome, of_all: Arc<[ChangeId]>, answer: &Answer<'_>) -> State {
+    fn after_all_off(&mut self, all: Outcome, of_all: Arc<[ChangeId]>, answer: &Answer<'_>) -> State {
         let of_none = answer.reported.unwrap_or(&of_all);
         let mut known = of_all.to_vec();
         ranked::merge(self.options.order, &mut known, of_none);
         self.known = known.into();
         let failing = match (all, answer.outcome) {
-            (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::None, reason)),
+            (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::AllOff, reason)),
             (Outcome::Fail, Outcome::Pass) => {
                 self.mode = Mode::Enable;
                 of_all
@@ -274,9 +276,9 @@ impl Procedure {
     /// Goes on with a bracket; `failed` is the trial that last changed it.
     fn narrow(&mut self, mut forced: Vec<ChangeId>, bracket: Bracket, failed: TrialId) -> State {
         match bracket.narrowing() {
-            Narrowing::Ask(_) => State::Narrow { forced, bracket },
-            Narrowing::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
-            Narrowing::Needed(change) => {
+            BracketStep::Ask(_) => State::Narrow { forced, bracket },
+            BracketStep::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
+            BracketStep::Needed(change) => {
                 let rest = bracket.below(change);
                 forced.push(change);
                 // Every set is of reported changes: a target that invents new ones with every run is stopped here.
@@ -284,12 +286,12 @@ impl Procedure {
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {
                     return inconsistent(Inconsistency::Endless);
                 }
-                State::Exactly { forced, rest }
+                State::FoundAlone { forced, rest }
             }
         }
     }
 
-    fn after_exactly(&mut self, forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
+    fn after_found_alone(&mut self, forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Fail => self.after_failing_alone(forced, rest, 0, answer),
             // Nothing else can be needed, so this is the set that failed a moment ago.
@@ -325,16 +327,16 @@ impl Procedure {
             return inconsistent(Inconsistency::Unexplained(answer.trial));
         }
         if changes.len() < before {
-            return State::Exactly { forced: changes, rest };
+            return State::FoundAlone { forced: changes, rest };
         }
         let culprit = Culprit { changes, mode: self.mode, confirmed_by: answer.trial };
-        if self.doubtful && tried < parts(&culprit) {
-            return State::Thin { culprit, part: tried };
+        if self.had_unresolved && tried < parts(&culprit) {
+            return State::Minimize { culprit, part: tried };
         }
         self.confirm(culprit)
     }
 
-    fn after_thin(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
+    fn after_minimize(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
         match answer.outcome {
             // What is left is tried like any other set, and thinned further.
             Outcome::Fail => {
@@ -345,7 +347,7 @@ impl Procedure {
                 self.after_failing_alone(left, rest, tried, answer)
             }
             Outcome::Pass | Outcome::Unresolved(_) if index + 1 < parts(&culprit) => {
-                State::Thin { culprit, part: index + 1 }
+                State::Minimize { culprit, part: index + 1 }
             }
             Outcome::Pass | Outcome::Unresolved(_) => self.confirm(culprit),
         }
@@ -354,9 +356,9 @@ impl Procedure {
     /// What is still to be asked about a set that fails alone.
     fn confirm(&self, culprit: Culprit) -> State {
         if self.options.max_sets.is_some_and(|max| self.found.len() + 1 >= max.get()) {
-            return State::Without { culprit, then: Then::Stop };
+            return State::Baseline { culprit, then: AfterConfirm::Stop };
         }
-        State::Rest { culprit }
+        State::AllButFound { culprit }
     }
 
     /// A set with these changes, and more, is too large to be searched for. Any other minimal set lacks at least one of
@@ -386,7 +388,7 @@ impl Procedure {
         State::Branch
     }
 
-    fn after_rest(&mut self, culprit: Culprit, answer: &Answer<'_>) -> State {
+    fn after_all_but_found(&mut self, culprit: Culprit, answer: &Answer<'_>) -> State {
         match answer.outcome {
             // It passes without the set and with everything else: no better confirmation.
             Outcome::Pass => {
@@ -395,11 +397,11 @@ impl Procedure {
             }
             Outcome::Fail => {
                 let reported = self.reported_of_rest(answer, &culprit.changes);
-                State::Without { culprit, then: Then::Search(answer.trial, reported) }
+                State::Baseline { culprit, then: AfterConfirm::Search(answer.trial, reported) }
             }
             Outcome::Unresolved(reason) => {
                 self.incomplete = Some(Incomplete::Unresolved(reason));
-                State::Without { culprit, then: Then::NextBranch }
+                State::Baseline { culprit, then: AfterConfirm::NextBranch }
             }
         }
     }
@@ -407,18 +409,18 @@ impl Procedure {
     /// Starts a new set: everything but the excluded changes failed, and these were reported.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[ChangeId]>) -> State {
         let bracket = Bracket::new(self.options.order, Prefix::All, reported, self.favoured.clone());
-        self.doubtful = false;
+        self.had_unresolved = false;
         self.narrow(Vec::new(), bracket, failed)
     }
 
-    fn after_without(&mut self, culprit: Culprit, then: Then, answer: &Answer<'_>) -> State {
+    fn after_baseline(&mut self, culprit: Culprit, then: AfterConfirm, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Pass => {
                 self.found.push(culprit);
                 match then {
-                    Then::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
-                    Then::Search(failed, reported) => self.narrow_all(failed, reported),
-                    Then::NextBranch => self.next_branch(),
+                    AfterConfirm::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
+                    AfterConfirm::Search(failed, reported) => self.narrow_all(failed, reported),
+                    AfterConfirm::NextBranch => self.next_branch(),
                 }
             }
             Outcome::Fail | Outcome::Unresolved(_) => {

@@ -7,15 +7,15 @@ use alloc::vec::Vec;
 
 use super::{
     Plan, Suite, joint,
-    runs::Purpose,
-    test::{Check, Test},
+    shared_trial::Purpose,
+    test::{Test, TestCheck},
 };
 use crate::search::tuning;
 use crate::search::{
     model::{
         Options,
-        chance::Chance,
         noise::Noise,
+        rng::SeededRng,
         selection::Selection,
         trial::{Outcome, Question},
         verdict::Culprit,
@@ -35,7 +35,7 @@ impl Suite {
             return true;
         }
         let number = test.procedure.found().len();
-        let is_believed = matches!(options.noise, Noise::Suspected(_)) && test.doubt.search().is_none();
+        let is_believed = matches!(options.noise, Noise::Suspected(_)) && test.mode.search().is_none();
         if !is_believed || test.checked_culprits > number {
             return false;
         }
@@ -48,10 +48,10 @@ impl Suite {
     /// The run that most of the tests take part in which are about to name something.
     pub(super) fn check_of_culprits(&self) -> Option<Plan> {
         let waiting = self.tests.iter().enumerate().filter(|(number, test)| {
-            test.doubt.search().is_none() && test.verdict().is_none() && !self.is_in_check(*number)
+            test.mode.search().is_none() && test.verdict().is_none() && !self.is_in_check(*number)
         });
         let asked = waiting.filter_map(|(number, test)| {
-            let Check { question, selection, .. } = test.checks.first()?;
+            let TestCheck { question, selection, .. } = test.checks.first()?;
             Some((number, (*question, selection.clone())))
         });
         let plan = joint::most_asked(joint::runs(&self.tests, asked))?;
@@ -65,29 +65,28 @@ impl Suite {
 }
 
 /// The runs that are made before this culprit is named.
-fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> Vec<Check> {
-    let mut chance = Chance::new(options.seed);
-    let alone = |forced| Check {
-        question: Question::Exactly,
+fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> Vec<TestCheck> {
+    let mut rng = SeededRng::new(options.seed);
+    let alone = |forced| TestCheck {
+        question: Question::FoundAlone,
         selection: test.procedure.exactly(forced),
         expected: Outcome::Fail,
     };
     let changes = &culprit.changes;
     if let [_] = changes[..] {
         let (question, selection) = test.procedure.passing_end();
-        let passing = Check { question, selection, expected: Outcome::Pass };
-        let mut checks: Vec<_> = (1..of_change(number))
-            .map(|_| if chance.coin() { alone(changes.clone()) } else { passing.clone() })
-            .collect();
+        let passing = TestCheck { question, selection, expected: Outcome::Pass };
+        let mut checks: Vec<_> =
+            (1..of_change(number)).map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
         let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
         // A test that has come to fail always must be seen to pass once more.
-        checks.push(if has_passing && chance.coin() { alone(changes.clone()) } else { passing });
+        checks.push(if has_passing && rng.coin() { alone(changes.clone()) } else { passing });
         return checks;
     }
     let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
-    let passes = |change| Check { expected: Outcome::Pass, ..alone(without(change)) };
+    let passes = |change| TestCheck { expected: Outcome::Pass, ..alone(without(change)) };
     let whole = core::iter::repeat_with(|| alone(changes.clone())).take(tuning::CHECKS_OF_WHOLE_SET);
     let mut checks: Vec<_> = left_out(changes.len()).into_iter().map(passes).chain(whole).collect();
-    chance.shuffle(&mut checks);
+    rng.shuffle(&mut checks);
     checks
 }

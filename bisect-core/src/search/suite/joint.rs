@@ -5,7 +5,7 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{Plan, runs::Purpose, test::Test};
+use super::{Plan, shared_trial::Purpose, test::Test};
 use crate::search::tuning;
 use crate::{
     ChangeId,
@@ -35,7 +35,7 @@ pub(super) fn runs(tests: &[Test], asked: impl Iterator<Item = (usize, (Question
 /// The run that most tests take part in; of equal ones, what fails alone comes first, then the one of the first test.
 pub(super) fn most_asked(runs: Vec<Plan>) -> Option<Plan> {
     // What is known to break a test is looked at first when another one is searched.
-    runs.into_iter().rev().max_by_key(|plan| (plan.question == Question::Exactly, plan.tests.len()))
+    runs.into_iter().rev().max_by_key(|plan| (plan.question == Question::FoundAlone, plan.tests.len()))
 }
 
 impl Joint {

@@ -4,21 +4,21 @@
 //! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
 //! [`pool`] for what is run, and [`test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
-//! Tests that contradict themselves are searched under noise, and take turns with all others: see [`doubt`] and [`turns`].
+//! Tests that contradict themselves are searched under noise, and take turns with all others: see [`noisy_test`] and [`schedule`].
 
 mod checks;
-mod doubt;
 mod joint;
+mod noisy_test;
 mod pool;
-mod runs;
+mod schedule;
+mod shared_trial;
 mod test;
-mod turns;
 
 use alloc::{collections::BTreeSet, sync::Arc, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
 use pool::Member;
-use runs::{Purpose, Runs};
+use shared_trial::{Purpose, SharedTrial};
 use test::Test;
 
 use crate::{
@@ -44,7 +44,7 @@ pub(super) struct Suite {
     known: Vec<ChangeId>,
     tests: Vec<Test>,
     /// The trials that were begun, numbered from `first` on.
-    runs: Vec<Runs>,
+    runs: Vec<SharedTrial>,
     first: usize,
     /// The culprits, in the order in which they were found: the test, and which of its culprits it is.
     found: Vec<(usize, usize)>,
@@ -57,7 +57,7 @@ pub(super) struct Suite {
     /// The last trial that was begun of those that are believed was a pooled one.
     is_pooling: bool,
     /// The last trial that was begun was for tests that contradict themselves.
-    was_doubtful: bool,
+    was_noisy_turn: bool,
     /// A run is still to be made to see whether tests are reliable.
     is_unchecked: bool,
     /// Ends the search whatever the tests would go on to ask.
@@ -85,7 +85,7 @@ impl Suite {
     ) -> Self {
         let mut this = Self {
             known,
-            tests: vec![Test::new(procedure.apart()); tests.get()],
+            tests: vec![Test::new(procedure.for_test()); tests.get()],
             runs: Vec::new(),
             first,
             found: Vec::new(),
@@ -93,7 +93,7 @@ impl Suite {
             favoured: procedure.favoured(),
             model: procedure.everything(),
             is_pooling: true,
-            was_doubtful: true,
+            was_noisy_turn: true,
             is_unchecked: matches!(options.noise, Noise::Suspected(_)) && options.runs_per_trial == NonZeroUsize::MIN,
             stopped: None,
         };
@@ -112,7 +112,7 @@ impl Suite {
         let in_flight = useful.iter().filter(|&&trial| self.runs[trial].in_flight() > 0).count();
         let has_room = in_flight < options.in_flight.get();
         // One that was cancelled may be of use again, or lack some of its runs.
-        let may_start = |runs: &Runs| runs.may_start() && (has_room || runs.in_flight() > 0);
+        let may_start = |runs: &SharedTrial| runs.may_start() && (has_room || runs.in_flight() > 0);
         let next = useful.iter().copied().find(|&trial| may_start(&self.runs[trial]));
         if options.max_runs.is_some_and(|max| runs >= max) {
             // What is in flight may still tell something.
@@ -133,7 +133,7 @@ impl Suite {
         let limit = Verdict::Incomplete(Incomplete::MaxRuns);
         let is_decided = self.undecided() == 0;
         for test in &mut self.tests {
-            match test.doubt.search_mut() {
+            match test.mode.search_mut() {
                 Some(search) => search.stop_at_limit(),
                 None => test.stop(limit.clone()),
             }
@@ -151,13 +151,13 @@ impl Suite {
             Purpose::Check => self.is_unchecked = false,
             Purpose::Evidence => {}
         }
-        self.was_doubtful = purpose == Purpose::Evidence;
+        self.was_noisy_turn = purpose == Purpose::Evidence;
         let id = TrialId(self.first + self.runs.len());
         let trial = Trial { id, question, selection, tests };
         if purpose == Purpose::Evidence {
             trial.tests.iter().for_each(|&test| self.tests[test].begin(&trial, toss.as_ref()));
         }
-        self.runs.push(Runs::new(trial, purpose, options.runs_per_trial.get()));
+        self.runs.push(SharedTrial::new(trial, purpose, options.runs_per_trial.get()));
         id.0 - self.first
     }
 
@@ -172,7 +172,7 @@ impl Suite {
         for (&number, observation) in trial.tests.iter().zip(&observations) {
             let test = &mut self.tests[number];
             let is_check = runs.purpose == Purpose::Check;
-            if test.doubt.search().is_none() && (is_check || runs.is_open_for(number)) {
+            if test.mode.search().is_none() && (is_check || runs.is_open_for(number)) {
                 test.note(id, &trial.selection, observation);
             }
             let found = test.found().len();
@@ -215,7 +215,7 @@ impl Suite {
 
     /// The trials that are begun and not answered, and of use to some test.
     fn useful(&self) -> Vec<usize> {
-        let is_useful = |runs: &Runs| match runs.purpose {
+        let is_useful = |runs: &SharedTrial| match runs.purpose {
             Purpose::Answer | Purpose::Guess => runs.open_tests().any(|(_, test)| self.is_useful_to(test, &runs.trial)),
             Purpose::Check => true,
             // One that was cancelled is asked for anew, if it is still worth most.
@@ -408,7 +408,7 @@ impl Suite {
         let candidates = self.tests.iter().map(Test::candidates).max().unwrap_or(0);
         let halvings = candidates.next_power_of_two().ilog2() as usize;
         let under_noise: usize =
-            self.tests.iter().filter(|test| test.doubt.turns().is_some()).map(Test::runs_left).sum();
+            self.tests.iter().filter(|test| test.mode.turns().is_some()).map(Test::runs_left).sum();
         // Halving, pooled; what the tests ask now; each group's set on its own, and the rest.
         halvings + asked + if halvings > 0 { 2 } else { 0 } + under_noise
     }

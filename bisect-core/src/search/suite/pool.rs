@@ -9,7 +9,7 @@ use alloc::{
     vec::Vec,
 };
 
-use super::test::{Narrowing, Test};
+use super::test::{PrefixQuestion, Test};
 use crate::search::tuning;
 use crate::{
     ChangeId,
@@ -22,7 +22,7 @@ use crate::{
 /// A test, as a pooled run sees it.
 pub(super) struct Member<'a> {
     order: Order,
-    narrowing: Narrowing<'a>,
+    narrowing: PrefixQuestion<'a>,
     /// Candidates that are likelier than others: their positions, and by how much, summed up.
     likely: Vec<(usize, u64)>,
     /// Where runs in flight cut the candidates, with both ends.
@@ -125,7 +125,7 @@ impl<'a> Member<'a> {
 
     /// The highest position at which a cut misses no candidate; none if the selection does not suit this test at all.
     fn limit(&self, named: &Named) -> Option<usize> {
-        let Narrowing { candidates, forced, excluded, .. } = &self.narrowing;
+        let PrefixQuestion { candidates, forced, excluded, .. } = &self.narrowing;
         if forced.iter().any(|id| named.excluded.contains(id)) || excluded.iter().any(|id| named.forced.contains(id)) {
             return None;
         }

@@ -6,11 +6,11 @@
 //! It moves a copy of the bracket, the guess. Where the guess ends, one run of that change alone tells in most cases
 //! that it was right, and in the others exact prefixes are searched.
 //!
-//! A test that contradicts itself goes on under noise: see [`doubt`](super::doubt).
+//! A test that contradicts itself switches to a noisy search: see [`noisy_test`](super::noisy_test).
 
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
-use super::doubt::Doubt;
+use super::noisy_test::TestMode;
 use crate::search::tuning;
 use crate::{
     ChangeId,
@@ -30,14 +30,14 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Test {
     pub(super) procedure: Procedure,
-    pub(super) doubt: Doubt,
+    pub(super) mode: TestMode,
     guess: Guess,
     /// What the guess is about.
     narrowing: Option<(usize, usize)>,
     /// What a change alone showed that was tried before its turn.
     alone: Option<Alone>,
-    /// Runs that are still to be made before the answer that is there is taken, as it names a culprit.
-    pub(super) checks: Vec<Check>,
+    /// Runs to make before the answer that names a culprit is taken.
+    pub(super) checks: Vec<TestCheck>,
     /// Culprits before whose naming such runs were made.
     pub(super) checked_culprits: usize,
     /// Ends the search whatever the procedure would go on to ask.
@@ -63,7 +63,7 @@ enum Guess {
 
 /// A run that is made to see whether a test is reliable.
 #[derive(Clone, Debug)]
-pub(super) struct Check {
+pub(super) struct TestCheck {
     pub(super) question: Question,
     pub(super) selection: Selection,
     /// How it ends if the test is.
@@ -80,7 +80,7 @@ struct Alone {
 
 /// A change that is searched for by prefixes: any cut between the candidates is a good question.
 #[derive(Debug)]
-pub(super) struct Narrowing<'a> {
+pub(super) struct PrefixQuestion<'a> {
     pub(super) candidates: &'a [ChangeId],
     pub(super) forced: &'a [ChangeId],
     pub(super) excluded: Vec<ChangeId>,
@@ -94,7 +94,7 @@ impl Test {
     pub(super) fn new(procedure: Procedure) -> Self {
         Self {
             procedure,
-            doubt: Doubt::default(),
+            mode: TestMode::default(),
             guess: Guess::Nothing,
             narrowing: None,
             alone: None,
@@ -107,11 +107,11 @@ impl Test {
     }
 
     pub(super) fn found(&self) -> &[Culprit] {
-        self.doubt.search().map_or_else(|| self.procedure.found(), NoisySearch::found)
+        self.mode.search().map_or_else(|| self.procedure.found(), NoisySearch::found)
     }
 
     pub(super) fn verdict(&self) -> Option<&Verdict> {
-        match self.doubt.search() {
+        match self.mode.search() {
             Some(search) => search.verdict(),
             None => self.stopped.as_ref().or(self.procedure.question().err()),
         }
@@ -126,7 +126,7 @@ impl Test {
 
     /// Whether its own questions are not asked any more.
     fn is_over(&self) -> bool {
-        self.stopped.is_some() || self.doubt.search().is_some()
+        self.stopped.is_some() || self.mode.search().is_some()
     }
 
     /// The question that only a run with exactly its selection answers, if that is what this test waits for.
@@ -135,7 +135,7 @@ impl Test {
             return None;
         }
         if let (Guess::Alone(change), Some(_)) = (&self.guess, self.procedure.narrowing()) {
-            return Some((Question::Exactly, normal(self.procedure.alone(*change))));
+            return Some((Question::FoundAlone, normal(self.procedure.alone(*change))));
         }
         let asked = self.procedure.question().ok()?;
         Some((asked.question, normal(asked.selection)))
@@ -156,7 +156,7 @@ impl Test {
     }
 
     /// What is searched for by prefixes, if that is what this test waits for.
-    pub(super) fn narrowing(&self) -> Option<Narrowing<'_>> {
+    pub(super) fn narrowing(&self) -> Option<PrefixQuestion<'_>> {
         let bracket = self.open()?;
         let (forced, _) = self.procedure.narrowing()?;
         let (hint, is_exact) = match self.guess {
@@ -164,7 +164,7 @@ impl Test {
             _ => (None, false),
         };
         let excluded = self.procedure.excluded();
-        Some(Narrowing { candidates: bracket.candidates(), forced, excluded, hint, is_exact })
+        Some(PrefixQuestion { candidates: bracket.candidates(), forced, excluded, hint, is_exact })
     }
 
     /// The cut that a selection makes between the candidates, if its answer would tell this test something.
@@ -204,13 +204,12 @@ impl Test {
     /// Nobody reports what is excluded, so there it is as far as is known: a test that comes by another one's culprit
     /// only with others of its own left out is taken for one that does not.
     pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
-        let is_ignored = |all: &[ChangeId], own: &[ChangeId]| {
-            all.iter().filter(|id| !own.contains(id)).all(|&id| !self.comes_by(id))
-        };
+        let is_ignored =
+            |all: &[ChangeId], own: &[ChangeId]| all.iter().filter(|id| !own.contains(id)).all(|&id| !self.reaches(id));
         is_ignored(&selection.forced, &own.forced) && is_ignored(&selection.excluded, &own.excluded)
     }
 
-    pub(super) fn comes_by(&self, id: ChangeId) -> bool {
+    pub(super) fn reaches(&self, id: ChangeId) -> bool {
         ranked::contains(self.procedure.order(), self.procedure.known(), id) || self.late.contains(&id)
     }
 
@@ -220,7 +219,7 @@ impl Test {
             Some(cut) => self.after_cut(selection, cut, answer),
             None => self.after_own(answer),
         }
-        self.settle();
+        self.drop_stale_guess();
     }
 
     /// Learns which changes this test comes by, and ends the search if what one run of a trial showed cannot be believed.
@@ -320,12 +319,12 @@ impl Test {
     }
 
     /// Forgets a guess whose narrowing is over, and asks nothing that has been answered.
-    fn settle(&mut self) {
+    fn drop_stale_guess(&mut self) {
         if let Some(alone) = &self.alone
             && self.procedure.narrowing().is_none()
         {
             let is_asked = |asked| normal(asked) == alone.selection;
-            if self.procedure.question().is_ok_and(|it| it.question == Question::Exactly && is_asked(it.selection)) {
+            if self.procedure.question().is_ok_and(|it| it.question == Question::FoundAlone && is_asked(it.selection)) {
                 let Alone { trial, outcome, ref reported, .. } = *alone;
                 self.procedure.answer(&Answer { trial, outcome, reported: reported.as_ref() });
             }

@@ -91,7 +91,7 @@ fn forty_tests_with_three_culprits_take_little_more_than_the_hardest() {
         assert_eq!(tests, [0, 1, 2].map(|first| (first..40).step_by(3).collect::<Vec<_>>()));
         for Shared { culprit, confirmed_by, .. } in culprits {
             let Trial { question, selection, .. } = together.trial(confirmed_by);
-            assert_eq!((*question, &selection.forced), (Question::Exactly, &culprit.changes));
+            assert_eq!((*question, &selection.forced), (Question::FoundAlone, &culprit.changes));
         }
         // Tests with the same culprit search alike.
         let alone = [0, 1, 2].map(|test| honest(&target.alone(test), Options::default()).runs());
@@ -132,7 +132,7 @@ fn forty_tests_that_have_nothing_in_common_take_little_more_than_the_hardest() {
         assert!(2 * together.runs() <= 3 * hardest, "{} and {hardest}", together.runs());
         let kinds: Vec<_> = (0..together.trials()).map(|trial| together.trial(TrialId(trial)).question).collect();
         let count = |question| kinds.iter().filter(|&&kind| kind == question).count();
-        assert_eq!((count(Question::All), count(Question::Exactly), count(Question::Rest)), (2, 1, 1));
+        assert_eq!((count(Question::AllOn), count(Question::FoundAlone), count(Question::AllButFound)), (2, 1, 1));
     }
 }
 
@@ -207,7 +207,7 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
     search.record(all.id, target.observe_all(&all.selection));
     start(&mut search, &mut running);
     let none = running.remove(0);
-    assert_eq!((all.question, none.question), (Question::All, Question::None));
+    assert_eq!((all.question, none.question), (Question::AllOn, Question::AllOff));
     search.record(none.id, target.observe_all(&none.selection));
     let ids = |trials: &[Trial]| trials.iter().map(|trial| trial.id).collect::<Vec<_>>();
     assert!(running.len() > 1 && search.can_split());
@@ -221,7 +221,7 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
     assert_eq!(search.obsolete(), ids(&running[1..]));
     let begun = search.trials();
     let Step::Run(trial) = search.step() else { panic!("what each test does alone is wanted") };
-    assert_eq!((trial.question, trial.tests.as_slice(), search.trials()), (Question::All, &[0, 1][..], begun + 1));
+    assert_eq!((trial.question, trial.tests.as_slice(), search.trials()), (Question::AllOn, &[0, 1][..], begun + 1));
     assert_eq!(search.trial(trial.id), &trial);
 }
 

@@ -108,7 +108,7 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
             }
             Step::Wait => {
                 let over = running.remove(choices.next().unwrap() % running.len());
-                let calibrates = matches!(over.question, Question::All | Question::None);
+                let calibrates = matches!(over.question, Question::AllOn | Question::AllOff);
                 if calibrates && search.tests() == 1 {
                     search.record(over.id, target.observe_all(&over.selection));
                 } else {

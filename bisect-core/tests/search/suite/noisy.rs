@@ -192,7 +192,7 @@ fn runs_are_shared_fairly_at_a_limit() {
         let seen = target.observe(test, &trial.selection);
         let fails = match test {
             // It fails where it passed with the others.
-            2 => trial.question == Question::None || random(&mut state) < 0.5,
+            2 => trial.question == Question::AllOff || random(&mut state) < 0.5,
             _ => seen.outcome == Outcome::Fail,
         };
         Observation { outcome: if fails { Outcome::Fail } else { Outcome::Pass }, ..seen }
@@ -214,7 +214,11 @@ fn one_that_fails_only_in_company_is_seen_once_more() {
     assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
     let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
     let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
-    assert_eq!(its, [Question::None, Question::None], "where disabled changes break it, that is the end that fails");
+    assert_eq!(
+        its,
+        [Question::AllOff, Question::AllOff],
+        "where disabled changes break it, that is the end that fails"
+    );
 }
 
 #[test]
@@ -239,7 +243,7 @@ fn a_search_under_noise_is_split_with_its_trials() {
     search.cancel(running[0].id);
     assert_eq!((search.obsolete(), search.trial(late.id)), (ids(&running[1..]), &late));
     let Step::Run(trial) = search.step() else { panic!("each test is to be seen on its own") };
-    assert_eq!((trial.question, trial.tests.as_slice(), trial.id.0), (Question::All, &[0, 1][..], begun));
+    assert_eq!((trial.question, trial.tests.as_slice(), trial.id.0), (Question::AllOn, &[0, 1][..], begun));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn a_test_that_fails_only_in_company_is_left_alone() {
     assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
     let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
     let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
-    assert_eq!(its, [Question::All]);
+    assert_eq!(its, [Question::AllOn]);
 }
 
 #[test]
@@ -60,10 +60,10 @@ fn tests_that_all_fail_only_in_company_leave_nothing_to_find() {
 #[test]
 fn a_test_that_tells_nothing_on_its_own_is_unusable_alone() {
     let (search, _) = with_one_odd(Options::default(), &mut |seen, trial, _| match trial.question {
-        Question::All => Observation { outcome: Outcome::Unresolved(Reason::Timeout), ..seen },
+        Question::AllOn => Observation { outcome: Outcome::Unresolved(Reason::Timeout), ..seen },
         _ => seen,
     });
-    let unresolved = Unusable::Unresolved(Question::All, Reason::Timeout);
+    let unresolved = Unusable::Unresolved(Question::AllOn, Reason::Timeout);
     assert_eq!(search.test(4).verdict(), Some(&Verdict::Unusable(unresolved)));
     let (search, _) = with_one_odd(Options::default(), &mut |seen, _, _| Observation { reported: Vec::new(), ..seen });
     assert_eq!(search.test(4).verdict(), Some(&Verdict::Unusable(Unusable::NoReports)));
@@ -86,7 +86,7 @@ fn a_test_that_comes_by_what_breaks_another_one_is_asked_again_on_its_own() {
         let options = in_flight(count, &Options::default());
         let mut named = Vec::new();
         let search = search(&target, options, &[0], &mut |target, test, trial| {
-            if test == 0 && trial.question == Question::Exactly {
+            if test == 0 && trial.question == Question::FoundAlone {
                 named.push(trial.selection.forced.len());
             }
             let mut seen = target.observe(test, &trial.selection);
@@ -117,7 +117,7 @@ fn a_test_that_reports_what_it_was_not_asked_for_is_unusable_alone() {
 fn a_test_that_ignores_the_pattern_is_told_from_one_that_slips() {
     for (slips, expected) in [(false, true), (true, false)] {
         let (search, _) = with_one_odd(Options::default(), &mut |seen, trial, target| {
-            let all = target.ids.iter().copied().skip(usize::from(slips && trial.question != Question::All));
+            let all = target.ids.iter().copied().skip(usize::from(slips && trial.question != Question::AllOn));
             Observation { reported: all.collect(), ..seen }
         });
         let Some(Verdict::Unusable(Unusable::Unasked { ignores_pattern, changes, .. })) = search.test(4).verdict()
@@ -147,8 +147,8 @@ fn a_flaky_test_is_inconsistent_alone() {
 fn a_test_that_is_not_confirmed_is_not_accused() {
     let (search, target) = with_one_odd(Options::default(), &mut |seen, trial, target| {
         // It fails with any prefix that has this one, but not with it alone.
-        let fails = trial.selection.contains(target.ids[3]) && trial.question != Question::Exactly;
-        let fails = fails && !trial.selection.inverted && trial.question != Question::Rest;
+        let fails = trial.selection.contains(target.ids[3]) && trial.question != Question::FoundAlone;
+        let fails = fails && !trial.selection.inverted && trial.question != Question::AllButFound;
         Observation { outcome: outcome(fails), ..seen }
     });
     let verdict = search.test(4).verdict();

@@ -208,7 +208,7 @@ fn another_failure_is_unresolved_if_asked_for() {
             (run.outcome, run.reason)
         };
         let failed = |words: &str| (Outcome::Fail, words.to_owned());
-        assert_eq!(run("y", Question::All), failed("exit status 3"));
+        assert_eq!(run("y", Question::AllOn), failed("exit status 3"));
         assert_eq!(run("y", Question::Prefix), failed("exit status 3"));
         let other = run("01", Question::Prefix);
         if same_failure {
@@ -221,7 +221,7 @@ fn another_failure_is_unresolved_if_asked_for() {
         }
         assert!(exec.borrow_mut().take_notes().is_empty(), "once is enough");
         // At the ends, who fails is not decided by what it looks like.
-        assert_eq!(run("!y", Question::None), failed("signal 11"));
+        assert_eq!(run("!y", Question::AllOff), failed("signal 11"));
     }
 }
 

@@ -145,7 +145,7 @@ impl Judge for CommandTarget {
         if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
             return Judgement::Pending(shown);
         }
-        if trial.question == Question::Rest {
+        if trial.question == Question::AllButFound {
             self.learn_left(&trial.selection, &shown);
         }
         let calibration = self.calibration.for_runs_of(Some(&trial.selection));

@@ -171,7 +171,7 @@ impl Knowledge {
     /// Judges a run of everything for a trial.
     pub(super) fn judge_together(&mut self, trial: &Trial, attempt: Attempt, options: &ProjectOptions) -> RunResult {
         let mut criteria = self.together(trial, options);
-        if trial.question == Question::Rest && self.learn_left(trial, None, &criteria, &attempt) {
+        if trial.question == Question::AllButFound && self.learn_left(trial, None, &criteria, &attempt) {
             criteria = self.together(trial, options);
         }
         self.judge_by(&criteria, attempt)
@@ -186,7 +186,7 @@ impl Knowledge {
         options: &ProjectOptions,
     ) -> RunResult {
         let mut criteria = self.alone(trial, options);
-        if trial.question == Question::Rest && self.learn_left(trial, Some(test), &criteria, &attempt) {
+        if trial.question == Question::AllButFound && self.learn_left(trial, Some(test), &criteria, &attempt) {
             criteria = self.alone(trial, options);
         }
         self.judge_by(&criteria, attempt)

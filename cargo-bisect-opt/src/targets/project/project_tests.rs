@@ -176,8 +176,8 @@ impl Bench {
 /// The trial of a search that has this pattern, as far as the target wants to know.
 fn trial(pattern: &Pattern) -> Trial {
     let question = match pattern {
-        _ if *pattern == Pattern::all() => Question::All,
-        _ if *pattern == Pattern::all().inverted(true) => Question::None,
+        _ if *pattern == Pattern::all() => Question::AllOn,
+        _ if *pattern == Pattern::all().inverted(true) => Question::AllOff,
         _ => Question::Prefix,
     };
     Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }

@@ -13,7 +13,7 @@ use crate::{
             selection::Prefix,
             trial::{Outcome, Question},
         },
-        sequential::bracket::Narrowing,
+        sequential::bracket::BracketStep,
     },
 };
 
@@ -40,7 +40,7 @@ impl Procedure {
 
     /// Whether its question names changes that are only made up, so that no run can answer it.
     pub(in crate::search) fn asks_about_made_up(&self) -> bool {
-        self.is_made_up && !matches!(self.state, State::None { .. } | State::Narrow { .. })
+        self.is_made_up && !matches!(self.state, State::AllOff { .. } | State::Narrow { .. })
     }
 
     /// Whether a question that it was expected to ask may yet be asked; if not, the answer is of no use.
@@ -53,7 +53,7 @@ impl Procedure {
                 Ordering::Equal => bracket.may_ask(cut),
                 Ordering::Greater => true,
             },
-            State::Exactly { forced, .. } => as_many_forced(forced).is_ge(),
+            State::FoundAlone { forced, .. } => as_many_forced(forced).is_ge(),
             _ => true,
         };
         asked.stage == self.stage() && of_this_set
@@ -62,19 +62,19 @@ impl Procedure {
     /// How likely the next trial is to fail, in 256ths.
     pub(in crate::search) fn odds_of_failure(&self) -> u64 {
         match &self.state {
-            State::All | State::Apart => tuning::odds::ALL_ON,
+            State::AllOn | State::FirstSolo => tuning::odds::ALL_ON,
             // If the target passes with every change, the user probably expects it to fail with none.
-            State::None { all: Outcome::Pass, .. } => tuning::odds::ALL_OFF_AFTER_PASS,
+            State::AllOff { all: Outcome::Pass, .. } => tuning::odds::ALL_OFF_AFTER_PASS,
             State::Narrow { bracket, .. } => match bracket.narrowing() {
-                Narrowing::Ask(cut) => bracket.odds_of_failure(cut),
-                Narrowing::Needed(_) | Narrowing::Unexplained => tuning::odds::EVEN,
+                BracketStep::Ask(cut) => bracket.odds_of_failure(cut),
+                BracketStep::Needed(_) | BracketStep::Unexplained => tuning::odds::EVEN,
             },
             // Most culprits are one change.
-            State::Exactly { forced, .. } if forced.len() == 1 => tuning::odds::ONE_ALONE,
-            State::Exactly { .. } => tuning::odds::EVEN,
-            State::Rest { .. } | State::Branch => tuning::odds::REST,
-            State::Thin { .. } => tuning::odds::PART,
-            State::None { .. } | State::Without { .. } => tuning::odds::BASELINE,
+            State::FoundAlone { forced, .. } if forced.len() == 1 => tuning::odds::ONE_ALONE,
+            State::FoundAlone { .. } => tuning::odds::EVEN,
+            State::AllButFound { .. } | State::Branch => tuning::odds::REST,
+            State::Minimize { .. } => tuning::odds::PART,
+            State::AllOff { .. } | State::Baseline { .. } => tuning::odds::BASELINE,
             State::Done(_) => 0,
         }
     }

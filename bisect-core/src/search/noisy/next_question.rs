@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use super::{
     Ask, NoisySearch, Stage, history,
-    narrowing::Narrowing,
+    noisy_bracket::NoisyBracket,
     proof::{Side, Toss},
 };
-use crate::search::posterior::Part;
+use crate::search::posterior::CandidateSet;
 use crate::search::tuning;
 use crate::{
     ChangeId,
@@ -30,7 +30,7 @@ impl NoisySearch {
             }
             return Ok(Ask::new(end.0, end.1));
         }
-        if self.wants_again {
+        if self.wants_recheck {
             let everything = history::everything(options.order, self.direction.mode());
             return Ok(Ask::new(self.failing_end(), everything));
         }
@@ -39,35 +39,35 @@ impl NoisySearch {
                 Some(outcome) => Verdict::NoDifference(outcome),
                 None => Verdict::Unusable(Unusable::NoReports),
             }),
-            Stage::Thin(thinning) => {
-                if !thinning.wants_others(&[]) {
-                    return Ok(Ask::new(Question::Without, history::base(options.order, self.direction.mode())));
+            Stage::Minimize(minimizing) => {
+                if !minimizing.wants_others(&[]) {
+                    return Ok(Ask::new(Question::Baseline, history::base(options.order, self.direction.mode())));
                 }
-                let selection = self.alone(options, thinning.others());
+                let selection = self.alone(options, minimizing.others());
                 match self.refusal(&selection) {
                     Some(reason) => Err(unresolved(reason)),
-                    None => Ok(Ask::new(Question::Exactly, selection)),
+                    None => Ok(Ask::new(Question::FoundAlone, selection)),
                 }
             }
             Stage::Narrow(narrowing) => {
                 let in_flight = self.in_flight().filter_map(|trial| {
                     let has = |id| trial.selection.contains(id);
-                    narrowing.part(&trial.selection, has)
+                    narrowing.candidate_set(&trial.selection, has)
                 });
                 let confirming = self.confirming(narrowing);
-                let (part, toss) =
+                let (tested, toss) =
                     confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
                 // The target has to pass once as it does without any change.
                 if let Some(Toss { set, side: Side::Control }) = &toss
                     && !self.failed_alone(set).is_some_and(|failed| self.passed_since(options, failed))
                 {
-                    let base = (Question::Without, history::base(options.order, self.direction.mode()));
+                    let base = (Question::Baseline, history::base(options.order, self.direction.mode()));
                     let (question, selection) = Self::named(narrowing, base);
                     return Ok(Ask { question, selection, toss });
                 }
-                let (question, selection) = self.nearest(narrowing, part).map_err(unresolved)?;
+                let (question, selection) = self.nearest(narrowing, tested).map_err(unresolved)?;
                 // Another question in place of one that does not resolve is no part of the proof.
-                let toss = toss.filter(|_| selection == narrowing.question(part).1);
+                let toss = toss.filter(|_| selection == narrowing.question(tested).1);
                 Ok(Ask { question, selection, toss })
             }
         }
@@ -75,45 +75,45 @@ impl NoisySearch {
 
     /// What is still to be seen of a candidate that is likely enough to be named: a run of its proof, and the side that
     /// the coin has said.
-    fn confirming(&self, narrowing: &Narrowing) -> Option<(Part, Option<Toss>)> {
+    fn confirming(&self, narrowing: &NoisyBracket) -> Option<(CandidateSet, Option<Toss>)> {
         let candidate = narrowing.point().likeliest()?;
         if candidate.alone < tuning::SUSPECT_PROBABILITY {
             // It is the one; only whether it suffices is open. Where it does not seem to, the runs without it say more
             // about whether it is.
             let is_it = candidate.probability() >= 1.0 - self.allowed() / tuning::JOINT_ERROR_DIVISOR;
-            let (alone, without) = (Part::alone(candidate.index), Part::below(candidate.index));
-            let runs = |part| {
-                let selection = narrowing.question(part).1;
+            let (alone, without) = (CandidateSet::alone(candidate.index), CandidateSet::prefix(candidate.index));
+            let runs = |tested| {
+                let selection = narrowing.question(tested).1;
                 self.runs.iter().filter(|run| run.selection == selection).count()
             };
-            let part = if runs(alone) > runs(without) + tuning::MAX_EXTRA_ALONE_RUNS { without } else { alone };
-            return is_it.then_some((part, None));
+            let tested = if runs(alone) > runs(without) + tuning::MAX_EXTRA_ALONE_RUNS { without } else { alone };
+            return is_it.then_some((tested, None));
         }
         let set = narrowing.with(candidate.index);
-        if self.chance.peek() {
-            return Some((Part::alone(candidate.index), Some(Toss { set, side: Side::Suspect })));
+        if self.rng.peek() {
+            return Some((CandidateSet::alone(candidate.index), Some(Toss { set, side: Side::Suspect })));
         }
-        Some((Part::below(candidate.index), Some(Toss { set, side: Side::Control })))
+        Some((CandidateSet::prefix(candidate.index), Some(Toss { set, side: Side::Control })))
     }
 
     /// The question about these candidates, or the nearest one that may tell something.
-    fn nearest(&self, narrowing: &Narrowing, part: Part) -> Result<(Question, Selection), Reason> {
-        let first = narrowing.question(part);
+    fn nearest(&self, narrowing: &NoisyBracket, tested: CandidateSet) -> Result<(Question, Selection), Reason> {
+        let first = narrowing.question(tested);
         let Some(reason) = self.refusal(&first.1) else { return Ok(Self::named(narrowing, first)) };
-        let Part { below, also: None, except: None } = part else { return Err(reason) };
+        let CandidateSet { prefix: below, plus: None, minus: None } = tested else { return Err(reason) };
         let cuts =
             (1..=tuning::MAX_CUT_DETOUR).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
         let mut others =
-            cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(Part::below(cut)));
+            cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(CandidateSet::prefix(cut)));
         let other = others.find(|(_, selection)| self.refusal(selection).is_none());
         other.map(|other| Self::named(narrowing, other)).ok_or(reason)
     }
 
     /// With no culprit found, the ends are what they were called in the calibration.
-    fn named(narrowing: &Narrowing, (question, selection): (Question, Selection)) -> (Question, Selection) {
+    fn named(narrowing: &NoisyBracket, (question, selection): (Question, Selection)) -> (Question, Selection) {
         let question = match (question, selection.inverted) {
-            (Question::Rest | Question::Without, false) if narrowing.is_first() => Question::All,
-            (Question::Rest | Question::Without, true) if narrowing.is_first() => Question::None,
+            (Question::AllButFound | Question::Baseline, false) if narrowing.is_first() => Question::AllOn,
+            (Question::AllButFound | Question::Baseline, true) if narrowing.is_first() => Question::AllOff,
             _ => question,
         };
         (question, selection)
@@ -122,8 +122,8 @@ impl NoisySearch {
     /// What a run is called at the end that fails.
     fn failing_end(&self) -> Question {
         match self.direction.mode() {
-            Mode::Enable => Question::All,
-            Mode::Disable => Question::None,
+            Mode::Enable => Question::AllOn,
+            Mode::Disable => Question::AllOff,
         }
     }
 

@@ -2,9 +2,9 @@
 
 /// `SplitMix64` (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
 #[derive(Clone, Debug)]
-pub(in crate::search) struct Chance(u64);
+pub(in crate::search) struct SeededRng(u64);
 
-impl Chance {
+impl SeededRng {
     pub(in crate::search) const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_coin_is_fair_and_repeatable() {
         let heads = |seed| {
-            let mut chance = Chance::new(seed);
-            (0..10_000).filter(|_| chance.coin()).count()
+            let mut rng = SeededRng::new(seed);
+            (0..10_000).filter(|_| rng.coin()).count()
         };
         assert!((4_800..5_200).contains(&heads(1)), "{}", heads(1));
         assert_eq!(heads(1), heads(1));

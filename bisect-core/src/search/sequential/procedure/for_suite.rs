@@ -26,15 +26,15 @@ impl Asked {
 impl Procedure {
     /// The search for one test of the target, which was calibrated with all its tests together. It first runs
     /// this test alone at the failing end: the test may fail only together with others, and it may not reach all changes.
-    pub(in crate::search) fn apart(&self) -> Self {
-        Self { state: State::Apart, ..self.clone() }
+    pub(in crate::search) fn for_test(&self) -> Self {
+        Self { state: State::FirstSolo, ..self.clone() }
     }
 
     /// The end that failed: the question of the calibration, and its selection.
     pub(in crate::search) fn failing_end(&self) -> (Question, Selection) {
         let question = match self.mode {
-            Mode::Enable => Question::All,
-            Mode::Disable => Question::None,
+            Mode::Enable => Question::AllOn,
+            Mode::Disable => Question::AllOff,
         };
         (question, self.everything())
     }
@@ -42,19 +42,19 @@ impl Procedure {
     /// The end that passed.
     pub(in crate::search) fn passing_end(&self) -> (Question, Selection) {
         let question = match self.mode {
-            Mode::Enable => Question::None,
-            Mode::Disable => Question::All,
+            Mode::Enable => Question::AllOff,
+            Mode::Disable => Question::AllOn,
         };
         let everything = self.everything();
         (question, Selection { inverted: !everything.inverted, ..everything })
     }
 
     /// Whether it is yet to be seen what this test does on its own.
-    pub(in crate::search) fn is_apart(&self) -> bool {
-        matches!(self.state, State::Apart)
+    pub(in crate::search) fn is_first_solo(&self) -> bool {
+        matches!(self.state, State::FirstSolo)
     }
 
-    pub(super) fn after_apart(&mut self, answer: &Answer<'_>) -> State {
+    pub(super) fn after_first_solo(&mut self, answer: &Answer<'_>) -> State {
         if let (Outcome::Fail | Outcome::Pass, Some(reported)) = (answer.outcome, answer.reported) {
             self.known = reported.clone();
         }
@@ -98,8 +98,8 @@ impl Procedure {
     /// # Panics
     /// If nothing is being narrowed.
     pub(in crate::search) fn answer_cut(&mut self, cut: u64, answer: &Answer<'_>) {
-        self.doubtful |= matches!(answer.outcome, Outcome::Unresolved(_));
-        self.state = match core::mem::replace(&mut self.state, State::All) {
+        self.had_unresolved |= matches!(answer.outcome, Outcome::Unresolved(_));
+        self.state = match core::mem::replace(&mut self.state, State::AllOn) {
             State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, cut, answer),
             state => unreachable!("no prefix is asked for: {state:?}"),
         };
@@ -133,7 +133,7 @@ impl Procedure {
 
     /// What is asked after the present question if it is whether a set fails alone, and it does.
     pub(in crate::search) fn next_if_alone(&self) -> Option<Asked> {
-        let State::Exactly { .. } = &self.state else { return None };
+        let State::FoundAlone { .. } = &self.state else { return None };
         // No culprit is looked at before its trial is over, so it does not matter which one it is said to be.
         let answer = Answer { trial: TrialId(usize::MAX), outcome: Outcome::Fail, reported: None };
         self.after(&answer).question().ok()

@@ -4,15 +4,15 @@ use alloc::vec::Vec;
 
 use super::{
     history::{Run, base, names_exactly},
-    narrowing::Context,
+    noisy_bracket::SearchContext,
 };
-use crate::search::posterior::{ChangePoint, Evidence, Part};
+use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::search::tuning;
 use crate::{ChangeId, search::model::selection::Selection};
 
 /// A set of several changes, each of which is left out in turn.
 #[derive(Clone, Debug)]
-pub(super) struct Thinning {
+pub(super) struct Minimizing {
     set: Vec<ChangeId>,
     /// The change that is left out.
     index: usize,
@@ -23,8 +23,8 @@ pub(super) struct Thinning {
     point: ChangePoint,
 }
 
-impl Thinning {
-    pub(super) fn new(context: Context<'_>, set: Vec<ChangeId>, index: usize) -> Self {
+impl Minimizing {
+    pub(super) fn new(context: SearchContext<'_>, set: Vec<ChangeId>, index: usize) -> Self {
         let others = without(&set, index);
         let base = base(context.order, context.mode);
         let mut known = Evidence::new();
@@ -37,7 +37,7 @@ impl Thinning {
             }
         }
         let mut point = ChangePoint::new(1, &known);
-        point.set_nothing(tuning::PRIOR_NEEDED);
+        point.set_prior_of_nothing(tuning::PRIOR_NEEDED);
         point.set_costs(context.costs.0, context.costs.1);
         let mut this = Self { set, index, others, base, point };
         for run in context.runs {
@@ -64,8 +64,8 @@ impl Thinning {
     }
 
     /// Whether a run of the others tells most, not one of none of them.
-    pub(super) fn wants_others(&self, in_flight: &[Part]) -> bool {
-        self.point.next(in_flight).also.is_some()
+    pub(super) fn wants_others(&self, in_flight: &[CandidateSet]) -> bool {
+        self.point.next(in_flight).plus.is_some()
     }
 
     /// Whether a selection is one of the two that are compared.
@@ -76,9 +76,9 @@ impl Thinning {
     /// Takes what a run showed.
     pub(super) fn observe(&mut self, run: &Run) {
         if names_exactly(&run.selection, &self.others) {
-            self.point.observe(Part::alone(0), run.failed);
+            self.point.observe(CandidateSet::alone(0), run.failed);
         } else if run.selection == self.base {
-            self.point.observe(Part::below(0), run.failed);
+            self.point.observe(CandidateSet::prefix(0), run.failed);
         }
     }
 }

@@ -216,7 +216,7 @@ impl Likelihood {
     }
 
     /// Takes one run more that may as well end either way.
-    pub(super) fn halve(&mut self) {
+    pub(super) fn observe_uninformative(&mut self) {
         self.exponent -= 1;
     }
 }

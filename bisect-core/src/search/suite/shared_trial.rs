@@ -25,10 +25,10 @@ pub(super) enum Purpose {
 
 /// A trial that was begun.
 #[derive(Clone, Debug)]
-pub(super) struct Runs {
+pub(super) struct SharedTrial {
     pub(super) trial: Trial,
     pub(super) purpose: Purpose,
-    /// Runs that it takes.
+    /// The number of runs that it takes.
     wanted: usize,
     /// Runs that were started and not cancelled.
     started: usize,
@@ -39,7 +39,7 @@ pub(super) struct Runs {
     is_open: Vec<bool>,
 }
 
-impl Runs {
+impl SharedTrial {
     /// A trial; `usual` is how many runs are made to answer a question.
     pub(super) fn new(trial: Trial, purpose: Purpose, usual: usize) -> Self {
         let wanted = match purpose {

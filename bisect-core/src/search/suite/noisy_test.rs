@@ -1,12 +1,12 @@
-//! A test that contradicts itself among others that do not: it goes on under noise, and they as ever.
+//! A test that contradicts itself: it switches to a noisy search, and the other tests stay sequential.
 //!
-//! What its runs have shown is kept from the start, as far as a search under noise may come to be, and is where that
-//! begins. From then on the test asks questions of its own. A run that one such test asks for is made for all of them that
-//! it tells something: those that share a culprit share its search.
+//! The runs of each test are kept from the start if noise may be found, and the noisy search begins with them. From then
+//! on the test asks questions of its own. A run that one noisy test asks for is made for all noisy tests that it is
+//! evidence for: tests that share a culprit share its search.
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::test::{Check, Test};
+use super::test::{Test, TestCheck};
 use crate::search::{
     model::{
         Options,
@@ -19,60 +19,60 @@ use crate::search::{
     noisy::{Ask, NoisySearch, Run, Toss},
 };
 
-/// What there is to doubt about a test.
+/// How the runs of a test are taken.
 #[derive(Clone, Debug)]
-pub(super) enum Doubt {
-    /// Nothing yet; its runs so far.
-    No(Vec<Run>),
-    /// It has contradicted itself, or is expected to: a search under noise, and how many runs were made for it.
-    Yes(Box<NoisySearch>, usize),
+pub(super) enum TestMode {
+    /// Each run is believed; the runs so far.
+    Reliable(Vec<Run>),
+    /// Runs are only evidence: the noisy search, and the number of runs made for it.
+    Noisy(Box<NoisySearch>, usize),
 }
 
-impl Default for Doubt {
+impl Default for TestMode {
     fn default() -> Self {
-        Doubt::No(Vec::new())
+        TestMode::Reliable(Vec::new())
     }
 }
 
-impl Doubt {
+impl TestMode {
     /// The search under noise, if it has come to that.
     pub(super) fn search(&self) -> Option<&NoisySearch> {
         match self {
-            Doubt::No(_) => None,
-            Doubt::Yes(search, _) => Some(search),
+            TestMode::Reliable(_) => None,
+            TestMode::Noisy(search, _) => Some(search),
         }
     }
 
     pub(super) fn search_mut(&mut self) -> Option<&mut NoisySearch> {
         match self {
-            Doubt::No(_) => None,
-            Doubt::Yes(search, _) => Some(search),
+            TestMode::Reliable(_) => None,
+            TestMode::Noisy(search, _) => Some(search),
         }
     }
 
     /// How many runs were made for the search under noise, as long as it goes on.
     pub(super) fn turns(&self) -> Option<usize> {
         match self {
-            Doubt::Yes(search, turns) if search.verdict().is_none() => Some(*turns),
-            Doubt::No(_) | Doubt::Yes(..) => None,
+            TestMode::Noisy(search, turns) if search.verdict().is_none() => Some(*turns),
+            TestMode::Reliable(_) | TestMode::Noisy(..) => None,
         }
     }
 }
 
 impl Test {
     /// From now on its runs, those so far as well, are only evidence; an answer must be as likely as this.
-    pub(super) fn go_on_under_noise(&mut self, confidence: f64, options: &Options) {
-        let Doubt::No(runs) = &mut self.doubt else { return };
+    pub(super) fn switch_to_noisy(&mut self, confidence: f64, options: &Options) {
+        let TestMode::Reliable(runs) = &mut self.mode else { return };
         let runs = core::mem::take(runs);
         // Before it was on its own, it is only known what all tests come by.
-        let is_new = self.procedure.is_apart();
+        let is_new = self.procedure.is_first_solo();
         let mut known = if is_new { Vec::new() } else { self.procedure.known().to_vec() };
         let mut late: Vec<_> = self.late.iter().copied().collect();
         ranked::sort(options.order, &mut late);
         ranked::merge(options.order, &mut known, &late);
         // Its trials are numbered by the suite.
         let search = NoisySearch::new(confidence, options).after(options, known, runs, 0);
-        self.doubt = Doubt::Yes(Box::new(search), 0);
+        self.mode = TestMode::Noisy(Box::new(search), 0);
     }
 
     /// Takes what one run of a trial showed, as evidence.
@@ -81,12 +81,12 @@ impl Test {
             return;
         }
         let selection = self.view(&trial.selection, observation);
-        match &mut self.doubt {
-            Doubt::No(runs) => runs.extend(Run::new(trial.id, &selection, observation)),
-            Doubt::Yes(search, _) if search.has_begun(trial.id) => {
+        match &mut self.mode {
+            TestMode::Reliable(runs) => runs.extend(Run::new(trial.id, &selection, observation)),
+            TestMode::Noisy(search, _) if search.has_begun(trial.id) => {
                 search.record(trial.id, observation.clone(), options);
             }
-            Doubt::Yes(search, _) => search.take(trial.id, &selection, observation.clone(), options),
+            TestMode::Noisy(search, _) => search.take(trial.id, &selection, observation.clone(), options),
         }
     }
 
@@ -94,8 +94,8 @@ impl Test {
     fn view(&self, selection: &Selection, observation: &Observation) -> Selection {
         let mut own = selection.clone();
         own.forced.retain(|id| observation.reported.contains(id));
-        let known = self.doubt.search().map_or(&[][..], NoisySearch::known);
-        let matters = |id| self.comes_by(id) || ranked::contains(own.order, known, id);
+        let known = self.mode.search().map_or(&[][..], NoisySearch::known);
+        let matters = |id| self.reaches(id) || ranked::contains(own.order, known, id);
         own.excluded.retain(|&id| matters(id) || observation.reported.contains(&id));
         own
     }
@@ -103,13 +103,13 @@ impl Test {
     /// Whether it has contradicted itself, as far as it believes its runs.
     pub(super) fn is_contradictory(&self) -> bool {
         let is_noise = |how: &Inconsistency| *how != Inconsistency::Endless;
-        self.doubt.search().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
+        self.mode.search().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
     }
 
     /// Whether it ended otherwise than a reliable test would, in a run that was made to see that.
     pub(super) fn is_surprised_by(&mut self, trial: &Trial, outcome: Outcome) -> bool {
         let is_due =
-            |check: &Check| check.question == trial.question && self.is_as_good(&trial.selection, &check.selection);
+            |check: &TestCheck| check.question == trial.question && self.is_as_good(&trial.selection, &check.selection);
         if self.checks.first().is_some_and(is_due) {
             let expected = self.checks.remove(0).expected;
             return !matches!(outcome, Outcome::Unresolved(_)) && outcome != expected;
@@ -125,19 +125,19 @@ impl Test {
 
     /// Whether a run tells the search under noise anything, as long as it goes on.
     pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
-        self.doubt.search().is_some_and(|search| search.verdict().is_none() && search.is_evidence(selection))
+        self.mode.search().is_some_and(|search| search.verdict().is_none() && search.is_evidence(selection))
     }
 
     /// A run of this trial is started, whoever asked for it.
     pub(super) fn begin(&mut self, trial: &Trial, toss: Option<&Toss>) {
-        if let Some(search) = self.doubt.search_mut() {
+        if let Some(search) = self.mode.search_mut() {
             search.begin(trial.clone(), toss);
         }
     }
 
     /// The question of the search under noise that is most worth a run.
     pub(super) fn asks_for_evidence(&mut self, options: &Options) -> Option<Ask> {
-        let Doubt::Yes(search, turns) = &mut self.doubt else { return None };
+        let TestMode::Noisy(search, turns) = &mut self.mode else { return None };
         let asked = search.next(options);
         *turns += usize::from(asked.is_some());
         asked
@@ -145,11 +145,11 @@ impl Test {
 
     /// About how many runs the search under noise takes until it names something.
     pub(super) fn runs_left(&self) -> usize {
-        self.doubt.search().and_then(NoisySearch::runs_left).unwrap_or(0)
+        self.mode.search().and_then(NoisySearch::runs_left).unwrap_or(0)
     }
 
     pub(super) fn cancel(&mut self, id: TrialId) {
-        if let Some(search) = self.doubt.search_mut().filter(|search| search.has_begun(id)) {
+        if let Some(search) = self.mode.search_mut().filter(|search| search.has_begun(id)) {
             search.cancel(id);
         }
     }

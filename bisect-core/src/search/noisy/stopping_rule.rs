@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::{NoisySearch, Stage, carry_over, history, narrowing::Narrowing, thinning::Thinning};
+use super::{NoisySearch, Stage, carry_over, history, minimize::Minimizing, noisy_bracket::NoisyBracket};
 use crate::search::tuning;
 use crate::{
     ChangeId,
@@ -49,7 +49,7 @@ impl NoisySearch {
             let next = match &self.stage {
                 Stage::Ends => None,
                 Stage::Narrow(narrowing) => self.after_narrowing(options, narrowing),
-                Stage::Thin(thinning) => self.after_thinning(options, thinning),
+                Stage::Minimize(minimizing) => self.after_minimizing(options, minimizing),
             };
             match next {
                 None => break,
@@ -60,13 +60,15 @@ impl NoisySearch {
         }
     }
 
-    fn after_narrowing(&self, options: &Options, narrowing: &Narrowing) -> Option<Next> {
+    fn after_narrowing(&self, options: &Options, narrowing: &NoisyBracket) -> Option<Next> {
         let point = narrowing.point();
         let always = self.always();
         if let Some(outcome) = always.filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if always.is_none() && (point.nothing() >= 1.0 - self.allowed() || self.is_moot(point.nothing())) {
+        if always.is_none()
+            && (point.probability_of_nothing() >= 1.0 - self.allowed() || self.is_moot(point.probability_of_nothing()))
+        {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,
@@ -89,7 +91,7 @@ impl NoisySearch {
             if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
                 return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));
             }
-            return Narrowing::new(self.context(options), set).map(|next| Next::stage(Stage::Narrow(next)));
+            return NoisyBracket::new(self.context(options), set).map(|next| Next::stage(Stage::Narrow(next)));
         }
         None
     }
@@ -105,24 +107,24 @@ impl NoisySearch {
     fn with_set(&self, options: &Options, set: Vec<ChangeId>, confidence: f64) -> Next {
         match set[..] {
             [_] => self.name(set, confidence),
-            _ => Next::stage(Stage::Thin(Thinning::new(self.context(options), set, 0))),
+            _ => Next::stage(Stage::Minimize(Minimizing::new(self.context(options), set, 0))),
         }
     }
 
-    fn after_thinning(&self, options: &Options, thinning: &Thinning) -> Option<Next> {
+    fn after_minimizing(&self, options: &Options, minimizing: &Minimizing) -> Option<Next> {
         let allowed = self.allowed() / tuning::MINIMIZE_ERROR_DIVISOR;
-        let point = thinning.point();
-        if point.nothing() >= 1.0 - allowed {
-            let next = thinning.index() + 1;
-            let set = thinning.set().to_vec();
+        let point = minimizing.point();
+        if point.probability_of_nothing() >= 1.0 - allowed {
+            let next = minimizing.index() + 1;
+            let set = minimizing.set().to_vec();
             return Some(if next < set.len() {
-                Next::stage(Stage::Thin(Thinning::new(self.context(options), set, next)))
+                Next::stage(Stage::Minimize(Minimizing::new(self.context(options), set, next)))
             } else {
                 self.name(set, 1.0 - tuning::MINIMIZED_ERROR_FACTOR * self.allowed())
             });
         }
         let suffices = point.likeliest()?.alone;
-        let others = thinning.others();
+        let others = minimizing.others();
         (suffices >= 1.0 - allowed && self.failed_alone(others).is_some())
             .then(|| self.with_set(options, others.to_vec(), suffices))
     }
@@ -132,7 +134,7 @@ impl NoisySearch {
         let culprit = Culprit { changes, mode: self.direction.mode(), confirmed_by };
         let [without, with] = match &self.stage {
             Stage::Narrow(narrowing) => narrowing.point().rates(),
-            Stage::Thin(thinning) => thinning.point().rates(),
+            Stage::Minimize(minimizing) => minimizing.point().rates(),
             Stage::Ends => unreachable!("a set is named by a search"),
         };
         Next::Found(culprit, Certainty { confidence, without, with })
@@ -146,7 +148,7 @@ impl NoisySearch {
             self.verdict = Some(Verdict::Incomplete(Incomplete::MaxSets));
             return;
         }
-        match Narrowing::new(self.context(options), Vec::new()) {
+        match NoisyBracket::new(self.context(options), Vec::new()) {
             Some(narrowing) => self.stage = Stage::Narrow(narrowing),
             None => self.verdict = Some(Verdict::Complete),
         }
@@ -183,18 +185,20 @@ impl NoisySearch {
     fn would_show(&self) -> bool {
         // What matters is switched in all prefixes only if it is switched with everything.
         let ends = self.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
-        let mut chance = 1.0;
-        (0..ends).for_each(|_| chance *= 1.0 - tuning::MIN_FAILURE_RATE);
-        chance < 1.0 - self.confidence
+        let mut probability_of_none = 1.0;
+        (0..ends).for_each(|_| probability_of_none *= 1.0 - tuning::MIN_FAILURE_RATE);
+        probability_of_none < 1.0 - self.confidence
     }
 
     /// How the search ends if no more runs may be made.
     pub(super) fn at_limit(&self) -> Verdict {
         match &self.stage {
-            Stage::Narrow(narrowing) if narrowing.is_first() && narrowing.point().nothing() > 1.0 - self.confidence => {
+            Stage::Narrow(narrowing)
+                if narrowing.is_first() && narrowing.point().probability_of_nothing() > 1.0 - self.confidence =>
+            {
                 Verdict::Inconsistent(Inconsistency::Noise)
             }
-            Stage::Ends | Stage::Narrow(_) | Stage::Thin(_) => Verdict::Incomplete(Incomplete::MaxRuns),
+            Stage::Ends | Stage::Narrow(_) | Stage::Minimize(_) => Verdict::Incomplete(Incomplete::MaxRuns),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use super::{
     Plan, Suite,
-    runs::{Purpose, Runs},
+    shared_trial::{Purpose, SharedTrial},
     test::Test,
 };
 use crate::search::{
@@ -22,9 +22,9 @@ impl Suite {
     #[expect(clippy::cast_precision_loss, reason = "there are not so many tests")]
     pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
         let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
-        if self.tests[test].doubt.search().is_none() {
+        if self.tests[test].mode.search().is_none() {
             let share = (1.0 - confidence) / self.tests.len() as f64;
-            self.tests[test].go_on_under_noise(1.0 - share, options);
+            self.tests[test].switch_to_noisy(1.0 - share, options);
             self.found.retain(|&(of, _)| of != test);
             let found = (0..self.found_by(test).len()).map(|which| (test, which));
             self.found.extend(found);
@@ -38,7 +38,7 @@ impl Suite {
             return Some(check);
         }
         // Checks come last, when as many tests as can share them have come to them.
-        if self.was_doubtful {
+        if self.was_noisy_turn {
             let believed = self.plan(useful).or_else(|| self.check_of_culprits());
             return believed.or_else(|| self.evidence(options));
         }
@@ -49,8 +49,8 @@ impl Suite {
     /// with the others, the same again; else what none of them has done on its own, to show that it passes.
     fn check(&self) -> Option<Plan> {
         let tests = self.tests.iter().enumerate();
-        let believed: Vec<_> = tests.filter(|(_, test)| test.doubt.search().is_none()).collect();
-        let is_new = |test: &Test| test.procedure.is_apart() && test.verdict().is_none();
+        let believed: Vec<_> = tests.filter(|(_, test)| test.mode.search().is_none()).collect();
+        let is_new = |test: &Test| test.procedure.is_first_solo() && test.verdict().is_none();
         if !self.is_unchecked || believed.iter().any(|(_, test)| is_new(test)) {
             return None;
         }
@@ -67,7 +67,7 @@ impl Suite {
     /// What the tests that contradict themselves want to know: the one that has had the fewest runs says what.
     fn evidence(&mut self, options: &Options) -> Option<Plan> {
         let mut askers: Vec<_> =
-            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].doubt.turns()?, test))).collect();
+            (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
         askers.sort_unstable();
         let ask = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence(options))?;
         let Ask { question, selection, toss } = ask;
@@ -78,28 +78,28 @@ impl Suite {
 
     /// Whether it is being seen whether tests are reliable.
     pub(super) fn is_being_checked(&self) -> bool {
-        let is_open = |runs: &Runs| runs.purpose == Purpose::Check && runs.in_flight() > 0;
+        let is_open = |runs: &SharedTrial| runs.purpose == Purpose::Check && runs.in_flight() > 0;
         self.check().is_some() || self.runs.iter().any(is_open)
     }
 
     /// What is believed of a test that contradicts itself.
     pub(in crate::search) fn estimate(&self, test: usize) -> Option<Estimate> {
-        self.tests[test].doubt.search().and_then(NoisySearch::estimate)
+        self.tests[test].mode.search().and_then(NoisySearch::estimate)
     }
 
     /// Whether a test has contradicted itself, or was expected to.
     pub(in crate::search) fn is_noisy(&self, test: usize) -> bool {
-        self.tests[test].doubt.search().is_some()
+        self.tests[test].mode.search().is_some()
     }
 
     /// How sure a culprit of a test is, by its index among those.
     pub(in crate::search) fn certainty(&self, test: usize, index: usize) -> Option<Certainty> {
-        self.tests[test].doubt.search().and_then(|search| search.certainty(index))
+        self.tests[test].mode.search().and_then(|search| search.certainty(index))
     }
 
     /// Sets what a failing run and a passing one of tests that contradict themselves cost.
     pub(in crate::search) fn set_costs(&mut self, failing: f64, passing: f64) {
-        let searches = self.tests.iter_mut().filter_map(|test| test.doubt.search_mut());
+        let searches = self.tests.iter_mut().filter_map(|test| test.mode.search_mut());
         searches.for_each(|search| search.set_costs(failing, passing));
     }
 }

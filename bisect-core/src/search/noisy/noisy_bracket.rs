@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::history::{Run, base};
-use crate::search::posterior::{ChangePoint, Evidence, Part};
+use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::{
     ChangeId,
     search::model::{
@@ -17,7 +17,7 @@ use crate::{
 
 /// What all questions about the same culprit have in common.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Context<'a> {
+pub(super) struct SearchContext<'a> {
     pub(super) order: Order,
     pub(super) mode: Mode,
     /// Every change ever reported, in order.
@@ -31,7 +31,7 @@ pub(super) struct Context<'a> {
 
 /// A search for one change.
 #[derive(Clone, Debug)]
-pub(super) struct Narrowing {
+pub(super) struct NoisyBracket {
     order: Order,
     mode: Mode,
     /// Found before, and left out.
@@ -43,11 +43,11 @@ pub(super) struct Narrowing {
     point: ChangePoint,
 }
 
-impl Narrowing {
+impl NoisyBracket {
     /// The search for the change that is needed beside the forced ones, with all that is known of it; none if there is no
     /// candidate.
-    pub(super) fn new(context: Context<'_>, forced: Vec<ChangeId>) -> Option<Self> {
-        let Context { order, mode, known, found, runs, costs } = context;
+    pub(super) fn new(context: SearchContext<'_>, forced: Vec<ChangeId>) -> Option<Self> {
+        let SearchContext { order, mode, known, found, runs, costs } = context;
         let end = forced.last().map_or(known.len(), |&last| ranked::below(order, known, order.rank(last)));
         let excluded = |id: &ChangeId| found.iter().any(|set| set.contains(id));
         let candidates: Vec<_> = known[..end].iter().copied().filter(|id| !excluded(id)).collect();
@@ -90,15 +90,15 @@ impl Narrowing {
 
     /// Takes what a run showed, as far as it says something about this search.
     pub(super) fn observe(&mut self, run: &Run) {
-        if let Some(part) = self.part(&run.selection, |id| run.has(id)) {
-            self.point.observe(part, run.failed);
+        if let Some(tested) = self.candidate_set(&run.selection, |id| run.has(id)) {
+            self.point.observe(tested, run.failed);
         }
     }
 
     /// Which candidates a selection is about, if that can be said.
-    pub(super) fn part(&self, selection: &Selection, has: impl Fn(ChangeId) -> bool) -> Option<Part> {
+    pub(super) fn candidate_set(&self, selection: &Selection, has: impl Fn(ChangeId) -> bool) -> Option<CandidateSet> {
         if *selection == base(self.order, self.mode) {
-            return Some(Part::below(0));
+            return Some(CandidateSet::prefix(0));
         }
         if selection.inverted != (self.mode == Mode::Disable) {
             return None;
@@ -110,16 +110,16 @@ impl Narrowing {
         // What it asked for counts, not what it came by: a change that shows up only in company does not matter without it.
         let asked = |id: &ChangeId| selection.contains(*id);
         if !self.forced.iter().all(asked) {
-            return Some(Part::below(0));
+            return Some(CandidateSet::prefix(0));
         }
         let below = self.cut_by(selection)?;
         let index = |id: &ChangeId| self.candidates[below..].iter().position(|other| other == id);
-        let mut also = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
+        let mut plus = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
         let is_candidate = |id: &&ChangeId| !self.found.iter().any(|set| set.contains(id));
-        let mut except = selection.excluded.iter().filter(is_candidate).map(|&id| self.index(id));
-        match (also.next(), also.next(), except.next(), except.next()) {
-            (also, None, None, None) => Some(Part { below, also, except: None }),
-            (also, None, Some(except), None) => Some(Part { below, also, except: Some(except?) }),
+        let mut minus = selection.excluded.iter().filter(is_candidate).map(|&id| self.index(id));
+        match (plus.next(), plus.next(), minus.next(), minus.next()) {
+            (plus, None, None, None) => Some(CandidateSet { prefix: below, plus, minus: None }),
+            (plus, None, Some(minus), None) => Some(CandidateSet { prefix: below, plus, minus: Some(minus?) }),
             _ => None,
         }
     }
@@ -147,23 +147,23 @@ impl Narrowing {
     }
 
     /// The question whose run switches these candidates.
-    pub(super) fn question(&self, part: Part) -> (Question, Selection) {
-        let forced = match part.also {
+    pub(super) fn question(&self, tested: CandidateSet) -> (Question, Selection) {
+        let forced = match tested.plus {
             Some(candidate) => self.with(candidate),
             None => self.forced.clone(),
         };
         let rank = |index: usize| self.order.rank(self.candidates[index]);
-        let is_all = part.below == self.candidates.len();
-        let prefix = match (part.below, self.forced.last()) {
+        let is_all = tested.prefix == self.candidates.len();
+        let prefix = match (tested.prefix, self.forced.last()) {
             (0, _) => Prefix::NONE,
             (_, None) if is_all => Prefix::All,
             (_, Some(&last)) if is_all => Prefix::Below(self.order.rank(last)),
             (below, _) => Prefix::Below(simplest_cut(rank(below - 1), rank(below))),
         };
         let question = match prefix {
-            Prefix::NONE if forced.is_empty() => return (Question::Without, base(self.order, self.mode)),
-            Prefix::NONE => Question::Exactly,
-            Prefix::All => Question::Rest,
+            Prefix::NONE if forced.is_empty() => return (Question::Baseline, base(self.order, self.mode)),
+            Prefix::NONE => Question::FoundAlone,
+            Prefix::All => Question::AllButFound,
             Prefix::Below(_) => Question::Prefix,
         };
         // Sets that share no change with it are not in its way.

@@ -1,0 +1,71 @@
+//! The alternatives to a culprit that is about to be named, of a target that has not contradicted itself.
+//!
+//! A run that ends otherwise than expected is a contradiction, and a reliable target has none. Each alternative explanation
+//! predicts how a run ends: another change and a run that misled, in either direction, or only noise. The run to make is the
+//! one that is most likely to contradict the culprit.
+
+use alloc::vec::Vec;
+
+use super::{
+    direction::Direction,
+    history::Run,
+    noisy_bracket::{NoisyBracket, SearchContext},
+};
+use crate::{
+    ChangeId,
+    search::model::{
+        order::Order,
+        selection::Selection,
+        verdict::{Culprit, Mode},
+    },
+};
+
+/// The alternative explanations of the runs so far.
+pub(in crate::search) struct Alternatives {
+    others: Vec<Alternative>,
+}
+
+/// One alternative: the changes before one place of the set are needed, and the change at that place is not.
+struct Alternative {
+    weight: f64,
+    narrowing: NoisyBracket,
+    /// The place of the change among the candidates, if it is one.
+    named: Option<usize>,
+    is_alone: bool,
+}
+
+impl Alternatives {
+    /// The alternatives to a culprit, given all runs and the sets found before.
+    pub(in crate::search) fn new(
+        order: Order,
+        known: &[ChangeId],
+        found: &[Vec<ChangeId>],
+        runs: &[Run],
+        culprit: &Culprit,
+    ) -> Self {
+        let direction = Direction::of(order, runs);
+        let mut others = Vec::new();
+        for mode in [Mode::Enable, Mode::Disable] {
+            let context = SearchContext { order, mode, known, found, runs, costs: (1.0, 1.0) };
+            let mut weight = direction.probability_of(mode);
+            for (place, &change) in culprit.changes.iter().enumerate() {
+                let (before, is_alone) = (&culprit.changes[..place], place + 1 == culprit.changes.len());
+                let Some(narrowing) = NoisyBracket::new(context, before.to_vec()) else { break };
+                let named = narrowing.index(change).filter(|_| mode == culprit.mode);
+                let probability = narrowing.point().probability_of(named, is_alone);
+                others.push(Alternative { weight, narrowing, named, is_alone });
+                weight *= probability;
+            }
+        }
+        Self { others }
+    }
+
+    /// Returns the probability that the culprit is wrong and a run with this selection ends so.
+    pub(in crate::search) fn probability_of(&self, selection: &Selection, failed: bool) -> f64 {
+        let of = |other: &Alternative| {
+            let tested = other.narrowing.candidate_set(selection, |id| selection.contains(id))?;
+            Some(other.weight * other.narrowing.point().joint_surprise(other.named, other.is_alone, tested, failed))
+        };
+        self.others.iter().filter_map(of).sum()
+    }
+}
