@@ -17,7 +17,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Field,
-    search::{Observation, Options, Outcome, Search, Selection, Step, Verdict},
+    search::{Observation, Options, Outcome, Rank, Search, Selection, Step, Verdict},
 };
 
 /// Bytes allocated, and the most that ever were.
@@ -70,7 +70,7 @@ struct Row {
 
 impl Row {
     fn measure(changes: u64, in_flight: usize) -> Self {
-        let ids: Vec<_> = (0..changes).map(|i| ChangeId::of(&[Field::U64(i)])).collect();
+        let ids: Vec<_> = (0..changes).map(|i| Rank::of(ChangeId::of(&[Field::U64(i)]))).collect();
         let before = NOW.load(Relaxed);
         PEAK.store(before, Relaxed);
         let in_flight = NonZeroUsize::new(in_flight).expect("some are in flight");
@@ -116,8 +116,8 @@ impl Row {
     }
 }
 
-fn observe(ids: &[ChangeId], selection: &Selection) -> Observation {
-    let on = |i: usize| selection.contains(ids[i]) != selection.inverted;
+fn observe(ids: &[Rank], selection: &Selection) -> Observation {
+    let on = |i: usize| selection.enables(ids[i]);
     let outcome = if on(1) && on(2) || on(3) { Outcome::Fail } else { Outcome::Pass };
     Observation { outcome, reported: ids.iter().copied().filter(|&id| selection.contains(id)).collect() }
 }

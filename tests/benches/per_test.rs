@@ -11,7 +11,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
-    search::{Observation, Options, Outcome, Search, Step, Trial, Verdict},
+    search::{Observation, Options, Order, Outcome, Rank, Search, Step, Trial, Verdict},
 };
 
 const ROWS: [Row; 13] = [
@@ -238,7 +238,7 @@ impl Target {
         let on = |&i: &usize| matcher.should_enable(self.ids[i]);
         let reported = |i: &usize| matcher.should_report(self.ids[*i]);
         let ids = |positions: &mut dyn Iterator<Item = usize>| {
-            positions.filter(reported).map(|i| self.ids[i]).collect::<Vec<_>>()
+            positions.filter(reported).map(|i| Rank::of(self.ids[i])).collect::<Vec<_>>()
         };
         Observation {
             outcome: if fails.iter().any(|set| set.iter().all(on)) { Outcome::Fail } else { Outcome::Pass },
@@ -255,7 +255,7 @@ impl Target {
         for (number, test) in self.tests.iter().enumerate() {
             let set = |set: &BTreeSet<usize>| set.iter().map(|&i| self.ids[i]).collect::<BTreeSet<_>>();
             let expected: BTreeSet<_> = test.fails.iter().map(set).collect();
-            let found = search.test(number).found().iter().map(|culprit| culprit.changes.iter().copied().collect());
+            let found = search.test(number).found().iter().map(|culprit| culprit.ids(Order::ByHash).collect());
             assert_eq!(found.collect::<BTreeSet<BTreeSet<_>>>(), expected);
         }
     }

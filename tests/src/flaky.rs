@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
-    search::{Observation, Options, Order, Outcome, Prefix, Question, Search, Selection, Step, Verdict},
+    search::{Observation, Options, Outcome, Prefix, Question, Rank, Search, Selection, Step, Verdict},
 };
 
 use crate::go_peer::{GoPeer, Report, Stuck};
@@ -66,9 +66,10 @@ impl Random {
 
 /// Returns this number of changes, in the order of their hashes.
 #[must_use]
-pub fn changes(seed: u64, count: usize) -> Arc<[ChangeId]> {
-    let mut ids: Vec<_> = (0..count as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
-    ids.sort_by_key(|&id| Order::Hash.rank(id));
+pub fn changes(seed: u64, count: usize) -> Arc<[Rank]> {
+    let mut ids: Vec<_> =
+        (0..count as u64).map(|i| Rank::of(ChangeId::of(&[Field::U64(seed), Field::U64(i)]))).collect();
+    ids.sort_unstable();
     ids.into()
 }
 
@@ -76,8 +77,8 @@ pub fn changes(seed: u64, count: usize) -> Arc<[ChangeId]> {
 #[derive(Clone, Debug)]
 pub struct FlakyTarget {
     /// In order.
-    ids: Arc<[ChangeId]>,
-    culprits: Vec<BTreeSet<ChangeId>>,
+    ids: Arc<[Rank]>,
+    culprits: Vec<BTreeSet<Rank>>,
     rates: Rates,
     random: Random,
     /// The last pattern as text, whether a culprit is enabled under it, and what it reports.
@@ -90,7 +91,7 @@ pub struct Found {
     /// The end of the search.
     pub verdict: Verdict,
     /// The culprits.
-    pub sets: Vec<BTreeSet<ChangeId>>,
+    pub sets: Vec<BTreeSet<Rank>>,
     /// Runs that it took.
     pub runs: usize,
     /// The way to the first one, if there is one.
@@ -109,7 +110,7 @@ pub struct First {
 impl FlakyTarget {
     /// One of these changes, which are in order, with culprits of these sizes that `seed` selects.
     #[must_use]
-    pub fn new(seed: u64, ids: Arc<[ChangeId]>, sizes: &[usize], rates: Rates) -> Self {
+    pub fn new(seed: u64, ids: Arc<[Rank]>, sizes: &[usize], rates: Rates) -> Self {
         let mut random = Random::new(seed);
         let mut chosen = BTreeSet::new();
         let culprits = sizes
@@ -130,44 +131,43 @@ impl FlakyTarget {
 
     /// The changes to find.
     #[must_use]
-    pub fn culprits(&self) -> &[BTreeSet<ChangeId>] {
+    pub fn culprits(&self) -> &[BTreeSet<Rank>] {
         &self.culprits
     }
 
     /// Returns whether these are the culprits, in any order, and nothing else.
     #[must_use]
-    pub fn has_exactly(&self, found: &[BTreeSet<ChangeId>]) -> bool {
+    pub fn has_exactly(&self, found: &[BTreeSet<Rank>]) -> bool {
         found.len() == self.culprits.len() && self.culprits.iter().all(|culprit| found.contains(culprit))
     }
 
     /// Returns whether one of these changes has nothing to do with it.
-    pub fn is_any_innocent<'a>(&self, mut named: impl Iterator<Item = &'a ChangeId>) -> bool {
+    pub fn is_any_innocent<'a>(&self, mut named: impl Iterator<Item = &'a Rank>) -> bool {
         named.any(|id| !self.culprits.iter().any(|culprit| culprit.contains(id)))
     }
 
     /// Runs it once.
     pub fn run(&mut self, selection: &Selection) -> Observation {
-        let is_broken = self.is_broken(|id| selection.contains(id) != selection.inverted);
+        let is_broken = self.is_broken(|change| selection.enables(change));
         let reported = self.selected(selection);
         let outcome = if self.fails(is_broken) { Outcome::Fail } else { Outcome::Pass };
         Observation { outcome, reported }
     }
 
     /// The changes of a selection, in order. Changes are many and selections small, so no change is asked for one by one.
-    fn selected(&self, selection: &Selection) -> Vec<ChangeId> {
-        let below = |rank: u64| self.ids.partition_point(|&id| selection.order.rank(id) < rank);
+    fn selected(&self, selection: &Selection) -> Vec<Rank> {
+        let below = |cut: Rank| self.ids.partition_point(|&change| change < cut);
         let end = match selection.prefix {
             Prefix::Below(cut) => below(cut),
             Prefix::All => self.ids.len(),
         };
         let mut selected = self.ids[..end].to_vec();
         for gap in &selection.gaps {
-            selected.retain(|&id| !gap.contains(&selection.order.rank(id)));
+            selected.retain(|change| !gap.contains(change));
         }
         // Those that are named one by one may be on either side of what the prefix says.
-        let rank = |id: &ChangeId| selection.order.rank(*id);
         for id in selection.forced.iter().chain(&selection.excluded) {
-            match (selected.binary_search_by_key(&rank(id), rank), selection.contains(*id)) {
+            match (selected.binary_search(id), selection.contains(*id)) {
                 (Err(at), true) => selected.insert(at, *id),
                 (Ok(at), false) => drop(selected.remove(at)),
                 _ => {}
@@ -184,14 +184,21 @@ impl FlakyTarget {
         if self.last.as_ref().is_none_or(|(last, ..)| last != pattern) {
             let parsed: Pattern = pattern.parse().unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
             let matcher = Matcher::new(&parsed).expect("a search sends no empty pattern");
-            let reported = self.ids.iter().filter(|&&id| matcher.should_report(id)).map(|id| id.0).collect();
-            self.last = Some((pattern.to_owned(), self.is_broken(|id| matcher.should_enable(id)), reported));
+            let reported = self
+                .ids
+                .iter()
+                .map(|change| change.id())
+                .filter(|&id| matcher.should_report(id))
+                .map(|id| id.0)
+                .collect();
+            self.last =
+                Some((pattern.to_owned(), self.is_broken(|change| matcher.should_enable(change.id())), reported));
         }
         let (_, is_broken, reported) = self.last.clone().expect("just set");
         (!self.fails(is_broken), reported)
     }
 
-    fn is_broken(&self, is_on: impl Fn(ChangeId) -> bool) -> bool {
+    fn is_broken(&self, is_on: impl Fn(Rank) -> bool) -> bool {
         self.culprits.iter().any(|culprit| culprit.iter().all(|&id| is_on(id)))
     }
 

@@ -13,7 +13,7 @@ fn failing(selection: &Selection, rates: Rates) -> f64 {
 
 #[test]
 fn it_fails_as_often_as_its_rates_say() {
-    let all = Selection::all(Order::Hash);
+    let all = Selection::all();
     let none = Selection { inverted: true, ..all.clone() };
     for (with, without) in [(1.0, 0.0), (0.7, 0.3), (0.5, 0.5)] {
         let rates = Rates { with, without };
@@ -26,12 +26,12 @@ fn it_fails_as_often_as_its_rates_say() {
 fn it_reports_what_is_selected() {
     let ids = changes(2, 100);
     let mut target = FlakyTarget::new(2, ids.clone(), &[1], ALWAYS);
-    let gap = Order::Hash.rank(ids[10])..Order::Hash.rank(ids[20]);
-    for prefix in [Prefix::NONE, Prefix::Below(Order::Hash.rank(ids[50])), Prefix::All] {
+    let gap = ids[10]..ids[20];
+    for prefix in [Prefix::NONE, Prefix::Below(ids[50]), Prefix::All] {
         for gaps in [Vec::new(), vec![gap.clone()]] {
             let forced = vec![ids[70], ids[15], ids[3], ids[60]];
             let excluded = vec![ids[60], ids[4], ids[90]];
-            let selection = Selection { prefix, gaps, forced, excluded, ..Selection::all(Order::Hash) };
+            let selection = Selection { prefix, gaps, forced, excluded, ..Selection::all() };
             let expected: Vec<_> = ids.iter().copied().filter(|&id| selection.contains(id)).collect();
             assert_eq!(target.run(&selection).reported, expected);
             let (_, as_text) = target.run_pattern(&selection.pattern().to_string());
@@ -50,7 +50,8 @@ fn without_chance_both_searches_find_everything() {
         // The search halves nine times; at least one more run says that what it came to fails alone.
         assert!((2 + 8..first.named).contains(&first.searched) && first.named < found.runs, "seed {seed}: {found:?}");
         let (report, stuck) = target.search_like_go(GoPeer::default());
-        let named: BTreeSet<_> = report.sets.iter().flat_map(|set| &set.ids).map(|&id| ChangeId(id)).collect();
+        let named: BTreeSet<_> =
+            report.sets.iter().flat_map(|set| &set.ids).map(|&id| Rank::of(ChangeId(id))).collect();
         assert_eq!((named.len(), stuck), (3, None), "seed {seed}");
         assert!(!target.is_any_innocent(named.iter()), "seed {seed}");
     }
@@ -58,7 +59,7 @@ fn without_chance_both_searches_find_everything() {
 
 #[test]
 fn confirming_runs_are_those_at_the_end() {
-    let selection = |cut| Selection { prefix: Prefix::Below(cut), ..Selection::all(Order::Hash) };
+    let selection = |cut| Selection { prefix: Prefix::Below(Rank(cut)), ..Selection::all() };
     let runs = |asked: &[(Question, u64)]| {
         let mut confirming = Confirming::default();
         for &(question, cut) in asked {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
-    search::{Observation, Options, Outcome, Search, Step, Verdict},
+    search::{Observation, Options, Order, Outcome, Search, Step, Verdict},
 };
 
 use crate::go_peer::{GoPeer, Report, Stuck};
@@ -124,14 +124,13 @@ impl Simulator {
                 Step::Run(trial) => {
                     let (success, ids) = self.run(&trial.pattern().to_string());
                     let outcome = if success { Outcome::Pass } else { Outcome::Fail };
-                    let reported = ids.into_iter().map(ChangeId).collect();
-                    search.record(trial.id, Observation { outcome, reported });
+                    search.record(trial.id, Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId)));
                 }
                 Step::Wait => unreachable!("every run is recorded at once"),
                 Step::Done(verdict) => break verdict,
             }
         };
-        let sets = search.found().iter().map(|culprit| self.indices(culprit.changes.iter().copied())).collect();
+        let sets = search.found().iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
         Found { verdict, sets, runs: search.runs() }
     }
 

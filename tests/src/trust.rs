@@ -3,10 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use bisect_core::{
-    ChangeId,
-    search::{Observation, Options, Outcome, Search, Step, Trial, Verdict},
-};
+use bisect_core::search::{Observation, Options, Outcome, Rank, Search, Step, Trial, Verdict};
 
 use crate::flaky::{Random, changes};
 
@@ -52,7 +49,7 @@ pub struct Row {
 #[derive(Debug)]
 struct World<'a> {
     row: &'a Row,
-    ids: &'a [ChangeId],
+    ids: &'a [Rank],
     culprits: Vec<(BTreeSet<usize>, f64)>,
     cycle: Vec<bool>,
     random: Random,
@@ -97,7 +94,7 @@ impl Row {
         // The order of hashes says nothing about the number of a change.
         let mut places: Vec<usize> = (0..size).collect();
         (1..size).for_each(|i| places.swap(i, random.below(i + 1)));
-        let ids: Vec<ChangeId> = places.into_iter().map(|place| ids[place]).collect();
+        let ids: Vec<Rank> = places.into_iter().map(|place| ids[place]).collect();
         let mut world = World::new(self, &ids, random);
         options.max_runs = Some(MAX_RUNS);
         options.seed = seed;
@@ -117,7 +114,7 @@ impl Row {
                 Step::Done(verdict) => break verdict,
             }
         };
-        let index = |id: &ChangeId| ids.iter().position(|other| other == id).expect("only reported changes are named");
+        let index = |id: &Rank| ids.iter().position(|other| other == id).expect("only reported changes are named");
         let named: Vec<BTreeSet<usize>> =
             search.found().iter().map(|culprit| culprit.changes.iter().map(index).collect()).collect();
         let truth: Vec<&BTreeSet<usize>> = world.culprits.iter().map(|(set, _)| set).collect();
@@ -128,7 +125,7 @@ impl Row {
 }
 
 impl<'a> World<'a> {
-    fn new(row: &'a Row, ids: &'a [ChangeId], mut random: Random) -> Self {
+    fn new(row: &'a Row, ids: &'a [Rank], mut random: Random) -> Self {
         let mut next = 0;
         let mut culprits: Vec<_> = row
             .culprits
@@ -162,7 +159,7 @@ impl<'a> World<'a> {
 
     fn run(&mut self, trial: &Trial) -> Observation {
         let selection = &trial.selection;
-        let on = |index: usize| selection.contains(self.ids[index]) != selection.inverted;
+        let on = |index: usize| selection.enables(self.ids[index]);
         let count = (0..self.ids.len()).filter(|&index| on(index)).count();
         let first = on(0);
         let broken: Vec<f64> =

@@ -15,7 +15,7 @@ use super::{
     sequential::{Sequential, Trials},
     suite::Suite,
 };
-use crate::ChangeId;
+use crate::search::model::rank::Rank;
 
 /// The engine of a search.
 #[expect(clippy::large_enum_variant, reason = "a search has one of them")]
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// Every change ever reported, in order.
-    pub(super) fn known(&self) -> &[ChangeId] {
+    pub(super) fn known(&self) -> &[Rank] {
         match self {
             Self::Sequential(sequential) => sequential.known(),
             Self::Noisy(noisy) => noisy.known(),

@@ -16,20 +16,24 @@
 //! Where several tests fail, the search can be [split](Search::split): from then on every run answers for as many tests as
 //! possible, and each test gets its own culprits.
 //!
+//! Changes are [ranks](Rank): of hashes, or of a given order such as a list, a counter or commits. [`Rank`] says what an axis
+//! of either kind calls.
+//!
 //! [`Search`] does no I/O. It returns the trials to run, and takes what their runs showed, in any order:
 //!
 //! ```
-//! use bisect_core::{ChangeId, search::{Observation, Options, Outcome, Search, Step}};
+//! use bisect_core::{ChangeId, search::{Observation, Options, Outcome, Rank, Search, Step}};
 //!
 //! // A target of 1,000 changes that fails when the changes 300 and 700 are enabled together.
-//! let ids: Vec<_> = (0..1000_u64).map(|i| ChangeId::of(&[bisect_core::Field::U64(i)])).collect();
+//! let change = |i: u64| Rank::of(ChangeId::of(&[bisect_core::Field::U64(i)]));
+//! let changes: Vec<_> = (0..1000).map(change).collect();
 //! let mut search = Search::new(Options::default());
 //! let verdict = loop {
 //!     match search.step() {
 //!         Step::Run(trial) => {
-//!             let on = |id: ChangeId| trial.selection.contains(id) != trial.selection.inverted;
-//!             let outcome = if on(ids[300]) && on(ids[700]) { Outcome::Fail } else { Outcome::Pass };
-//!             let reported = ids.iter().copied().filter(|&id| trial.selection.contains(id)).collect();
+//!             let on = |i: usize| trial.selection.enables(changes[i]);
+//!             let outcome = if on(300) && on(700) { Outcome::Fail } else { Outcome::Pass };
+//!             let reported = changes.iter().copied().filter(|&id| trial.selection.contains(id)).collect();
 //!             search.record(trial.id, Observation { outcome, reported });
 //!         }
 //!         Step::Wait => unreachable!("nothing is in flight here"),
@@ -38,7 +42,7 @@
 //! };
 //! let mut culprit = search.found()[0].changes.clone();
 //! culprit.sort();
-//! let mut expected = [ids[300], ids[700]];
+//! let mut expected = [changes[300], changes[700]];
 //! expected.sort();
 //! assert_eq!(culprit, expected);
 //! assert!(search.runs() <= 2 * 11 + 4);
@@ -61,14 +65,12 @@ use engine::Engine;
 use model::ranked;
 use sequential::Trials;
 
-use crate::ChangeId;
-
 pub use per_test::TestView;
 
 pub use model::{
     noise::{Certainty, Estimate, Noise, Suspect},
     options::{Options, Step},
-    order::{Order, simplest_cut, suffixes_below, suffixes_between},
+    rank::{Order, Rank, simplest_cut, suffixes_below, suffixes_between},
     selection::{Prefix, Selection},
     trial::{Observation, Outcome, Question, Reason, Trial, TrialId},
     verdict::{CarryOver, Culprit, Effect, Incomplete, Inconsistency, Mode, Shared, Unusable, Verdict},
@@ -89,6 +91,12 @@ impl Search {
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { runs: 0, earlier: Trials::default(), engine: Engine::new(&options), options }
+    }
+
+    /// Returns what the ranks of this search are.
+    #[must_use]
+    pub fn order(&self) -> Order {
+        self.options.order
     }
 
     /// What to do next. Each [`Step::Run`] counts as started.
@@ -156,10 +164,10 @@ impl Search {
     /// same. One that is not monotone, or leaves trials unresolved, can have several answers, and then other cuts may
     /// lead to another one, as true as the first; how many trials are in flight still makes no difference to that, if
     /// it is called as said above.
-    pub fn favour(&mut self, changes: impl IntoIterator<Item = ChangeId>) {
+    pub fn favour(&mut self, changes: impl IntoIterator<Item = Rank>) {
         if let Engine::Sequential(sequential) = &mut self.engine {
             let mut changes: Vec<_> = changes.into_iter().collect();
-            ranked::sort(self.options.order, &mut changes);
+            ranked::sort(&mut changes);
             sequential.favour(changes, &self.options);
         }
     }

@@ -165,7 +165,7 @@ impl Search {
             prefix: Prefix::NONE,
             forced: culprit.changes.clone(),
             inverted: culprit.mode == Mode::Disable,
-            ..Selection::all(self.options.order)
+            ..Selection::all()
         }
     }
 

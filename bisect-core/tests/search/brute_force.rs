@@ -3,10 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::simulator::{Finished, Run, search};
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Observation, Options, Order, Outcome, Verdict},
-};
+use bisect_core::search::{Mode, Observation, Options, Order, Outcome, Rank, Verdict};
 use proptest::{
     collection::{btree_set, vec},
     prelude::*,
@@ -15,11 +12,11 @@ use proptest::{
 /// Sets of positions; a target fails if it has all of one of them.
 type Formula = Vec<BTreeSet<usize>>;
 
-fn fails(formula: &Formula, switched: &BTreeSet<ChangeId>, ids: &[ChangeId]) -> bool {
+fn fails(formula: &Formula, switched: &BTreeSet<Rank>, ids: &[Rank]) -> bool {
     formula.iter().any(|set| set.iter().all(|&i| switched.contains(&ids[i])))
 }
 
-fn run(formula: &Formula, ids: &[ChangeId], order: Order, mode: Mode) -> Finished {
+fn run(formula: &Formula, ids: &[Rank], order: Order, mode: Mode) -> Finished {
     let sum: usize = formula.iter().map(BTreeSet::len).sum();
     let bound = 4 + sum * (ids.len().next_power_of_two().ilog2() as usize + 1) + 2 * formula.len();
     search(Options { order, ..Options::default() }, bound, |run: Run<'_>| {
@@ -32,10 +29,10 @@ fn run(formula: &Formula, ids: &[ChangeId], order: Order, mode: Mode) -> Finishe
 prop_compose! {
     fn case()(ids in btree_set(any::<u64>(), 1..9), close in any::<bool>())
              (formula in vec(btree_set(0..ids.len(), 1..=ids.len().min(4)), 1..4), ids in Just(ids), close in Just(close))
-             -> (Vec<ChangeId>, Formula) {
+             -> (Vec<Rank>, Formula) {
         // IDs that differ in their highest bits only are the hardest for patterns.
         let ids = ids.into_iter().enumerate().map(|(i, id)| if close { (i as u64) << 60 | 5 } else { id });
-        (ids.map(ChangeId).collect(), formula)
+        (ids.map(Rank).collect(), formula)
     }
 }
 
@@ -44,11 +41,11 @@ proptest! {
 
     #[test]
     fn monotone_formulas_are_solved((ids, formula) in case(), given: bool, disable: bool) {
-        let order = if given { Order::Given } else { Order::Hash };
+        let order = if given { Order::Given } else { Order::ByHash };
         let mode = if disable { Mode::Disable } else { Mode::Enable };
         let finished = run(&formula, &ids, order, mode);
         prop_assert_eq!(&finished.verdict, &Verdict::Complete);
-        let mut left: BTreeSet<ChangeId> = ids.iter().copied().collect();
+        let mut left: BTreeSet<Rank> = ids.iter().copied().collect();
         for (culprit, set) in finished.search.found().iter().zip(finished.sets()) {
             prop_assert_eq!(culprit.mode, mode);
             prop_assert!(fails(&formula, &set, &ids), "every set fails");

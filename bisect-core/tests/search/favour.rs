@@ -3,8 +3,8 @@
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
 use bisect_core::{
-    ChangeId, Field,
-    search::{Options, Order, Question, Search},
+    Field,
+    search::{Options, Order, Question, Rank, Search},
 };
 use proptest::{
     collection::vec,
@@ -13,9 +13,10 @@ use proptest::{
 };
 
 use crate::in_flight::{Ended, Target, target};
+use crate::simulator::change;
 
 /// Searches, and favours changes as soon as all are known.
-fn search(target: &Target, options: &Options, favoured: &[ChangeId], choices: &[usize]) -> Ended {
+fn search(target: &Target, options: &Options, favoured: &[Rank], choices: &[usize]) -> Ended {
     let in_flight = options.in_flight.get();
     target.finish(Search::new(Options { favours: true, ..options.clone() }), choices, |search, recorded| {
         if recorded.is_some_and(|id| search.trial(id).question == Question::AllOn) {
@@ -32,7 +33,7 @@ fn options(in_flight: usize) -> Options {
 prop_compose! {
     fn target_and_favoured()(target in target())
                             (favoured in subsequence(target.ids.clone(), 0..=target.ids.len()), target in Just(target))
-                            -> (Target, Vec<ChangeId>) {
+                            -> (Target, Vec<Rank>) {
         (target, favoured)
     }
 }
@@ -45,7 +46,7 @@ proptest! {
         (target, favoured) in target_and_favoured(), given: bool, choices in vec(any::<usize>(), 8),
     ) {
         let target = Target { unresolved: Vec::new(), ..target };
-        let order = if given { Order::Given } else { Order::Hash };
+        let order = if given { Order::Given } else { Order::ByHash };
         let without = target.finish(Search::new(Options { order, ..options(1) }), &choices, |_, _| 1);
         for in_flight in [1, 2, 4, 16] {
             let with = search(&target, &Options { order, ..options(in_flight) }, &favoured, &choices);
@@ -85,7 +86,7 @@ proptest! {
 #[test]
 fn what_is_asked_now_may_have_been_answered_early() {
     for seed in 0..200_u64 {
-        let ids: Vec<_> = (0..27_u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+        let ids: Vec<_> = (0..27_u64).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
         let target =
             Target { ids, fails: vec![[2].into()], appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
         let choices: Vec<_> = target.ids.iter().map(|id| usize::try_from(id.0 >> 33).unwrap()).collect();
@@ -109,7 +110,7 @@ fn mean(culprits: u32, favoured: u32, rightly: bool) -> f64 {
     let [culprits, favoured] = [culprits, favoured].map(|number| number as usize);
     let sum: u32 = (0..100_u64)
         .map(|seed| {
-            let ids = (0..1000_u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+            let ids = (0..1000_u64).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
             let fails = vec![(0..culprits).collect::<BTreeSet<_>>()];
             let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
             let first = if rightly { 0 } else { culprits };

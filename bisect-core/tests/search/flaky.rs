@@ -3,19 +3,20 @@
 use std::collections::BTreeSet;
 
 use bisect_core::{
-    ChangeId, Field,
+    Field,
     search::{
-        Culprit, Inconsistency, Mode, Noise, Observation, Options, Order, Outcome, Question, Reason, Search, Step,
+        Culprit, Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Rank, Reason, Search, Step,
         Trial, TrialId, Unusable, Verdict,
     },
 };
 use proptest::{collection::vec, prelude::*};
 
 use crate::in_flight::target;
+use crate::simulator::change;
 
 /// A target whose runs fail at one rate with one of the sets, and at another without.
 struct Flaky {
-    ids: Vec<ChangeId>,
+    ids: Vec<Rank>,
     sets: Vec<Vec<usize>>,
     mode: Mode,
     with: f64,
@@ -25,7 +26,7 @@ struct Flaky {
 
 impl Flaky {
     fn new(seed: u64, changes: usize, sets: &[&[usize]], (with, without): (f64, f64)) -> Self {
-        let ids = (0..changes as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+        let ids = (0..changes as u64).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
         let sets = sets.iter().map(|set| set.to_vec()).collect();
         Self { ids, sets, mode: Mode::Enable, with, without, random: seed }
     }
@@ -52,7 +53,7 @@ impl Flaky {
         Observation { outcome, reported }
     }
 
-    fn expected(&self) -> BTreeSet<BTreeSet<ChangeId>> {
+    fn expected(&self) -> BTreeSet<BTreeSet<Rank>> {
         self.sets.iter().map(|set| set.iter().map(|&i| self.ids[i]).collect()).collect()
     }
 
@@ -87,7 +88,7 @@ impl Flaky {
     }
 }
 
-fn found(search: &Search) -> BTreeSet<BTreeSet<ChangeId>> {
+fn found(search: &Search) -> BTreeSet<BTreeSet<Rank>> {
     search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
 }
 
@@ -298,7 +299,7 @@ fn a_selection_that_does_not_tell_is_gone_around() {
     while let Step::Run(trial) = search.step() {
         assert!(search.runs() < 500, "it does not end");
         let mut observation = target.run(&trial);
-        if trial.selection.prefix == bisect_core::search::Prefix::Below(cut) {
+        if trial.selection.prefix == bisect_core::search::Prefix::Below(Rank(cut)) {
             observation.outcome = Outcome::Unresolved(Reason::Build);
         }
         search.record(trial.id, observation);
@@ -322,7 +323,7 @@ fn a_change_that_shows_up_only_in_company_is_found_with_it() {
             );
             let mut observation = target.run(&trial);
             // The one of higher rank is come by only where the other one is on.
-            let [first, second] = if Order::Hash.rank(target.ids[20]) < Order::Hash.rank(target.ids[70]) {
+            let [first, second] = if target.ids[20] < target.ids[70] {
                 [target.ids[20], target.ids[70]]
             } else {
                 [target.ids[70], target.ids[20]]
@@ -344,7 +345,7 @@ fn an_unreliable_target_is_distrusted_all_the_same() {
                 // Whatever is asked for, it reports everything.
                 search.record_each(
                     last(&search),
-                    vec![Observation { outcome: Outcome::Fail, reported: vec![ChangeId(1), ChangeId(2)] }],
+                    vec![Observation { outcome: Outcome::Fail, reported: vec![Rank(1), Rank(2)] }],
                 );
             }
             Step::Wait => panic!("nothing is in flight"),

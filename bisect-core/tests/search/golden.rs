@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, env, fs, num::NonZeroUsize, path::Path};
 
 use bisect_core::{
     ChangeId,
-    search::{Noise, Observation, Options, Outcome, Selection},
+    search::{Noise, Observation, Options, Outcome, Rank, Selection},
 };
 
 use crate::{
@@ -65,8 +65,8 @@ impl Scenario {
         run: &Selection,
         before: &Selection,
     ) -> Observation {
-        let is_on = |id| run.contains(id) != run.inverted;
-        let was_on = |id| before.contains(id) != before.inverted;
+        let is_on = |id| run.enables(Rank::of(id));
+        let was_on = |id| before.enables(Rank::of(id));
         let at = Moment { number, is_on: &is_on, was_on: &was_on };
         let all = self.behaviour.tests().len().max(1);
         let tests = test.map_or(0..all, |test| test..test + 1);
@@ -77,9 +77,10 @@ impl Scenario {
         };
         let reached = |&id: &ChangeId| tests.clone().any(|test| self.behaviour.reaches(test, id));
         let ids = self.behaviour.ids().filter(reached);
+        let changes = ids.map(Rank::of);
         let reported = match self.reports {
-            Reports::Honest => ids.filter(|&id| run.contains(id)).collect(),
-            Reports::Everything => ids.collect(),
+            Reports::Honest => changes.filter(|&change| run.contains(change)).collect(),
+            Reports::Everything => changes.collect(),
             Reports::Nothing => Vec::new(),
         };
         Observation { outcome, reported }

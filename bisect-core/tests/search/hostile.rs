@@ -6,9 +6,8 @@ use crate::{
     behaviour::id,
     simulator::{Run, search},
 };
-use bisect_core::{
-    ChangeId,
-    search::{Incomplete, Inconsistency, Observation, Options, Outcome, Question, Reason, TrialId, Unusable, Verdict},
+use bisect_core::search::{
+    Incomplete, Inconsistency, Observation, Options, Outcome, Question, Rank, Reason, TrialId, Unusable, Verdict,
 };
 use proptest::{
     collection::{btree_set, vec},
@@ -19,8 +18,8 @@ const PASS: Outcome = Outcome::Pass;
 const FAIL: Outcome = Outcome::Fail;
 const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
 
-fn named(n: usize) -> Vec<ChangeId> {
-    (0..n).map(|i| id(&format!("change {i}"))).collect()
+fn named(n: usize) -> Vec<Rank> {
+    (0..n).map(|i| Rank::of(id(&format!("change {i}")))).collect()
 }
 
 fn outcome(fails: bool) -> Outcome {
@@ -60,7 +59,7 @@ fn a_report_that_was_not_asked_for() {
 #[test]
 fn a_target_that_reports_nothing() {
     let finished = search(Options::default(), 2, |run: Run<'_>| Observation {
-        outcome: outcome(run.enabled(ChangeId(0))),
+        outcome: outcome(run.enabled(Rank(0))),
         reported: Vec::new(),
     });
     assert_eq!(finished.verdict, Verdict::Unusable(Unusable::NoReports));
@@ -147,7 +146,7 @@ fn the_limit_on_runs_holds() {
 #[test]
 fn changes_that_only_appear_in_later_runs() {
     // With both on, the first hides the second's callees: `inner` is only asked about when `outer` is off.
-    let (ids, outer, inner) = (named(40), id("outer"), id("inner"));
+    let (ids, outer, inner) = (named(40), Rank::of(id("outer")), Rank::of(id("inner")));
     let finished = search(Options::default(), 20, |run: Run<'_>| {
         let mut present = ids.clone();
         present.push(if run.enabled(outer) { outer } else { inner });
@@ -222,8 +221,8 @@ fn bound(changes: usize) -> usize {
 proptest! {
     #[test]
     fn any_truth_table_ends_without_a_false_accusation(table in vec(any::<bool>(), 64), ids in btree_set(any::<u64>(), 6)) {
-        let ids: Vec<_> = ids.into_iter().map(ChangeId).collect();
-        let row = |on: &dyn Fn(ChangeId) -> bool| (0..6).filter(|&i| on(ids[i])).fold(0, |row, i| row | 1 << i);
+        let ids: Vec<_> = ids.into_iter().map(Rank).collect();
+        let row = |on: &dyn Fn(Rank) -> bool| (0..6).filter(|&i| on(ids[i])).fold(0, |row, i| row | 1 << i);
         let finished = search(Options::default(), 400, |run: Run<'_>| Observation {
             outcome: outcome(table[row(&|id| run.enabled(id))]),
             reported: run.reported(ids.iter().copied()),
@@ -244,8 +243,8 @@ proptest! {
         culprit in btree_set(0..8_usize, 1..3),
         ids in btree_set(any::<u64>(), 8),
     ) {
-        let ids: Vec<_> = ids.into_iter().map(ChangeId).collect();
-        let row = |on: &dyn Fn(ChangeId) -> bool| (0..8).filter(|&i| on(ids[i])).fold(0, |row, i| row | 1 << i);
+        let ids: Vec<_> = ids.into_iter().map(Rank).collect();
+        let row = |on: &dyn Fn(Rank) -> bool| (0..8).filter(|&i| on(ids[i])).fold(0, |row, i| row | 1 << i);
         let result = |row: usize| match row {
             1..255 if skips[row] == 0 => SKIP,
             _ => outcome(culprit.iter().all(|i| row >> i & 1 == 1)),
@@ -271,7 +270,7 @@ proptest! {
         let finished = search(Options::default(), bound(12), |run: Run<'_>| {
             let (kind, ids) = &lies[said.replace(said.get() + 1) % lies.len()];
             // Invented changes are new with every run, yet always within the selection, where they cannot be caught.
-            let fresh = |id: &u64| ChangeId(if invent { id.wrapping_mul(2 * run.number as u64 + 1) } else { *id });
+            let fresh = |id: &u64| Rank(if invent { id.wrapping_mul(2 * run.number as u64 + 1) } else { *id });
             Observation {
                 outcome: match kind { 0 => SKIP, 1..4 => PASS, _ => FAIL },
                 reported: run.reported(ids.iter().map(fresh)),
@@ -286,7 +285,7 @@ proptest! {
     fn a_target_that_invents_changes_without_end(seed: u64) {
         let finished = search(Options::default(), bound(64), |run: Run<'_>| {
             let base = run.selection.inverted;
-            let fresh = |i: u64| ChangeId(seed ^ (run.number as u64) << 32 ^ i.reverse_bits());
+            let fresh = |i: u64| Rank(seed ^ (run.number as u64) << 32 ^ i.reverse_bits());
             let reported = run.reported((0..64).map(fresh).chain(run.selection.forced.iter().copied()));
             Observation { outcome: outcome(!base), reported }
         });
@@ -296,7 +295,7 @@ proptest! {
 
 #[test]
 fn a_set_that_grew_around_unresolved_trials_is_not_the_answer() {
-    let ids: Vec<_> = (0..64).map(|i| id(&format!("change {i}"))).collect();
+    let ids: Vec<_> = (0..64).map(|i| Rank::of(id(&format!("change {i}")))).collect();
     // 30 fails alone; three pairs tell nothing as long as only one of each is on, and hide that.
     let target = |run: Run<'_>| {
         let on = |i: usize| run.enabled(ids[i]);

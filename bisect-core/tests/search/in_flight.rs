@@ -2,9 +2,10 @@
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
+use crate::simulator::change;
 use bisect_core::{
-    ChangeId, Field,
-    search::{Culprit, Observation, Options, Outcome, Reason, Search, Selection, Step, Trial, TrialId, Verdict},
+    Field,
+    search::{Culprit, Observation, Options, Outcome, Rank, Reason, Search, Selection, Step, Trial, TrialId, Verdict},
 };
 use proptest::{
     collection::{btree_set, vec},
@@ -14,7 +15,7 @@ use proptest::{
 /// A deterministic target: pairs, changes that appear only with others, and selections that tell nothing.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
-    pub(crate) ids: Vec<ChangeId>,
+    pub(crate) ids: Vec<Rank>,
     pub(crate) fails: Vec<BTreeSet<usize>>,
     /// The first appears only where the second is enabled.
     pub(crate) appears_with: Vec<(usize, usize)>,
@@ -107,7 +108,7 @@ prop_compose! {
     pub(crate) fn target()(ids in btree_set(any::<u64>(), 2..60))
                (fails in vec(btree_set(0..ids.len(), 1..3), 1..4), appears_with in pairs(ids.len()),
                 unresolved in pairs(ids.len()), disable in any::<bool>(), ids in Just(ids)) -> Target {
-        Target { ids: ids.into_iter().map(ChangeId).collect(), fails, appears_with, unresolved, disable }
+        Target { ids: ids.into_iter().map(Rank).collect(), fails, appears_with, unresolved, disable }
     }
 }
 
@@ -138,7 +139,7 @@ proptest! {
 
 /// Rounds that a search takes if all trials take the same time.
 fn rounds(in_flight: usize, culprit: usize) -> usize {
-    let ids: Vec<_> = (0..1000_u64).map(|i| ChangeId::of(&[Field::U64(i)])).collect();
+    let ids: Vec<_> = (0..1000_u64).map(|i| change(&[Field::U64(i)])).collect();
     let fails = vec![BTreeSet::from([culprit])];
     let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
     let in_flight = NonZeroUsize::new(in_flight).unwrap();

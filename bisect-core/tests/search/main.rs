@@ -4,6 +4,7 @@ mod behaviour;
 mod brute_force;
 mod favour;
 mod flaky;
+mod given;
 mod golden;
 mod hostile;
 mod in_flight;

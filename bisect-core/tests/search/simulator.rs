@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 
 use bisect_core::{
-    ChangeId,
-    search::{Observation, Options, Outcome, Question, Search, Selection, Step, Trial, Verdict},
+    ChangeId, Field,
+    search::{Observation, Options, Outcome, Question, Rank, Search, Selection, Step, Trial, Verdict},
 };
+
+/// The change that is named by the hash of these fields.
+pub(crate) fn change(fields: &[Field<'_>]) -> Rank {
+    Rank::of(ChangeId::of(fields))
+}
 
 /// What a run sees: the selection that it was asked for, and its number, from 1.
 pub(crate) struct Run<'a> {
@@ -15,12 +20,12 @@ pub(crate) struct Run<'a> {
 
 impl Run<'_> {
     /// Whether the pattern enables this change.
-    pub(crate) fn enabled(&self, id: ChangeId) -> bool {
+    pub(crate) fn enabled(&self, id: Rank) -> bool {
         self.selection.contains(id) != self.selection.inverted
     }
 
     /// Those of `ids` that an honest target reports.
-    pub(crate) fn reported(&self, ids: impl IntoIterator<Item = ChangeId>) -> Vec<ChangeId> {
+    pub(crate) fn reported(&self, ids: impl IntoIterator<Item = Rank>) -> Vec<Rank> {
         ids.into_iter().filter(|&id| self.selection.contains(id)).collect()
     }
 }
@@ -34,12 +39,12 @@ pub(crate) struct Finished {
 
 impl Finished {
     /// The sets that were found, as sets.
-    pub(crate) fn sets(&self) -> Vec<BTreeSet<ChangeId>> {
+    pub(crate) fn sets(&self) -> Vec<BTreeSet<Rank>> {
         self.search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
     }
 
     /// Whether a trial asked for exactly this set, and failed.
-    pub(crate) fn failed_alone(&self, set: &BTreeSet<ChangeId>) -> bool {
+    pub(crate) fn failed_alone(&self, set: &BTreeSet<Rank>) -> bool {
         self.trials.iter().any(|(trial, seen)| {
             let forced: BTreeSet<_> = trial.selection.forced.iter().copied().collect();
             trial.question == Question::FoundAlone && forced == *set && seen.outcome == Outcome::Fail

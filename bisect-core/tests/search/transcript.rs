@@ -2,9 +2,8 @@
 
 use std::{collections::BTreeSet, fmt::Write, num::NonZeroUsize};
 
-use bisect_core::{
-    ChangeId,
-    search::{Certainty, Culprit, Observation, Order, Outcome, Question, Search, Selection, Step, Trial, Verdict},
+use bisect_core::search::{
+    Certainty, Culprit, Observation, Outcome, Question, Rank, Search, Selection, Step, Trial, Verdict,
 };
 
 use crate::golden::Scenario;
@@ -17,7 +16,7 @@ pub(crate) fn transcript(scenario: &Scenario) -> String {
     let mut transcript = Transcript {
         scenario,
         search: Search::new(scenario.options.clone()),
-        before: Selection { inverted: true, ..Selection::all(Order::Hash) },
+        before: Selection { inverted: true, ..Selection::all() },
         is_split: false,
         found: Vec::new(),
         noisy: BTreeSet::new(),
@@ -133,13 +132,13 @@ impl Transcript<'_> {
         let tests = if self.is_split { scenario.behaviour.tests() } else { Vec::new() };
         for (test, name) in tests.into_iter().enumerate() {
             let verdict = self.search.test(test).verdict().expect("the search has ended").clone();
-            self.line(&format!("{name}: {verdict:?}"));
+            self.line(&format!("{name}: {}", with_ids(&verdict)));
         }
-        self.line(&format!("{verdict:?} after {} runs", self.search.runs()));
+        self.line(&format!("{} after {} runs", with_ids(verdict), self.search.runs()));
     }
 
-    fn name(&self, ids: &[ChangeId]) -> String {
-        ids.iter().map(|&id| self.scenario.behaviour.name(id)).collect::<Vec<_>>().join(" ")
+    fn name(&self, changes: &[Rank]) -> String {
+        changes.iter().map(|change| self.scenario.behaviour.name(change.id())).collect::<Vec<_>>().join(" ")
     }
 }
 
@@ -159,4 +158,15 @@ fn word(question: Question) -> &'static str {
         Question::AllButFound => "rest",
         Question::Baseline => "without",
     }
+}
+
+/// A verdict as text, its changes by their IDs.
+fn with_ids(verdict: &Verdict) -> String {
+    let text = format!("{verdict:?}");
+    let mut parts = text.split("Rank(");
+    let first = parts.next().expect("there is a first part").to_owned();
+    parts.fold(first, |text, part| {
+        let (rank, rest) = part.split_once(')').expect("a rank ends");
+        format!("{text}{:?}{rest}", Rank(rank.parse().expect("a rank is a number")).id())
+    })
 }

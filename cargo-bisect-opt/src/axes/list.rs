@@ -213,7 +213,10 @@ mod tests {
 
     /// The first lines of a list.
     fn first(count: u64) -> Choice {
-        Choice::of(&Selection { prefix: Prefix::Below(count), ..Selection::all(Order::Given) })
+        Choice::of(
+            Order::Given,
+            &Selection { prefix: Prefix::Below(bisect_core::search::Rank(count)), ..Selection::all() },
+        )
     }
 
     #[test]
@@ -257,7 +260,7 @@ mod tests {
         let list = list(b"one\ntwo\nthree\n", false).unwrap();
         let mut reports = Reports::new(false);
         let built = AfterBuild { artifacts: None, log: Path::new("") };
-        let off = Choice::of(&Selection { inverted: true, ..Selection::all(Order::Given) });
+        let off = Choice::of(Order::Given, &Selection { inverted: true, ..Selection::all() });
         list.collect(&off, &built, &mut reports).unwrap();
         assert_eq!(reports.len(), 3, "what is disabled is selected");
         let change = list.change(ChangeId(1), &[], Path::new(""));

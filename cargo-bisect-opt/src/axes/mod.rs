@@ -47,7 +47,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
 
     /// Returns the order of the changes: that of their hashes, or a given one, in which their IDs are positions.
     fn order(&self) -> Order {
-        Order::Hash
+        Order::ByHash
     }
 
     /// Returns what is done to a target so that exactly these changes are enabled.

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bisect_core::{
-    ChangeId,
-    search::{Prefix, Selection},
-};
+use bisect_core::search::{Prefix, Rank, Selection};
 
 use crate::run::{
     cause::{Cause, Environment},
@@ -32,7 +29,7 @@ pub(crate) struct Calibration<K> {
 /// How something fails where these changes are left out.
 #[derive(Clone, Debug)]
 struct Left<K> {
-    changes: BTreeSet<ChangeId>,
+    changes: BTreeSet<Rank>,
     key: K,
     cause: Cause,
 }
@@ -68,7 +65,7 @@ impl<K: Ord + Clone> Calibration<K> {
     }
 
     /// Learns how it still fails where these changes are left out.
-    pub(crate) fn learn_left(&mut self, left_out: &BTreeSet<ChangeId>, key: &K, cause: &Cause) {
+    pub(crate) fn learn_left(&mut self, left_out: &BTreeSet<Rank>, key: &K, cause: &Cause) {
         self.left.push(Left { changes: left_out.clone(), key: key.clone(), cause: cause.clone() });
     }
 
@@ -130,7 +127,7 @@ pub(crate) fn another(what: impl std::fmt::Display) -> String {
 
 /// Whether a selection is one of those that leave out these changes. Where it names all its changes, others are left out
 /// anyway.
-fn leaves_out(selection: &Selection, changes: &BTreeSet<ChangeId>) -> bool {
+fn leaves_out(selection: &Selection, changes: &BTreeSet<Rank>) -> bool {
     changes.iter().all(|&id| match selection.prefix {
         Prefix::NONE => !selection.contains(id),
         _ => selection.excluded.contains(&id),
@@ -152,8 +149,6 @@ pub(crate) fn another_note(what: impl std::fmt::Display) -> String {
 
 #[cfg(test)]
 mod tests {
-    use bisect_core::search::Order;
-
     use super::*;
 
     fn cause(line: u32) -> Cause {
@@ -206,22 +201,22 @@ mod tests {
 
     #[test]
     fn how_it_fails_without_the_culprits_counts_in_the_runs_without_them() {
-        let set = |ids: &[u64]| ids.iter().copied().map(ChangeId).collect::<BTreeSet<_>>();
+        let set = |ids: &[u64]| ids.iter().copied().map(Rank).collect::<BTreeSet<_>>();
         let mut calibration = Calibration::default();
         calibration.learn(EndState::AllOn, &'t', &cause(1));
         calibration.learn_left(&set(&[7]), &'t', &cause(2));
         calibration.learn_left(&set(&[7, 8]), &'u', &cause(3));
         let fits = |ids: &[u64], key| {
-            let excluded = ids.iter().copied().map(ChangeId).collect();
-            let calibration = calibration.for_runs_of(Some(&Selection { excluded, ..Selection::all(Order::Hash) }));
+            let excluded = ids.iter().copied().map(Rank).collect();
+            let calibration = calibration.for_runs_of(Some(&Selection { excluded, ..Selection::all() }));
             (1..=3).filter(|&line| calibration.fits(&key, &cause(line))).collect::<Vec<_>>()
         };
         assert_eq!((fits(&[], 't'), fits(&[8], 't'), fits(&[7], 't')), (vec![1], vec![1], vec![1, 2]));
         assert_eq!((fits(&[7, 8, 9], 't'), fits(&[7], 'u'), fits(&[8, 7], 'u')), (vec![1, 2], vec![], vec![3]));
         // What names all its changes says so of none that it leaves out.
         let fits = |id| {
-            let forced = vec![ChangeId(id)];
-            let alone = Selection { prefix: Prefix::NONE, forced, ..Selection::all(Order::Hash) };
+            let forced = vec![Rank(id)];
+            let alone = Selection { prefix: Prefix::NONE, forced, ..Selection::all() };
             calibration.for_runs_of(Some(&alone)).fits(&'t', &cause(2))
         };
         assert_eq!((fits(9), fits(7)), (true, false));

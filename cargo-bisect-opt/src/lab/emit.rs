@@ -127,7 +127,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let culprits = self.search.culprits();
         let mut found = Vec::new();
         for (index, shared) in culprits.iter().enumerate() {
-            let changes: BTreeSet<_> = shared.culprit.changes.iter().copied().collect();
+            let changes: BTreeSet<_> = shared.culprit.ids(self.target.order()).collect();
             let known = self.told.iter().position(|told| *told == changes);
             if known.is_some() && (self.tests.is_none() || !at_end) {
                 continue;
@@ -143,7 +143,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let noise = self.sureness(index, shared);
             let tests = self.tests.as_deref().map(names);
             let number = self.lab.totals.sets + number + 1;
-            let changes = shared.culprit.changes.clone();
+            let changes = shared.culprit.ids(self.target.order()).collect();
             found.push(Named { changes, found: self.found(number, shared.culprit, noise, tests) });
         }
         found.sort_by_key(|named| named.found.set);
@@ -161,7 +161,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     fn tell_taken_back(&mut self) -> io::Result<()> {
         let culprits = self.search.culprits();
         let is_one = |told: &BTreeSet<ChangeId>| {
-            culprits.iter().any(|shared| shared.culprit.changes.iter().copied().collect::<BTreeSet<_>>() == *told)
+            culprits.iter().any(|shared| shared.culprit.ids(self.target.order()).collect::<BTreeSet<_>>() == *told)
         };
         self.named.retain(|named| is_one(&named.changes.iter().copied().collect()));
         let taken_back = self.told.iter().enumerate().filter(|(_, told)| !is_one(told));
@@ -180,7 +180,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.
     fn sureness(&self, index: usize, shared: &Shared<'_>) -> Option<Sureness> {
         let Some(tests) = &self.tests else { return self.search.test(0).certainty(index).map(Into::into) };
-        let set = |culprit: &Culprit| culprit.changes.iter().copied().collect::<BTreeSet<_>>();
+        let set = |culprit: &Culprit| culprit.ids(self.target.order()).collect::<BTreeSet<_>>();
         let of_test = |&test: &usize| {
             let index = self.search.test(test).found().iter().position(|found| set(found) == set(shared.culprit))?;
             let sureness = Sureness::from(self.search.test(test).certainty(index)?);
@@ -194,10 +194,10 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
         failures.dedup();
-        let change = |&id: &ChangeId| self.target.change(id, self.texts.of(id));
-        let changes: Vec<_> = culprit.changes.iter().map(change).collect();
+        let ids: Vec<_> = culprit.ids(self.target.order()).collect();
+        let changes: Vec<_> = ids.iter().map(|&id| self.target.change(id, self.texts.of(id))).collect();
         let stop_gap = match culprit.mode {
-            Mode::Enable => self.target.stop_gap(&culprit.changes, &changes),
+            Mode::Enable => self.target.stop_gap(&ids, &changes),
             Mode::Disable => None,
         };
         Found {
@@ -210,7 +210,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             changes,
             noise,
             within: self.lab.parent_culprit,
-            headline: self.target.headline(culprit.changes.len()),
+            headline: self.target.headline(ids.len()),
             is_of_tests: self.tests.is_some(),
             reproduce: self.lab.repetition.line(self.target.reproduce(
                 &self.search.alone(culprit),

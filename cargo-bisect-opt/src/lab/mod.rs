@@ -179,8 +179,8 @@ impl Lab<'_> {
     pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Option<RunResult>> {
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
-        let selection = Selection::all(target.order());
-        let choice = Choice::of(&selection);
+        let selection = Selection::all();
+        let choice = Choice::of(target.order(), &selection);
         let trial = Trial { id: TrialId(0), question: Question::AllOn, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());

@@ -208,7 +208,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.awaiting_judgement.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             let number = self.lab.totals.runs + self.search.runs();
-            let choice = Choice::of(&trial.selection);
+            let choice = Choice::of(self.target.order(), &trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
             let repetition = self.repetition();
             let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
@@ -262,7 +262,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             let without = &rest.selection.excluded;
             rest.tests.iter().any(|test| trial.tests.contains(test)) && without.iter().all(|id| left_out.contains(id))
         };
-        let rests = || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
+        let rests =
+            || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
         !left_out.is_empty() && !self.search.is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
@@ -283,11 +284,15 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     }
 
     pub(super) fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
-        let observe = |run: &RunResult| Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() };
+        let order = self.target.order();
+        let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
         self.search.record_each(trial.id, runs.iter().map(observe).collect());
         if let [run] = runs.as_slice() {
             for &outcome in &run.extra_outcomes {
-                self.search.record_extra_execution(trial.id, &Observation { outcome, reported: run.reports.ids().to_vec() });
+                self.search.record_extra_execution(
+                    trial.id,
+                    &Observation::of_ids(order, outcome, run.reports.ids().iter().copied()),
+                );
             }
         }
         self.tell_trial(trial, &runs)?;

@@ -109,7 +109,7 @@ pub(crate) trait Target: Judge {
 
     /// Returns the order of the changes.
     fn order(&self) -> Order {
-        Order::Hash
+        Order::ByHash
     }
 
     /// Returns what is searched, for people, where that is not plain.

@@ -97,7 +97,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.want_texts_of_all();
         let mut wanted = Vec::new();
         for shared in self.search.culprits() {
-            let changes: BTreeSet<_> = shared.culprit.changes.iter().copied().collect();
+            let changes: BTreeSet<_> = shared.culprit.ids(self.target.order()).collect();
             let is_known = changes.iter().all(|&id| !self.texts.of(id).is_empty());
             let tries = self.texts.tries.get(&changes).copied().unwrap_or_default();
             if !is_known && tries < TRIES && !self.texts.is_pending() {
@@ -123,9 +123,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let is_unusable = matches!(verdict, Some(Verdict::NoDifference(_) | Verdict::Unusable(_)));
         if self.knows_ends() && !is_unusable && self.texts.of_all == OfAll::Unknown && (is_urgent || names_suspects) {
             self.texts.of_all = if is_urgent { OfAll::Awaited } else { OfAll::Asked };
-            let order = self.target.order();
             let inverted = self.looks_again == Some(Question::AllOff);
-            let selection = Selection { inverted, ..Selection::all(order) };
+            let selection = Selection { inverted, ..Selection::all() };
             let tests = if self.tests.is_some() { (0..self.search.tests()).collect() } else { vec![0] };
             self.texts.wanted.push_back(Wanted { selection, tests });
         }
@@ -146,7 +145,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             self.texts.is_in_flight = true;
             self.search.count_run();
             let number = self.lab.totals.runs + self.search.runs();
-            let choice = Choice::of(&selection).with_text();
+            let choice = Choice::of(self.target.order(), &selection).with_text();
             let of_tests = self.tests.as_ref().map(|_| tests.clone());
             let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
             let spec = RunSpec { tests: of_tests, ..self.lab.spec(number, trial, choice, slot) };
@@ -184,13 +183,14 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         self.texts.of_all = OfAll::Used;
         let Some(since) = &self.lab.since else { return Ok(false) };
         let places: Vec<_> = self.texts.known.iter().map(|(&id, text)| (id, Description::parse(text))).collect();
+        let order = self.target.order();
         let touched = since.touched(places.iter().map(|(id, place)| (*id, place)));
         let commit = &since.commit()[..12];
         let note = match touched.len() {
             0 => format!("no change is on a line that changed since {commit}"),
             count => format!("of the changes, {count} are on lines that changed since {commit}: these are tried first"),
         };
-        self.search.favour(touched);
+        self.search.favour(touched.into_iter().map(|id| order.rank(id)));
         self.lab.emit(&Event::Note(&note))?;
         Ok(true)
     }

@@ -3,7 +3,8 @@
 use bisect_core::{
     ChangeId,
     search::{
-        CarryOver, Effect, Incomplete, Inconsistency, Outcome, Question, Reason, Search, TrialId, Unusable, Verdict,
+        CarryOver, Effect, Incomplete, Inconsistency, Order, Outcome, Question, Reason, Search, TrialId, Unusable,
+        Verdict,
     },
 };
 
@@ -165,7 +166,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
-            (Exit::Inconsistent, inconsistent(how, about.log) + &so_far)
+            (Exit::Inconsistent, inconsistent(search, how, about.log) + &so_far)
         }
     }
 }
@@ -231,7 +232,7 @@ fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
              does it get the pattern, and do its reports get through?"
             .to_owned(),
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {
-            let pattern = Choice::of(&search.trial(*trial).selection);
+            let pattern = Choice::of(search.order(), &search.trial(*trial).selection);
             format!(
                 "the target ignores the pattern: given `{pattern}` it reported all its changes ({}); does it read the \
                  pattern afresh in every run, or is its output cached?",
@@ -239,24 +240,25 @@ fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
             )
         }
         Unusable::Unasked { trial, changes, .. } => {
-            let pattern = Choice::of(&search.trial(*trial).selection);
-            let line = (about.line)(*trial, changes[0]);
+            let pattern = Choice::of(search.order(), &search.trial(*trial).selection);
+            let id = search.order().id(changes[0]);
+            let line = (about.line)(*trial, id);
             let line = line.map(|line| format!("; the line is: {line}")).unwrap_or_default();
             format!(
                 "the target cannot be used: given `{pattern}` it reported {}, which the pattern leaves out ({}){line}",
-                changes[0],
+                id,
                 log(*trial)
             )
         }
     }
 }
 
-fn inconsistent(how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
+fn inconsistent(search: &Search, how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
     const ADVICE: &str = "does one run leave something behind for the next, or is it flaky? Try --confidence 0.99";
     match how {
         Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
         Inconsistency::CarryOver(carry_over) => {
-            format!("one run leaves something behind for the next: {}. {LEFTOVER}", rule(carry_over))
+            format!("one run leaves something behind for the next: {}. {LEFTOVER}", rule(search.order(), carry_over))
         }
         Inconsistency::Runs(trial) => {
             format!(
@@ -288,7 +290,7 @@ const LEFTOVER: &str = "Look for files, ports, databases or caches that a run cr
                         an empty TMPDIR of its own, and {slot} or BISECT_SLOT make names that no parallel run has";
 
 /// What outcomes follow, if not the changes of the run.
-fn rule(carry_over: &CarryOver) -> String {
+fn rule(order: Order, carry_over: &CarryOver) -> String {
     let ends = |effect: &Effect| match effect {
         Effect::Fails => "fails",
         Effect::Passes => "passes",
@@ -302,7 +304,7 @@ fn rule(carry_over: &CarryOver) -> String {
             format!("the outcomes repeat, whatever is enabled: {}", outcomes.join(", "))
         }
         CarryOver::Change(change, effect) => {
-            format!("a run {} if the run before it had change {change} enabled", ends(effect))
+            format!("a run {} if the run before it had change {} enabled", ends(effect), order.id(*change))
         }
         CarryOver::Many(effect) => format!("a run {} if the run before it had many changes enabled", ends(effect)),
     }

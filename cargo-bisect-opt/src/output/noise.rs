@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bisect_core::{
     ChangeId,
-    search::{Certainty, Estimate, posterior},
+    search::{Certainty, Estimate, Order, posterior},
 };
 use serde::Serialize;
 
@@ -109,10 +109,10 @@ const WORTH_A_WORD: f64 = 0.02;
 
 impl Beliefs {
     /// What `estimate` says, with the text that the target has for a change.
-    pub(crate) fn new(estimate: &Estimate, text: impl Fn(ChangeId) -> Vec<String>) -> Self {
+    pub(crate) fn new(order: Order, estimate: &Estimate, text: impl Fn(ChangeId) -> Vec<String>) -> Self {
         let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= WORTH_A_WORD);
         let suspect = |suspect: &bisect_core::search::Suspect| {
-            let id = *suspect.changes.last().expect("a suspect is a change");
+            let id = order.id(*suspect.changes.last().expect("a suspect is a change"));
             Suspect { id: id.to_string(), text: text(id), probability: suspect.probability }
         };
         Self {

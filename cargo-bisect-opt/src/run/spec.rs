@@ -4,7 +4,7 @@ use std::{fmt, io, path::PathBuf, process::Command};
 
 use bisect_core::{
     ChangeId, Matcher, Pattern,
-    search::{Order, Prefix, Question, Selection, Trial},
+    search::{Order, Prefix, Question, Rank, Selection, Trial},
 };
 
 use super::repetition::Repetition;
@@ -42,9 +42,9 @@ pub(crate) enum Choice {
 
 impl Choice {
     /// Returns the choice of these changes.
-    pub(crate) fn of(selection: &Selection) -> Self {
-        match selection.order {
-            Order::Hash => Self::Hashes(selection.pattern()),
+    pub(crate) fn of(order: Order, selection: &Selection) -> Self {
+        match order {
+            Order::ByHash => Self::Hashes(selection.pattern()),
             Order::Given => Self::Positions(selection.clone()),
         }
     }
@@ -80,7 +80,7 @@ impl Choice {
     pub(crate) fn enables(&self, id: ChangeId) -> bool {
         match self {
             Self::Hashes(pattern) => Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(id)),
-            Self::Positions(selection) => selection.contains(id) != selection.inverted,
+            Self::Positions(selection) => selection.enables(Order::Given.rank(id)),
         }
     }
 
@@ -88,7 +88,7 @@ impl Choice {
     pub(crate) fn selects(&self, id: ChangeId) -> bool {
         match self {
             Self::Hashes(pattern) => Matcher::new(pattern).is_some_and(|matcher| matcher.should_report(id)),
-            Self::Positions(selection) => selection.contains(id),
+            Self::Positions(selection) => selection.contains(Order::Given.rank(id)),
         }
     }
 
@@ -100,7 +100,7 @@ impl Choice {
                 [false, true].into_iter().find(|&inverted| plain == Pattern::all().inverted(inverted))
             }
             Self::Positions(selection) => {
-                let all = Selection { inverted: selection.inverted, ..Selection::all(selection.order) };
+                let all = Selection { inverted: selection.inverted, ..Selection::all() };
                 (*selection == all).then_some(selection.inverted)
             }
         };
@@ -109,8 +109,8 @@ impl Choice {
 
     /// Returns the choice of an end state, in the order of this one.
     pub(crate) fn at_end(&self, end: EndState) -> Self {
-        let order = if matches!(self, Self::Hashes(_)) { Order::Hash } else { Order::Given };
-        Self::of(&Selection { inverted: end == EndState::AllOff, ..Selection::all(order) })
+        let order = if matches!(self, Self::Hashes(_)) { Order::ByHash } else { Order::Given };
+        Self::of(order, &Selection { inverted: end == EndState::AllOff, ..Selection::all() })
     }
 }
 
@@ -126,9 +126,9 @@ impl fmt::Display for Choice {
         }
         let mut parts = Vec::new();
         let mut next = 0;
-        let gaps = selection.gaps.iter().map(|gap| (gap.start, gap.end));
+        let gaps = selection.gaps.iter().map(|gap| (gap.start.0, gap.end.0));
         let end = match selection.prefix {
-            Prefix::Below(end) => Some(end),
+            Prefix::Below(end) => Some(end.0),
             Prefix::All => None,
         };
         for (gap, after) in gaps.chain(end.map(|end| (end, end))) {
@@ -142,10 +142,10 @@ impl fmt::Display for Choice {
         if end.is_none() {
             parts.push(format!("{}-", next + 1));
         }
-        let is_forced = |id: &&ChangeId| end.is_some_and(|end| id.0 >= end);
-        parts.extend(selection.forced.iter().filter(is_forced).map(|id| (id.0 + 1).to_string()));
+        let is_forced = |change: &&Rank| end.is_some_and(|end| change.0 >= end);
+        parts.extend(selection.forced.iter().filter(is_forced).map(|change| (change.0 + 1).to_string()));
         f.write_str(&parts.join(","))?;
-        selection.excluded.iter().try_for_each(|id| write!(f, " without {}", id.0 + 1))
+        selection.excluded.iter().try_for_each(|change| write!(f, " without {}", change.0 + 1))
     }
 }
 
@@ -208,31 +208,31 @@ mod tests {
 
     #[test]
     fn positions_are_written_from_one() {
-        let all = Selection::all(Order::Given);
-        let below = |end| Selection { prefix: Prefix::Below(end), ..all.clone() };
+        let all = Selection::all();
+        let below = |end| Selection { prefix: Prefix::Below(Rank(end)), ..all.clone() };
         for (selection, expected) in [
             (all.clone(), "1-"),
             (Selection { inverted: true, ..all.clone() }, "!1-"),
             (below(500), "1-500"),
             (below(1), "1"),
-            (Selection { forced: vec![ChangeId(701), ChangeId(3)], ..below(500) }, "1-500,702"),
-            (Selection { forced: vec![ChangeId(7)], ..below(0) }, "8"),
-            (Selection { gaps: vec![2..4, 5..9], ..below(10) }, "1-2,5,10"),
-            (Selection { excluded: vec![ChangeId(2)], ..all.clone() }, "1- without 3"),
+            (Selection { forced: vec![Rank(701), Rank(3)], ..below(500) }, "1-500,702"),
+            (Selection { forced: vec![Rank(7)], ..below(0) }, "8"),
+            (Selection { gaps: vec![Rank(2)..Rank(4), Rank(5)..Rank(9)], ..below(10) }, "1-2,5,10"),
+            (Selection { excluded: vec![Rank(2)], ..all.clone() }, "1- without 3"),
         ] {
-            assert_eq!(Choice::of(&selection).to_string(), expected);
+            assert_eq!(Choice::of(Order::Given, &selection).to_string(), expected);
         }
     }
 
     #[test]
     fn end_states_are_known_in_both_orders() {
-        for order in [Order::Hash, Order::Given] {
-            let all = Choice::of(&Selection::all(order));
+        for order in [Order::ByHash, Order::Given] {
+            let all = Choice::of(order, &Selection::all());
             assert_eq!(all.end_state(), Some(EndState::AllOn));
             assert_eq!(all.clone().with_text().end_state(), Some(EndState::AllOn));
             assert_eq!(all.at_end(EndState::AllOff).end_state(), Some(EndState::AllOff));
-            let some = Selection { prefix: Prefix::Below(1 << 62), ..Selection::all(order) };
-            assert_eq!(Choice::of(&some).end_state(), None);
+            let some = Selection { prefix: Prefix::Below(Rank(1 << 62)), ..Selection::all() };
+            assert_eq!(Choice::of(order, &some).end_state(), None);
         }
     }
 }

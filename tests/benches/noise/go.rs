@@ -1,6 +1,6 @@
 //! The search of Go's tool, which repeats each run and gives up where they differ.
 
-use bisect_core::ChangeId;
+use bisect_core::{ChangeId, search::Rank};
 use bisect_tests::{flaky::Rates, go_peer::GoPeer};
 
 use crate::study::{Changes, RATES, each_seed, mean, row, share, thirds};
@@ -40,7 +40,8 @@ pub(crate) fn go(all: &[Changes], seeds: u32) {
 fn search(changes: &Changes, seed: u32, sizes: &[usize], rates: Rates, count: usize) -> Sample {
     let mut target = changes.target(seed, sizes, rates);
     let (report, stuck) = target.search_like_go(GoPeer { count, ..GoPeer::default() });
-    let sets: Vec<_> = report.sets.iter().map(|set| set.ids.iter().copied().map(ChangeId).collect()).collect();
+    let sets: Vec<_> =
+        report.sets.iter().map(|set| set.ids.iter().map(|&id| Rank::of(ChangeId(id))).collect()).collect();
     Sample {
         is_right: stuck.is_none() && target.has_exactly(&sets),
         accuses: target.is_any_innocent(sets.iter().flatten()),

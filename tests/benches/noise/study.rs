@@ -8,10 +8,7 @@ use std::{
     thread,
 };
 
-use bisect_core::{
-    ChangeId,
-    search::{Options, Verdict},
-};
+use bisect_core::search::{Options, Rank, Verdict};
 use bisect_tests::flaky::{self, FlakyTarget, Rates};
 
 /// With a culprit, and without.
@@ -27,7 +24,7 @@ pub(crate) const fn rates(with: f64, without: f64) -> Rates {
 pub(crate) struct Changes {
     pub(crate) count: u32,
     /// Some sets of hashes, for the seeds to share.
-    ids: Vec<Arc<[ChangeId]>>,
+    ids: Vec<Arc<[Rank]>>,
 }
 
 impl Changes {

@@ -2,7 +2,7 @@
 
 pub(super) mod noise;
 pub(super) mod options;
-pub(super) mod order;
+pub(super) mod rank;
 pub(super) mod ranked;
 pub(super) mod rng;
 pub(super) mod selection;

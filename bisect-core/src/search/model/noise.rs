@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use crate::{ChangeId, search::posterior::Rate};
+use super::rank::Rank;
+use crate::search::posterior::Rate;
 
 /// What to make of a target that contradicts itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -41,7 +42,7 @@ pub struct Estimate {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
     /// The last is the one in question; those before it are known to be needed.
-    pub changes: Vec<ChangeId>,
+    pub changes: Vec<Rank>,
     /// How likely that is.
     pub probability: f64,
 }

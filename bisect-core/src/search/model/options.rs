@@ -2,12 +2,12 @@
 
 use core::num::NonZeroUsize;
 
-use super::{noise::Noise, order::Order, trial::Trial, verdict::Verdict};
+use super::{noise::Noise, rank::Order, trial::Trial, verdict::Verdict};
 
 /// How to search.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// How changes are ordered.
+    /// What the ranks of changes are.
     pub order: Order,
     /// Trials that may be in flight at once. What is found does not depend on it, of a target that answers the same
     /// question always the same.
@@ -33,7 +33,7 @@ impl Default for Options {
     /// Hashes, one trial after the other, one run each, which is believed; no limits.
     fn default() -> Self {
         Self {
-            order: Order::Hash,
+            order: Order::ByHash,
             in_flight: NonZeroUsize::MIN,
             favours: false,
             runs_per_trial: NonZeroUsize::MIN,

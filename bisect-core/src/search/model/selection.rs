@@ -4,29 +4,29 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::{
-    order::{Order, suffixes_between},
+    rank::{Rank, suffixes_between},
     ranked,
 };
-use crate::{ChangeId, Pattern, Suffix};
+use crate::{Pattern, Suffix};
 
 /// A prefix of an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Prefix {
     /// The changes whose rank is less than this.
-    Below(u64),
+    Below(Rank),
     /// Every change, known or not.
     All,
 }
 
 impl Prefix {
     /// No change at all.
-    pub const NONE: Self = Self::Below(0);
+    pub const NONE: Self = Self::Below(Rank::FIRST);
 
     /// Whether a rank lies in this prefix.
     #[must_use]
-    pub const fn contains(self, rank: u64) -> bool {
+    pub const fn contains(self, rank: Rank) -> bool {
         match self {
-            Prefix::Below(cut) => rank < cut,
+            Prefix::Below(cut) => rank.0 < cut.0,
             Prefix::All => true,
         }
     }
@@ -35,16 +35,14 @@ impl Prefix {
 /// A set of changes: a prefix of the order with gaps, and the forced ones, without the excluded ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
-    /// The order that the prefix is one of.
-    pub order: Order,
-    /// Where the set ends in that order.
+    /// Where the set ends in the order of the search.
     pub prefix: Prefix,
     /// Intervals of ranks that are left out of the prefix: in order, apart from each other, none of them empty.
-    pub gaps: Vec<Range<u64>>,
+    pub gaps: Vec<Range<Rank>>,
     /// Changes that belong to the set wherever they rank.
-    pub forced: Vec<ChangeId>,
+    pub forced: Vec<Rank>,
     /// Changes that do not belong to it; they win over `forced`.
-    pub excluded: Vec<ChangeId>,
+    pub excluded: Vec<Rank>,
     /// The selected changes are switched off and all others on, not the other way round.
     pub inverted: bool,
 }
@@ -52,62 +50,98 @@ pub struct Selection {
 impl Selection {
     /// Every change, enabled.
     #[must_use]
-    pub fn all(order: Order) -> Self {
-        Self { order, prefix: Prefix::All, gaps: Vec::new(), forced: Vec::new(), excluded: Vec::new(), inverted: false }
+    pub fn all() -> Self {
+        Self { prefix: Prefix::All, gaps: Vec::new(), forced: Vec::new(), excluded: Vec::new(), inverted: false }
     }
 
     /// Whether the change is selected, and so may be reported.
     #[must_use]
-    pub fn contains(&self, id: ChangeId) -> bool {
-        (self.has_rank(self.order.rank(id)) || self.forced.contains(&id)) && !self.excluded.contains(&id)
+    pub fn contains(&self, change: Rank) -> bool {
+        (self.has_rank(change) || self.forced.contains(&change)) && !self.excluded.contains(&change)
     }
 
     /// Whether a rank lies in the prefix and in no gap.
-    pub(in crate::search) fn has_rank(&self, rank: u64) -> bool {
+    pub(in crate::search) fn has_rank(&self, rank: Rank) -> bool {
         let ended = self.gaps.partition_point(|gap| gap.end <= rank);
         self.prefix.contains(rank) && self.gaps.get(ended).is_none_or(|gap| rank < gap.start)
     }
 
     /// The intervals that the gaps leave of the prefix: their first ranks, and where they end.
-    pub(in crate::search) fn intervals(&self) -> impl Iterator<Item = (u64, u128)> {
+    pub(in crate::search) fn intervals(&self) -> impl Iterator<Item = (Rank, u128)> {
         let end = match self.prefix {
-            Prefix::Below(cut) => cut.into(),
+            Prefix::Below(cut) => cut.0.into(),
             Prefix::All => 1 << 64,
         };
-        let starts = core::iter::once(0).chain(self.gaps.iter().map(|gap| gap.end));
-        let ends = self.gaps.iter().map(|gap| gap.start.into()).chain([end]);
+        let starts = core::iter::once(Rank::FIRST).chain(self.gaps.iter().map(|gap| gap.end));
+        let ends = self.gaps.iter().map(|gap| gap.start.0.into()).chain([end]);
         starts
             .zip(ends)
             .map(move |(start, stop)| (start, end.min(stop)))
-            .filter(|&(start, stop)| u128::from(start) < stop)
+            .filter(|&(start, stop)| u128::from(start.0) < stop)
     }
 
     /// How many of these changes are selected; they are in order, each once.
-    pub(in crate::search) fn count(&self, changes: &[ChangeId]) -> usize {
-        let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(self.order, changes, end));
-        let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.into())).sum();
+    pub(in crate::search) fn count(&self, changes: &[Rank]) -> usize {
+        let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(changes, Rank(end)));
+        let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.0.into())).sum();
         // Of those that are named one by one, each says itself on which side it is.
         let mut named = [self.forced.as_slice(), &self.excluded].concat();
-        ranked::sort(self.order, &mut named);
-        named.retain(|&id| ranked::contains(self.order, changes, id));
-        let of_prefix = named.iter().filter(|&&id| self.has_rank(self.order.rank(id))).count();
+        ranked::sort(&mut named);
+        named.retain(|&id| ranked::contains(changes, id));
+        let of_prefix = named.iter().filter(|&&id| self.has_rank(id)).count();
         in_prefix - of_prefix + named.iter().filter(|&&id| self.contains(id)).count()
     }
 
-    /// The selection as text for the target, for changes that are named by hashes.
+    /// Returns whether a run with this selection switches the change on.
+    #[must_use]
+    pub fn enables(&self, change: Rank) -> bool {
+        self.contains(change) != self.inverted
+    }
+
+    /// Returns the changes that an honest target reports, of the first `count` of a given order.
+    pub fn selected(&self, count: usize) -> impl Iterator<Item = Rank> {
+        (0..count).map(Rank::at).filter(|&change| self.contains(change))
+    }
+
+    /// Returns the indices of the changes to switch on, of the first `count` of a given order.
+    pub fn enabled(&self, count: usize) -> impl Iterator<Item = usize> {
+        (0..count).filter(|&index| self.enables(Rank::at(index)))
+    }
+
+    /// Returns *k* if the changes to switch on are the first *k* of the `count` of a given order.
+    #[must_use]
+    pub fn enabled_prefix(&self, count: usize) -> Option<usize> {
+        let enabled = self.enabled(count).count();
+        (0..enabled).all(|index| self.enables(Rank::at(index))).then_some(enabled)
+    }
+
+    /// Returns the number of steps that a counter of `count` steps takes for this selection. The last step of a set needs all
+    /// steps before it; a prefix ends at the first step that it leaves out. `None` if the steps are to begin later,
+    /// which a counter cannot do.
+    #[must_use]
+    pub fn counter_limit(&self, count: usize) -> Option<usize> {
+        if self.inverted {
+            return self.enabled(count).next().is_none().then_some(0);
+        }
+        if self.prefix == Prefix::NONE {
+            return Some(self.enabled(count).last().map_or(0, |last| last + 1));
+        }
+        Some((0..count).take_while(|&index| self.enables(Rank::at(index))).count())
+    }
+
+    /// Returns the selection as a pattern over the [IDs](Rank::id) of its ranks.
     ///
     /// # Panics
-    /// If the order is not [`Order::Hash`]: a position is no hash. Or if nothing is selected: no pattern says that.
+    /// If nothing is selected: no pattern says that.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
-        assert_eq!(self.order, Order::Hash, "only hashes are selected by patterns");
         let mut add: Vec<Suffix> = self.intervals().flat_map(|(low, high)| suffixes_between(low, high)).collect();
         // Those that the prefix has already would only lengthen the pattern.
-        let beyond = |id: &&ChangeId| !self.has_rank(self.order.rank(**id));
-        add.extend(self.forced.iter().filter(beyond).map(|&id| Suffix::exactly(id)));
+        let beyond = |id: &&Rank| !self.has_rank(**id);
+        add.extend(self.forced.iter().filter(beyond).map(|&change| Suffix::exactly(change.id())));
         assert!(!add.is_empty(), "a trial selects something");
-        let within = |id: &&ChangeId| add.iter().any(|suffix| suffix.matches(**id));
-        let remove: Vec<_> = self.excluded.iter().filter(within).map(|&id| Suffix::exactly(id)).collect();
+        let within = |id: &&Rank| add.iter().any(|suffix| suffix.matches(id.id()));
+        let remove: Vec<_> = self.excluded.iter().filter(within).map(|&change| Suffix::exactly(change.id())).collect();
         Pattern::new(add, remove).inverted(self.inverted)
     }
 }
@@ -126,32 +160,30 @@ mod tests {
 
     #[test]
     fn calibrations_are_y_and_n() {
-        let all = Selection::all(Order::Hash);
+        let all = Selection::all();
         assert_eq!(all.pattern().to_string(), "y");
         assert_eq!(Selection { inverted: true, ..all }.pattern().to_string(), "n");
     }
 
     prop_compose! {
         fn selection()(cut in prop_oneof![Just(None), any::<u64>().prop_map(Some)],
-                       forced in vec(any::<u64>().prop_map(ChangeId), 1..4),
-                       excluded in vec(any::<u64>().prop_map(ChangeId), 0..4),
+                       forced in vec(any::<u64>().prop_map(Rank), 1..4),
+                       excluded in vec(any::<u64>().prop_map(Rank), 0..4),
                        ends in btree_set(prop_oneof![any::<u64>(), any::<u64>().prop_map(|end| end >> 60 << 60)], 0..9),
                        inverted: bool) -> Selection {
-            let prefix = cut.map_or(Prefix::All, Prefix::Below);
+            let prefix = cut.map_or(Prefix::All, |cut| Prefix::Below(Rank(cut)));
             let ends: Vec<_> = ends.into_iter().collect();
-            let gaps = ends.chunks_exact(2).map(|ends| ends[0]..ends[1]).collect();
-            Selection { order: Order::Hash, prefix, gaps, forced, excluded, inverted }
+            let gaps = ends.chunks_exact(2).map(|ends| Rank(ends[0])..Rank(ends[1])).collect();
+            Selection { prefix, gaps, forced, excluded, inverted }
         }
     }
 
     proptest! {
         #[test]
-        fn changes_are_counted(selection in selection(), ids: Vec<u64>, given: bool) {
-            let order = if given { Order::Given } else { Order::Hash };
-            let selection = Selection { order, ..selection };
+        fn changes_are_counted(selection in selection(), ids: Vec<u64>) {
             let named = selection.forced.iter().chain(&selection.excluded).copied().step_by(2);
-            let mut changes: Vec<_> = ids.into_iter().map(ChangeId).chain(named).collect();
-            ranked::sort(order, &mut changes);
+            let mut changes: Vec<_> = ids.into_iter().map(Rank).chain(named).collect();
+            ranked::sort(&mut changes);
             prop_assert_eq!(selection.count(&changes), changes.iter().filter(|&&id| selection.contains(id)).count());
         }
 
@@ -161,11 +193,11 @@ mod tests {
             let pattern: Pattern = selection.pattern().to_string().parse().unwrap();
             let matcher = Matcher::new(&pattern).unwrap();
             let named = selection.forced.iter().chain(&selection.excluded).copied();
-            let ends = selection.gaps.iter().flat_map(|gap| [gap.start, gap.start.wrapping_sub(1), gap.end, gap.end - 1]);
-            let near = ends.map(|rank| selection.order.at(rank));
-            for id in ids.into_iter().map(ChangeId).chain(named).chain(near) {
-                prop_assert_eq!(matcher.should_report(id), selection.contains(id));
-                prop_assert_eq!(matcher.should_enable(id), selection.contains(id) != selection.inverted);
+            let ends = selection.gaps.iter().flat_map(|gap| [gap.start.0, gap.start.0.wrapping_sub(1), gap.end.0, gap.end.0 - 1]);
+            let near = ends.map(Rank);
+            for id in ids.into_iter().map(Rank).chain(named).chain(near) {
+                prop_assert_eq!(matcher.should_report(id.id()), selection.contains(id));
+                prop_assert_eq!(matcher.should_enable(id.id()), selection.enables(id));
             }
         }
     }

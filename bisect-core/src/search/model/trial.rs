@@ -2,7 +2,10 @@
 
 use alloc::vec::Vec;
 
-use super::selection::Selection;
+use super::{
+    rank::{Order, Rank},
+    selection::Selection,
+};
 use crate::{ChangeId, Pattern};
 
 /// Names a trial of one search; trials are numbered from 0 in the order in which they were first wanted.
@@ -28,7 +31,7 @@ impl Trial {
     /// with it would be another experiment.
     ///
     /// # Panics
-    /// If the search is not over hashes.
+    /// If nothing is selected: no pattern says that.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         self.selection.pattern()
@@ -58,7 +61,14 @@ pub struct Observation {
     /// Whether it failed.
     pub outcome: Outcome,
     /// The changes that it reported, in any order; one reported twice counts once.
-    pub reported: Vec<ChangeId>,
+    pub reported: Vec<Rank>,
+}
+
+impl Observation {
+    /// Returns what a run showed that reported changes by their IDs.
+    pub fn of_ids(order: Order, outcome: Outcome, ids: impl IntoIterator<Item = ChangeId>) -> Self {
+        Self { outcome, reported: ids.into_iter().map(|id| order.rank(id)).collect() }
+    }
 }
 
 /// How a run ended, as far as the search is concerned.

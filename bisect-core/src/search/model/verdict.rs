@@ -2,19 +2,29 @@
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
-use super::trial::{Outcome, Question, Reason, TrialId};
+use super::{
+    rank::{Order, Rank},
+    trial::{Outcome, Question, Reason, TrialId},
+};
 use crate::ChangeId;
 
 /// A minimal set of changes that together make the target fail, confirmed by a run with exactly that set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Culprit {
     /// The changes, in the order in which they were found to be needed.
-    pub changes: Vec<ChangeId>,
+    pub changes: Vec<Rank>,
     /// Whether enabling or disabling them breaks the target.
     pub mode: Mode,
     /// The trial that failed with exactly this set. One of several tests may have named changes that break others, and
     /// that this test does not reach.
     pub confirmed_by: TrialId,
+}
+
+impl Culprit {
+    /// Returns the IDs of its changes, in that order.
+    pub fn ids(&self, order: Order) -> impl Iterator<Item = ChangeId> {
+        self.changes.iter().map(move |&change| order.id(change))
+    }
 }
 
 /// A culprit, and all tests that it was found for.
@@ -31,7 +41,7 @@ pub struct Shared<'a> {
 impl<'a> Shared<'a> {
     /// Groups what was found for each test; the order of a set's changes makes no difference.
     pub(in crate::search) fn group(found: impl Iterator<Item = (usize, &'a Culprit)>) -> Vec<Self> {
-        let mut groups: BTreeMap<(Vec<ChangeId>, bool), usize> = BTreeMap::new();
+        let mut groups: BTreeMap<(Vec<Rank>, bool), usize> = BTreeMap::new();
         let mut shared: Vec<Self> = Vec::new();
         for (test, culprit) in found {
             let mut changes = culprit.changes.clone();
@@ -98,7 +108,7 @@ pub enum Unusable {
         /// The trial in which it did.
         trial: TrialId,
         /// Some of those changes.
-        changes: Vec<ChangeId>,
+        changes: Vec<Rank>,
         /// It reported everything it ever reported: it seems not to look at the pattern at all.
         ignores_pattern: bool,
     },
@@ -116,9 +126,9 @@ pub enum Inconsistency {
     /// A trial failed, but none of the changes that it reported can be what made the difference.
     Unexplained(TrialId),
     /// These changes were named by the search, but this trial, with exactly them, did not fail.
-    NotConfirmed(TrialId, Vec<ChangeId>),
+    NotConfirmed(TrialId, Vec<Rank>),
     /// These changes fail alone, but by then this trial, in the state that passed at first, did not pass.
-    BaseFails(TrialId, Vec<ChangeId>),
+    BaseFails(TrialId, Vec<Rank>),
     /// It goes on to report changes that it never reported with everything enabled, and to fail with them.
     Endless,
 }
@@ -129,7 +139,7 @@ pub enum CarryOver {
     /// The outcomes repeat, whatever is enabled. Whether each run of one cycle failed.
     Cycle(Vec<bool>),
     /// The outcome depends on whether this change was enabled in the run before; the effect is that of enabling it.
-    Change(ChangeId, Effect),
+    Change(Rank, Effect),
     /// The outcome depends on whether many changes were enabled in the run before; the effect is that of enabling them.
     Many(Effect),
 }

@@ -12,9 +12,8 @@ use super::{
     noisy_bracket::{NoisyBracket, SearchContext},
 };
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
-        order::Order,
         selection::Selection,
         verdict::{Culprit, Mode},
     },
@@ -36,17 +35,11 @@ struct Alternative {
 
 impl Alternatives {
     /// The alternatives to a culprit, given all runs and the sets found before.
-    pub(in crate::search) fn new(
-        order: Order,
-        known: &[ChangeId],
-        found: &[Vec<ChangeId>],
-        runs: &[Run],
-        culprit: &Culprit,
-    ) -> Self {
-        let direction = Direction::of(order, runs);
+    pub(in crate::search) fn new(known: &[Rank], found: &[Vec<Rank>], runs: &[Run], culprit: &Culprit) -> Self {
+        let direction = Direction::of(runs);
         let mut others = Vec::new();
         for mode in [Mode::Enable, Mode::Disable] {
-            let context = SearchContext { order, mode, known, found, runs, costs: (1.0, 1.0) };
+            let context = SearchContext { mode, known, found, runs, costs: (1.0, 1.0) };
             let mut weight = direction.probability_of(mode);
             for (place, &change) in culprit.changes.iter().enumerate() {
                 let (before, is_alone) = (&culprit.changes[..place], place + 1 == culprit.changes.len());

@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use super::Run;
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
         selection::Selection,
         verdict::{CarryOver, Effect},
@@ -41,7 +41,7 @@ impl Rule {
 }
 
 /// The rules that the outcomes of these runs follow, in the order in which the runs were started. `known` are all changes.
-pub(in crate::search) fn rules(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
+pub(in crate::search) fn rules(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
     // Trials are numbered as they are started; runs of several at once end in any order.
     let mut runs = runs.to_vec();
     runs.sort_by_key(|run| run.trial);
@@ -50,7 +50,7 @@ pub(in crate::search) fn rules(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
     if all.is_empty() && runs.len() > ENDS { of(known, &runs[ENDS..]) } else { all }
 }
 
-fn of(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
+fn of(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
     let failed: Vec<bool> = runs.iter().map(|run| run.failed).collect();
     if failed.iter().all(|&fails| fails) || !failed.contains(&true) {
         return Vec::new();
@@ -91,13 +91,13 @@ fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
 }
 
 /// How many changes a selection enables.
-fn enabled(known: &[ChangeId], selection: &Selection) -> usize {
+fn enabled(known: &[Rank], selection: &Selection) -> usize {
     let selected = selection.count(known);
     if selection.inverted { known.len() - selected } else { selected }
 }
 
 /// A run fails, or passes, if at least as many changes as some number were enabled before.
-fn after_many(known: &[ChangeId], runs: &[Run]) -> Option<Rule> {
+fn after_many(known: &[Rank], runs: &[Run]) -> Option<Rule> {
     let before: Vec<usize> = runs.iter().map(|run| enabled(known, &run.selection)).collect();
     let follow = runs.get(1..)?;
     let counts =
@@ -131,14 +131,14 @@ fn effect(fails: bool) -> Effect {
 }
 
 /// A run fails, or passes, if one change was enabled before.
-fn after_change(known: &[ChangeId], runs: &[Run]) -> Vec<Rule> {
+fn after_change(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
     let (Some(last), Some(follow)) = (runs.last(), runs.get(1..)) else { return Vec::new() };
-    let is_on = |run: &Run, change: ChangeId| run.selection.contains(change) != run.selection.inverted;
+    let is_on = |run: &Run, change: Rank| run.selection.contains(change) != run.selection.inverted;
     let foretold = foretold(follow.iter().map(|run| run.failed));
     let mut rules = Vec::new();
     for fails in [true, false] {
         // Each pair of runs leaves those that explain it: few soon, also of many.
-        let mut left: Vec<ChangeId> = known.to_vec();
+        let mut left: Vec<Rank> = known.to_vec();
         for (before, run) in runs.iter().zip(follow) {
             left.retain(|&change| (is_on(before, change) == fails) == run.failed);
         }
@@ -163,7 +163,7 @@ fn is_contradicted(runs: &[Run]) -> bool {
 }
 
 /// What all outcomes of these runs follow beside the changes, if that is sure.
-pub(in crate::search) fn explanation(known: &[ChangeId], runs: &[Run]) -> Option<CarryOver> {
+pub(in crate::search) fn explanation(known: &[Rank], runs: &[Run]) -> Option<CarryOver> {
     if runs.len() > tuning::MAX_RUNS_FOR_RULES || !is_contradicted(runs) {
         return None;
     }

@@ -2,7 +2,6 @@
 
 use super::history::Run;
 use crate::search::model::{
-    order::Order,
     selection::Selection,
     trial::{Question, Trial},
     verdict::Mode,
@@ -19,10 +18,10 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    pub(super) fn of(order: Order, runs: &[Run]) -> Self {
+    pub(super) fn of(runs: &[Run]) -> Self {
         // One candidate: everything.
         let odds = |mode| {
-            let (base, everything) = (super::history::base(order, mode), super::history::everything(order, mode));
+            let (base, everything) = (super::history::base(mode), super::history::everything(mode));
             let mut point = ChangePoint::new(1, &Evidence::new());
             point.set_prior_of_nothing(tuning::PRIOR_NO_DIRECTION);
             let ends = runs.iter().filter(|run| run.selection == everything || run.selection == base);
@@ -66,7 +65,6 @@ impl Direction {
     /// The end to run first, or once more, before anything else is asked.
     pub(super) fn wants<'a>(
         self,
-        order: Order,
         runs: &[Run],
         in_flight: impl Iterator<Item = &'a Trial>,
     ) -> Option<(Question, Selection)> {
@@ -84,12 +82,12 @@ impl Direction {
             .then(|| {
                 let inverted = none < all;
                 let question = if inverted { Question::AllOff } else { Question::AllOn };
-                (question, Selection { inverted, ..Selection::all(order) })
+                (question, Selection { inverted, ..Selection::all() })
             })
     }
 }
 
 /// Whether it is every change, enabled or disabled.
 fn is_end(selection: &Selection, inverted: bool) -> bool {
-    *selection == Selection { inverted, ..Selection::all(selection.order) }
+    *selection == Selection { inverted, ..Selection::all() }
 }

@@ -6,17 +6,17 @@ use super::{
     history::{Run, base, names_exactly},
     noisy_bracket::SearchContext,
 };
+use crate::search::model::{rank::Rank, selection::Selection};
 use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::search::tuning;
-use crate::{ChangeId, search::model::selection::Selection};
 
 /// A set of several changes, each of which is left out in turn.
 #[derive(Clone, Debug)]
 pub(super) struct Minimizing {
-    set: Vec<ChangeId>,
+    set: Vec<Rank>,
     /// The change that is left out.
     index: usize,
-    others: Vec<ChangeId>,
+    others: Vec<Rank>,
     /// The selection without any of them.
     base: Selection,
     /// One candidate: the others suffice.
@@ -24,9 +24,9 @@ pub(super) struct Minimizing {
 }
 
 impl Minimizing {
-    pub(super) fn new(context: SearchContext<'_>, set: Vec<ChangeId>, index: usize) -> Self {
+    pub(super) fn new(context: SearchContext<'_>, set: Vec<Rank>, index: usize) -> Self {
         let others = without(&set, index);
-        let base = base(context.order, context.mode);
+        let base = base(context.mode);
         let mut known = Evidence::new();
         let unexplained = context.runs.iter().filter(|run| !context.found.iter().any(|found| run.has_all(found)));
         for run in unexplained {
@@ -46,7 +46,7 @@ impl Minimizing {
         this
     }
 
-    pub(super) fn set(&self) -> &[ChangeId] {
+    pub(super) fn set(&self) -> &[Rank] {
         &self.set
     }
 
@@ -59,7 +59,7 @@ impl Minimizing {
     }
 
     /// The set without the change.
-    pub(super) fn others(&self) -> &[ChangeId] {
+    pub(super) fn others(&self) -> &[Rank] {
         &self.others
     }
 
@@ -83,7 +83,7 @@ impl Minimizing {
     }
 }
 
-fn without(set: &[ChangeId], index: usize) -> Vec<ChangeId> {
+fn without(set: &[Rank], index: usize) -> Vec<Rank> {
     let others = set.iter().enumerate().filter(|&(i, _)| i != index);
     others.map(|(_, &change)| change).collect()
 }

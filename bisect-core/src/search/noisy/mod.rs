@@ -32,7 +32,7 @@ pub(super) use proof::Toss;
 
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
         Options, Step,
         noise::{Certainty, Estimate, Suspect},
@@ -51,7 +51,7 @@ pub(super) struct NoisySearch {
     direction: Direction,
     costs: (f64, f64),
     /// Every change ever reported, in order.
-    known: Vec<ChangeId>,
+    known: Vec<Rank>,
     runs: Vec<Run>,
     /// All runs, in the order in which they were made, whichever way round they were.
     sequence: Vec<Run>,
@@ -68,7 +68,7 @@ pub(super) struct NoisySearch {
     found: Vec<Culprit>,
     certainties: Vec<Certainty>,
     /// What is left out from now on.
-    sets: Vec<Vec<ChangeId>>,
+    sets: Vec<Vec<Rank>>,
     verdict: Option<Verdict>,
 }
 
@@ -112,7 +112,7 @@ impl NoisySearch {
     pub(super) fn new(confidence: f64, options: &Options) -> Self {
         Self {
             confidence,
-            direction: Direction::of(options.order, &[]),
+            direction: Direction::of(&[]),
             costs: (1.0, 1.0),
             known: Vec::new(),
             runs: Vec::new(),
@@ -132,10 +132,10 @@ impl NoisySearch {
 
     /// Goes on after a search that made these runs, in which these changes were reported, in order. Trials are numbered
     /// from `first` on.
-    pub(super) fn after(mut self, options: &Options, known: Vec<ChangeId>, runs: Vec<Run>, first: usize) -> Self {
+    pub(super) fn after(mut self, options: &Options, known: Vec<Rank>, runs: Vec<Run>, first: usize) -> Self {
         self.sequence.clone_from(&runs);
         (self.known, self.runs, self.first) = (known, runs, first);
-        self.turn(options);
+        self.turn();
         self.conclude(options);
         self
     }
@@ -156,7 +156,7 @@ impl NoisySearch {
             }
             return Step::Done(self.end(self.at_limit()));
         }
-        let Some(Ask { question, selection, toss }) = self.next(options) else {
+        let Some(Ask { question, selection, toss }) = self.next() else {
             return self.verdict.clone().map_or(Step::Wait, Step::Done);
         };
         let trial = Trial { id: TrialId(self.first + self.trials.len()), question, selection, tests: vec![0] };
@@ -166,11 +166,11 @@ impl NoisySearch {
 
     /// The question that is most worth a run; none if something in flight must be known first, or if the search is over, as it
     /// may turn out to be.
-    pub(super) fn next(&mut self, options: &Options) -> Option<Ask> {
+    pub(super) fn next(&mut self) -> Option<Ask> {
         if self.verdict.is_some() {
             return None;
         }
-        match self.ask(options) {
+        match self.ask() {
             Ok(ask) => {
                 if let Some(Toss { set, .. }) = &ask.toss {
                     self.rng.coin();
@@ -189,7 +189,7 @@ impl NoisySearch {
     }
 
     /// The proof of a set, if it was ever a suspect.
-    fn proof_of(&self, set: &[ChangeId]) -> Option<usize> {
+    fn proof_of(&self, set: &[Rank]) -> Option<usize> {
         self.proofs.iter().position(|proof| proof.is_of(set))
     }
 
@@ -279,22 +279,22 @@ impl NoisySearch {
         if self.verdict.is_some() {
             return;
         }
-        let unasked = |change: &ChangeId| !selection.contains(*change);
+        let unasked = |change: &Rank| !selection.contains(*change);
         let changes: Vec<_> =
             observation.reported.iter().copied().filter(unasked).take(tuning::MAX_UNASKED_LISTED).collect();
         if !changes.is_empty() {
             self.verdict = Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern: false }));
             return;
         }
-        ranked::sort(options.order, &mut observation.reported);
+        ranked::sort(&mut observation.reported);
         let run = Run::new(id, selection, &observation);
         let known = self.known.len();
-        ranked::merge(options.order, &mut self.known, &observation.reported);
+        ranked::merge(&mut self.known, &observation.reported);
         let is_new = self.known.len() > known;
         if let Some(run) = run {
-            self.keep(run, is_new, options);
+            self.keep(run, is_new);
         } else if is_new {
-            self.restart(options);
+            self.restart();
         }
         self.conclude(options);
     }
@@ -307,7 +307,7 @@ impl NoisySearch {
     }
 
     /// Takes a run as evidence; or begins the present set anew, if it has shown new changes.
-    fn keep(&mut self, run: Run, is_new: bool, options: &Options) {
+    fn keep(&mut self, run: Run, is_new: bool) {
         match &mut self.stage {
             Stage::Narrow(narrowing) => narrowing.observe(&run),
             Stage::Minimize(minimizing) => minimizing.observe(&run),
@@ -315,15 +315,15 @@ impl NoisySearch {
         }
         self.sequence.push(run.clone());
         self.runs.push(run);
-        if self.found.is_empty() && self.turn(options) || is_new {
-            self.restart(options);
+        if self.found.is_empty() && self.turn() || is_new {
+            self.restart();
         }
     }
 
     /// Takes what a run showed that was not asked for by this search, or what another execution within one run did.
     pub(super) fn learn(&mut self, run: Run, options: &Options) {
         if self.verdict.is_none() {
-            self.keep(run, false, options);
+            self.keep(run, false);
             self.conclude(options);
         }
     }
@@ -340,22 +340,21 @@ impl NoisySearch {
     }
 
     /// Sees anew what breaks the target, enabled changes or disabled ones; says whether that is another than before.
-    fn turn(&mut self, options: &Options) -> bool {
+    fn turn(&mut self) -> bool {
         let before = self.direction.mode();
-        self.direction = Direction::of(options.order, &self.runs);
+        self.direction = Direction::of(&self.runs);
         let has_turned = self.direction.mode() != before;
         if has_turned {
             let mode = self.direction.mode();
-            let ends = [history::base(options.order, mode), history::everything(options.order, mode)];
+            let ends = [history::base(mode), history::everything(mode)];
             let inverted = mode == Mode::Disable;
             self.runs.retain(|run| run.selection.inverted == inverted || ends.contains(&run.selection));
         }
         has_turned
     }
 
-    fn context(&self, options: &Options) -> SearchContext<'_> {
+    fn context(&self) -> SearchContext<'_> {
         SearchContext {
-            order: options.order,
             mode: self.direction.mode(),
             known: &self.known,
             found: &self.sets,
@@ -365,8 +364,8 @@ impl NoisySearch {
     }
 
     /// Begins the present set anew, with all that is known.
-    fn restart(&mut self, options: &Options) {
-        let stage = NoisyBracket::new(self.context(options), Vec::new());
+    fn restart(&mut self) {
+        let stage = NoisyBracket::new(self.context(), Vec::new());
         self.stage = stage.map_or(Stage::Ends, Stage::Narrow);
     }
 
@@ -399,7 +398,7 @@ impl NoisySearch {
     }
 
     /// Every change ever reported, in order.
-    pub(super) fn known(&self) -> &[ChangeId] {
+    pub(super) fn known(&self) -> &[Rank] {
         &self.known
     }
 

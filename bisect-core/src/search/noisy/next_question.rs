@@ -10,9 +10,8 @@ use super::{
 use crate::search::posterior::CandidateSet;
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
-        Options,
         selection::{Prefix, Selection},
         trial::{Question, Reason},
         verdict::{Incomplete, Mode, Unusable, Verdict},
@@ -21,9 +20,9 @@ use crate::{
 
 impl NoisySearch {
     /// The question that is most worth a run, or how the search ends for want of one.
-    pub(super) fn ask(&self, options: &Options) -> Result<Ask, Verdict> {
+    pub(super) fn ask(&self) -> Result<Ask, Verdict> {
         let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
-        let end = self.direction.wants(options.order, &self.runs, self.in_flight());
+        let end = self.direction.wants(&self.runs, self.in_flight());
         if let Some(end) = end.filter(|_| self.found.is_empty()) {
             if let Some(reason) = self.refusal(&end.1) {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
@@ -31,7 +30,7 @@ impl NoisySearch {
             return Ok(Ask::new(end.0, end.1));
         }
         if self.wants_recheck {
-            let everything = history::everything(options.order, self.direction.mode());
+            let everything = history::everything(self.direction.mode());
             return Ok(Ask::new(self.failing_end(), everything));
         }
         match &self.stage {
@@ -41,9 +40,9 @@ impl NoisySearch {
             }),
             Stage::Minimize(minimizing) => {
                 if !minimizing.wants_others(&[]) {
-                    return Ok(Ask::new(Question::Baseline, history::base(options.order, self.direction.mode())));
+                    return Ok(Ask::new(Question::Baseline, history::base(self.direction.mode())));
                 }
-                let selection = self.alone(options, minimizing.others());
+                let selection = self.alone(minimizing.others());
                 match self.refusal(&selection) {
                     Some(reason) => Err(unresolved(reason)),
                     None => Ok(Ask::new(Question::FoundAlone, selection)),
@@ -59,9 +58,9 @@ impl NoisySearch {
                     confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
                 // The target has to pass once as it does without any change.
                 if let Some(Toss { set, side: Side::Control }) = &toss
-                    && !self.failed_alone(set).is_some_and(|failed| self.passed_since(options, failed))
+                    && !self.failed_alone(set).is_some_and(|failed| self.passed_since(failed))
                 {
-                    let base = (Question::Baseline, history::base(options.order, self.direction.mode()));
+                    let base = (Question::Baseline, history::base(self.direction.mode()));
                     let (question, selection) = Self::named(narrowing, base);
                     return Ok(Ask { question, selection, toss });
                 }
@@ -135,11 +134,7 @@ impl NoisySearch {
         (reasons.len() >= told + tuning::MAX_UNRESOLVED_EXCESS).then(|| reasons[0])
     }
 
-    pub(super) fn alone(&self, options: &Options, changes: &[ChangeId]) -> Selection {
-        Selection {
-            prefix: Prefix::NONE,
-            forced: changes.to_vec(),
-            ..history::everything(options.order, self.direction.mode())
-        }
+    pub(super) fn alone(&self, changes: &[Rank]) -> Selection {
+        Selection { prefix: Prefix::NONE, forced: changes.to_vec(), ..history::everything(self.direction.mode()) }
     }
 }

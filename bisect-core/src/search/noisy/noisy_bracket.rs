@@ -5,9 +5,9 @@ use alloc::vec::Vec;
 use super::history::{Run, base};
 use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
-        order::{Order, simplest_cut},
+        rank::simplest_cut,
         ranked,
         selection::{Prefix, Selection},
         trial::Question,
@@ -18,12 +18,11 @@ use crate::{
 /// What all questions about the same culprit have in common.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchContext<'a> {
-    pub(super) order: Order,
     pub(super) mode: Mode,
     /// Every change ever reported, in order.
-    pub(super) known: &'a [ChangeId],
+    pub(super) known: &'a [Rank],
     /// The sets of the culprits that were found.
-    pub(super) found: &'a [Vec<ChangeId>],
+    pub(super) found: &'a [Vec<Rank>],
     pub(super) runs: &'a [Run],
     /// What a failing run and a passing one cost.
     pub(super) costs: (f64, f64),
@@ -32,31 +31,30 @@ pub(super) struct SearchContext<'a> {
 /// A search for one change.
 #[derive(Clone, Debug)]
 pub(super) struct NoisyBracket {
-    order: Order,
     mode: Mode,
     /// Found before, and left out.
-    found: Vec<Vec<ChangeId>>,
+    found: Vec<Vec<Rank>>,
     /// Needed, each of lower rank than the one before it.
-    forced: Vec<ChangeId>,
+    forced: Vec<Rank>,
     /// Those that may be the next one, in order; at least one.
-    candidates: Vec<ChangeId>,
+    candidates: Vec<Rank>,
     point: ChangePoint,
 }
 
 impl NoisyBracket {
     /// The search for the change that is needed beside the forced ones, with all that is known of it; none if there is no
     /// candidate.
-    pub(super) fn new(context: SearchContext<'_>, forced: Vec<ChangeId>) -> Option<Self> {
-        let SearchContext { order, mode, known, found, runs, costs } = context;
-        let end = forced.last().map_or(known.len(), |&last| ranked::below(order, known, order.rank(last)));
-        let excluded = |id: &ChangeId| found.iter().any(|set| set.contains(id));
+    pub(super) fn new(context: SearchContext<'_>, forced: Vec<Rank>) -> Option<Self> {
+        let SearchContext { mode, known, found, runs, costs } = context;
+        let end = forced.last().map_or(known.len(), |&last| ranked::below(known, last));
+        let excluded = |id: &Rank| found.iter().any(|set| set.contains(id));
         let candidates: Vec<_> = known[..end].iter().copied().filter(|id| !excluded(id)).collect();
         if candidates.is_empty() {
             return None;
         }
         let mut point = ChangePoint::new(candidates.len(), &evidence(found, runs));
         point.set_costs(costs.0, costs.1);
-        let mut this = Self { order, mode, found: found.to_vec(), forced, candidates, point };
+        let mut this = Self { mode, found: found.to_vec(), forced, candidates, point };
         for run in runs {
             this.observe(run);
         }
@@ -71,12 +69,12 @@ impl NoisyBracket {
         self.point.set_costs(failing, passing);
     }
 
-    pub(super) fn forced(&self) -> &[ChangeId] {
+    pub(super) fn forced(&self) -> &[Rank] {
         &self.forced
     }
 
     /// The forced changes, and this candidate.
-    pub(super) fn with(&self, candidate: usize) -> Vec<ChangeId> {
+    pub(super) fn with(&self, candidate: usize) -> Vec<Rank> {
         self.forced.iter().copied().chain([self.candidates[candidate]]).collect()
     }
 
@@ -96,8 +94,8 @@ impl NoisyBracket {
     }
 
     /// Which candidates a selection is about, if that can be said.
-    pub(super) fn candidate_set(&self, selection: &Selection, has: impl Fn(ChangeId) -> bool) -> Option<CandidateSet> {
-        if *selection == base(self.order, self.mode) {
+    pub(super) fn candidate_set(&self, selection: &Selection, has: impl Fn(Rank) -> bool) -> Option<CandidateSet> {
+        if *selection == base(self.mode) {
             return Some(CandidateSet::prefix(0));
         }
         if selection.inverted != (self.mode == Mode::Disable) {
@@ -108,14 +106,14 @@ impl NoisyBracket {
             return None;
         }
         // What it asked for counts, not what it came by: a change that shows up only in company does not matter without it.
-        let asked = |id: &ChangeId| selection.contains(*id);
+        let asked = |id: &Rank| selection.contains(*id);
         if !self.forced.iter().all(asked) {
             return Some(CandidateSet::prefix(0));
         }
         let below = self.cut_by(selection)?;
-        let index = |id: &ChangeId| self.candidates[below..].iter().position(|other| other == id);
+        let index = |id: &Rank| self.candidates[below..].iter().position(|other| other == id);
         let mut plus = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
-        let is_candidate = |id: &&ChangeId| !self.found.iter().any(|set| set.contains(id));
+        let is_candidate = |id: &&Rank| !self.found.iter().any(|set| set.contains(id));
         let mut minus = selection.excluded.iter().filter(is_candidate).map(|&id| self.index(id));
         match (plus.next(), plus.next(), minus.next(), minus.next()) {
             (plus, None, None, None) => Some(CandidateSet { prefix: below, plus, minus: None }),
@@ -127,11 +125,11 @@ impl NoisyBracket {
     /// How many of the first candidates a prefix has; none if its gaps make it anything but a prefix of them.
     fn cut_by(&self, selection: &Selection) -> Option<usize> {
         let below = |rank: u128| {
-            u64::try_from(rank).map_or(self.candidates.len(), |rank| ranked::below(self.order, &self.candidates, rank))
+            u64::try_from(rank).map_or(self.candidates.len(), |rank| ranked::below(&self.candidates, Rank(rank)))
         };
         let mut cut = 0;
         for (start, end) in selection.intervals() {
-            let (start, end) = (below(start.into()), below(end));
+            let (start, end) = (below(start.0.into()), below(end));
             if start < end && start > cut {
                 return None;
             }
@@ -141,9 +139,8 @@ impl NoisyBracket {
     }
 
     /// Where a change is among the candidates, if it is one.
-    pub(super) fn index(&self, change: ChangeId) -> Option<usize> {
-        let index = ranked::below(self.order, &self.candidates, self.order.rank(change));
-        (self.candidates.get(index) == Some(&change)).then_some(index)
+    pub(super) fn index(&self, change: Rank) -> Option<usize> {
+        ranked::find(&self.candidates, change)
     }
 
     /// The question whose run switches these candidates.
@@ -152,16 +149,16 @@ impl NoisyBracket {
             Some(candidate) => self.with(candidate),
             None => self.forced.clone(),
         };
-        let rank = |index: usize| self.order.rank(self.candidates[index]);
+        let rank = |index: usize| self.candidates[index];
         let is_all = tested.prefix == self.candidates.len();
         let prefix = match (tested.prefix, self.forced.last()) {
             (0, _) => Prefix::NONE,
             (_, None) if is_all => Prefix::All,
-            (_, Some(&last)) if is_all => Prefix::Below(self.order.rank(last)),
+            (_, Some(&last)) if is_all => Prefix::Below(last),
             (below, _) => Prefix::Below(simplest_cut(rank(below - 1), rank(below))),
         };
         let question = match prefix {
-            Prefix::NONE if forced.is_empty() => return (Question::Baseline, base(self.order, self.mode)),
+            Prefix::NONE if forced.is_empty() => return (Question::Baseline, base(self.mode)),
             Prefix::NONE => Question::FoundAlone,
             Prefix::All => Question::AllButFound,
             Prefix::Below(_) => Question::Prefix,
@@ -169,14 +166,14 @@ impl NoisyBracket {
         // Sets that share no change with it are not in its way.
         let excluded = if prefix == Prefix::NONE { Vec::new() } else { self.found.concat() };
         let inverted = self.mode == Mode::Disable;
-        let selection = Selection { order: self.order, prefix, gaps: Vec::new(), forced, excluded, inverted };
+        let selection = Selection { prefix, gaps: Vec::new(), forced, excluded, inverted };
         (question, selection)
     }
 }
 
 /// What is known of the rates: how often what was found fails. Not only alone: those runs were made until they had failed
 /// often enough.
-fn evidence(found: &[Vec<ChangeId>], runs: &[Run]) -> Evidence {
+fn evidence(found: &[Vec<Rank>], runs: &[Run]) -> Evidence {
     let mut evidence = Evidence::new();
     for run in runs {
         if found.iter().any(|set| run.has_all(set)) {

@@ -9,7 +9,7 @@
 
 use alloc::vec::Vec;
 
-use crate::ChangeId;
+use crate::search::model::rank::Rank;
 use crate::search::tuning;
 
 /// What a run of a proof is of.
@@ -22,7 +22,7 @@ pub(super) enum Side {
 /// A run of a proof, of the side that the coin has said.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Toss {
-    pub(super) set: Vec<ChangeId>,
+    pub(super) set: Vec<Rank>,
     pub(super) side: Side,
 }
 
@@ -30,18 +30,18 @@ pub(in crate::search) struct Toss {
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
     /// In ascending order.
-    set: Vec<ChangeId>,
+    set: Vec<Rank>,
     wealth: f64,
 }
 
 impl Proof {
-    pub(super) fn new(set: &[ChangeId]) -> Self {
+    pub(super) fn new(set: &[Rank]) -> Self {
         let mut set = set.to_vec();
         set.sort_unstable();
         Self { set, wealth: 1.0 }
     }
 
-    pub(super) fn is_of(&self, set: &[ChangeId]) -> bool {
+    pub(super) fn is_of(&self, set: &[Rank]) -> bool {
         set.len() == self.set.len() && set.iter().all(|change| self.set.binary_search(change).is_ok())
     }
 
@@ -77,7 +77,7 @@ mod tests {
         let mut rng = SeededRng::new(1);
         let mut count = 0;
         for _ in 0..proofs {
-            let mut proof = Proof::new(&[ChangeId(1)]);
+            let mut proof = Proof::new(&[Rank(1)]);
             let is_proved = (0..200).any(|run| {
                 let side = if rng.coin() { Side::Suspect } else { Side::Control };
                 let failed = fails(run, side, &mut rng);

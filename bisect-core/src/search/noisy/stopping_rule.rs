@@ -5,7 +5,7 @@ use alloc::{boxed::Box, vec::Vec};
 use super::{NoisySearch, Stage, carry_over, history, minimize::Minimizing, noisy_bracket::NoisyBracket};
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
         Options,
         noise::Certainty,
@@ -38,7 +38,7 @@ impl NoisySearch {
     /// Follows from what is known as far as it goes.
     pub(super) fn conclude(&mut self, options: &Options) {
         if matches!(self.stage, Stage::Ends) && !self.known.is_empty() && self.direction.is_known(&self.runs) {
-            self.restart(options);
+            self.restart();
         }
         if self.verdict.is_none()
             && let Some(carry_over) = carry_over::explanation(&self.known, &self.sequence)
@@ -49,7 +49,7 @@ impl NoisySearch {
             let next = match &self.stage {
                 Stage::Ends => None,
                 Stage::Narrow(narrowing) => self.after_narrowing(options, narrowing),
-                Stage::Minimize(minimizing) => self.after_minimizing(options, minimizing),
+                Stage::Minimize(minimizing) => self.after_minimizing(minimizing),
             };
             match next {
                 None => break,
@@ -82,8 +82,8 @@ impl NoisySearch {
         if let Some(candidate) = point.found(1.0 - self.allowed()) {
             let set = narrowing.with(candidate.index);
             let failed = self.failed_alone(&set)?;
-            let is_proved = self.passed_since(options, failed) && self.is_proved(&set);
-            return is_proved.then(|| self.with_set(options, set, candidate.alone));
+            let is_proved = self.passed_since(failed) && self.is_proved(&set);
+            return is_proved.then(|| self.with_set(set, candidate.alone));
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
@@ -91,7 +91,7 @@ impl NoisySearch {
             if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
                 return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));
             }
-            return NoisyBracket::new(self.context(options), set).map(|next| Next::stage(Stage::Narrow(next)));
+            return NoisyBracket::new(self.context(), set).map(|next| Next::stage(Stage::Narrow(next)));
         }
         None
     }
@@ -104,21 +104,21 @@ impl NoisySearch {
     }
 
     /// A set fails alone: it is a culprit, once it is known that each of its changes is needed.
-    fn with_set(&self, options: &Options, set: Vec<ChangeId>, confidence: f64) -> Next {
+    fn with_set(&self, set: Vec<Rank>, confidence: f64) -> Next {
         match set[..] {
             [_] => self.name(set, confidence),
-            _ => Next::stage(Stage::Minimize(Minimizing::new(self.context(options), set, 0))),
+            _ => Next::stage(Stage::Minimize(Minimizing::new(self.context(), set, 0))),
         }
     }
 
-    fn after_minimizing(&self, options: &Options, minimizing: &Minimizing) -> Option<Next> {
+    fn after_minimizing(&self, minimizing: &Minimizing) -> Option<Next> {
         let allowed = self.allowed() / tuning::MINIMIZE_ERROR_DIVISOR;
         let point = minimizing.point();
         if point.probability_of_nothing() >= 1.0 - allowed {
             let next = minimizing.index() + 1;
             let set = minimizing.set().to_vec();
             return Some(if next < set.len() {
-                Next::stage(Stage::Minimize(Minimizing::new(self.context(options), set, next)))
+                Next::stage(Stage::Minimize(Minimizing::new(self.context(), set, next)))
             } else {
                 self.name(set, 1.0 - tuning::MINIMIZED_ERROR_FACTOR * self.allowed())
             });
@@ -126,10 +126,10 @@ impl NoisySearch {
         let suffices = point.likeliest()?.alone;
         let others = minimizing.others();
         (suffices >= 1.0 - allowed && self.failed_alone(others).is_some())
-            .then(|| self.with_set(options, others.to_vec(), suffices))
+            .then(|| self.with_set(others.to_vec(), suffices))
     }
 
-    fn name(&self, changes: Vec<ChangeId>, confidence: f64) -> Next {
+    fn name(&self, changes: Vec<Rank>, confidence: f64) -> Next {
         let confirmed_by = self.failed_alone(&changes).map_or(TrialId(0), |index| self.runs[index].trial);
         let culprit = Culprit { changes, mode: self.direction.mode(), confirmed_by };
         let [without, with] = match &self.stage {
@@ -148,14 +148,14 @@ impl NoisySearch {
             self.verdict = Some(Verdict::Incomplete(Incomplete::MaxSets));
             return;
         }
-        match NoisyBracket::new(self.context(options), Vec::new()) {
+        match NoisyBracket::new(self.context(), Vec::new()) {
             Some(narrowing) => self.stage = Stage::Narrow(narrowing),
             None => self.verdict = Some(Verdict::Complete),
         }
     }
 
     /// Whether it is proved that the set matters. The chance of a mistake is shared out among all suspects.
-    fn is_proved(&self, set: &[ChangeId]) -> bool {
+    fn is_proved(&self, set: &[Rank]) -> bool {
         let Some(number) = self.proof_of(set) else { return false };
         // Of all shares 1/(1·2), 1/(2·3), 1/(3·4), … the sum is 1.
         let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
@@ -164,13 +164,13 @@ impl NoisySearch {
     }
 
     /// The index of the first run that failed with exactly these changes.
-    pub(super) fn failed_alone(&self, changes: &[ChangeId]) -> Option<usize> {
+    pub(super) fn failed_alone(&self, changes: &[Rank]) -> Option<usize> {
         self.runs.iter().position(|run| run.failed && run.is_exactly(changes))
     }
 
     /// Whether the target has passed as it does without any of the changes, after this run.
-    pub(super) fn passed_since(&self, options: &Options, index: usize) -> bool {
-        let base = history::base(options.order, self.direction.mode());
+    pub(super) fn passed_since(&self, index: usize) -> bool {
+        let base = history::base(self.direction.mode());
         self.runs[index..].iter().any(|run| !run.failed && run.selection == base)
     }
 

@@ -22,7 +22,6 @@ use crate::search::{
     model::{
         noise::Noise,
         options::Options,
-        order::Order,
         selection::{Prefix, Selection},
         trial::{Outcome, Question, TrialId},
         verdict::{Culprit, Mode, Verdict},
@@ -68,23 +67,23 @@ impl Sequential {
         // Parallel checks take no extra time, and their order is less informative.
         let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
         match culprit.changes.len() {
-            1 => self.most_likely_to_differ(culprit, of_change(number).next_multiple_of(beside), options.order),
+            1 => self.most_likely_to_differ(culprit, of_change(number).next_multiple_of(beside)),
             size => {
                 let parts = left_out(size);
                 let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
-                self.minimal(culprit, parts, runs.next_multiple_of(beside), options.order)
+                self.minimal(culprit, parts, runs.next_multiple_of(beside))
             }
         }
     }
 
     /// The runs that are the likeliest to show that this culprit is wrong. Each is chosen as if those before it will have
     /// ended as expected: else the rest need not be made.
-    fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize, order: Order) -> Vec<(Asked, Outcome)> {
+    fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
         let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
         let mut runs = self.history.clone();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
-            let alternatives = Alternatives::new(order, &self.seen, &found, &runs, culprit);
+            let alternatives = Alternatives::new(&self.seen, &found, &runs, culprit);
             // A target that has come to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;
@@ -100,17 +99,11 @@ impl Sequential {
     }
 
     /// Returns `count` checks of a set: one without each change in `left_out`, the others of the whole set.
-    fn minimal(
-        &mut self,
-        culprit: &Culprit,
-        left_out: Vec<usize>,
-        count: usize,
-        order: Order,
-    ) -> Vec<(Asked, Outcome)> {
+    fn minimal(&mut self, culprit: &Culprit, left_out: Vec<usize>, count: usize) -> Vec<(Asked, Outcome)> {
         let changes = &culprit.changes;
         let exactly = |forced| {
             let inverted = culprit.mode == Mode::Disable;
-            let selection = Selection { prefix: Prefix::NONE, forced, inverted, ..Selection::all(order) };
+            let selection = Selection { prefix: Prefix::NONE, forced, inverted, ..Selection::all() };
             Asked::by_others(Question::FoundAlone, selection)
         };
         let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();

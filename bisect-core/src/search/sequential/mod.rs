@@ -27,7 +27,7 @@ use super::{
     },
     noisy::{NoisySearch, Run},
 };
-use crate::ChangeId;
+use crate::search::model::rank::Rank;
 use crate::search::tuning;
 
 /// The sequential engine: a procedure, its trials and its checks.
@@ -38,7 +38,7 @@ pub(super) struct Sequential {
     /// The trials whose answers are wanted, the one that the procedure waits for first; worked out again after each answer.
     wanted: Option<Vec<usize>>,
     /// Every change ever reported, in order.
-    seen: Vec<ChangeId>,
+    seen: Vec<Rank>,
     /// Ends the search whatever the procedure would go on to ask.
     stopped: Option<Verdict>,
     /// The procedure as it was when both answers of the calibration were known.
@@ -95,8 +95,8 @@ impl Sequential {
         let progress = &mut self.trials[id.0];
         let run = Run::new(id, &progress.trial.selection, &observation);
         if !progress.is_over {
-            ranked::sort(options.order, &mut observation.reported);
-            ranked::merge(options.order, &mut observation.reported, &progress.reported);
+            ranked::sort(&mut observation.reported);
+            ranked::merge(&mut observation.reported, &progress.reported);
             progress.reported = observation.reported.into();
         }
         self.history.extend(run.filter(|_| checks::may_check(options)));
@@ -114,7 +114,7 @@ impl Sequential {
     }
 
     /// Takes these changes, in order, for likelier than others from now on.
-    pub(super) fn favour(&mut self, favoured: Vec<ChangeId>, options: &Options) {
+    pub(super) fn favour(&mut self, favoured: Vec<Rank>, options: &Options) {
         if let Some(calibrated) = &mut self.calibrated {
             calibrated.favour(favoured.clone());
         }
@@ -150,7 +150,7 @@ impl Sequential {
                 continue;
             }
             let Some((trial, _)) = self.trials.find(&asked) else { return };
-            self.stopped = self.distrust(TrialId(trial), options);
+            self.stopped = self.distrust(TrialId(trial));
             let progress = &self.trials[trial];
             let (outcome, reported) = match progress.answer(options.runs_per_trial.get()) {
                 Some((outcome, reported)) if self.stopped.is_none() => (outcome, reported.clone()),
@@ -160,7 +160,7 @@ impl Sequential {
             if self.check_before_naming(&answer, options) {
                 return;
             }
-            ranked::merge(options.order, &mut self.seen, &reported);
+            ranked::merge(&mut self.seen, &reported);
             self.procedure.answer(&answer);
             if asked.question == Question::AllOff {
                 self.calibrated = Some(self.procedure.clone());
@@ -175,14 +175,14 @@ impl Sequential {
     }
 
     /// Why what was observed in a trial cannot be believed.
-    fn distrust(&self, id: TrialId, options: &Options) -> Option<Verdict> {
+    fn distrust(&self, id: TrialId) -> Option<Verdict> {
         let progress = &self.trials[id.0];
         let reported = &progress.reported;
-        let unasked = |change: &ChangeId| !progress.trial.selection.contains(*change);
+        let unasked = |change: &Rank| !progress.trial.selection.contains(*change);
         let changes: Vec<_> = reported.iter().copied().filter(unasked).take(tuning::MAX_UNASKED_LISTED).collect();
         if !changes.is_empty() {
             // Not one change that it could have left out is missing.
-            let ignores_pattern = self.seen.iter().all(|&change| ranked::contains(options.order, reported, change));
+            let ignores_pattern = self.seen.iter().all(|&change| ranked::contains(reported, change));
             return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
         }
         (!progress.agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
@@ -211,7 +211,7 @@ impl Sequential {
     }
 
     /// Every change ever reported, in order.
-    pub(super) fn known(&self) -> &[ChangeId] {
+    pub(super) fn known(&self) -> &[Rank] {
         &self.seen
     }
 
@@ -272,7 +272,7 @@ impl Sequential {
     }
 
     /// Its trials, and every change ever reported, in order.
-    pub(super) fn into_trials(self) -> (Trials, Vec<ChangeId>) {
+    pub(super) fn into_trials(self) -> (Trials, Vec<Rank>) {
         (self.trials, self.seen)
     }
 }

@@ -10,7 +10,7 @@ use alloc::{sync::Arc, vec, vec::Vec};
 use super::bracket::{Bracket, BracketStep};
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
         Options, ranked,
         selection::{Prefix, Selection},
@@ -26,16 +26,16 @@ pub(in crate::search) struct Procedure {
     state: State,
     mode: Mode,
     /// Reported in the calibration, in order.
-    known: Arc<[ChangeId]>,
+    known: Arc<[Rank]>,
     /// Whether `known` is only made up, to guess what will be asked.
     is_made_up: bool,
     /// Changes that are likelier than others, in order.
-    favoured: Arc<[ChangeId]>,
+    favoured: Arc<[Rank]>,
     found: Vec<Culprit>,
     /// Left out for the time being, so that sets which share changes with one that is too large are found.
-    avoided: Vec<ChangeId>,
+    avoided: Vec<Rank>,
     /// What else to avoid in turn.
-    branches: Vec<Vec<ChangeId>>,
+    branches: Vec<Vec<Rank>>,
     too_large: usize,
     /// Branches begun so far.
     stages: usize,
@@ -59,7 +59,7 @@ pub(in crate::search) struct Answer<'a> {
     pub(in crate::search) trial: TrialId,
     pub(in crate::search) outcome: Outcome,
     /// In order; none of a trial that has not been made, which is taken to report what those before did.
-    pub(in crate::search) reported: Option<&'a Arc<[ChangeId]>>,
+    pub(in crate::search) reported: Option<&'a Arc<[Rank]>>,
 }
 
 #[derive(Clone, Debug)]
@@ -69,18 +69,18 @@ enum State {
     /// Run with none; this came of running with every change.
     AllOff {
         all: Outcome,
-        reported: Arc<[ChangeId]>,
+        reported: Arc<[Rank]>,
     },
     /// One test of several, on its own for the first time: does it fail where all together did?
     FirstSolo,
     /// Find one more change that the failure needs beside the forced ones.
     Narrow {
-        forced: Vec<ChangeId>,
+        forced: Vec<Rank>,
         bracket: Bracket,
     },
     /// Do the forced changes suffice? What is left to search if not.
     FoundAlone {
-        forced: Vec<ChangeId>,
+        forced: Vec<Rank>,
         rest: Bracket,
     },
     /// This set fails, but may be too large; does this part of it?
@@ -108,7 +108,7 @@ enum AfterConfirm {
     /// As many sets as were asked for.
     Stop,
     /// Everything else failed too, in this trial: search what it reported.
-    Search(TrialId, Arc<[ChangeId]>),
+    Search(TrialId, Arc<[Rank]>),
     /// What else fails is not known.
     NextBranch,
 }
@@ -137,7 +137,7 @@ impl Procedure {
     }
 
     /// Takes these changes, in order, for likelier than others from now on.
-    pub(in crate::search) fn favour(&mut self, favoured: Vec<ChangeId>) {
+    pub(in crate::search) fn favour(&mut self, favoured: Vec<Rank>) {
         self.favoured = favoured.into();
         match &mut self.state {
             State::Narrow { bracket, .. } | State::FoundAlone { rest: bracket, .. } => {
@@ -148,7 +148,7 @@ impl Procedure {
     }
 
     /// The changes that may be the one searched for at the moment.
-    pub(in crate::search) fn candidates(&self) -> Option<&[ChangeId]> {
+    pub(in crate::search) fn candidates(&self) -> Option<&[Rank]> {
         match &self.state {
             State::Narrow { bracket, .. } => Some(bracket.candidates()),
             _ => None,
@@ -159,10 +159,8 @@ impl Procedure {
     pub(in crate::search) fn question(&self) -> Result<Asked, &Verdict> {
         let inverted = self.mode == Mode::Disable;
         let (question, selection) = match &self.state {
-            State::AllOn => (Question::AllOn, Selection::all(self.options.order)),
-            State::AllOff { .. } => {
-                (Question::AllOff, Selection { inverted: true, ..Selection::all(self.options.order) })
-            }
+            State::AllOn => (Question::AllOn, Selection::all()),
+            State::AllOff { .. } => (Question::AllOff, Selection { inverted: true, ..Selection::all() }),
             State::FirstSolo => self.failing_end(),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
                 BracketStep::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
@@ -178,9 +176,7 @@ impl Procedure {
                 (Question::AllButFound, selection)
             }
             State::Branch => (Question::AllButFound, self.select(Prefix::All, &[])),
-            State::Baseline { .. } => {
-                (Question::Baseline, Selection { inverted: !inverted, ..Selection::all(self.options.order) })
-            }
+            State::Baseline { .. } => (Question::Baseline, Selection { inverted: !inverted, ..Selection::all() }),
             State::Done(verdict) => return Err(verdict),
         };
         Ok(Asked { question, selection, stage: self.stage() })
@@ -192,9 +188,8 @@ impl Procedure {
     }
 
     /// A prefix and the forced changes, without the excluded ones, switched as the mode wants it.
-    fn select(&self, prefix: Prefix, forced: &[ChangeId]) -> Selection {
+    fn select(&self, prefix: Prefix, forced: &[Rank]) -> Selection {
         Selection {
-            order: self.options.order,
             prefix,
             gaps: Vec::new(),
             forced: forced.to_vec(),
@@ -242,10 +237,10 @@ impl Procedure {
         }
     }
 
-    fn after_all_off(&mut self, all: Outcome, of_all: Arc<[ChangeId]>, answer: &Answer<'_>) -> State {
+    fn after_all_off(&mut self, all: Outcome, of_all: Arc<[Rank]>, answer: &Answer<'_>) -> State {
         let of_none = answer.reported.unwrap_or(&of_all);
         let mut known = of_all.to_vec();
-        ranked::merge(self.options.order, &mut known, of_none);
+        ranked::merge(&mut known, of_none);
         self.known = known.into();
         let failing = match (all, answer.outcome) {
             (_, Outcome::Unresolved(reason)) => return unusable(Unusable::Unresolved(Question::AllOff, reason)),
@@ -265,7 +260,7 @@ impl Procedure {
         self.narrow_all(answer.trial, failing)
     }
 
-    fn after_prefix(&mut self, forced: Vec<ChangeId>, mut bracket: Bracket, cut: u64, answer: &Answer<'_>) -> State {
+    fn after_prefix(&mut self, forced: Vec<Rank>, mut bracket: Bracket, cut: Rank, answer: &Answer<'_>) -> State {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
             return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
         }
@@ -274,7 +269,7 @@ impl Procedure {
     }
 
     /// Goes on with a bracket; `failed` is the trial that last changed it.
-    fn narrow(&mut self, mut forced: Vec<ChangeId>, bracket: Bracket, failed: TrialId) -> State {
+    fn narrow(&mut self, mut forced: Vec<Rank>, bracket: Bracket, failed: TrialId) -> State {
         match bracket.narrowing() {
             BracketStep::Ask(_) => State::Narrow { forced, bracket },
             BracketStep::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
@@ -291,7 +286,7 @@ impl Procedure {
         }
     }
 
-    fn after_found_alone(&mut self, forced: Vec<ChangeId>, rest: Bracket, answer: &Answer<'_>) -> State {
+    fn after_found_alone(&mut self, forced: Vec<Rank>, rest: Bracket, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Fail => self.after_failing_alone(forced, rest, 0, answer),
             // Nothing else can be needed, so this is the set that failed a moment ago.
@@ -314,7 +309,7 @@ impl Procedure {
     /// These changes failed, and no others were switched. So many parts of them are known not to fail.
     fn after_failing_alone(
         &mut self,
-        mut changes: Vec<ChangeId>,
+        mut changes: Vec<Rank>,
         rest: Bracket,
         tried: usize,
         answer: &Answer<'_>,
@@ -340,7 +335,7 @@ impl Procedure {
         match answer.outcome {
             // What is left is tried like any other set, and thinned further.
             Outcome::Fail => {
-                let rest = Bracket::new(self.options.order, Prefix::NONE, Arc::new([]), Arc::new([]));
+                let rest = Bracket::new(Prefix::NONE, Arc::new([]), Arc::new([]));
                 let left = part(&culprit, index);
                 // None of its changes fails alone: that was tried first.
                 let tried = left.len();
@@ -363,14 +358,14 @@ impl Procedure {
 
     /// A set with these changes, and more, is too large to be searched for. Any other minimal set lacks at least one of
     /// them (Reiter's hitting-set tree): look for each one's in turn.
-    fn work_around(&mut self, forced: &[ChangeId]) -> State {
+    fn work_around(&mut self, forced: &[Rank]) -> State {
         self.incomplete = Some(Incomplete::MaxSetSize);
         self.too_large += 1;
         if self.too_large <= tuning::MAX_TOO_LARGE_SETS {
             for &change in forced {
                 let mut avoided = self.avoided.clone();
                 avoided.push(change);
-                avoided.sort_unstable();
+                avoided.sort_unstable_by_key(|change| change.id());
                 if !self.branches.contains(&avoided) {
                     self.branches.push(avoided);
                 }
@@ -407,8 +402,8 @@ impl Procedure {
     }
 
     /// Starts a new set: everything but the excluded changes failed, and these were reported.
-    fn narrow_all(&mut self, failed: TrialId, reported: Arc<[ChangeId]>) -> State {
-        let bracket = Bracket::new(self.options.order, Prefix::All, reported, self.favoured.clone());
+    fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
+        let bracket = Bracket::new(Prefix::All, reported, self.favoured.clone());
         self.had_unresolved = false;
         self.narrow(Vec::new(), bracket, failed)
     }
@@ -430,7 +425,7 @@ impl Procedure {
     }
 
     /// What is left out of every selection: found already, or avoided.
-    pub(in crate::search) fn excluded(&self) -> Vec<ChangeId> {
+    pub(in crate::search) fn excluded(&self) -> Vec<Rank> {
         let found = self.found.iter().flat_map(|culprit| &culprit.changes);
         found.chain(&self.avoided).copied().collect()
     }
@@ -438,7 +433,7 @@ impl Procedure {
 
 /// A part of a set that is worth trying where the set may be too large: first each change alone, as most culprits are one
 /// change; then all but one. Of a pair that is the same.
-fn part(culprit: &Culprit, index: usize) -> Vec<ChangeId> {
+fn part(culprit: &Culprit, index: usize) -> Vec<Rank> {
     let changes = &culprit.changes;
     let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
     let others = changes.iter().enumerate().filter(|&(i, _)| i != left_out);

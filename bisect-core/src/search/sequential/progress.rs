@@ -4,7 +4,7 @@ use alloc::{sync::Arc, vec::Vec};
 
 use super::procedure::Asked;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::trial::{Outcome, Trial},
 };
 
@@ -18,7 +18,7 @@ pub(in crate::search) struct Progress {
     /// How those that are over ended.
     pub(in crate::search) outcomes: Vec<Outcome>,
     /// What they reported, in order, each once.
-    pub(in crate::search) reported: Arc<[ChangeId]>,
+    pub(in crate::search) reported: Arc<[Rank]>,
     /// The procedure has taken the answer, or will never ask. Reports are dropped then: a run may have a million.
     pub(in crate::search) is_over: bool,
 }
@@ -41,7 +41,7 @@ impl Progress {
     }
 
     /// The outcome and all that was reported, if this is all that was to be observed.
-    pub(in crate::search) fn answer(&self, runs: usize) -> Option<(Outcome, &Arc<[ChangeId]>)> {
+    pub(in crate::search) fn answer(&self, runs: usize) -> Option<(Outcome, &Arc<[Rank]>)> {
         let is_known = !self.is_over && self.outcomes.len() >= runs && self.agrees();
         is_known.then(|| (self.outcomes[0], &self.reported))
     }

@@ -11,7 +11,7 @@ use core::cmp::{Ordering, Reverse};
 use super::procedure::{Answer, Asked, Procedure};
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::trial::{Outcome, TrialId},
 };
 
@@ -57,7 +57,7 @@ impl PartialEq for Future {
 impl Eq for Future {}
 
 /// The answer to a trial that is over, while the procedure has not come to it.
-pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[ChangeId]>);
+pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[Rank]>);
 
 /// The `count` questions whose answers are most likely to be needed, the one that the procedure waits for first.
 pub(in crate::search) fn wanted<'a>(

@@ -4,10 +4,7 @@ use alloc::{sync::Arc, vec::Vec};
 use core::ops::{Range, RangeInclusive};
 
 use crate::search::tuning;
-use crate::{
-    ChangeId,
-    search::model::{order::Order, ranked},
-};
+use crate::{search::model::rank::Rank, search::model::ranked};
 
 /// How far from the middle, in candidates, a simpler cut is taken. Hashes are spread so evenly that within the square
 /// root of their number there nearly always is the middle of their space, too.
@@ -31,9 +28,9 @@ pub(in crate::search) struct Weights {
 impl Weights {
     /// The favoured ones together weigh as much as all others together. If all are favoured, or none is, all weigh
     /// the same.
-    pub(in crate::search) fn new(order: Order, changes: &[ChangeId], favoured: &[ChangeId]) -> Self {
+    pub(in crate::search) fn new(changes: &[Rank], favoured: &[Rank]) -> Self {
         let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1 };
-        weights.find(order, changes, favoured);
+        weights.find(changes, favoured);
         let count = weights.favoured.len();
         if 0 < count && count < changes.len() {
             weights.weight_of_favoured = (changes.len() - count) as u64;
@@ -43,11 +40,8 @@ impl Weights {
     }
 
     /// Finds the favoured ones in a new list of changes. Both weights stay: a narrower list does not change their ratio.
-    pub(in crate::search) fn find(&mut self, order: Order, changes: &[ChangeId], favoured: &[ChangeId]) {
-        let index = |&id| {
-            let index = ranked::below(order, changes, order.rank(id));
-            (changes.get(index) == Some(&id)).then_some(index)
-        };
+    pub(in crate::search) fn find(&mut self, changes: &[Rank], favoured: &[Rank]) {
+        let index = |&id| ranked::find(changes, id);
         self.favoured = favoured.iter().filter_map(index).collect::<Vec<_>>().into();
     }
 
@@ -99,9 +93,9 @@ mod tests {
     use super::*;
 
     fn weights(count: usize, favoured: &[usize]) -> Weights {
-        let change = |i: usize| ChangeId(i as u64);
+        let change = |i: usize| Rank(i as u64);
         let changes: Vec<_> = (0..count).map(change).collect();
-        Weights::new(Order::Given, &changes, &favoured.iter().copied().map(change).collect::<Vec<_>>())
+        Weights::new(&changes, &favoured.iter().copied().map(change).collect::<Vec<_>>())
     }
 
     #[test]

@@ -8,7 +8,7 @@ use alloc::{vec, vec::Vec};
 use super::{Plan, shared_trial::Purpose, test::Test};
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{selection::Selection, trial::Question},
 };
 
@@ -51,7 +51,7 @@ impl Joint {
     }
 
     fn add(&mut self, test: usize, own: Selection) {
-        let join = |all: &mut Vec<ChangeId>, own: &[ChangeId]| {
+        let join = |all: &mut Vec<Rank>, own: &[Rank]| {
             let new: Vec<_> = own.iter().copied().filter(|id| !all.contains(id)).collect();
             all.extend(new);
         };

@@ -22,7 +22,7 @@ use shared_trial::{Purpose, SharedTrial};
 use test::Test;
 
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::{
         model::{
             Options, Step,
@@ -41,7 +41,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Suite {
     /// Every change ever reported, in order.
-    known: Vec<ChangeId>,
+    known: Vec<Rank>,
     tests: Vec<Test>,
     /// The trials that were begun, numbered from `first` on.
     runs: Vec<SharedTrial>,
@@ -49,9 +49,9 @@ pub(super) struct Suite {
     /// The culprits, in the order in which they were found: the test, and which of its culprits it is.
     found: Vec<(usize, usize)>,
     /// Their changes.
-    culprits: BTreeSet<ChangeId>,
+    culprits: BTreeSet<Rank>,
     /// Changes for which there is evidence, in order.
-    favoured: Arc<[ChangeId]>,
+    favoured: Arc<[Rank]>,
     /// The order and the mode of every selection.
     model: Selection,
     /// The last trial that was begun of those that are believed was a pooled one.
@@ -78,7 +78,7 @@ impl Suite {
     /// So many tests, each of which would go on like `procedure`; trials are numbered from `first` on.
     pub(super) fn new(
         procedure: &Procedure,
-        known: Vec<ChangeId>,
+        known: Vec<Rank>,
         tests: NonZeroUsize,
         first: usize,
         options: &Options,
@@ -118,7 +118,7 @@ impl Suite {
             // What is in flight may still tell something.
             return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit()) };
         }
-        let plan = if next.is_none() && has_room { self.choose(&useful, options) } else { None };
+        let plan = if next.is_none() && has_room { self.choose(&useful) } else { None };
         let Some(next) = next.or_else(|| plan.map(|plan| self.begin(plan, options))) else {
             // A search under noise may have ended for want of a question.
             return self.verdict().map_or(Step::Wait, Step::Done);
@@ -167,8 +167,8 @@ impl Suite {
         let trial = runs.trial.clone();
         let reported = observations.iter().flat_map(|observation| &observation.reported);
         let mut reported: Vec<_> = reported.copied().filter(|&id| trial.selection.contains(id)).collect();
-        ranked::sort(options.order, &mut reported);
-        ranked::merge(options.order, &mut self.known, &reported);
+        ranked::sort(&mut reported);
+        ranked::merge(&mut self.known, &reported);
         for (&number, observation) in trial.tests.iter().zip(&observations) {
             let test = &mut self.tests[number];
             let is_check = runs.purpose == Purpose::Check;
@@ -323,13 +323,7 @@ impl Suite {
         let member = |(number, test)| {
             let runs = useful.iter().map(|&trial| &self.runs[trial]).filter(move |runs| runs.is_open_for(number));
             let prefixes = runs.filter(|runs| runs.trial.question == Question::Prefix);
-            Member::new(
-                self.model.order,
-                test,
-                &self.culprits,
-                &self.favoured,
-                prefixes.map(|runs| &runs.trial.selection),
-            )
+            Member::new(test, &self.culprits, &self.favoured, prefixes.map(|runs| &runs.trial.selection))
         };
         self.tests.iter().enumerate().filter_map(member).collect()
     }
@@ -361,7 +355,7 @@ impl Suite {
     }
 
     /// Every change ever reported, in order.
-    pub(super) fn known(&self) -> &[ChangeId] {
+    pub(super) fn known(&self) -> &[Rank] {
         &self.known
     }
 

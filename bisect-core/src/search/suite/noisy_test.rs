@@ -68,8 +68,8 @@ impl Test {
         let is_new = self.procedure.is_first_solo();
         let mut known = if is_new { Vec::new() } else { self.procedure.known().to_vec() };
         let mut late: Vec<_> = self.late.iter().copied().collect();
-        ranked::sort(options.order, &mut late);
-        ranked::merge(options.order, &mut known, &late);
+        ranked::sort(&mut late);
+        ranked::merge(&mut known, &late);
         // Its trials are numbered by the suite.
         let search = NoisySearch::new(confidence, options).after(options, known, runs, 0);
         self.mode = TestMode::Noisy(Box::new(search), 0);
@@ -95,7 +95,7 @@ impl Test {
         let mut own = selection.clone();
         own.forced.retain(|id| observation.reported.contains(id));
         let known = self.mode.search().map_or(&[][..], NoisySearch::known);
-        let matters = |id| self.reaches(id) || ranked::contains(own.order, known, id);
+        let matters = |id| self.reaches(id) || ranked::contains(known, id);
         own.excluded.retain(|&id| matters(id) || observation.reported.contains(&id));
         own
     }
@@ -136,9 +136,9 @@ impl Test {
     }
 
     /// The question of the search under noise that is most worth a run.
-    pub(super) fn asks_for_evidence(&mut self, options: &Options) -> Option<Ask> {
+    pub(super) fn asks_for_evidence(&mut self) -> Option<Ask> {
         let TestMode::Noisy(search, turns) = &mut self.mode else { return None };
-        let asked = search.next(options);
+        let asked = search.next();
         *turns += usize::from(asked.is_some());
         asked
     }

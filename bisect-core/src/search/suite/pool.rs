@@ -12,16 +12,16 @@ use alloc::{
 use super::test::{PrefixQuestion, Test};
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
-        order::{Order, simplest_cut},
+        rank::simplest_cut,
+        ranked,
         selection::{Prefix, Selection},
     },
 };
 
 /// A test, as a pooled run sees it.
 pub(super) struct Member<'a> {
-    order: Order,
     narrowing: PrefixQuestion<'a>,
     /// Candidates that are likelier than others: their positions, and by how much, summed up.
     likely: Vec<(usize, u64)>,
@@ -34,19 +34,15 @@ impl<'a> Member<'a> {
     /// tests are, all together, as likely as the rest, so are those that are favoured, and a hint is as likely as
     /// everything else.
     pub(super) fn new<'s>(
-        order: Order,
         test: &'a Test,
-        culprits: &BTreeSet<ChangeId>,
-        favoured: &[ChangeId],
+        culprits: &BTreeSet<Rank>,
+        favoured: &[Rank],
         in_flight: impl Iterator<Item = &'s Selection>,
     ) -> Option<Self> {
         let narrowing = test.narrowing()?;
         let count = narrowing.candidates.len();
-        let position = |rank: u64| narrowing.candidates.partition_point(|&id| order.rank(id) < rank);
-        let find = |id: &ChangeId| {
-            let at = position(order.rank(*id));
-            (narrowing.candidates.get(at) == Some(id)).then_some(at)
-        };
+        let position = |cut: Rank| ranked::below(narrowing.candidates, cut);
+        let find = |id: &Rank| ranked::find(narrowing.candidates, *id);
         let together = |likely: Vec<usize>| {
             let extra = count / likely.len().max(1);
             likely.into_iter().map(move |at| (at, extra as u64))
@@ -64,27 +60,27 @@ impl<'a> Member<'a> {
         marks.extend([0, count]);
         marks.sort_unstable();
         marks.dedup();
-        Some(Self { order, narrowing, likely, marks })
+        Some(Self { narrowing, likely, marks })
     }
 
     pub(super) fn is_exact(&self) -> bool {
         self.narrowing.is_exact
     }
 
-    fn rank(&self, position: usize) -> u64 {
-        self.order.rank(self.narrowing.candidates[position])
+    fn rank(&self, position: usize) -> Rank {
+        self.narrowing.candidates[position]
     }
 
-    fn first(&self) -> u64 {
+    fn first(&self) -> Rank {
         self.rank(0)
     }
 
-    fn last(&self) -> u64 {
+    fn last(&self) -> Rank {
         self.rank(self.narrowing.candidates.len() - 1)
     }
 
-    fn position(&self, rank: u64) -> usize {
-        self.narrowing.candidates.partition_point(|&id| self.order.rank(id) < rank)
+    fn position(&self, cut: Rank) -> usize {
+        ranked::below(self.narrowing.candidates, cut)
     }
 
     /// The weight of so many candidates, from the first on.
@@ -109,7 +105,7 @@ impl<'a> Member<'a> {
     }
 
     /// The best cut for this test alone, up to a position.
-    fn middle(&self, limit: usize) -> Option<u64> {
+    fn middle(&self, limit: usize) -> Option<Rank> {
         let widest = self.marks.windows(2).max_by_key(|cell| self.weight(cell[1]) - self.weight(cell[0]))?;
         let middle = u64::midpoint(self.weight(widest[0]), self.weight(widest[1]));
         // The first candidate beyond the middle may lie above the cut or below it.
@@ -129,8 +125,7 @@ impl<'a> Member<'a> {
         if forced.iter().any(|id| named.excluded.contains(id)) || excluded.iter().any(|id| named.forced.contains(id)) {
             return None;
         }
-        let rank = |&id: &ChangeId| self.order.rank(id);
-        let find = |id: &ChangeId| candidates.binary_search_by_key(&rank(id), rank).ok();
+        let find = |id: &Rank| ranked::find(candidates, *id);
         Some(named.excluded.iter().filter_map(find).min().unwrap_or(candidates.len()))
     }
 }
@@ -138,8 +133,8 @@ impl<'a> Member<'a> {
 /// The changes that a selection names.
 #[derive(Default)]
 struct Named {
-    forced: BTreeSet<ChangeId>,
-    excluded: BTreeSet<ChangeId>,
+    forced: BTreeSet<Rank>,
+    excluded: BTreeSet<Rank>,
 }
 
 impl Named {
@@ -154,8 +149,8 @@ impl Named {
 /// Tests whose candidates overlap, and where to cut them.
 struct Component<'a, 'b> {
     members: Vec<(&'b Member<'a>, usize)>,
-    last: u64,
-    cut: u64,
+    last: Rank,
+    cut: Rank,
     information: u64,
 }
 
@@ -173,7 +168,7 @@ impl<'a, 'b> Component<'a, 'b> {
                 }
                 _ => {
                     let members = [(member, limit)].into();
-                    components.push(Self { members, last: member.last(), cut: 0, information: 0 });
+                    components.push(Self { members, last: member.last(), cut: Rank::FIRST, information: 0 });
                 }
             }
         }
@@ -185,19 +180,19 @@ impl<'a, 'b> Component<'a, 'b> {
     fn choose(&mut self) {
         let every = self.members.len().div_ceil(tuning::MAX_CUT_PROPOSALS);
         let proposals = self.members.iter().step_by(every).filter_map(|(member, limit)| member.middle(*limit));
-        let proposals: BTreeSet<u64> = proposals.collect();
-        let information = |cut: u64| {
+        let proposals: BTreeSet<Rank> = proposals.collect();
+        let information = |cut: Rank| {
             let known = self.members.iter().map(|(member, limit)| {
                 let position = member.position(cut);
                 if position <= *limit { member.information(position) } else { 0 }
             });
             known.sum::<u64>()
         };
-        let best = proposals.into_iter().map(|cut| (information(cut), cut.trailing_zeros(), cut)).max();
-        (self.information, _, self.cut) = best.unwrap_or_default();
+        let best = proposals.into_iter().map(|cut| (information(cut), cut.0.trailing_zeros(), cut)).max();
+        (self.information, _, self.cut) = best.unwrap_or((0, 0, Rank::FIRST));
     }
 
-    fn first(&self) -> u64 {
+    fn first(&self) -> Rank {
         self.members[0].0.first()
     }
 }
@@ -240,18 +235,25 @@ impl Pooled {
 }
 
 impl Named {
-    fn selection(self, cut: u64, gaps: Vec<core::ops::Range<u64>>, model: &Selection) -> Selection {
+    fn selection(self, cut: Rank, gaps: Vec<core::ops::Range<Rank>>, model: &Selection) -> Selection {
         Selection {
             prefix: Prefix::Below(cut),
             gaps,
-            forced: self.forced.into_iter().collect(),
-            excluded: self.excluded.into_iter().collect(),
+            forced: by_id(self.forced),
+            excluded: by_id(self.excluded),
             ..*model
         }
     }
 }
 
-/// The best selection for these tests; its order and mode are those of `model`.
+/// The changes in the order in which a pattern names them.
+fn by_id(changes: BTreeSet<Rank>) -> Vec<Rank> {
+    let mut changes: Vec<_> = changes.into_iter().collect();
+    changes.sort_unstable_by_key(|change| change.id());
+    changes
+}
+
+/// The best selection for these tests; its mode is that of `model`.
 pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
     let mut groups = groups(members);
     groups.sort_by_key(|group| core::cmp::Reverse(group.len()));
@@ -281,7 +283,7 @@ pub(super) fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Select
 fn groups<'a, 'b>(members: &[&'b Member<'a>]) -> Vec<Vec<&'b Member<'a>>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for &member in members {
-        let sorted = |ids: &[ChangeId]| ids.iter().copied().collect::<BTreeSet<_>>();
+        let sorted = |changes: &[Rank]| changes.iter().map(|change| change.id()).collect::<BTreeSet<_>>();
         let key = (sorted(member.narrowing.forced), sorted(&member.narrowing.excluded));
         groups.entry(key).or_default().push(member);
     }

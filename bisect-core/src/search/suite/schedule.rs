@@ -33,16 +33,16 @@ impl Suite {
 
     /// The trial that is worth a run beside those that are useful already. Tests that contradict themselves, all together,
     /// take turns with those that do not.
-    pub(super) fn choose(&mut self, useful: &[usize], options: &Options) -> Option<Plan> {
+    pub(super) fn choose(&mut self, useful: &[usize]) -> Option<Plan> {
         if let Some(check) = self.check() {
             return Some(check);
         }
         // Checks come last, when as many tests as can share them have come to them.
         if self.was_noisy_turn {
             let believed = self.plan(useful).or_else(|| self.check_of_culprits());
-            return believed.or_else(|| self.evidence(options));
+            return believed.or_else(|| self.evidence());
         }
-        self.evidence(options).or_else(|| self.plan(useful)).or_else(|| self.check_of_culprits())
+        self.evidence().or_else(|| self.plan(useful)).or_else(|| self.check_of_culprits())
     }
 
     /// The run that is made to see whether tests are reliable, once each was on its own: where a test has passed that failed
@@ -65,11 +65,11 @@ impl Suite {
     }
 
     /// What the tests that contradict themselves want to know: the one that has had the fewest runs says what.
-    fn evidence(&mut self, options: &Options) -> Option<Plan> {
+    fn evidence(&mut self) -> Option<Plan> {
         let mut askers: Vec<_> =
             (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
         askers.sort_unstable();
-        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence(options))?;
+        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence())?;
         let Ask { question, selection, toss } = ask;
         // A test that has a part in it has its say later.
         let tests = (0..self.tests.len()).filter(|&test| self.tests[test].is_evidence(&selection)).collect();

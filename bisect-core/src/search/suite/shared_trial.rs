@@ -3,7 +3,7 @@
 use alloc::{sync::Arc, vec, vec::Vec};
 
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::model::{
         ranked,
         trial::{Observation, Outcome, Trial},
@@ -112,11 +112,11 @@ impl SharedTrial {
     }
 
     /// The outcome for the test at this place, and all that it reported, once.
-    pub(super) fn answer(&self, index: usize) -> (Outcome, Arc<[ChangeId]>) {
+    pub(super) fn answer(&self, index: usize) -> (Outcome, Arc<[Rank]>) {
         let observations = &self.observations[index];
         let outcome = observations[0].outcome;
         let mut reported: Vec<_> = observations.iter().flat_map(|seen| seen.reported.iter().copied()).collect();
-        ranked::sort(self.trial.selection.order, &mut reported);
+        ranked::sort(&mut reported);
         (outcome, reported.into())
     }
 }

@@ -13,7 +13,7 @@ use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 use super::noisy_test::TestMode;
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::{
         model::{
             ranked,
@@ -45,7 +45,7 @@ pub(super) struct Test {
     /// The most changes that a run reported.
     most_reported: usize,
     /// Changes that runs reported and that this test did not come by in its first.
-    pub(super) late: BTreeSet<ChangeId>,
+    pub(super) late: BTreeSet<Rank>,
 }
 
 /// What pooled runs say about the change that is being searched for.
@@ -56,9 +56,9 @@ enum Guess {
     /// It is one of these.
     Among(Bracket),
     /// It is this one, and it may well fail alone.
-    Alone(ChangeId),
+    Alone(Rank),
     /// They have had their say. Exact runs go on from here, and look at this change first.
-    Over(Option<ChangeId>),
+    Over(Option<Rank>),
 }
 
 /// A run that is made to see whether a test is reliable.
@@ -75,17 +75,17 @@ struct Alone {
     selection: Selection,
     trial: TrialId,
     outcome: Outcome,
-    reported: Option<Arc<[ChangeId]>>,
+    reported: Option<Arc<[Rank]>>,
 }
 
 /// A change that is searched for by prefixes: any cut between the candidates is a good question.
 #[derive(Debug)]
 pub(super) struct PrefixQuestion<'a> {
-    pub(super) candidates: &'a [ChangeId],
-    pub(super) forced: &'a [ChangeId],
-    pub(super) excluded: Vec<ChangeId>,
+    pub(super) candidates: &'a [Rank],
+    pub(super) forced: &'a [Rank],
+    pub(super) excluded: Vec<Rank>,
     /// The one to look at first.
-    pub(super) hint: Option<ChangeId>,
+    pub(super) hint: Option<Rank>,
     /// Only its own prefixes will do.
     pub(super) is_exact: bool,
 }
@@ -168,7 +168,7 @@ impl Test {
     }
 
     /// The cut that a selection makes between the candidates, if its answer would tell this test something.
-    pub(super) fn learns_from(&self, selection: &Selection) -> Option<u64> {
+    pub(super) fn learns_from(&self, selection: &Selection) -> Option<Rank> {
         let narrowing = self.narrowing()?;
         let cut = selection.cut_among(narrowing.candidates)?;
         let fits = narrowing.forced.iter().all(|&id| selection.contains(id))
@@ -190,7 +190,7 @@ impl Test {
     /// Whether a run with this selection shows of this test what one with `own` would: it may name other changes too, as
     /// long as they are none of this test's business.
     pub(super) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
-        let has = |all: &[ChangeId], some: &[ChangeId]| some.iter().all(|id| all.contains(id));
+        let has = |all: &[Rank], some: &[Rank]| some.iter().all(|id| all.contains(id));
         selection.prefix == own.prefix
             && selection.gaps == own.gaps
             && has(&selection.forced, &own.forced)
@@ -205,12 +205,12 @@ impl Test {
     /// only with others of its own left out is taken for one that does not.
     pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
         let is_ignored =
-            |all: &[ChangeId], own: &[ChangeId]| all.iter().filter(|id| !own.contains(id)).all(|&id| !self.reaches(id));
+            |all: &[Rank], own: &[Rank]| all.iter().filter(|id| !own.contains(id)).all(|&id| !self.reaches(id));
         is_ignored(&selection.forced, &own.forced) && is_ignored(&selection.excluded, &own.excluded)
     }
 
-    pub(super) fn reaches(&self, id: ChangeId) -> bool {
-        ranked::contains(self.procedure.order(), self.procedure.known(), id) || self.late.contains(&id)
+    pub(super) fn reaches(&self, id: Rank) -> bool {
+        ranked::contains(self.procedure.known(), id) || self.late.contains(&id)
     }
 
     /// Takes the answer to a question that this test [awaits](Self::awaits).
@@ -225,8 +225,8 @@ impl Test {
     /// Learns which changes this test comes by, and ends the search if what one run of a trial showed cannot be believed.
     pub(super) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
         let reported = &observation.reported;
-        let (order, known) = (self.procedure.order(), self.procedure.known());
-        self.late.extend(reported.iter().filter(|&&id| !ranked::contains(order, known, id)));
+        let known = self.procedure.known();
+        self.late.extend(reported.iter().filter(|&&id| !ranked::contains(known, id)));
         let changes: Vec<_> =
             reported.iter().copied().filter(|&id| !selection.contains(id)).take(tuning::MAX_UNASKED_LISTED).collect();
         // It never reported more, so there is nothing that it leaves out.
@@ -266,14 +266,13 @@ impl Test {
     fn is_its_own(&self, selection: &Selection) -> bool {
         let Some((forced, _)) = self.procedure.narrowing() else { return false };
         // What is avoided may have been found as well, and is then excluded twice.
-        let same =
-            |a: &[ChangeId], b: &[ChangeId]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
+        let same = |a: &[Rank], b: &[Rank]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
         selection.gaps.is_empty()
             && same(&selection.forced, forced)
             && same(&selection.excluded, &self.procedure.excluded())
     }
 
-    fn after_cut(&mut self, selection: &Selection, cut: u64, answer: &Answer<'_>) {
+    fn after_cut(&mut self, selection: &Selection, cut: Rank, answer: &Answer<'_>) {
         let is_exact = self.is_its_own(selection);
         let Some((_, bracket)) = self.procedure.narrowing() else { return };
         let guess = match &mut self.guess {
@@ -343,25 +342,23 @@ impl Selection {
     ///
     /// Changes that other tests force may be selected all the same: they rarely matter to this one, and what comes of
     /// that is a guess anyway. Those that they exclude may not be missing, for they break tests, and maybe this one.
-    fn cut_among(&self, candidates: &[ChangeId]) -> Option<u64> {
-        let rank = |id: ChangeId| self.order.rank(id);
-        let (first, last) = (rank(*candidates.first()?), rank(*candidates.last()?));
-        let mut intervals = self.intervals().skip_while(|&(_, end)| end <= u128::from(first));
+    fn cut_among(&self, candidates: &[Rank]) -> Option<Rank> {
+        let (first, last) = (*candidates.first()?, *candidates.last()?);
+        let mut intervals = self.intervals().skip_while(|&(_, end)| end <= u128::from(first.0));
         let (start, end) = intervals.next()?;
-        let cut = u64::try_from(end).ok().filter(|&cut| start <= first && cut <= last)?;
+        let cut = u64::try_from(end).ok().map(Rank).filter(|&cut| start <= first && cut <= last)?;
         if intervals.next().is_some_and(|(start, _)| start <= last) {
             return None;
         }
-        let is_missing =
-            |&id: &ChangeId| rank(id) < cut && candidates.binary_search_by_key(&rank(id), |&id| rank(id)).is_ok();
+        let is_missing = |&id: &Rank| id < cut && ranked::contains(candidates, id);
         (!self.excluded.iter().any(is_missing)).then_some(cut)
     }
 }
 
 /// The same selection, however the changes were found.
 fn normal(mut selection: Selection) -> Selection {
-    selection.forced.sort_unstable();
-    selection.excluded.sort_unstable();
+    selection.forced.sort_unstable_by_key(|change| change.id());
+    selection.excluded.sort_unstable_by_key(|change| change.id());
     if selection.prefix == Prefix::NONE {
         // Nothing to leave out of the changes named.
         let forced = core::mem::take(&mut selection.forced);

@@ -2,9 +2,8 @@
 
 use std::num::NonZeroUsize;
 
-use bisect_core::{
-    ChangeId,
-    search::{Incomplete, Options, Outcome, Question, Search, Shared, Step, Trial, TrialId, Verdict},
+use bisect_core::search::{
+    Incomplete, Options, Outcome, Question, Rank, Search, Shared, Step, Trial, TrialId, Verdict,
 };
 use proptest::{
     collection::{btree_set, vec},
@@ -42,7 +41,7 @@ prop_compose! {
             test.appears_with = test.appears_with.iter().map(|(late, first)| (own(late), own(first))).collect();
             test.reaches = Some((i..ids.len()).step_by(count).collect());
         }
-        let ids: Vec<_> = ids.into_iter().map(ChangeId).collect();
+        let ids: Vec<_> = ids.into_iter().map(Rank).collect();
         let favoured = favoured.iter().map(|favoured| ids[favoured.index(ids.len())]).collect();
         Target { ids, tests, disable, favoured }
     }

@@ -6,9 +6,10 @@ mod odd;
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
+use crate::simulator::change;
 use bisect_core::{
-    ChangeId, Field,
-    search::{Culprit, Observation, Options, Outcome, Question, Search, Selection, Step, Trial},
+    Field,
+    search::{Culprit, Observation, Options, Outcome, Question, Rank, Search, Selection, Step, Trial},
 };
 
 /// A test of a simulated target, over the changes by their positions.
@@ -24,16 +25,16 @@ struct Test {
 
 #[derive(Clone, Debug)]
 struct Target {
-    ids: Vec<ChangeId>,
+    ids: Vec<Rank>,
     tests: Vec<Test>,
     disable: bool,
     /// Changes for which there is evidence.
-    favoured: Vec<ChangeId>,
+    favoured: Vec<Rank>,
 }
 
 impl Target {
     fn new(seed: u64, changes: u64, tests: Vec<Test>) -> Self {
-        let ids = (0..changes).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
+        let ids = (0..changes).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
         Self { ids, tests, disable: false, favoured: Vec::new() }
     }
 
@@ -133,7 +134,7 @@ fn in_flight(count: usize, options: &Options) -> Options {
 }
 
 /// The sets of a test, whichever was found first.
-fn sets(found: &[Culprit]) -> BTreeSet<BTreeSet<ChangeId>> {
+fn sets(found: &[Culprit]) -> BTreeSet<BTreeSet<Rank>> {
     found.iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
 }
 

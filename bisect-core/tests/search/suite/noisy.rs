@@ -2,9 +2,8 @@
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
-use bisect_core::{
-    ChangeId,
-    search::{Inconsistency, Noise, Observation, Options, Outcome, Question, Search, Step, Trial, TrialId, Verdict},
+use bisect_core::search::{
+    Inconsistency, Noise, Observation, Options, Outcome, Question, Rank, Search, Step, Trial, TrialId, Verdict,
 };
 
 use super::{Target, Test, apart, honest, in_flight, search, sets, taking_turns};
@@ -44,7 +43,7 @@ fn three(seed: u64) -> [Target; 2] {
     [taking_turns(seed, 200, 3, 3), apart(seed, 100, 3)]
 }
 
-fn expected(target: &Target, test: usize) -> BTreeSet<BTreeSet<ChangeId>> {
+fn expected(target: &Target, test: usize) -> BTreeSet<BTreeSet<Rank>> {
     target.tests[test].fails.iter().map(|set| set.iter().map(|&i| target.ids[i]).collect()).collect()
 }
 

@@ -3,13 +3,14 @@
 use std::num::NonZeroUsize;
 
 use bisect_core::{
-    ChangeId, Field,
+    Field,
     search::{
-        Inconsistency, Observation, Options, Outcome, Question, Reason, Search, Trial, TrialId, Unusable, Verdict,
+        Inconsistency, Observation, Options, Outcome, Question, Rank, Reason, Search, Trial, TrialId, Unusable, Verdict,
     },
 };
 
 use super::{Target, Test, in_flight, search, sets, taking_turns};
+use crate::simulator::change;
 
 /// A search in which one of six tests misbehaves, while the others have two culprits.
 fn with_one_odd(
@@ -75,7 +76,7 @@ fn a_test_that_comes_by_what_breaks_another_one_is_asked_again_on_its_own() {
     for count in [1, 4] {
         // By rank: test 0 has the first ten, test 1 the next, and so on; each is broken by its last but one, but for the
         // last test, which is broken by the very last change.
-        let change = |rank: u64| ChangeId((rank << 58).reverse_bits());
+        let change = |rank: u64| Rank(rank << 58);
         let test = |i: usize| Test {
             fails: vec![[10 * i + 8 + i / 2].into()],
             reaches: Some((10 * i..10 * i + 10).collect()),
@@ -193,7 +194,7 @@ fn runs_that_tell_nothing_are_worked_around() {
 #[test]
 fn a_test_that_invents_changes_without_end() {
     let (search, _) = with_one_odd(Options::default(), &mut |_, trial, _| {
-        let fresh = |i: u64| ChangeId::of(&[Field::U64(trial.id.0 as u64), Field::U64(i)]);
+        let fresh = |i: u64| change(&[Field::U64(trial.id.0 as u64), Field::U64(i)]);
         let invented = (0..64).map(fresh).filter(|&id| trial.selection.contains(id));
         let reported = invented.chain(trial.selection.forced.iter().copied()).collect();
         Observation { outcome: outcome(!trial.selection.inverted), reported }

@@ -363,6 +363,6 @@ impl Target for FakeTarget {
     }
 
     fn reproduce(&self, selection: &Selection, tests: &[String], _: &Path, _: &str) -> String {
-        [&["simulate".to_owned(), Choice::of(selection).to_string()], tests].concat().join(" ")
+        [&["simulate".to_owned(), Choice::of(self.order(), selection).to_string()], tests].concat().join(" ")
     }
 }

@@ -4,7 +4,7 @@ use std::{cell::RefCell, fs, num::NonZeroUsize, process::Command};
 
 use bisect_core::{
     ChangeId,
-    search::{Order, Outcome, Prefix, Selection, TrialId},
+    search::{Outcome, Prefix, Rank, Selection, TrialId},
 };
 
 use super::*;
@@ -63,7 +63,7 @@ fn make(
 
 /// A trial, as far as the target wants to know.
 fn trial(question: Question) -> Trial {
-    Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
+    Trial { id: TrialId(0), question, selection: Selection::all(), tests: vec![0] }
 }
 
 fn judge(target: &mut CommandTarget, shown: Shown) -> RunResult {
@@ -149,7 +149,7 @@ fn each_run_has_one_random_number_of_its_own() {
 #[test]
 fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
     let mut exec = target(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"]).unwrap();
-    let all = Selection::all(Order::Hash);
+    let all = Selection::all();
     let dir = tempfile::tempdir().unwrap();
     let before = exec.reproduce(&all, &[], dir.path(), "");
     let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
@@ -302,12 +302,8 @@ fn what_is_shown_can_be_pasted() {
     assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
 
     let dir = tempfile::tempdir().unwrap();
-    let line = exec.reproduce(
-        &Selection { prefix: Prefix::Below(1 << 62), ..Selection::all(Order::Hash) },
-        &[],
-        dir.path(),
-        "",
-    );
+    let line =
+        exec.reproduce(&Selection { prefix: Prefix::Below(Rank(1 << 62)), ..Selection::all() }, &[], dir.path(), "");
     let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();

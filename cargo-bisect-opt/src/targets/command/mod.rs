@@ -230,7 +230,7 @@ impl Target for CommandTarget {
     }
 
     fn reproduce(&self, selection: &Selection, _: &[String], directory: &Path, stem: &str) -> String {
-        let choice = Choice::of(selection);
+        let choice = Choice::of(self.runner.axis.order(), selection);
         // What has failed by chance may do so again by the same.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));

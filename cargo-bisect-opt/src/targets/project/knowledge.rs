@@ -7,7 +7,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Outcome, Question, Trial},
+    search::{Outcome, Question, Rank, Trial},
 };
 
 use super::{
@@ -205,10 +205,10 @@ impl Knowledge {
     }
 
     /// Returns the changes that a trial leaves out; of one test, those that it reaches: others make no difference to it.
-    fn left_out(&self, trial: &Trial, test: Option<&Failure>) -> BTreeSet<ChangeId> {
+    fn left_out(&self, trial: &Trial, test: Option<&Failure>) -> BTreeSet<Rank> {
         let reached = test.and_then(|test| self.reached.get(test));
         let left_out = trial.selection.excluded.iter().copied();
-        left_out.filter(|id| reached.is_none_or(|reached| reached.contains(id))).collect()
+        left_out.filter(|change| reached.is_none_or(|reached| reached.contains(&change.id()))).collect()
     }
 
     /// Makes another failure the one that is searched for next, where the culprits found so far are left out and what is left

@@ -155,7 +155,7 @@ impl Bench {
         let mut tests = HashMap::new();
         while let Step::Run(trial) = search.step() {
             let run = self.try_run(&trial.pattern()).unwrap();
-            search.record(trial.id, Observation { outcome: run.outcome, reported: run.reports.ids().to_vec() });
+            search.record(trial.id, Observation::of_ids(Order::ByHash, run.outcome, run.reports.ids().iter().copied()));
             tests.insert(trial.id, run.failed_tests);
         }
         search.found().iter().map(|set| (set.changes.len(), tests[&set.confirmed_by].clone())).collect()
@@ -180,7 +180,7 @@ fn trial(pattern: &Pattern) -> Trial {
         _ if *pattern == Pattern::all().inverted(true) => Question::AllOff,
         _ => Question::Prefix,
     };
-    Trial { id: TrialId(0), question, selection: Selection::all(Order::Hash), tests: vec![0] }
+    Trial { id: TrialId(0), question, selection: Selection::all(), tests: vec![0] }
 }
 
 fn strings(texts: &[&str]) -> Vec<String> {

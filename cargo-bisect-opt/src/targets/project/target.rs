@@ -99,7 +99,7 @@ impl ProjectTarget {
     /// # Errors
     /// If it does not build.
     pub(crate) fn build_without_changes(&self, interrupt: &Interrupt) -> Result<(), CargoError> {
-        let none = Choice::of(&Selection::all(self.runner.axis.order())).at_end(EndState::AllOff);
+        let none = Choice::of(self.runner.axis.order(), &Selection::all()).at_end(EndState::AllOff);
         let application =
             self.runner.axis.apply(&none, &Files { directory: Path::new(""), stem: "", report_file: None });
         let overrides = application.ok().and_then(|application| application.build);
@@ -220,7 +220,7 @@ impl Target for ProjectTarget {
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
         CommandLine { runner, knowledge, needed_variables }.of(
-            &Choice::of(selection),
+            &Choice::of(self.runner.axis.order(), selection),
             tests,
             &Files { directory, stem, report_file: None },
         )

@@ -4,10 +4,9 @@ use alloc::{sync::Arc, vec, vec::Vec};
 
 use super::{Answer, Asked, Procedure, State, unusable};
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::{
         model::{
-            order::Order,
             selection::{Prefix, Selection},
             trial::{Outcome, Question, TrialId},
             verdict::{Culprit, Mode, Unusable, Verdict},
@@ -66,22 +65,18 @@ impl Procedure {
         }
     }
 
-    pub(in crate::search) fn order(&self) -> Order {
-        self.options.order
-    }
-
     /// What was reported at the ends, in order.
-    pub(in crate::search) fn known(&self) -> &[ChangeId] {
+    pub(in crate::search) fn known(&self) -> &[Rank] {
         &self.known
     }
 
     /// The changes that are likelier than others, in order.
-    pub(in crate::search) fn favoured(&self) -> Arc<[ChangeId]> {
+    pub(in crate::search) fn favoured(&self) -> Arc<[Rank]> {
         self.favoured.clone()
     }
 
     /// The changes of the present set that are known, and where one more is searched for.
-    pub(in crate::search) fn narrowing(&self) -> Option<(&[ChangeId], &Bracket)> {
+    pub(in crate::search) fn narrowing(&self) -> Option<(&[Rank], &Bracket)> {
         match &self.state {
             State::Narrow { forced, bracket } => Some((forced, bracket)),
             _ => None,
@@ -97,7 +92,7 @@ impl Procedure {
     ///
     /// # Panics
     /// If nothing is being narrowed.
-    pub(in crate::search) fn answer_cut(&mut self, cut: u64, answer: &Answer<'_>) {
+    pub(in crate::search) fn answer_cut(&mut self, cut: Rank, answer: &Answer<'_>) {
         self.had_unresolved |= matches!(answer.outcome, Outcome::Unresolved(_));
         self.state = match core::mem::replace(&mut self.state, State::AllOn) {
             State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, cut, answer),
@@ -117,17 +112,17 @@ impl Procedure {
     }
 
     /// The question whether a change fails alone, as it would be asked if everything else had been ruled out.
-    pub(in crate::search) fn alone(&self, change: ChangeId) -> Selection {
+    pub(in crate::search) fn alone(&self, change: Rank) -> Selection {
         self.select(Prefix::NONE, &[change])
     }
 
     /// These changes and no others.
-    pub(in crate::search) fn exactly(&self, changes: Vec<ChangeId>) -> Selection {
+    pub(in crate::search) fn exactly(&self, changes: Vec<Rank>) -> Selection {
         Selection { prefix: Prefix::NONE, forced: changes, ..self.everything() }
     }
 
     /// A change failed alone in that trial: what is being narrowed ends with it.
-    pub(in crate::search) fn fails_alone(&mut self, change: ChangeId, trial: TrialId) {
+    pub(in crate::search) fn fails_alone(&mut self, change: Rank, trial: TrialId) {
         self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: trial });
     }
 

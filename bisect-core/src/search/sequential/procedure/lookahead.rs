@@ -6,10 +6,10 @@ use core::cmp::Ordering;
 use super::{Answer, Asked, Procedure, State};
 use crate::search::tuning;
 use crate::{
-    ChangeId,
+    search::model::rank::Rank,
     search::{
         model::{
-            order::Order,
+            rank::Order,
             selection::Prefix,
             trial::{Outcome, Question},
         },
@@ -20,20 +20,20 @@ use crate::{
 impl Procedure {
     /// What the first run may report. Hashes are spread evenly, so the first cuts halve their space, give or take what
     /// brackets forgo for a simple cut, and can be asked before any change is known.
-    pub(super) fn made_up(&self) -> Arc<[ChangeId]> {
-        let evenly = |i: u64| self.options.order.at((2 * i + 1) * (u64::MAX / tuning::MADE_UP_CHANGES / 2));
+    pub(super) fn made_up(&self) -> Arc<[Rank]> {
+        let evenly = |i: u64| Rank((2 * i + 1) * (u64::MAX / tuning::MADE_UP_CHANGES / 2));
         match self.options.order {
-            Order::Hash if !self.options.favours => (0..tuning::MADE_UP_CHANGES).map(evenly).collect(),
-            Order::Hash | Order::Given => Arc::new([]),
+            Order::ByHash if !self.options.favours => (0..tuning::MADE_UP_CHANGES).map(evenly).collect(),
+            Order::ByHash | Order::Given => Arc::new([]),
         }
     }
 
     /// Returns the reports of a run without the excluded changes and without `left_out`: the actual ones, or a guess from the
     /// known changes.
-    pub(super) fn reported_of_rest(&self, answer: &Answer<'_>, left_out: &[ChangeId]) -> Arc<[ChangeId]> {
+    pub(super) fn reported_of_rest(&self, answer: &Answer<'_>, left_out: &[Rank]) -> Arc<[Rank]> {
         answer.reported.cloned().unwrap_or_else(|| {
             let excluded = self.excluded();
-            let is_left = |id: &&ChangeId| !excluded.contains(id) && !left_out.contains(id);
+            let is_left = |id: &&Rank| !excluded.contains(id) && !left_out.contains(id);
             self.known.iter().filter(is_left).copied().collect::<Vec<_>>().into()
         })
     }
@@ -46,7 +46,7 @@ impl Procedure {
     /// Whether a question that it was expected to ask may yet be asked; if not, the answer is of no use.
     pub(in crate::search) fn may_ask(&self, asked: &Asked) -> bool {
         let Prefix::Below(cut) = asked.selection.prefix else { return asked.stage == self.stage() };
-        let as_many_forced = |forced: &[ChangeId]| asked.selection.forced.len().cmp(&forced.len());
+        let as_many_forced = |forced: &[Rank]| asked.selection.forced.len().cmp(&forced.len());
         let of_this_set = match &self.state {
             State::Narrow { forced, bracket } if asked.question == Question::Prefix => match as_many_forced(forced) {
                 Ordering::Less => false,

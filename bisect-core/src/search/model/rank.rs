@@ -1,0 +1,214 @@
+//! Ranks: the positions of changes in the order of a search, and intervals of ranks as patterns.
+//!
+//! The search asks for the smallest failing *prefix* of an order. All that it compares are ranks: numbers from 0 to
+//! 2^64 - 1. Changes become ranks once, where they enter a search, and ranks become patterns or items again where a run
+//! is made and where a culprit is shown.
+
+use core::fmt;
+
+use crate::{ChangeId, Suffix};
+
+/// The position of a change in the order of a search.
+///
+/// - *Hashes*: the rank of a change is its bit-reversed ID ([`Rank::of`] and [`Rank::id`]). A prefix is then an interval
+///   of hash space, hence a union of few suffixes, and it is well-defined for changes that no run has reported yet.
+/// - *A given order*, for instance items of a list, steps of a counter, or commits: the rank of a change is its index
+///   ([`Rank::at`] and [`Rank::index`]). The change has no hash.
+///
+/// # A new axis with a given order
+/// 1. Set [`Options::order`](crate::search::Options::order) to [`Order::Given`].
+/// 2. For each [trial](crate::search::Trial), switch on what [`Selection::enabled`] names, of a list; or the first steps
+///    up to [`Selection::counter_limit`], of a counter that cannot leave out a step. [`Selection::enabled_prefix`] says
+///    whether they are the first *k* of the list, as commits need it.
+/// 3. Record what [`Selection::selected`] names as reported: an honest target reports each selected change.
+/// 4. Show [`Culprit::changes`](crate::search::Culprit::changes) by [`Rank::index`].
+///
+/// Code that serves both kinds names changes by IDs, and converts them by [`Order::rank`] and [`Order::id`].
+///
+/// [`Selection::enabled`]: crate::search::Selection::enabled
+/// [`Selection::enabled_prefix`]: crate::search::Selection::enabled_prefix
+/// [`Selection::counter_limit`]: crate::search::Selection::counter_limit
+/// [`Selection::selected`]: crate::search::Selection::selected
+///
+/// Where such a change must pass through a pattern all the same, its name there is [`Rank::id`], as for any other.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Rank(pub u64);
+
+impl Rank {
+    /// The rank of no change: it is not below any other rank.
+    pub const FIRST: Self = Self(0);
+
+    /// Returns the rank of the change at an index of a given order.
+    #[must_use]
+    pub const fn at(index: usize) -> Self {
+        Self(index as u64)
+    }
+
+    /// Returns the index of a change of a given order.
+    ///
+    /// # Panics
+    /// If the rank is that of a hash and no index.
+    #[must_use]
+    pub fn index(self) -> usize {
+        usize::try_from(self.0).expect("the rank is an index of a given order")
+    }
+
+    /// Returns the ID of the change in patterns.
+    #[must_use]
+    pub const fn id(self) -> ChangeId {
+        ChangeId(self.0.reverse_bits())
+    }
+
+    /// Returns the rank of a change that is named by a hash.
+    #[must_use]
+    pub const fn of(id: ChangeId) -> Self {
+        Self(id.0.reverse_bits())
+    }
+}
+
+impl fmt::Debug for Rank {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Rank({})", self.0)
+    }
+}
+
+/// What the ranks of a search are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// Bit-reversed hashes, which are spread evenly: the first cuts are known before any change is.
+    ByHash,
+    /// Indices of a list, a counter, or commits.
+    Given,
+}
+
+impl Order {
+    /// Returns the rank of a change by its ID, which is a hash, or its index in a given order.
+    #[must_use]
+    pub const fn rank(self, id: ChangeId) -> Rank {
+        match self {
+            Self::ByHash => Rank::of(id),
+            Self::Given => Rank(id.0),
+        }
+    }
+
+    /// Returns the ID of the change with a rank: a hash, or the index in a given order.
+    #[must_use]
+    pub const fn id(self, rank: Rank) -> ChangeId {
+        match self {
+            Self::ByHash => rank.id(),
+            Self::Given => ChangeId(rank.0),
+        }
+    }
+}
+
+/// Returns the simplest cut that separates two ranks: the number in `(below, above]` that ends in the most zero bits.
+///
+/// As a binary fraction of hash space it is the shortest, so its prefix has the fewest suffixes; between neighbouring
+/// items of a list it is `above`.
+///
+/// # Panics
+/// If `below` is not less than `above`.
+#[must_use]
+pub const fn simplest_cut(below: Rank, above: Rank) -> Rank {
+    assert!(below.0 < above.0, "a cut needs two different ranks");
+    // All bits above the highest one that differs are common; that one is 1 in `above`; clear what follows.
+    let shift = (below.0 ^ above.0).ilog2();
+    Rank(above.0 >> shift << shift)
+}
+
+/// Returns the suffixes of the IDs whose ranks are below `cut`: one for each 1 bit of the cut, longest interval first.
+pub fn suffixes_below(cut: Rank) -> impl Iterator<Item = Suffix> {
+    suffixes_between(Rank::FIRST, cut.0.into())
+}
+
+/// Returns the suffixes of the IDs whose ranks are at least `low` and below `high`: the fewest, in the order of ranks.
+///
+/// # Panics
+/// If `high` is more than the number of ranks, 2^64.
+pub fn suffixes_between(low: Rank, high: u128) -> impl Iterator<Item = Suffix> {
+    assert!(high <= 1 << 64, "ranks have 64 bits");
+    let mut next = u128::from(low.0);
+    core::iter::from_fn(move || {
+        let left = high.checked_sub(next)?.checked_ilog2()?;
+        // A suffix is an interval that begins at a multiple of its length.
+        let bits = left.min(next.trailing_zeros()).min(64);
+        let first = u64::try_from(next).expect("it is below the end, which is no more than 2^64");
+        next += 1 << bits;
+        Some(Suffix::new(first.reverse_bits(), 64 - bits))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::ToString, vec::Vec};
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Matcher, Pattern};
+
+    #[test]
+    fn cuts_are_the_shortest_fractions() {
+        let cut = |below, above| simplest_cut(Rank(below), Rank(above)).0;
+        assert_eq!(cut(0, u64::MAX), 1 << 63);
+        assert_eq!(cut(0b1000, 0b1011), 0b1010);
+        assert_eq!(cut(0b1010, 0b1011), 0b1011);
+        for i in 0..100 {
+            assert_eq!(cut(i, i + 1), i + 1);
+        }
+    }
+
+    #[test]
+    fn a_prefix_is_a_union_of_few_suffixes() {
+        let text = |cut| suffixes_below(Rank(cut)).map(|s| s.to_string()).collect::<Vec<_>>().join("+");
+        assert_eq!(text(1 << 63), "0");
+        assert_eq!(text(0b11 << 62), "0+01");
+        assert_eq!(text(0b1011 << 60), "0+001+x5");
+        assert_eq!(text(0), "");
+    }
+
+    proptest! {
+        #[test]
+        fn a_cut_separates_its_ranks_and_no_other_is_simpler(a: u64, b: u64) {
+            prop_assume!(a != b);
+            let (below, above) = (a.min(b), a.max(b));
+            let cut = simplest_cut(Rank(below), Rank(above)).0;
+            prop_assert!(below < cut && cut <= above);
+            // The next coarser grid has no point in between.
+            let coarser = cut.trailing_zeros() + 1;
+            prop_assert!(coarser > 63 || (above >> coarser << coarser) <= below);
+        }
+
+        #[test]
+        fn suffixes_select_what_ranks_below_the_cut(cut in 1_u64.., near in -3_i64..4, id: u64) {
+            let pattern = Pattern::new(suffixes_below(Rank(cut)), []);
+            let matcher = Matcher::new(&pattern).unwrap();
+            let neighbour = Rank(cut.wrapping_add_signed(near)).id();
+            for id in [ChangeId(id), neighbour] {
+                prop_assert_eq!(matcher.should_report(id), Rank::of(id) < Rank(cut));
+            }
+        }
+
+        #[test]
+        fn intervals_are_unions_of_few_suffixes(low: u64, length in 1_u64.., shift in 0..64_u32, near in -2_i64..3, id: u64) {
+            let high = (u128::from(low) + u128::from(length >> shift)).min(1 << 64);
+            let suffixes: Vec<_> = suffixes_between(Rank(low), high).collect();
+            prop_assert!(suffixes.len() <= 126);
+            let within = |rank: u64| low <= rank && u128::from(rank) < high;
+            let end = u64::try_from(high).unwrap_or(0);
+            for rank in [id, low.wrapping_add_signed(near), end.wrapping_add_signed(near)] {
+                let matching = suffixes.iter().filter(|suffix| suffix.matches(Rank(rank).id())).count();
+                prop_assert_eq!(matching, usize::from(within(rank)), "each rank once, and no other");
+            }
+        }
+
+        #[test]
+        fn ids_and_indices_become_ranks_and_back(id: u64, index: u32) {
+            prop_assert_eq!(Rank::of(ChangeId(id)).id(), ChangeId(id));
+            prop_assert_eq!(Rank::at(index as usize).index(), index as usize);
+            for order in [Order::ByHash, Order::Given] {
+                prop_assert_eq!(order.id(order.rank(ChangeId(id))), ChangeId(id));
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Changes of a given order, which have no hash: items of a list, steps of a counter, commits.
+
+use std::{collections::BTreeSet, num::NonZeroUsize};
+
+use bisect_core::search::{Noise, Observation, Options, Order, Outcome, Rank, Search, Selection, Step, Verdict};
+
+fn options() -> Options {
+    Options { order: Order::Given, noise: Noise::Suspected(0.99), ..Options::default() }
+}
+
+/// Searches `count` changes; a run fails as `fails` says of its selection.
+fn search(options: Options, count: usize, fails: impl Fn(&Selection) -> bool) -> (Search, Verdict) {
+    let mut search = Search::new(options);
+    loop {
+        match search.step() {
+            Step::Run(trial) => {
+                let outcome = if fails(&trial.selection) { Outcome::Fail } else { Outcome::Pass };
+                let reported = trial.selection.selected(count).collect();
+                search.record(trial.id, Observation { outcome, reported });
+            }
+            Step::Wait => panic!("nothing is in flight, yet the search waits"),
+            Step::Done(verdict) => return (search, verdict),
+        }
+    }
+}
+
+fn sets(search: &Search) -> BTreeSet<BTreeSet<usize>> {
+    let set = |changes: &[Rank]| changes.iter().map(|change| change.index()).collect();
+    search.found().iter().map(|culprit| set(&culprit.changes)).collect()
+}
+
+#[test]
+fn items_of_a_list_are_found_by_their_indices() {
+    for wanted in [vec![vec![0]], vec![vec![9_999]], vec![vec![1], vec![2]], vec![vec![17, 4_321]]] {
+        let expected: BTreeSet<BTreeSet<usize>> = wanted.iter().map(|set| set.iter().copied().collect()).collect();
+        let fails = |selection: &Selection| {
+            let on: BTreeSet<_> = selection.enabled(10_000).collect();
+            expected.iter().any(|set| set.is_subset(&on))
+        };
+        let (search, verdict) = search(options(), 10_000, fails);
+        assert_eq!((verdict, sets(&search)), (Verdict::Complete, expected.clone()));
+        let changes: usize = expected.iter().map(BTreeSet::len).sum();
+        // One bisection for each change; then checks, and what else fails.
+        assert!(search.runs() <= changes * 15 + expected.len() * 8 + 4, "{} runs for {expected:?}", search.runs());
+    }
+}
+
+#[test]
+fn a_counter_stops_at_the_first_step_that_fails() {
+    for first in [0, 1, 63, 64, 998] {
+        let options = Options { max_sets: Some(NonZeroUsize::MIN), ..options() };
+        let fails =
+            |selection: &Selection| selection.counter_limit(999).expect("a counter begins at its first step") > first;
+        let (search, _) = search(options, 999, fails);
+        assert_eq!(sets(&search), [[first].into()].into());
+    }
+}
+
+#[test]
+fn prefixes_are_told_from_other_selections() {
+    let cut = |cut: usize| Selection { prefix: bisect_core::search::Prefix::Below(Rank::at(cut)), ..Selection::all() };
+    assert_eq!(Selection::all().enabled_prefix(5), Some(5));
+    assert_eq!(Selection { inverted: true, ..Selection::all() }.enabled_prefix(5), Some(0));
+    assert_eq!((cut(3).enabled_prefix(5), cut(3).counter_limit(5)), (Some(3), Some(3)));
+    let without = Selection { excluded: vec![Rank::at(1)], ..cut(3) };
+    assert_eq!((without.enabled_prefix(5), without.counter_limit(5)), (None, Some(1)));
+    let alone = Selection { forced: vec![Rank::at(3)], ..cut(0) };
+    assert_eq!((alone.enabled_prefix(5), alone.counter_limit(5)), (None, Some(4)));
+    let rest = Selection { inverted: true, ..cut(3) };
+    assert_eq!((rest.enabled_prefix(5), rest.counter_limit(5)), (None, None));
+}
