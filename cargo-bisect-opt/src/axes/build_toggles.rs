@@ -2,8 +2,6 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
-use bisect_core::ChangeId;
-
 use super::{AfterBuild, Application, Axis, Files, runtime_toggles, summary_of_builds};
 use crate::{
     cargo::{
@@ -11,8 +9,7 @@ use crate::{
         toggles::{self, Toggle},
         variables,
     },
-    output::events::Change,
-    report::scan::Reports,
+    report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -72,8 +69,8 @@ impl Axis for BuildToggles {
         Ok(())
     }
 
-    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        Change::reported(id, text, |name| toggles::kind(&self.toggles, name))
+    fn change(&self, report: Report, _: &Path) -> Report {
+        Report { kind: toggles::kind(&self.toggles, &report.name).unwrap_or(report.kind), ..report }
     }
 
     fn summary(&self, builds: usize, invocations: usize) -> Option<String> {

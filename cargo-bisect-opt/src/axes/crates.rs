@@ -17,8 +17,12 @@ use super::{
 };
 use crate::{
     cargo::BuildOverrides,
-    output::events::{Change, StopGap},
-    report::{kind::ChangeKind, scan::Reports},
+    output::events::StopGap,
+    report::{
+        content::{Location, Report},
+        kind::ChangeKind,
+        scan::Reports,
+    },
     run::{error::RunError, spec::Choice},
 };
 
@@ -102,24 +106,24 @@ impl Axis for Crates {
         for package in &self.compilation.packages {
             let is_there = needed.as_ref().is_none_or(|needed| needed.contains(&package.change));
             if is_there && matcher.as_ref().is_some_and(|matcher| matcher.should_report(package.change)) {
-                reports.add(package.change, &package.describe());
+                reports.add(Report::with_text(package.change, package.describe()));
             }
         }
         Ok(())
     }
 
-    fn stop_gap(&self, ids: &[ChangeId], _: &[Change]) -> Option<StopGap> {
+    fn stop_gap(&self, ids: &[ChangeId], _: &[Report]) -> Option<StopGap> {
         let packages: Vec<_> = ids.iter().filter_map(|&id| self.compilation.package(id)).collect();
         stop_gap::of_crates(&self.compilation, &packages)
     }
 
-    fn change(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
-        let package = self.compilation.package(id);
-        let file = package.map(|package| {
+    fn change(&self, report: Report, root: &Path) -> Report {
+        let package = self.compilation.package(report.id);
+        let location = package.map(|package| {
             let path = &package.source;
-            path.strip_prefix(root).unwrap_or(path).display().to_string()
+            Location::of_file(path.strip_prefix(root).unwrap_or(path).display().to_string())
         });
         let name = package.map(|package| package.name.clone()).unwrap_or_default();
-        Change { file, ..Change::new(id, ChangeKind::Crate, name, text) }
+        Report { kind: ChangeKind::Crate, name, location, ..report }
     }
 }

@@ -2,13 +2,10 @@
 
 use std::{io, path::Path};
 
-use bisect_core::ChangeId;
-
 use super::{AfterBuild, Application, Axis, Files};
 use crate::{
     cargo::BuildOverrides,
-    output::events::Change,
-    report::{kind::ChangeKind, scan::Reports},
+    report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -54,7 +51,7 @@ impl Axis for Fixed {
         Ok(())
     }
 
-    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        Change::new(id, ChangeKind::Pass, String::new(), text)
+    fn change(&self, report: Report, _: &Path) -> Report {
+        Report { kind: ChangeKind::Pass, ..report }
     }
 }

@@ -17,8 +17,8 @@ use crate::{
         bisect_rustc,
         plan::{self, Plan},
     },
-    output::events::{Change, StopGap},
-    report::{kind::ChangeKind, scan::Reports, text::Description},
+    output::events::StopGap,
+    report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, spec::Choice},
     units::plural,
 };
@@ -62,7 +62,7 @@ pub(crate) enum Gates {
 pub(crate) struct Told {
     /// Changes that were met while it was compiled, and what was said of them: its own, and those of packages whose macros
     /// it expands.
-    met: BTreeMap<ChangeId, Vec<String>>,
+    met: BTreeMap<ChangeId, Report>,
     /// Patterns that were asked for; of those that say the same of all changes, the first.
     patterns: Vec<Pattern>,
     /// The places in each of the package's crates, and in macros that they expand, by the name of whose they are.
@@ -128,7 +128,7 @@ impl Axis for Gated {
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let Some(artifacts) = built.artifacts else { return Ok(()) };
         let pattern = choice.pattern();
-        let (mut ids, mut texts) = (Vec::new(), BTreeMap::<ChangeId, Vec<String>>::new());
+        let (mut ids, mut all) = (Vec::new(), BTreeMap::<ChangeId, Report>::new());
         for package in self.gated() {
             let (said, places) = self.read(package, pattern, artifacts)?;
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
@@ -137,57 +137,51 @@ impl Axis for Gated {
                 told.places.entry(name).or_default().widen(found);
             }
             for &id in said.ids() {
-                told.met.entry(id).or_insert_with(|| said.text(id).to_vec());
+                told.met.entry(id).or_insert_with(|| said.get(id));
             }
             // Of others' macros it may have been said for another of their patterns what was met; but that is always the same.
             let is_new = |id: &ChangeId| id.in_crate(package.change) != *id && !said.ids().contains(id);
             let of_others: Vec<_> = told.met.keys().copied().filter(is_new).collect();
             for id in said.ids().iter().copied().chain(of_others) {
-                let text = texts.entry(id).or_insert_with(|| {
+                let report = all.entry(id).or_insert_with(|| {
                     ids.push(id);
-                    Vec::new()
+                    Report::new(id)
                 });
-                text.extend_from_slice(&told.met[&id]);
+                report.append(&told.met[&id]);
             }
         }
         let matcher = Matcher::new(pattern);
-        for id in ids {
+        for report in ids.iter().filter_map(|id| all.remove(id)) {
             // It may have been told another pattern that selects the same.
-            if matcher.as_ref().is_some_and(|matcher| matcher.should_report(id)) {
-                reports.add(id, &texts[&id].join("\n"));
+            if matcher.as_ref().is_some_and(|matcher| matcher.should_report(report.id)) {
+                reports.add(report);
             }
         }
         Ok(())
     }
 
-    fn stop_gap(&self, _: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
-        let is_own = |change: &Change| change.file.as_deref().is_some_and(|file| Path::new(file).is_relative());
+    fn stop_gap(&self, _: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
+        let is_own =
+            |change: &Report| change.location.as_ref().is_some_and(|location| Path::new(&location.file).is_relative());
         self.is_about_optimization().then(|| stop_gap::of_functions(changes.iter().all(is_own), changes.len()))
     }
 
-    fn change(&self, id: ChangeId, text: &[String], root: &Path) -> Change {
-        let Description { place, frames, .. } = Description::parse(text);
+    fn change(&self, mut report: Report, root: &Path) -> Report {
         match self.gates {
             Gates::Functions { .. } => {
-                let name = frames.first().map(|frame| frame.function.clone()).unwrap_or_default();
-                let file = place.as_ref().map(|place| root.join(&place.file));
+                let file = report.location.as_ref().map(|location| root.join(&location.file));
                 let defining = file.and_then(|file| self.compilation.defining(&file));
-                let package = defining.filter(|package| id.in_crate(package.change) != id).map(Package::describe);
-                Change { package, ..Change::new(id, ChangeKind::Function, name, text).at(place) }
+                let is_elsewhere = |package: &&Package| report.id.in_crate(package.change) != report.id;
+                let package = defining.filter(is_elsewhere).map(Package::describe);
+                let name = report.frames.drain(..).next().map(|frame| frame.function).unwrap_or_default();
+                Report { kind: ChangeKind::Function, name, package, ..report }
             }
             Gates::Expressions { .. } => {
-                let (end, form) = text.iter().find_map(|line| extent(line)).unzip();
-                let mut details = Vec::new();
-                // Several crates may tell of what a macro writes.
-                for detail in text.iter().filter_map(|line| line.strip_prefix("    ")) {
-                    if extent(detail).is_none() && !details.iter().any(|known| known == detail) {
-                        details.push(detail.to_owned());
-                    }
-                }
-                let frames = frames.into_iter().take(1).collect();
-                // Without an extent it is about all expressions of a kind in the crate.
-                let name = form.unwrap_or("type of what never returns").to_owned();
-                Change { end, frames, details, ..Change::new(id, ChangeKind::Expression, name, text).at(place) }
+                // One crate's function stands for those of all crates that expand the same macro.
+                report.frames.truncate(1);
+                // Without a form it is about all expressions of a kind in the crate.
+                let name = report.form.clone().unwrap_or_else(|| "type of what never returns".to_owned());
+                Report { kind: ChangeKind::Expression, name, ..report }
             }
         }
     }
@@ -205,8 +199,7 @@ impl Axis for Gated {
         }
         let sum = |of: fn(&Places) -> usize| places.values().map(of).sum::<usize>();
         let (all, borrowing) = (sum(|places| places.all), sum(|places| places.borrowing));
-        let is_drop = |text: &[String]| text.first().is_some_and(|line| line.ends_with(" drops"));
-        let met = told.values().flat_map(|told| &told.met).filter(|(_, text)| is_drop(text));
+        let met = told.values().flat_map(|told| &told.met).filter(|(_, report)| report.name == "drops");
         let dropping = met.map(|(id, _)| id).collect::<BTreeSet<_>>().len();
         let drop = if dropping == 1 { "drops" } else { "drop" };
         let others = match borrowing {
@@ -255,13 +248,6 @@ fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
     for (name, found) in said.lines().filter_map(Places::parse) {
         places.entry(name.to_owned()).or_default().widen(found);
     }
-}
-
-/// Where an expression ends, and of which form it is: `expression: 7:14-7:101 if let`.
-fn extent(line: &str) -> Option<((u32, u32), &str)> {
-    let (range, form) = line.trim_start().strip_prefix("expression: ")?.split_once(' ')?;
-    let (line, column) = range.split_once('-')?.1.split_once(':')?;
-    Some(((line.parse().ok()?, column.parse().ok()?), form))
 }
 
 impl Gated {
@@ -378,19 +364,6 @@ mod tests {
             "bisect-rustc: ?",
         ] {
             assert_eq!(Places::parse(line), None, "{line}");
-        }
-    }
-
-    #[test]
-    fn where_an_expression_ends() {
-        for (line, expected) in [
-            ("    expression: 7:14-7:101 if let", Some(((7, 101), "if let"))),
-            ("    expression: 12:5-40:6 tail of a block", Some(((40, 6), "tail of a block"))),
-            ("    expression: 7:14", None),
-            ("    expression: 7:14-x:1 if", None),
-            ("  krate::f at src/lib.rs:7:14", None),
-        ] {
-            assert_eq!(extent(line), expected, "{line}");
         }
     }
 }

@@ -29,8 +29,8 @@ use bisect_core::{ChangeId, search::Order};
 
 use crate::{
     cargo::{Artifacts, BuildOverrides},
-    output::events::{Change, StopGap},
-    report::scan::Reports,
+    output::events::StopGap,
+    report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         spec::{Choice, RunSpec, Surroundings},
@@ -92,8 +92,8 @@ pub(crate) trait Axis: Debug + Send + Sync {
         false
     }
 
-    /// Returns a change that was reported with this text; `root` is the directory of the target.
-    fn change(&self, id: ChangeId, text: &[String], root: &Path) -> Change;
+    /// Completes what was reported about a change of a culprit; `root` is the directory of the target.
+    fn change(&self, report: Report, root: &Path) -> Report;
 
     /// Returns what a culprit of this many changes says, where that is not that they are enabled or disabled.
     fn headline(&self, _changes: usize) -> Option<String> {
@@ -101,7 +101,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
     }
 
     /// Returns what keeps a user going until these changes are mended: what passes, by what the search has shown.
-    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
+    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
         None
     }
 

@@ -16,8 +16,7 @@ use crate::{
         passes::Passes,
         plan::{Counter, CounterKind},
     },
-    output::events::Change,
-    report::{kind::ChangeKind, scan::Reports},
+    report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -73,14 +72,15 @@ impl Axis for Counted {
         let pattern = choice.pattern();
         let Some(limit) = self.passes.limit(pattern) else { return Ok(()) };
         for id in self.passes.reported(pattern, limit) {
-            reports.add(id, &self.passes.get(id).map_or_else(String::new, |pass| pass.describe(self.of)));
+            let pass = self.passes.get(id).map(|pass| pass.describe(self.of));
+            reports.add(pass.map_or_else(|| Report::new(id), |pass| Report::with_text(id, pass)));
         }
         Ok(())
     }
 
-    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        let name = self.passes.get(id).map(|pass| pass.describe(self.of)).unwrap_or_default();
-        Change::new(id, ChangeKind::Pass, name, text)
+    fn change(&self, report: Report, _: &Path) -> Report {
+        let name = self.passes.get(report.id).map(|pass| pass.describe(self.of)).unwrap_or_default();
+        Report { kind: ChangeKind::Pass, name, ..report }
     }
 }
 

@@ -2,12 +2,9 @@
 
 use std::{io, path::Path};
 
-use bisect_core::ChangeId;
-
 use super::{AfterBuild, Application, Axis, Files, Placeholder, Words};
 use crate::{
-    output::events::Change,
-    report::scan::Reports,
+    report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -32,8 +29,8 @@ impl Axis for Protocol {
         Ok(())
     }
 
-    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        Change::reported(id, text, |_| None)
+    fn change(&self, report: Report, _: &Path) -> Report {
+        report
     }
 
     fn placeholder(&self) -> Option<Placeholder> {

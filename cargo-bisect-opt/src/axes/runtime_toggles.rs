@@ -2,13 +2,10 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
-use bisect_core::ChangeId;
-
 use super::{AfterBuild, Application, Axis, Files};
 use crate::{
     cargo::toggles::{self, Toggle},
-    output::events::Change,
-    report::scan::Reports,
+    report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -49,8 +46,8 @@ impl Axis for RuntimeToggles {
         Ok(())
     }
 
-    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        Change::reported(id, text, |name| toggles::kind(&self.toggles, name))
+    fn change(&self, report: Report, _: &Path) -> Report {
+        Report { kind: toggles::kind(&self.toggles, &report.name).unwrap_or(report.kind), ..report }
     }
 }
 

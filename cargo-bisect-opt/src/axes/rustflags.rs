@@ -2,13 +2,10 @@
 
 use std::{io, path::Path};
 
-use bisect_core::ChangeId;
-
 use super::{AfterBuild, Application, Axis, Files, summary_of_builds};
 use crate::{
     cargo::BuildOverrides,
-    output::events::Change,
-    report::scan::Reports,
+    report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
@@ -80,8 +77,8 @@ impl Axis for Rustflags {
         reports.read_file(built.log)
     }
 
-    fn change(&self, id: ChangeId, text: &[String], _: &Path) -> Change {
-        Change::reported(id, text, |_| None)
+    fn change(&self, report: Report, _: &Path) -> Report {
+        report
     }
 
     fn summary(&self, builds: usize, invocations: usize) -> Option<String> {

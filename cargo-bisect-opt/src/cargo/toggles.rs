@@ -15,7 +15,11 @@ use memchr::memmem;
 use serde::{Serialize, Serializer};
 
 use crate::{
-    report::{kind::ChangeKind, scan::Reports},
+    report::{
+        content::{Location, Report},
+        kind::ChangeKind,
+        scan::Reports,
+    },
     units::{nearest, plural},
 };
 
@@ -192,7 +196,13 @@ pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
     let Some(matcher) = Matcher::new(pattern) else { return };
     for toggle in toggles.iter().filter(|toggle| names.contains(&toggle.name)) {
         if let Some(build) = toggle.build.as_ref().filter(|build| matcher.should_report(build.id)) {
-            reports.add(build.id, &format!("{} {}", toggle.place, toggle.name));
+            let TogglePlace { file, line, column } = &toggle.place;
+            reports.add(Report {
+                kind: ChangeKind::Build,
+                name: toggle.name.clone(),
+                location: Some(Location::new(file, *line, Some(*column))),
+                ..Report::with_text(build.id, format!("{} {}", toggle.place, toggle.name))
+            });
         }
     }
 }

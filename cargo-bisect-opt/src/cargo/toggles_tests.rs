@@ -42,7 +42,7 @@ fn build_time_changes_are_reported() {
     ] {
         let mut reports = Reports::new(true);
         report(&toggles, &wanted(names), &pattern.parse().unwrap(), &mut reports);
-        let texts: Vec<_> = reports.ids().iter().flat_map(|&id| reports.text(id)).collect();
+        let texts: Vec<_> = reports.ids().iter().flat_map(|&id| reports.get(id).text).collect();
         assert_eq!(texts, expected, "{names:?} {pattern}");
     }
 }

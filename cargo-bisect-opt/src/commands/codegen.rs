@@ -34,9 +34,10 @@ use crate::{
     },
     lab::{Lab, Searched},
     output::{
-        events::{Answer, Change, Event, Fact},
+        events::{Answer, Event, Fact},
         exit_status::Exit,
     },
+    report::content::Report,
     targets::project::{ProjectOptions, ProjectTarget},
     units::plural,
 };
@@ -199,7 +200,7 @@ impl Drill {
 }
 
 /// Changes that a search has found, whatever sets they are in.
-type FoundChanges = Vec<(ChangeId, Change)>;
+type FoundChanges = Vec<Report>;
 
 /// What is asked about one culprit.
 struct Inquiry<'a> {
@@ -258,15 +259,13 @@ impl Inquiry<'_> {
             Some(Outcome::Fail) => (found, _) = search(true, true, lab)?,
             _ => {}
         }
-        for (_, function) in found {
-            let place = match (&function.file, function.line, function.column) {
-                (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
-                _ => String::new(),
-            };
+        for function in found {
+            let location = function.location.as_ref();
+            let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
             // What is generic is compiled where it is used.
             let package = function.package.map(|package| format!(" of {package}")).unwrap_or_default();
             self.facts.push(Fact { of: "function", text: format!("{}{package}{place}", function.name) });
-            self.files.extend(function.file.map(|file| self.drill.project.root().join(file)));
+            self.files.extend(function.location.map(|location| self.drill.project.root().join(location.file)));
         }
         Ok(())
     }
@@ -299,11 +298,11 @@ impl Inquiry<'_> {
             let (compilation, culprits) = (self.compilation.clone(), self.culprits.clone());
             let counted = Counted { compilation, culprits, package, of, passes: passes.clone() };
             let (found, either_way) = self.search(lab, Box::new(counted), "pass")?;
-            if let [(id, pass)] = found.as_slice() {
+            if let [pass] = found.as_slice() {
                 self.facts.push(Fact { of: "pass", text: pass.name.clone() });
                 let (compilation, crates, tests) = (self.compilation, self.crates, self.tests);
                 let left_out = LeftOut { compilation, crates, bad: &self.bad, package, of, tests };
-                if let Some(pass) = passes.get(*id) {
+                if let Some(pass) = passes.get(pass.id) {
                     self.facts.extend(left_out.facts(lab, pass, &passes)?);
                 }
                 return Ok(());
@@ -344,8 +343,7 @@ impl Inquiry<'_> {
             };
             lab.emit(&Event::Note(&format!("no {what} was found: {why}")))?;
         }
-        let changes = found.into_iter().flat_map(|named| named.changes.into_iter().zip(named.found.changes));
-        Ok((changes.collect(), either_way))
+        Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way))
     }
 
     fn answer(self, set: usize) -> Answer {

@@ -23,7 +23,7 @@ use crate::{
         log_end,
         noise::Sureness,
     },
-    report::scan,
+    report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
 };
 
@@ -195,7 +195,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
         failures.dedup();
         let ids: Vec<_> = culprit.ids(self.target.order()).collect();
-        let changes: Vec<_> = ids.iter().map(|&id| self.target.change(id, self.texts.of(id))).collect();
+        let report = |&id: &ChangeId| self.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
+        let changes: Vec<_> = ids.iter().map(|id| self.target.change(report(id))).collect();
         let stop_gap = match culprit.mode {
             Mode::Enable => self.target.stop_gap(&ids, &changes),
             Mode::Disable => None,

@@ -103,8 +103,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// What is believed of one test, or of the whole target, if its runs are only evidence.
     pub(super) fn beliefs_of(&self, test: usize) -> Option<Beliefs> {
-        let said = |id| self.texts.of(id).to_vec();
-        let beliefs = Beliefs::new(self.search.order(), &self.search.test(test).estimate()?, said);
+        let beliefs =
+            Beliefs::new(self.search.order(), &self.search.test(test).estimate()?, |id| self.texts.of(id));
         Some(match &self.tests {
             Some(tests) => beliefs.of_test(tests[test].clone()),
             None => beliefs,
@@ -142,7 +142,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         let Some(estimate) = self.search.test(test).estimate() else { return Ok(()) };
         *next_word = 2 * runs;
-        let beliefs = Beliefs::new(self.search.order(), &estimate, |_| Vec::new());
+        let beliefs = Beliefs::new(self.search.order(), &estimate, |_| None);
         let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
         let note = format!("{of}{}; {}", beliefs.rates(), noise::ahead(estimate.runs_left, mean));
         self.lab.emit(&Event::Note(&note))

@@ -8,8 +8,8 @@ use bisect_core::{
 };
 
 use crate::{
-    output::events::{Change, StopGap},
-    report::scan::Reports,
+    output::events::StopGap,
+    report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         result::RunResult,
@@ -132,11 +132,11 @@ pub(crate) trait Target: Judge {
         true
     }
 
-    /// Returns a change that was reported with this text.
-    fn change(&self, id: ChangeId, text: &[String]) -> Change;
+    /// Completes what was reported about a change of a culprit.
+    fn change(&self, report: Report) -> Report;
 
     /// Returns what keeps a user going until these changes are mended, which break the target where they are enabled.
-    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Change]) -> Option<StopGap> {
+    fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
         None
     }
 

@@ -5,7 +5,7 @@
 //! what they are.
 
 use std::{
-    collections::{BTreeSet, HashMap, VecDeque},
+    collections::{BTreeSet, HashMap, VecDeque, hash_map::Entry},
     io,
 };
 
@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     output::events::Event,
-    report::{scan::Reports, text::Description},
+    report::{content::Report, scan::Reports},
     run::spec::{Choice, RunSpec},
 };
 
@@ -36,7 +36,7 @@ const MANY_SUSPECTS: usize = 10_000;
 /// What is known about changes, and what is asked for.
 #[derive(Debug, Default)]
 pub(super) struct Texts {
-    known: HashMap<ChangeId, Vec<String>>,
+    known: HashMap<ChangeId, Report>,
     /// To be started, in this order.
     wanted: VecDeque<Wanted>,
     is_in_flight: bool,
@@ -67,9 +67,9 @@ struct Wanted {
 }
 
 impl Texts {
-    /// The text about a change, line by line; empty if there is none.
-    pub(super) fn of(&self, id: ChangeId) -> &[String] {
-        self.known.get(&id).map_or(&[], Vec::as_slice)
+    /// Returns what was reported about a change, if that has text.
+    pub(super) fn of(&self, id: ChangeId) -> Option<&Report> {
+        self.known.get(&id)
     }
 
     /// Whether a run is still to be made, or to be waited for.
@@ -79,9 +79,11 @@ impl Texts {
 
     pub(super) fn learn(&mut self, reports: &Reports) {
         for &id in reports.ids() {
-            let text = reports.text(id);
-            if !text.is_empty() {
-                self.known.entry(id).or_insert_with(|| text.to_vec());
+            if let Entry::Vacant(unknown) = self.known.entry(id) {
+                let report = reports.get(id);
+                if report.has_text() {
+                    unknown.insert(report);
+                }
             }
         }
     }
@@ -98,7 +100,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         let mut wanted = Vec::new();
         for shared in self.search.culprits() {
             let changes: BTreeSet<_> = shared.culprit.ids(self.target.order()).collect();
-            let is_known = changes.iter().all(|&id| !self.texts.of(id).is_empty());
+            let is_known = changes.iter().all(|&id| self.texts.of(id).is_some());
             let tries = self.texts.tries.get(&changes).copied().unwrap_or_default();
             if !is_known && tries < TRIES && !self.texts.is_pending() {
                 let tests = shared.tests.iter().copied().take(1).collect();
@@ -132,7 +134,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Whether a culprit can be shown: what its changes are is known, or will not be known.
     pub(super) fn has_text(&self, changes: &BTreeSet<ChangeId>) -> bool {
-        let is_known = changes.iter().all(|&id| !self.texts.of(id).is_empty());
+        let is_known = changes.iter().all(|&id| self.texts.of(id).is_some());
         is_known || !self.target.needs_text_run() || self.texts.tries.get(changes) >= Some(&TRIES)
     }
 
@@ -182,9 +184,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         self.texts.of_all = OfAll::Used;
         let Some(since) = &self.lab.since else { return Ok(false) };
-        let places: Vec<_> = self.texts.known.iter().map(|(&id, text)| (id, Description::parse(text))).collect();
         let order = self.target.order();
-        let touched = since.touched(places.iter().map(|(id, place)| (*id, place)));
+        let touched = since.touched(self.texts.known.values());
         let commit = &since.commit()[..12];
         let note = match touched.len() {
             0 => format!("no change is on a line that changed since {commit}"),

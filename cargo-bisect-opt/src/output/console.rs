@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use bisect_core::search::{Question, TrialId};
 
 use super::{
-    events::{Answer, Change, End, Event, Fact, Found, LogEnd, RunBegins, Sink, Start, StopGap, TrialDone},
+    events::{Answer, End, Event, Fact, Found, LogEnd, RunBegins, Sink, Start, StopGap, TrialDone},
     exit_status::Exit,
     groups::{self, Group},
     snippets::{self, Own},
@@ -18,7 +18,10 @@ use super::{
 };
 use crate::{
     cargo::toggles::{Toggle, ToggleTable},
-    report::{kind::ChangeKind, text::Frame},
+    report::{
+        content::{Frame, Location, Report},
+        kind::ChangeKind,
+    },
     units::{listed, plural, seconds},
 };
 
@@ -316,7 +319,7 @@ impl Results {
         writeln!(out, "{DIM}They differ only in the test that the call comes from.{DIM:#}")?;
         self.changes(out, &group.shared)?;
         for found in &group.culprits {
-            let ids: Vec<_> = found.changes.iter().map(|change| change.id.as_str()).collect();
+            let ids: Vec<_> = found.changes.iter().map(|change| change.id.to_string()).collect();
             writeln!(out, "\n{BOLD}culprit {}{BOLD:#}  {DIM}{}{DIM:#}", found.set, ids.join(" + "))?;
             show_tests(out, found)?;
             writeln!(out, "{BOLD}to reproduce:{BOLD:#}\n  {}", found.reproduce)?;
@@ -324,7 +327,7 @@ impl Results {
         writeln!(out)
     }
 
-    fn changes(&self, out: &mut impl Write, changes: &[Change]) -> io::Result<()> {
+    fn changes(&self, out: &mut impl Write, changes: &[Report]) -> io::Result<()> {
         for (i, change) in changes.iter().enumerate() {
             writeln!(out)?;
             self.change(out, change, (changes.len() > 1).then_some(i + 1))?;
@@ -332,7 +335,7 @@ impl Results {
         Ok(())
     }
 
-    fn change(&self, out: &mut impl Write, change: &Change, number: Option<usize>) -> io::Result<()> {
+    fn change(&self, out: &mut impl Write, change: &Report, number: Option<usize>) -> io::Result<()> {
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
         let name = if change.name.is_empty() { String::new() } else { format!(" `{}`", change.name) };
         let what = match change.kind {
@@ -347,11 +350,8 @@ impl Results {
             ChangeKind::Item => "line",
         };
         let what = if name.is_empty() { what.trim_end_matches(" of") } else { what };
-        let place = match (&change.file, change.line, change.column) {
-            (Some(file), Some(line), Some(column)) => format!(" at {file}:{line}:{column}"),
-            (Some(file), Some(line), None) => format!(" at {file}:{line}"),
-            _ => String::new(),
-        };
+        let location = change.location.as_ref().filter(|location| location.line.is_some());
+        let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
         let package = change.package.as_ref().map(|package| format!(" of {package}")).unwrap_or_default();
         let place = package + &place;
         writeln!(out, "{number}{what}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
@@ -431,9 +431,9 @@ fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
 fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<()> {
     let (mark, style) = if own.is_own(frame) { ("➜", BOLD) } else { (" ", DIM) };
     writeln!(out, "  {mark} {style}{}{style:#}", frame.function)?;
-    let (Some(file), Some(line)) = (&frame.file, frame.line) else { return Ok(()) };
-    let column = frame.column.map(|column| format!(":{column}")).unwrap_or_default();
-    writeln!(out, "        {DIM}{}:{line}{column}{DIM:#}", own.shorten(file).display())
+    let Some(location) = &frame.location else { return Ok(()) };
+    let file = own.shorten(&location.file).display().to_string();
+    writeln!(out, "        {DIM}{}{DIM:#}", Location { file, ..location.clone() })
 }
 
 impl Sink for Results {

@@ -2,24 +2,18 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use bisect_core::{
-    ChangeId,
-    search::{Question, TrialId},
-};
+use bisect_core::search::{Question, TrialId};
 use serde::{Serialize, Serializer};
 
 use super::{
+    change,
     exit_status::Exit,
     groups::Group,
     noise::{Beliefs, Sureness},
 };
 use crate::{
-    report::{
-        kind::ChangeKind,
-        text::{Description, Frame, Place},
-    },
-    run::result::Failed,
-    run::seed::Seed,
+    report::content::Report,
+    run::{result::Failed, seed::Seed},
 };
 
 /// One thing that happened.
@@ -148,7 +142,8 @@ pub(crate) struct Found {
     /// Always true: what is not confirmed is not found.
     pub(crate) confirmed: bool,
     /// The changes.
-    pub(crate) changes: Vec<Change>,
+    #[serde(serialize_with = "change::serialize")]
+    pub(crate) changes: Vec<Report>,
     /// The tests that fail with exactly these changes, where that is known.
     pub(crate) tests: Vec<String>,
     /// How they fail, where failures are told from one another: one test may have several culprits, each with a failure of
@@ -182,61 +177,6 @@ pub(crate) struct StopGap {
     pub(crate) place: &'static str,
     /// What to write there, or what to do.
     pub(crate) text: String,
-}
-
-/// One change of a culprit.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Change {
-    /// `0x` and 16 hex digits.
-    pub(crate) id: String,
-    /// What sort of change it is.
-    pub(crate) kind: ChangeKind,
-    /// The toggle's name; empty if the target does not say.
-    pub(crate) name: String,
-    /// What the target reported, line by line.
-    pub(crate) text: Vec<String>,
-    /// Where the change is, if the report says so.
-    pub(crate) file: Option<String>,
-    /// Line of that file, from 1.
-    pub(crate) line: Option<u32>,
-    /// Column of that line, from 1.
-    pub(crate) column: Option<u32>,
-    /// Where it ends, behind its last character, if the report says so: line and column, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) end: Option<(u32, u32)>,
-    /// The call stack, innermost frame first.
-    pub(crate) frames: Vec<Frame>,
-    /// The package that has its source, where the package that it is compiled in may be another: name and version.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) package: Option<String>,
-    /// What of the report is neither of these, and is for people to read.
-    #[serde(skip)]
-    pub(crate) details: Vec<String>,
-}
-
-impl Change {
-    /// A change that was reported with this text, at no place in particular.
-    pub(crate) fn new(id: ChangeId, kind: ChangeKind, name: String, text: &[String]) -> Self {
-        let (id, text, frames, details) = (id.to_string(), text.to_vec(), Vec::new(), Vec::new());
-        let (file, package) = (None, None);
-        Self { id, kind, name, text, file, line: None, column: None, end: None, frames, package, details }
-    }
-
-    /// A change that was reported with this text, of a toggle whose kind may be known.
-    pub(crate) fn reported(id: ChangeId, text: &[String], kind: impl FnOnce(&str) -> Option<ChangeKind>) -> Self {
-        let description = Description::parse(text);
-        let name = description.name.unwrap_or_default();
-        let by_form = if description.frames.is_empty() { ChangeKind::Site } else { ChangeKind::Stack };
-        let kind = kind(&name).unwrap_or(by_form);
-        Self { frames: description.frames, ..Self::new(id, kind, name, text).at(description.place) }
-    }
-
-    /// The same at a place, if there is one.
-    #[must_use]
-    pub(crate) fn at(self, place: Option<Place>) -> Self {
-        let Some(Place { file, line, column }) = place else { return self };
-        Self { file: Some(file), line: Some(line), column, ..self }
-    }
 }
 
 /// What several searches have found about one culprit.

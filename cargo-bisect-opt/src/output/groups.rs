@@ -1,7 +1,10 @@
 //! Several culprits: those that are the same but for the test that they come from, and each on one line.
 
-use super::events::{Change, Found};
-use crate::units::plural;
+use super::events::Found;
+use crate::{
+    report::content::{Location, Report},
+    units::plural,
+};
 
 /// Culprits that are the same but for the test that they come from.
 #[derive(Debug)]
@@ -9,7 +12,7 @@ pub(crate) struct Group {
     /// They, in the order of their numbers.
     pub(crate) culprits: Vec<Found>,
     /// Their changes, with the frames that they share.
-    pub(crate) shared: Vec<Change>,
+    pub(crate) shared: Vec<Report>,
 }
 
 /// Puts culprits together that differ only in the frames of their tests. Groups with short call stacks come first, since these
@@ -28,7 +31,7 @@ pub(crate) fn groups(culprits: Vec<Found>) -> Vec<Group> {
 }
 
 /// The change without the outer frames from that of its test on.
-fn without_test(change: &Change, tests: &[String]) -> Change {
+fn without_test(change: &Report, tests: &[String]) -> Report {
     let is_test = |function: &str| tests.iter().any(|test| is_of_test(function, test));
     let shared = change.frames.iter().position(|frame| is_test(&frame.function)).unwrap_or(change.frames.len());
     let mut change = change.clone();
@@ -42,12 +45,10 @@ fn is_of_test(function: &str, test: &str) -> bool {
     function == test || function.strip_suffix(test).is_some_and(|path| path.ends_with("::"))
 }
 
-fn are_same(a: &[Change], b: &[Change]) -> bool {
+fn are_same(a: &[Report], b: &[Report]) -> bool {
     // Without frames it is the place that tells two changes apart, and each place is one change.
-    let same = |(a, b): (&Change, &Change)| {
-        !a.frames.is_empty()
-            && (a.kind, &a.name, &a.file, a.line, a.column) == (b.kind, &b.name, &b.file, b.line, b.column)
-            && a.frames == b.frames
+    let same = |(a, b): (&Report, &Report)| {
+        !a.frames.is_empty() && (a.kind, &a.name, &a.location) == (b.kind, &b.name, &b.location) && a.frames == b.frames
     };
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
@@ -67,18 +68,24 @@ pub(crate) fn in_short(found: &Found) -> String {
 }
 
 /// A toggle and who called it, or the change and its place.
-fn change_in_short(change: &Change) -> String {
-    let place = |file: &Option<String>, line: Option<u32>| match (file, line) {
-        (Some(file), Some(line)) => format!("{file}:{line}"),
-        _ => String::new(),
+fn change_in_short(change: &Report) -> String {
+    let line = |location: &Option<Location>| {
+        let location = location.as_ref()?;
+        Some(format!(" {}:{}", location.file, location.line?))
     };
-    let name = if change.name.is_empty() { change.text.first().map_or(&change.id, |text| text) } else { &change.name };
-    let words = match change.frames.get(1) {
-        Some(caller) => [name, "in", &caller.function, &place(&caller.file, caller.line)].map(str::to_owned),
-        None if change.name.is_empty() => [name, "", "", ""].map(str::to_owned),
-        None => [name, "at", &place(&change.file, change.line), ""].map(str::to_owned),
+    let name = match (change.name.as_str(), change.text.first()) {
+        ("", Some(text)) => text.clone(),
+        ("", None) => change.id.to_string(),
+        (name, _) => name.to_owned(),
     };
-    words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    let caller = change.frames.get(1);
+    let place = match caller {
+        Some(caller) => line(&caller.location),
+        None if change.name.is_empty() => None,
+        None => line(&change.location).map(|line| format!(" at{line}")),
+    };
+    let caller = caller.map(|caller| format!(" in {}", caller.function)).unwrap_or_default();
+    format!("{name}{caller}{}", place.unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -87,22 +94,25 @@ mod tests {
 
     use super::*;
 
-    use crate::report::{kind::ChangeKind, text::Frame};
+    use crate::report::{content::Frame, kind::ChangeKind};
 
     /// A culprit of one call stack, innermost frame first.
     fn found(set: usize, functions: &[&str], tests: &[&str]) -> Found {
-        let frame = |(line, function): (usize, &&str)| Frame {
+        let frame = |(line, function): (u32, &&str)| Frame {
             function: (*function).to_owned(),
-            file: Some("src/lib.rs".to_owned()),
-            line: u32::try_from(line).ok(),
-            column: None,
+            location: Some(Location::new("src/lib.rs", line, None)),
         };
-        let change = Change::new(ChangeId(set as u64), ChangeKind::Stack, "fast".to_owned(), &[]);
+        let change = Report::new(ChangeId(set as u64));
         Found {
             set,
             mode: "enable",
             confirmed: true,
-            changes: vec![Change { frames: functions.iter().enumerate().map(frame).collect(), ..change }],
+            changes: vec![Report {
+                kind: ChangeKind::Stack,
+                name: "fast".to_owned(),
+                frames: (0..).zip(functions).map(frame).collect(),
+                ..change
+            }],
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
             failures: Vec::new(),
             reproduce: String::new(),
@@ -143,7 +153,12 @@ mod tests {
         assert_eq!(in_short(&one), "fast in xml::parse src/lib.rs:1, fails tests::a and 1 more test");
         let mut two = found(1, &[], &[]);
         two.changes.push(two.changes[0].clone());
-        (two.changes[0].file, two.changes[0].line) = (Some("a.rs".to_owned()), Some(7));
+        two.changes[0].location = Some(Location::new("a.rs", 7, None));
         assert_eq!(in_short(&two), "fast at a.rs:7 and 1 more change together");
+        let mut of_crate = found(1, &[], &["one"]);
+        of_crate.changes[0].location = Some(Location::of_file("c3/src/lib.rs".to_owned()));
+        assert_eq!(in_short(&of_crate), "fast, fails one");
+        of_crate.changes[0].name.clear();
+        assert_eq!(in_short(&of_crate), "0x0000000000000001, fails one");
     }
 }

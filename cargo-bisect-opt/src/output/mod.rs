@@ -2,6 +2,7 @@
 //!
 //! Only this room knows terminals.
 
+mod change;
 pub(crate) mod conclusion;
 pub(crate) mod console;
 pub(crate) mod events;

@@ -8,7 +8,10 @@ use bisect_core::{
 };
 use serde::Serialize;
 
-use crate::units::{plural, seconds};
+use crate::{
+    report::content::Report,
+    units::{plural, seconds},
+};
 
 /// How sure an answer is.
 pub(crate) const CONFIDENCE: f64 = 0.99;
@@ -109,11 +112,19 @@ const WORTH_A_WORD: f64 = 0.02;
 
 impl Beliefs {
     /// What `estimate` says, with the text that the target has for a change.
-    pub(crate) fn new(order: Order, estimate: &Estimate, text: impl Fn(ChangeId) -> Vec<String>) -> Self {
+    pub(crate) fn new<'a>(
+        order: Order,
+        estimate: &Estimate,
+        report: impl Fn(ChangeId) -> Option<&'a Report>,
+    ) -> Self {
         let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= WORTH_A_WORD);
         let suspect = |suspect: &bisect_core::search::Suspect| {
             let id = order.id(*suspect.changes.last().expect("a suspect is a change"));
-            Suspect { id: id.to_string(), text: text(id), probability: suspect.probability }
+            Suspect {
+                id: id.to_string(),
+                text: report(id).map(|report| report.text.clone()).unwrap_or_default(),
+                probability: suspect.probability,
+            }
         };
         Self {
             test: None,

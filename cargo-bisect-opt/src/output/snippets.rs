@@ -9,8 +9,10 @@ use std::{
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use super::events::Change;
-use crate::report::{kind::ChangeKind, text::Frame};
+use crate::report::{
+    content::{Frame, Location, Report},
+    kind::ChangeKind,
+};
 
 /// At most so many places are shown of one call stack.
 const MAX_SNIPPETS: usize = 3;
@@ -35,7 +37,7 @@ impl<'a> Own<'a> {
 
     /// Whether a frame is in the user's own code.
     pub(crate) fn is_own(&self, frame: &Frame) -> bool {
-        frame.file.as_deref().is_some_and(|file| self.find(file).is_some())
+        frame.location.as_ref().is_some_and(|location| self.find(&location.file).is_some())
     }
 
     /// The file, if it is the user's own and there.
@@ -55,28 +57,26 @@ impl<'a> Own<'a> {
 
 /// One place to show.
 struct Spot<'a> {
-    file: &'a str,
+    location: &'a Location,
+    /// Its line, from 1.
     line: u32,
-    column: Option<u32>,
-    /// Where it ends, if that is known.
-    end: Option<(u32, u32)>,
     /// Whether it is a function, which ends with its body.
     is_function: bool,
     label: &'a str,
 }
 
 /// The source lines of a change, rendered; empty if none can be shown.
-pub(crate) fn snippets(own: &Own<'_>, change: &Change) -> String {
+pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
     let spots = spots(own, change);
     let mut rendered = Vec::new();
     for spot in spots {
         // Of what was compiled another way the code is shown also if it is somebody else's.
         let elsewhere = || {
-            Some(PathBuf::from(spot.file)).filter(|path| {
+            Some(PathBuf::from(&spot.location.file)).filter(|path| {
                 matches!(change.kind, ChangeKind::Function | ChangeKind::Expression) && path.is_absolute()
             })
         };
-        let path = own.find(spot.file).or_else(elsewhere);
+        let path = own.find(&spot.location.file).or_else(elsewhere);
         let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
         rendered.extend(render(own, &spot, &text));
     }
@@ -84,11 +84,11 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Change) -> String {
 }
 
 /// Of a stack, the calls on the user's own code that led to the toggle; of anything else, its place.
-fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
+fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
     let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
     let of_frames = callers.filter_map(|frame| {
-        let (file, line, column) = (frame.file.as_deref()?, frame.line?, frame.column);
-        Some(Spot { file, line, column, end: None, is_function: false, label: "called here" })
+        let location = frame.location.as_ref()?;
+        Some(Spot { location, line: location.line?, is_function: false, label: "called here" })
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty() {
@@ -100,9 +100,11 @@ fn spots<'a>(own: &Own<'_>, change: &'a Change) -> Vec<Spot<'a>> {
             ChangeKind::Expression => "this expression",
             ChangeKind::Item => "this line",
         };
-        if let (Some(file), Some(line)) = (change.file.as_deref(), change.line) {
+        if let Some(location) = &change.location
+            && let Some(line) = location.line
+        {
             let is_function = change.kind == ChangeKind::Function;
-            spots.push(Spot { file, line, column: change.column, end: change.end, is_function, label });
+            spots.push(Spot { location, line, is_function, label });
         }
     }
     spots
@@ -146,11 +148,11 @@ fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
     let line = lines.get(index)?;
     let first = index.saturating_sub(CONTEXT);
     let offset = |index: usize| lines[first..index].iter().map(|line| line.len() + 1).sum::<usize>();
-    let start = match spot.column {
+    let start = match spot.location.column {
         Some(column) => byte_of(line, column),
         None => line.len() - line.trim_start().len(),
     };
-    let known_end = spot.end.and_then(|(end, column)| {
+    let known_end = spot.location.end.and_then(|(end, column)| {
         let end = usize::try_from(end).ok()?.checked_sub(1).filter(|&end| end >= index)?;
         Some((end, byte_of(lines.get(end)?, column)))
     });
@@ -158,7 +160,7 @@ fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
         known_end.or_else(|| if spot.is_function { end_of_function(&lines[index..], start, index) } else { None });
     let (last, end) = known_end.unwrap_or_else(|| (index, start + extent(&line[start..])));
     let shown = lines[first..lines.len().min(last + CONTEXT + 1)].join("\n");
-    let path = own.shorten(spot.file).display().to_string();
+    let path = own.shorten(&spot.location.file).display().to_string();
     let span = offset(index) + start..(offset(last) + end).max(offset(index) + start);
     let snippet = Snippet::source(shown)
         .line_start(first + 1)
@@ -170,6 +172,8 @@ fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use bisect_core::ChangeId;
+
     use super::*;
 
     #[test]
@@ -194,12 +198,15 @@ mod tests {
     #[test]
     fn places_that_are_not_there_are_not_shown() {
         let own = Own::new(Path::new("."));
-        let spot = |line, column| Spot { file: "src/x.rs", line, column, end: None, is_function: false, label: "here" };
+        let shown = |line, column, text| {
+            let location = Location::new("src/x.rs", line, column);
+            render(&own, &Spot { location: &location, line, is_function: false, label: "here" }, text)
+        };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
-            assert!(render(&own, &spot(line, column), "one\ntwo\n").is_none(), "{line}");
+            assert!(shown(line, column, "one\ntwo\n").is_none(), "{line}");
         }
         for column in [None, Some(0), Some(1), Some(4), Some(99)] {
-            assert!(render(&own, &spot(2, column), "one\n  två(x)\n").unwrap().contains("två"), "{column:?}");
+            assert!(shown(2, column, "one\n  två(x)\n").unwrap().contains("två"), "{column:?}");
         }
     }
 
@@ -211,9 +218,9 @@ mod tests {
         for (kind, is_shown) in
             [(ChangeKind::Function, true), (ChangeKind::Expression, true), (ChangeKind::Site, false)]
         {
-            let place = crate::report::text::Place { file: file.display().to_string(), line: 2, column: Some(1) };
-            let change = Change::new(bisect_core::ChangeId(1), kind, String::new(), &[]).at(Some(place));
-            let change = Change { end: Some((4, 2)), ..change };
+            let place = Location::new(&file.display().to_string(), 2, Some(1));
+            let location = Some(Location { end: Some((4, 2)), ..place });
+            let change = Report { kind, location, ..Report::new(ChangeId(1)) };
             let shown = snippets(&Own::new(root.path()), &change);
             assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
         }
@@ -226,9 +233,8 @@ mod tests {
             let body = "    work();\n".repeat(lines);
             fs_err::write(dir.path().join("lib.rs"), format!("fn f() {{\n{body}    last()\n}}\nfn g() {{}}\n"))
                 .unwrap();
-            let place = crate::report::text::Place { file: "lib.rs".to_owned(), line: 1, column: Some(1) };
-            let change =
-                Change::new(bisect_core::ChangeId(1), ChangeKind::Function, String::new(), &[]).at(Some(place));
+            let location = Some(Location::new("lib.rs", 1, Some(1)));
+            let change = Report { kind: ChangeKind::Function, location, ..Report::new(ChangeId(1)) };
             snippets(&Own::new(dir.path()), &change)
         };
         assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));

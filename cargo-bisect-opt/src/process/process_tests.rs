@@ -312,7 +312,7 @@ fn output_need_not_be_text() {
     let finished = place.run_with(command, |job| job.reader = Some(&mut scanner)).unwrap();
     assert_eq!(finished.output, b"\xff\0 [bisect-match 0x1] \xfe\n[bisect-match 0x\xff2]\n");
     assert_eq!(reports.ids(), [bisect_core::ChangeId(1)]);
-    assert_eq!(reports.text(bisect_core::ChangeId(1)), ["\u{fffd}\0 \u{fffd}"]);
+    assert_eq!(reports.get(bisect_core::ChangeId(1)).text, ["\u{fffd}\0 \u{fffd}"]);
 }
 
 /// Returns the error of a program that does not start, and its text.

@@ -1,5 +1,6 @@
-//! Reports read back: bytes are scanned for match markers, and text is parsed.
+//! Reports read back: bytes are scanned for match markers, and text is parsed once.
 
+pub(crate) mod content;
 pub(crate) mod kind;
 pub(crate) mod scan;
 pub(crate) mod text;

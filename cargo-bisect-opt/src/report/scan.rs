@@ -9,9 +9,11 @@ use std::{
     path::Path,
 };
 
-use crate::process::ReadAlong;
 use bisect_core::{ChangeId, marker};
 use memchr::{memchr, memmem, memrchr, memrchr2};
+
+use super::{content::Report, text};
+use crate::process::ReadAlong;
 
 /// How every marker begins.
 const PREFIX: &[u8] = b"[bisect-match ";
@@ -33,8 +35,15 @@ pub(crate) struct Reports {
     /// In the order of their first reports.
     ids: Vec<ChangeId>,
     known: HashSet<ChangeId>,
-    /// If that is kept.
-    texts: HashMap<ChangeId, Text>,
+    /// If text is kept.
+    sources: HashMap<ChangeId, Source>,
+}
+
+/// Where the report of a change comes from.
+#[derive(Clone, Debug)]
+enum Source {
+    Scanned(Text),
+    Added(Box<Report>),
 }
 
 /// What was said about one change. Other processes may say the same again, which is left out.
@@ -95,20 +104,23 @@ impl Reports {
         self.ids.len()
     }
 
-    /// The lines that reported a change, in order, with the marker cut out: those of each distinct report once, without those
-    /// on which there is nothing else.
+    /// Returns what was reported about a change. Its text has the lines of each distinct report once, without markers and
+    /// without empty lines.
     #[must_use]
-    pub(crate) fn text(&self, id: ChangeId) -> &[String] {
-        self.texts.get(&id).map_or(&[], |text| text.lines.as_slice())
+    pub(crate) fn get(&self, id: ChangeId) -> Report {
+        match self.sources.get(&id) {
+            Some(Source::Added(report)) => Report::clone(report),
+            Some(Source::Scanned(text)) => text::parse(id, text.lines.clone()),
+            None => Report::new(id),
+        }
     }
 
-    /// Adds a change of which the target itself says nothing.
-    pub(crate) fn add(&mut self, id: ChangeId, text: &str) {
-        if self.known.insert(id) {
-            self.ids.push(id);
+    /// Adds a report that the target did not write itself.
+    pub(crate) fn add(&mut self, report: Report) {
+        if self.known.insert(report.id) {
+            self.ids.push(report.id);
             if self.keep_text {
-                let lines = text.lines().map(str::to_owned).collect();
-                self.texts.insert(id, Text { lines, ..Text::default() });
+                self.sources.insert(report.id, Source::Added(report.into()));
             }
         }
     }
@@ -129,8 +141,10 @@ impl Reports {
                 self.ids.push(id);
             }
             if self.keep_text {
-                let text = self.texts.entry(id).or_default();
-                if text.lines.len() < LINES {
+                let source = self.sources.entry(id).or_insert_with(|| Source::Scanned(Text::default()));
+                if let Source::Scanned(text) = source
+                    && text.lines.len() < LINES
+                {
                     text.add(lines, start, start + range.end);
                 }
             }

@@ -1,128 +1,107 @@
-//! Reports for people, read back: which place, which toggle, which call stack.
+//! Parses the text of a report: its location, its toggle, its call stack.
 //!
-//! The forms are those of `bisect-rt` (ARCHITECTURE.md, "Text of verbose reports") and those of Go's standard library
-//! and compiler. What has none of them is kept as text all the same.
+//! The forms are those of `bisect-rt` and `bisect-rustc` (ARCHITECTURE.md, "Text of verbose reports"), and those of Go's
+//! standard library and compiler. Text in another form is kept, but has no meaning.
 
-use serde::Serialize;
+use bisect_core::ChangeId;
 
-/// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// The file as the target names it.
-    pub(crate) file: String,
-    /// Line, from 1.
-    pub(crate) line: u32,
-    /// Column, from 1.
-    pub(crate) column: Option<u32>,
-}
+use super::{
+    content::{Frame, Location, Report},
+    kind::ChangeKind,
+};
 
-/// A frame of a call stack.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Frame {
-    /// The function.
-    pub(crate) function: String,
-    /// Its file; null if the program has no line information.
-    pub(crate) file: Option<String>,
-    /// The line of the call, from 1.
-    pub(crate) line: Option<u32>,
-    /// The column of the call, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) column: Option<u32>,
-}
-
-/// What a report says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Description {
-    /// Where the change is.
-    pub(crate) place: Option<Place>,
-    /// The name of its toggle.
-    pub(crate) name: Option<String>,
-    /// The call stack, innermost frame first.
-    pub(crate) frames: Vec<Frame>,
-}
-
-impl Description {
-    /// Reads the lines of one change's report, markers already cut out.
-    pub(crate) fn parse(lines: &[String]) -> Self {
-        let mut description = Self::default();
-        let mut lines = lines.iter().peekable();
-        while let Some(line) = lines.next() {
-            if let Some(frame) = line.strip_prefix("  ") {
-                description.frames.push(rust_frame(frame));
-            } else if let Some(place) = lines.peek().and_then(|next| next.strip_prefix('\t')).and_then(place) {
-                // Go: `function()`, and on the next line the file behind a tab.
-                let function = line.trim().trim_end_matches("()").to_owned();
-                description.frames.push(frame(function, Some(place)));
-                lines.next();
-            } else if description.place.is_none() {
-                let (first, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
-                description.place = place(first).or_else(|| line.split_whitespace().find_map(place));
-                let is_ours = place(first).is_some_and(|place| place.column.is_some());
-                let name = rest.trim();
-                if is_ours && !name.is_empty() && !name.contains(char::is_whitespace) {
-                    description.name = Some(name.to_owned());
-                }
+/// Parses the lines about one change, without markers.
+pub(crate) fn parse(id: ChangeId, text: Vec<String>) -> Report {
+    let mut report = Report::new(id);
+    let mut end = None;
+    let mut lines = text.iter().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(detail) = line.strip_prefix("    ") {
+            if let Some((found, form)) = extent(detail) {
+                end = end.or(Some(found));
+                report.form.get_or_insert_with(|| form.to_owned());
+            } else if !report.details.iter().any(|known| known == detail) {
+                // Several crates may report the same about a macro's expansion.
+                report.details.push(detail.to_owned());
+            }
+        } else if let Some(frame) = line.strip_prefix("  ") {
+            report.frames.push(rust_frame(frame));
+        } else if let Some(location) = lines.peek().and_then(|next| next.strip_prefix('\t')).and_then(location) {
+            // Go: `function()`, then a line with a tab and the file.
+            let function = line.trim().trim_end_matches("()").to_owned();
+            report.frames.push(Frame { function, location: Some(location) });
+            lines.next();
+        } else if report.location.is_none() {
+            let (first, rest) = line.trim().split_once(' ').unwrap_or((line.trim(), ""));
+            report.location = location(first).or_else(|| line.split_whitespace().find_map(location));
+            let is_ours = location(first).is_some_and(|location| location.column.is_some());
+            let name = rest.trim();
+            if is_ours && !name.is_empty() && !name.contains(char::is_whitespace) {
+                name.clone_into(&mut report.name);
             }
         }
-        // Go's stacks do not say where the change itself is: it is where the innermost function has asked.
-        description.place = description.place.or_else(|| description.frames.first()?.place());
-        description
     }
+    // A stack of Go does not name the change itself, which is where the innermost function asked.
+    report.location = report.location.or_else(|| report.frames.first()?.location.clone());
+    if let Some(location) = &mut report.location {
+        location.end = end;
+    }
+    if !report.frames.is_empty() {
+        report.kind = ChangeKind::Stack;
+    }
+    Report { text, ..report }
 }
 
-impl Frame {
-    fn place(&self) -> Option<Place> {
-        Some(Place { file: self.file.clone()?, line: self.line?, column: self.column })
-    }
-}
-
+/// Parses `function at file:line:column`.
 fn rust_frame(text: &str) -> Frame {
-    match text.rsplit_once(" at ").and_then(|(function, file)| Some((function, place(file)?))) {
-        Some((function, place)) => frame(function.to_owned(), Some(place)),
-        None => frame(text.to_owned(), None),
+    match text.rsplit_once(" at ").and_then(|(function, at)| Some((function, location(at)?))) {
+        Some((function, location)) => Frame { function: function.to_owned(), location: Some(location) },
+        None => Frame { function: text.to_owned(), location: None },
     }
 }
 
-fn frame(function: String, place: Option<Place>) -> Frame {
-    let (file, line, column) = match place {
-        Some(place) => (Some(place.file), Some(place.line), place.column),
-        None => (None, None, None),
-    };
-    Frame { function, file, line, column }
-}
-
-/// `file:line` or `file:line:column`; a colon may follow.
-fn place(text: &str) -> Option<Place> {
+/// Parses `file:line` or `file:line:column`; a colon may follow.
+fn location(text: &str) -> Option<Location> {
     let text = text.trim_end_matches(':');
     let (head, last) = text.rsplit_once(':')?;
     let last = last.parse().ok()?;
     match head.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?))) {
-        Some((file, line)) if !file.is_empty() => Some(Place { file: file.to_owned(), line, column: Some(last) }),
-        _ if !head.is_empty() => Some(Place { file: head.to_owned(), line: last, column: None }),
+        Some((file, line)) if !file.is_empty() => Some(Location::new(file, line, Some(last))),
+        _ if !head.is_empty() => Some(Location::new(head, last, None)),
         _ => None,
     }
+}
+
+/// Parses the end of an expression and its form: `expression: 7:14-7:101 if let`.
+fn extent(detail: &str) -> Option<((u32, u32), &str)> {
+    let (range, form) = detail.strip_prefix("expression: ")?.split_once(' ')?;
+    let (line, column) = range.split_once('-')?.1.split_once(':')?;
+    Some(((line.parse().ok()?, column.parse().ok()?), form))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parse(lines: &[&str]) -> Description {
-        Description::parse(&lines.iter().map(|&line| line.to_owned()).collect::<Vec<_>>())
+    fn parse(lines: &[&str]) -> Report {
+        super::parse(ChangeId(1), lines.iter().map(|&line| line.to_owned()).collect())
     }
 
-    fn at(file: &str, line: u32, column: Option<u32>) -> Place {
-        Place { file: file.into(), line, column }
+    fn at(file: &str, line: u32, column: Option<u32>) -> Location {
+        Location::new(file, line, column)
     }
 
     fn frame(function: &str, file: &str, line: u32, column: Option<u32>) -> Frame {
-        Frame { function: function.into(), file: Some(file.into()), line: Some(line), column }
+        Frame { function: function.into(), location: Some(at(file, line, column)) }
     }
 
     #[test]
     fn a_site() {
         let site = parse(&["src/lib.rs:12:5 newsort"]);
-        assert_eq!((site.place, site.name.as_deref()), (Some(at("src/lib.rs", 12, Some(5))), Some("newsort")));
+        assert_eq!(
+            (site.location, site.name.as_str(), site.kind),
+            (Some(at("src/lib.rs", 12, Some(5))), "newsort", ChangeKind::Site)
+        );
         assert!(site.frames.is_empty());
     }
 
@@ -134,13 +113,13 @@ mod tests {
             "  main at C:\\x\\main.rs:3:5",
             "  0x1234 in libfoo.so",
         ]);
-        assert_eq!(stack.place, Some(at("src/lib.rs", 12, Some(1))));
+        assert_eq!(stack.location, Some(at("src/lib.rs", 12, Some(1))));
         assert_eq!(
             stack.frames,
             [
                 frame("<a::B as c::D>::sort", "src/my dir/lib.rs", 14, Some(9)),
                 frame("main", "C:\\x\\main.rs", 3, Some(5)),
-                Frame { function: "0x1234 in libfoo.so".into(), file: None, line: None, column: None },
+                Frame { function: "0x1234 in libfoo.so".into(), location: None },
             ]
         );
     }
@@ -152,19 +131,51 @@ mod tests {
             stack.frames,
             [frame("time.newTimer", "/go/src/time/sleep.go", 94, None), frame("main.main", "/x/main.go", 8, None)]
         );
-        assert_eq!(stack.place, Some(at("/go/src/time/sleep.go", 94, None)));
+        assert_eq!(stack.location, Some(at("/go/src/time/sleep.go", 94, None)));
         assert_eq!(
-            parse(&["./x_test.go:7:6: loop variable i now per-iteration"]).place,
+            parse(&["./x_test.go:7:6: loop variable i now per-iteration"]).location,
             Some(at("./x_test.go", 7, Some(6)))
         );
-        assert_eq!(parse(&["DebugHashMatch x.go:9"]).place, Some(at("x.go", 9, None)));
+        assert_eq!(parse(&["DebugHashMatch x.go:9"]).location, Some(at("x.go", 9, None)));
     }
 
     #[test]
-    fn free_text_is_no_place() {
+    fn free_text_is_no_location() {
         for text in ["amber", "", "12:30", ":5", "a: b", "x:y:z"] {
-            let description = parse(&[text]);
-            assert!(description.name.is_none() && description.frames.is_empty(), "{text}");
+            let report = parse(&[text]);
+            assert!(report.name.is_empty() && report.frames.is_empty(), "{text}");
+            assert_eq!(report.text, [text]);
+        }
+    }
+
+    #[test]
+    fn an_expression_of_bisect_rustc() {
+        let lines = [
+            "src/lib.rs:7:14 drops",
+            "  krate::f at src/lib.rs:7:14",
+            "    expression: 7:14-9:6 if let",
+            "    dropped later: Guard",
+            "    dropped later: Guard",
+            "    expression: 7:14",
+        ];
+        let report = parse(&lines);
+        assert_eq!(report.location, Some(Location { end: Some((9, 6)), ..at("src/lib.rs", 7, Some(14)) }));
+        assert_eq!((report.name.as_str(), report.form.as_deref()), ("drops", Some("if let")));
+        assert_eq!(report.frames, [frame("krate::f", "src/lib.rs", 7, Some(14))]);
+        assert_eq!(report.details, ["dropped later: Guard", "expression: 7:14"]);
+        assert_eq!(report.text, lines);
+    }
+
+    #[test]
+    fn where_an_expression_ends() {
+        for (detail, expected) in [
+            ("expression: 7:14-7:101 if let", Some(((7, 101), "if let"))),
+            ("expression: 12:5-40:6 tail of a block", Some(((40, 6), "tail of a block"))),
+            ("expression: 7:14", None),
+            ("expression: 7:14-x:1 if", None),
+            ("krate::f at src/lib.rs:7:14", None),
+        ] {
+            assert_eq!(extent(detail), expected, "{detail}");
         }
     }
 }

@@ -11,7 +11,7 @@ use bisect_core::ChangeId;
 
 pub(crate) use super::git::SinceError;
 use super::{diff::Lines, git::Git};
-use crate::report::text::Description;
+use crate::report::content::{Location, Report};
 
 /// The lines of a work tree that changed since a commit, including uncommitted changes and untracked files.
 #[derive(Clone, Debug)]
@@ -58,22 +58,19 @@ impl Since {
     }
 
     /// Returns the changes whose own location, or a line on whose call stack, changed.
-    pub(crate) fn touched<'a>(
-        &self,
-        changes: impl IntoIterator<Item = (ChangeId, &'a Description)>,
-    ) -> BTreeSet<ChangeId> {
+    pub(crate) fn touched<'a>(&self, changes: impl IntoIterator<Item = &'a Report>) -> BTreeSet<ChangeId> {
         // Many stacks go through few files, and resolving a path needs the file system.
         let mut known = HashMap::new();
         let mut is_touched = |file: &'a str, line| {
             let lines: &mut Option<&Lines> = known.entry(file).or_insert_with(|| self.lines(Path::new(file)));
             lines.is_some_and(|lines| lines.contains(line))
         };
-        let mut is_evident = |description: &'a Description| {
-            let place = description.place.iter().map(|place| (place.file.as_str(), place.line));
-            let frames = description.frames.iter().filter_map(|frame| Some((frame.file.as_deref()?, frame.line?)));
-            place.chain(frames).any(|(file, line)| is_touched(file, line))
+        let mut is_evident = |report: &'a Report| {
+            let frames = report.frames.iter().filter_map(|frame| frame.location.as_ref());
+            let line_of = |location: &'a Location| Some((location.file.as_str(), location.line?));
+            report.location.iter().chain(frames).filter_map(line_of).any(|(file, line)| is_touched(file, line))
         };
-        changes.into_iter().filter(|(_, description)| is_evident(description)).map(|(id, _)| id).collect()
+        changes.into_iter().filter(|report| is_evident(report)).map(|report| report.id).collect()
     }
 
     fn lines(&self, file: &Path) -> Option<&Lines> {

@@ -3,6 +3,7 @@
 use std::{ffi::OsStr, io::Write, process::Command};
 
 use super::*;
+use crate::report::text;
 
 /// A repository in a directory of its own, on a branch `main` with one commit.
 struct Repository {
@@ -266,7 +267,6 @@ fn changes_are_touched_by_their_place_or_by_any_frame() {
         vec!["nothing".into()],
         vec![],
     ];
-    let descriptions: Vec<_> = texts.iter().map(|lines| Description::parse(lines)).collect();
-    let changes = (0..).map(ChangeId).zip(&descriptions);
-    assert_eq!(since.touched(changes), [0, 2, 3, 6].map(ChangeId).into());
+    let reports: Vec<_> = (0..).map(ChangeId).zip(texts).map(|(id, lines)| text::parse(id, lines)).collect();
+    assert_eq!(since.touched(&reports), [0, 2, 3, 6].map(ChangeId).into());
 }

@@ -19,9 +19,8 @@ use super::{
 };
 use crate::{
     lab::target::{Judge, Judgement, Runner, Target},
-    output::events::Change,
     process::{ReadAlong as _, interrupt::Interrupt},
-    report::{kind::ChangeKind, scan::Reports},
+    report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{
         error::RunError,
         repetition::Repetition,
@@ -353,13 +352,14 @@ impl Target for FakeTarget {
         self.subject.clone()
     }
 
-    fn change(&self, id: ChangeId, text: &[String]) -> Change {
-        Change::reported(id, text, |_| match self.axis {
-            "crates" => Some(ChangeKind::Crate),
-            "functions" => Some(ChangeKind::Function),
-            "passes" => Some(ChangeKind::Pass),
-            _ => None,
-        })
+    fn change(&self, report: Report) -> Report {
+        let kind = match self.axis {
+            "crates" => ChangeKind::Crate,
+            "functions" => ChangeKind::Function,
+            "passes" => ChangeKind::Pass,
+            _ => report.kind,
+        };
+        Report { kind, ..report }
     }
 
     fn reproduce(&self, selection: &Selection, tests: &[String], _: &Path, _: &str) -> String {

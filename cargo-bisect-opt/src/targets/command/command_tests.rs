@@ -248,11 +248,11 @@ fn reports_come_from_the_file_and_from_both_outputs() {
     let words = ["sh", "-c", script, "sh", "PATTERN"];
     let (run, log) = run(&words, "vy");
     assert_eq!(run.reports.ids(), [ChangeId(1), ChangeId(2), ChangeId(3)]);
-    assert_eq!(run.reports.text(ChangeId(3)), ["c"]);
+    assert_eq!(run.reports.get(ChangeId(3)).text, ["c"]);
     assert_eq!(log, "a [bisect-match 0x1]\nb [bisect-match 0x2]\n");
     // Nobody reads the text if the pattern does not ask for it.
     let (run, _) = self::run(&words, "y");
-    assert_eq!((run.reports.len(), run.reports.text(ChangeId(3))), (3, [].as_slice()));
+    assert_eq!((run.reports.len(), run.reports.get(ChangeId(3)).text), (3, Vec::new()));
 }
 
 #[test]

@@ -21,9 +21,9 @@ use crate::{
         calibration::{Calibration, another, another_note, left_note, made_by_changes_note},
         target::{Judge, Judgement, Target},
     },
-    output::events::{Change, StopGap},
+    output::events::StopGap,
     process::launcher::Launcher,
-    report::scan::Reports,
+    report::{content::Report, scan::Reports},
     run::{
         cause::Cause,
         error::RunError,
@@ -221,11 +221,11 @@ impl Target for CommandTarget {
         self.runner.axis.needs_text_run()
     }
 
-    fn change(&self, id: ChangeId, text: &[String]) -> Change {
-        self.runner.axis.change(id, text, &self.runner.options.root)
+    fn change(&self, report: Report) -> Report {
+        self.runner.axis.change(report, &self.runner.options.root)
     }
 
-    fn stop_gap(&self, ids: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+    fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
         self.runner.axis.stop_gap(ids, changes)
     }
 

@@ -102,7 +102,7 @@ impl Bench {
 
     /// The kind of the changes of a toggle.
     fn kind(&self, toggle: &str) -> ChangeKind {
-        self.program.change(ChangeId(0), &[format!("src/lib.rs:1:1 {toggle}")]).kind
+        self.program.change(crate::report::text::parse(ChangeId(0), vec![format!("src/lib.rs:1:1 {toggle}")])).kind
     }
 
     fn reproduce(&self, pattern: &str) -> String {
@@ -204,8 +204,8 @@ fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
     let id = bench.run("y").reports.ids()[0];
     let run = bench.run(&format!("v{}", Pattern::new([Suffix::exactly(id)], [])));
     assert_eq!((run.outcome, &run.failed_tests), (Outcome::Fail, &culprit));
-    assert_eq!(run.reports.text(id).len(), 1);
-    assert!(run.reports.text(id)[0].ends_with(" way"), "{:?}", run.reports.text(id));
+    assert_eq!(run.reports.get(id).text.len(), 1);
+    assert!(run.reports.get(id).text[0].ends_with(" way"), "{:?}", run.reports.get(id).text);
     assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
     assert_eq!(bench.outcome("n").0, Outcome::Pass);
     assert_eq!((bench.program.axis(), bench.kind("way")), ("toggles", ChangeKind::Site));

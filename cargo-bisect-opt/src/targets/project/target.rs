@@ -22,9 +22,9 @@ use crate::{
     axes::{Axis, Files},
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
     lab::target::{Judge, Judgement, Target},
-    output::events::{Change, StopGap},
+    output::events::StopGap,
     process::interrupt::Interrupt,
-    report::scan::Reports,
+    report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         result::RunResult,
@@ -203,11 +203,11 @@ impl Target for ProjectTarget {
         self.runner.axis.needs_text_run()
     }
 
-    fn change(&self, id: ChangeId, text: &[String]) -> Change {
-        self.runner.axis.change(id, text, &self.root)
+    fn change(&self, report: Report) -> Report {
+        self.runner.axis.change(report, &self.root)
     }
 
-    fn stop_gap(&self, ids: &[ChangeId], changes: &[Change]) -> Option<StopGap> {
+    fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
         self.runner.axis.stop_gap(ids, changes)
     }
 
