@@ -18,6 +18,7 @@ mod output;
 mod process;
 mod report;
 mod run;
+mod stderr;
 mod targets;
 mod units;
 mod vcs;

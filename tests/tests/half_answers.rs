@@ -124,7 +124,7 @@ fn surroundings_that_go_on_failing_tell_nothing() {
     assert_eq!(unresolved(&finished), ["address in use"], "{finished}");
 
     let finished = disturbed(also).expect_status(3);
-    finished.expect_message(&["failed by what surrounds the target"]);
+    finished.expect_message(&["failed because of the environment"]);
     let finished = disturbed("kill -KILL $$").expect_status(3);
     finished.expect_message(&["killed by SIGKILL"]);
 }

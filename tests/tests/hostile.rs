@@ -117,7 +117,7 @@ fn a_target_that_leaves_something_behind_for_its_next_run_accuses_no_change() {
     for options in [&[][..], &["--confidence=0.99"], &["--count=2"], &["--max-set=1"]] {
         let finished = search(options, &["--fails-when=12", "--mode=alternates"]).expect_status(4);
         expect_nothing_found(&finished);
-        finished.expect_message(&["one run leaves something behind for the next", "every other run fails"]);
+        finished.expect_message(&["a run leaves state for the next one", "every other run fails"]);
     }
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN"]);

@@ -69,7 +69,7 @@ fn the_answer_is_shown_on_standard_error_where_standard_output_is_full() {
     let output = child.wait_with_output().unwrap();
     let trace = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(0), "{trace}");
-    for part in ["the answer on standard output cannot be written any more: No space left", "step 3", "to reproduce"] {
+    for part in ["the answer on standard output can no longer be written: No space left", "step 3", "to reproduce"] {
         assert!(trace.contains(part), "{part:?} is not in {trace}");
     }
     assert_eq!(result(&scratch)["found"][0]["changes"][0]["text"][0], "mill.txt:4: step 3");
@@ -111,7 +111,7 @@ fn who_reads_only_the_beginning_finds_the_rest_in_the_run_directory() {
     let mut answer = String::new();
     child.stdout.take().unwrap().read_to_string(&mut answer).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0), "{answer}");
-    assert!(answer.contains("note: the trace on standard error cannot be written any more: Broken pipe"), "{answer}");
+    assert!(answer.contains("note: the trace on standard error can no longer be written: Broken pipe"), "{answer}");
     assert!(answer.contains("step 3"), "{answer}");
     assert_eq!(result(&scratch)["end"]["status"], 0);
 }

@@ -14,8 +14,11 @@ use super::{
     command_spec::{Asked, AxisError, CommandSpec, OptionSpec},
 };
 use crate::{
-    output::events::Change,
-    report::{kind::ChangeKind, scan::Reports},
+    report::{
+        content::{Location, Report},
+        kind::ChangeKind,
+        scan::Reports,
+    },
     run::{error::RunError, spec::Choice},
     units::plural,
 };
@@ -164,15 +167,13 @@ impl Axis for List {
         false
     }
 
-    fn change(&self, id: ChangeId, _: &[String], _: &Path) -> Change {
-        let i = usize::try_from(id.0).unwrap_or(usize::MAX);
+    fn change(&self, report: Report, _: &Path) -> Report {
+        let i = usize::try_from(report.id.0).unwrap_or(usize::MAX);
         let text = if i < self.lines.len() { self.text(i) } else { &[] };
         let name: String = String::from_utf8_lossy(text).trim_end().chars().take(SHOWN).collect();
-        Change {
-            file: Some(self.name()),
-            line: u32::try_from(i + 1).ok(),
-            ..Change::new(id, ChangeKind::Item, name.clone(), &[name])
-        }
+        let line = u32::try_from(i + 1).ok();
+        let location = Location { file: self.name(), line, column: None, end: None };
+        Report { kind: ChangeKind::Item, location: Some(location), text: vec![name.clone()], name, ..report }
     }
 
     fn placeholder(&self) -> Option<Placeholder> {
@@ -263,7 +264,7 @@ mod tests {
         let off = Choice::of(Order::Given, &Selection { inverted: true, ..Selection::all() });
         list.collect(&off, &built, &mut reports).unwrap();
         assert_eq!(reports.len(), 3, "what is disabled is selected");
-        let change = list.change(ChangeId(1), &[], Path::new(""));
-        assert_eq!((change.name.as_str(), change.line), ("two", Some(2)));
+        let change = list.change(Report::new(ChangeId(1)), Path::new(""));
+        assert_eq!((change.name.as_str(), change.location.unwrap().line), ("two", Some(2)));
     }
 }

@@ -7,7 +7,7 @@
 use std::{
     collections::BTreeMap,
     fs::{File, TryLockError},
-    io::{self, Write},
+    io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, Weak},
     thread,
@@ -15,7 +15,7 @@ use std::{
 };
 
 use super::CargoError;
-use crate::process::interrupt::Interrupt;
+use crate::{process::interrupt::Interrupt, stderr};
 
 /// The directory of the lock files, in the target directory.
 pub(crate) const LOCKS: &str = ".bisect-opt-locks";
@@ -40,7 +40,7 @@ pub(crate) fn take(target_dir: &Path, name: &str, what: &str, interrupt: &Interr
         }
         if !std::mem::replace(&mut has_printed, true) {
             // Cargo's wording. A closed standard error is no reason to fail.
-            let _ = writeln!(io::stderr(), "    Blocking waiting for {what}");
+            let _ = stderr::write_lines(&format!("    Blocking waiting for {what}\n"));
         }
         thread::sleep(POLL_INTERVAL);
     }

@@ -7,7 +7,7 @@ mod options;
 use std::{
     env,
     ffi::OsString,
-    io::{self, Write},
+    io,
     path::Path,
     process::{ExitCode, Termination},
 };
@@ -24,14 +24,16 @@ use crate::{
     compiler::wrapper,
     lab::{Lab, Totals, target::Target},
     output::{
-        console::{self, Conclusion, Results, Trace},
+        closing::Closing,
         exit_status::Exit,
         json::Json,
         listeners::{Listener, Listeners},
         noise,
         record::Record,
+        results::Results,
         run_dir::{RunDir, RunDirError},
-        terminal,
+        terminal, toggle_list,
+        trace::Trace,
     },
     process::{self, interrupt::Interrupt},
     run::seed::Seed,
@@ -130,13 +132,7 @@ fn bisect_opt() -> Exit {
         Command::Toggles(command) => toggles(&command),
     };
     result.unwrap_or_else(|failure| {
-        // Nobody is left to tell if this fails, too.
-        let _ = writeln!(
-            terminal::Terminal::new(anstream::stderr()),
-            "{}error{}: {failure}",
-            console::BAD,
-            console::BAD.render_reset()
-        );
+        terminal::show_error(&failure);
         failure.exit()
     })
 }
@@ -184,7 +180,7 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
     command.color.apply();
     let interrupt = Interrupt::install().map_err(Failure::Signals)?;
     let toggles = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
-    console::list(&toggles, command.json).map_err(Failure::Output)?;
+    toggle_list::show(&toggles, command.json).map_err(Failure::Output)?;
     Ok(Exit::Found)
 }
 
@@ -259,7 +255,7 @@ fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowAr
     Listeners::new([
         record,
         if show.quiet {
-            Listener::new(TRACE, Conclusion)
+            Listener::new(TRACE, Closing)
         } else {
             Listener::new(TRACE, Trace::new(show.verbose, out_dir))
         },
@@ -274,11 +270,10 @@ fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowAr
 impl Color {
     /// Decides for the whole process.
     fn apply(self) {
-        match self {
-            Color::Auto => anstream::ColorChoice::Auto,
-            Color::Always => anstream::ColorChoice::Always,
-            Color::Never => anstream::ColorChoice::Never,
-        }
-        .write_global();
+        terminal::set_colors(match self {
+            Color::Auto => None,
+            Color::Always => Some(true),
+            Color::Never => Some(false),
+        });
     }
 }

@@ -21,7 +21,7 @@ use crate::{
     output::{
         events::{Event, Found, LogEnd, RunBegins, TrialDone},
         log_end,
-        noise::Sureness,
+        noise::CulpritEstimate,
     },
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
@@ -148,7 +148,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         found.sort_by_key(|named| named.found.set);
         for Named { found, .. } in &found {
-            self.lab.emit(&if is_final { Event::Found(found) } else { Event::Sighted(found) })?;
+            self.lab.emit(&if is_final { Event::Found(found) } else { Event::Preliminary(found) })?;
         }
         if is_final {
             self.named.extend(found);
@@ -178,18 +178,24 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     }
 
     /// How sure a culprit is, by its index among all; of several tests, for the one for which that is least.
-    fn sureness(&self, index: usize, shared: &Shared<'_>) -> Option<Sureness> {
+    fn sureness(&self, index: usize, shared: &Shared<'_>) -> Option<CulpritEstimate> {
         let Some(tests) = &self.tests else { return self.search.test(0).certainty(index).map(Into::into) };
         let set = |culprit: &Culprit| culprit.ids(self.target.order()).collect::<BTreeSet<_>>();
         let of_test = |&test: &usize| {
             let index = self.search.test(test).found().iter().position(|found| set(found) == set(shared.culprit))?;
-            let sureness = Sureness::from(self.search.test(test).certainty(index)?);
-            Some(Sureness { test: Some(tests[test].clone()), ..sureness })
+            let sureness = CulpritEstimate::from(self.search.test(test).certainty(index)?);
+            Some(CulpritEstimate { test: Some(tests[test].clone()), ..sureness })
         };
         shared.tests.iter().filter_map(of_test).min_by(|a, b| a.confidence.total_cmp(&b.confidence))
     }
 
-    fn found(&self, number: usize, culprit: &Culprit, noise: Option<Sureness>, tests: Option<Vec<String>>) -> Found {
+    fn found(
+        &self,
+        number: usize,
+        culprit: &Culprit,
+        noise: Option<CulpritEstimate>,
+        tests: Option<Vec<String>>,
+    ) -> Found {
         let runs = &self.confirming_runs[&culprit.confirmed_by];
         let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
         let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();

@@ -247,6 +247,6 @@ impl Lab<'_> {
     /// # Errors
     /// If nobody listens any more.
     pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
-        self.listeners.tell(event)
+        self.listeners.emit(event)
     }
 }

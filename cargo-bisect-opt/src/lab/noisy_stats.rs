@@ -13,7 +13,7 @@ use super::{session::Session, target::Target};
 use crate::{
     output::{
         events::Event,
-        noise::{self, Beliefs},
+        noise::{self, NoiseEstimate},
     },
     run::{repetition::Repetition, result::RunResult},
 };
@@ -95,18 +95,18 @@ impl NoisyStats {
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// What is believed at the moment of what was searched under noise.
-    pub(super) fn beliefs(&self) -> Option<Beliefs> {
+    pub(super) fn beliefs(&self) -> Option<NoiseEstimate> {
         let mut each = (0..self.search.tests()).filter_map(|test| self.beliefs_of(test));
         let first = each.next()?;
-        Some(first.and(each.collect()))
+        Some(first.with_others(each.collect()))
     }
 
     /// What is believed of one test, or of the whole target, if its runs are only evidence.
-    pub(super) fn beliefs_of(&self, test: usize) -> Option<Beliefs> {
-        let beliefs =
-            Beliefs::new(self.search.order(), &self.search.test(test).estimate()?, |id| self.texts.of(id));
+    pub(super) fn beliefs_of(&self, test: usize) -> Option<NoiseEstimate> {
+        let estimate = self.search.test(test).estimate()?;
+        let beliefs = NoiseEstimate::new(self.search.order(), &estimate, |id| self.texts.of(id));
         Some(match &self.tests {
-            Some(tests) => beliefs.of_test(tests[test].clone()),
+            Some(tests) => beliefs.with_test(tests[test].clone()),
             None => beliefs,
         })
     }
@@ -142,9 +142,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         let Some(estimate) = self.search.test(test).estimate() else { return Ok(()) };
         *next_word = 2 * runs;
-        let beliefs = Beliefs::new(self.search.order(), &estimate, |_| None);
+        let beliefs = NoiseEstimate::new(self.search.order(), &estimate, |_| None);
         let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
-        let note = format!("{of}{}; {}", beliefs.rates(), noise::ahead(estimate.runs_left, mean));
+        let note = format!("{of}{}; {}", beliefs.rates(), noise::remaining(estimate.runs_left, mean));
         self.lab.emit(&Event::Note(&note))
     }
 }

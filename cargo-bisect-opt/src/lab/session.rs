@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     output::{
-        conclusion::{About, conclude},
+        conclusion::{TargetFacts, conclude},
         exit_status::Exit,
     },
     run::{
@@ -119,7 +119,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
                 let beliefs = |test| self.beliefs_of(test);
                 let (is_build, axis) = (self.target.is_build(), self.target.axis());
                 let (log, line) = (|trial| self.name_of(trial), |trial, id| self.line_with(trial, id));
-                let about = About { log: &log, line: &line, is_build, axis };
+                let about = TargetFacts { log: &log, line: &line, is_build, axis };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {

@@ -21,14 +21,16 @@ use regex::Regex;
 use super::{Lab, Totals, target::Target};
 use crate::{
     output::{
-        console::{Conclusion, Results, Trace},
+        closing::Closing,
         events::{Answer, Event, Fact, Sink},
         exit_status::Exit,
         json::Json,
         listeners::{Listener, Listeners},
         noise,
+        results::Results,
         run_dir::RunDir,
-        terminal::Terminal,
+        terminal::{self, Terminal},
+        trace::Trace,
     },
     process::interrupt::Interrupt,
     run::{repetition::Repetition, seed::Seed},
@@ -74,7 +76,7 @@ fn simulate(text: &str) -> Simulated {
     let (screen, events) = (Text::default(), Text::default());
     let out_dir = Path::new("bisect.out");
     let trace = match verbosity {
-        "quiet" => Listener::new("the trace", OnScreen(Conclusion, screen.clone())),
+        "quiet" => Listener::new("the trace", OnScreen(Closing, screen.clone())),
         verbosity => Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", out_dir), screen.clone())),
     };
     settings.finish();
@@ -169,7 +171,7 @@ impl Write for Text {
     }
 }
 
-/// What of the console shows events on a terminal.
+/// A listener that shows events on a terminal.
 trait Show {
     fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()>;
 }
@@ -180,9 +182,9 @@ impl Show for Trace {
     }
 }
 
-impl Show for Conclusion {
+impl Show for Closing {
     fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
-        Conclusion::show(&mut Terminal::new(out), event)
+        Closing::show(&mut Terminal::new(out), event)
     }
 }
 
@@ -200,7 +202,7 @@ impl<S: Show> Sink for OnScreen<S> {
         let mut shown = Vec::new();
         self.0.show(&mut shown, event)?;
         let shown = String::from_utf8(shown).expect("a terminal gets text");
-        write!(self.1, "{}", anstream::adapter::strip_str(&shown))
+        write!(self.1, "{}", terminal::without_colors(&shown))
     }
 }
 

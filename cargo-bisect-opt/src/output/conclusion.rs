@@ -1,4 +1,4 @@
-//! What the end of a search means: an exit status, and words with a next step.
+//! The conclusion of a search: its exit status, and a sentence with a next step.
 
 use bisect_core::{
     ChangeId,
@@ -8,16 +8,16 @@ use bisect_core::{
     },
 };
 
-use super::{exit_status::Exit, noise::Beliefs};
+use super::{exit_status::Exit, noise::NoiseEstimate};
 use crate::run::spec::Choice;
 use crate::units::plural;
 
-/// What there is to know of the target beside its search.
+/// Facts about the target that its search does not know.
 #[derive(Clone, Copy)]
-pub(crate) struct About<'a> {
-    /// A trial as people know it: its number, and where its output is.
+pub(crate) struct TargetFacts<'a> {
+    /// Returns a trial as people know it: its number, and its log.
     pub(crate) log: &'a dyn Fn(TrialId) -> String,
-    /// A line of a trial's output that reports a change.
+    /// Returns a line of a trial's output that reports a change.
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
     /// See [`Target::is_build`](crate::lab::target::Target::is_build).
     pub(crate) is_build: bool,
@@ -25,58 +25,63 @@ pub(crate) struct About<'a> {
     pub(crate) axis: &'static str,
 }
 
-/// What is believed of a test, by its number; of the whole target, if there are no tests. Nothing, if its runs are believed.
-type Believed<'a> = dyn Fn(usize) -> Option<Beliefs> + 'a;
+/// Returns the estimate for a test, by its number, or for the whole target; none if the search was not noisy.
+type Estimates<'a> = dyn Fn(usize) -> Option<NoiseEstimate> + 'a;
 
-/// The exit status and the closing words for a search that ended so; of these tests, if it went on for each of them.
+/// Returns the exit status and the conclusion of a search, which may be of several tests.
 pub(crate) fn conclude(
     search: &Search,
     verdict: &Verdict,
-    beliefs: &Believed<'_>,
+    estimate: &Estimates<'_>,
     tests: Option<&[String]>,
-    about: &About<'_>,
+    about: &TargetFacts<'_>,
 ) -> (Exit, String) {
     match tests {
         Some(tests) if *verdict == Verdict::Incomplete(Incomplete::MaxRuns) => {
             let (exit, words) = incomplete(Incomplete::MaxRuns, search.culprits().len());
-            (exit, words + &so_far(search, beliefs, tests))
+            (exit, words + &so_far(search, estimate, tests))
         }
-        Some(tests) => of_tests(search, beliefs, tests, about),
-        None => under_noise(search, verdict, beliefs(0).as_ref(), search.culprits().len())
+        Some(tests) => of_tests(search, estimate, tests, about),
+        None => under_noise(search, verdict, estimate(0).as_ref(), search.culprits().len())
             .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), about)),
     }
 }
 
-/// Tests whose end is told in words, at most.
-const SHOWN: usize = 3;
+/// The maximum number of tests with a conclusion of their own.
+const MAX_SHOWN: usize = 3;
 
-/// What is believed of tests whose search under noise was stopped.
-fn so_far(search: &Search, beliefs: &Believed<'_>, tests: &[String]) -> String {
+/// Returns the estimates for tests whose noisy search was stopped.
+fn so_far(search: &Search, estimate: &Estimates<'_>, tests: &[String]) -> String {
     let is_open = |&test: &usize| search.test(test).verdict() == Some(&Verdict::Incomplete(Incomplete::MaxRuns));
     let words = (0..tests.len()).filter(is_open).filter_map(|test| {
-        let beliefs = beliefs(test)?;
-        let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
-        Some(format!("\n  {}: so far {}; likeliest next: {likeliest}", tests[test], beliefs.rates()))
+        let estimate = estimate(test)?;
+        let likeliest = estimate.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+        Some(format!("\n  {}: so far {}; likeliest next: {likeliest}", tests[test], estimate.rates()))
     });
-    words.take(SHOWN).collect()
+    words.take(MAX_SHOWN).collect()
 }
 
-/// The end of a search of something flaky that found so many culprits, where there is more to say than of others.
-fn under_noise(search: &Search, verdict: &Verdict, beliefs: Option<&Beliefs>, found: usize) -> Option<(Exit, String)> {
-    let beliefs = beliefs?;
-    let (runs, rates) = (plural(search.runs(), "run"), beliefs.rates());
+/// Returns the conclusion of a noisy search, if it differs from that of other searches.
+fn under_noise(
+    search: &Search,
+    verdict: &Verdict,
+    estimate: Option<&NoiseEstimate>,
+    found: usize,
+) -> Option<(Exit, String)> {
+    let estimate = estimate?;
+    let (runs, rates) = (plural(search.runs(), "run"), estimate.rates());
     Some(match verdict {
         Verdict::Inconsistent(Inconsistency::Noise) => (
             Exit::Inconsistent,
             format!(
-                "{} inconsistent, and after {runs} no change makes it fail more often by so much that it shows: {rates}. \
+                "{} inconsistent, and after {runs} no change has a measurable effect on how often it fails: {rates}. \
                  More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
-                 (--fail-when, --same-failure) would tell more",
-                if beliefs.test.is_some() { "it is" } else { "the target is" }
+                 (--fail-when, --same-failure) would help",
+                if estimate.test.is_some() { "it is" } else { "the target is" }
             ),
         ),
         Verdict::Incomplete(Incomplete::MaxRuns) => {
-            let likeliest = beliefs.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
+            let likeliest = estimate.likeliest().unwrap_or_else(|| "no change stands out".to_owned());
             let culprits = plural(found, "culprit");
             (
                 Exit::Limit,
@@ -88,21 +93,22 @@ fn under_noise(search: &Search, verdict: &Verdict, beliefs: Option<&Beliefs>, fo
         }
         Verdict::Complete => {
             let culprits = plural(found, "culprit");
-            let rest = if beliefs.never_without() { "passes" } else { "fails no more often than with nothing" };
+            let rest =
+                if estimate.never_fails_without() { "passes" } else { "fails no more often than with no change" };
             let sure =
-                beliefs.doubt_that_this_is_all().map(|sure| format!(" (that is {sure} sure)")).unwrap_or_default();
+                estimate.low_confidence_in_rest().map(|sure| format!(" (confidence {sure})")).unwrap_or_default();
             (Exit::Found, format!("found {culprits}; with everything else the target {rest}{sure}"))
         }
         _ => return None,
     })
 }
 
-/// Of a test that failed in the run of all tests, and then did not.
-const ALONE: &str = "it passes when run alone: it depends on other tests, or is flaky. Search for what makes it fail beside \
-                     them with --all-tests";
+/// The conclusion for a test that failed only in a run of all tests.
+const ALONE: &str = "it passes when run alone: it depends on other tests, or is flaky. To search with all \
+                     tests in one process, use --all-tests";
 
-/// How the searches for all tests ended: as badly as the worst of them.
-fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &About<'_>) -> (Exit, String) {
+/// Returns the common conclusion for all tests, with the worst of their statuses.
+fn of_tests(search: &Search, estimate: &Estimates<'_>, tests: &[String], about: &TargetFacts<'_>) -> (Exit, String) {
     let mut status = Exit::Found;
     let (mut unexplained, mut may_be_more) = (Vec::new(), false);
     for (i, test) in tests.iter().enumerate() {
@@ -115,7 +121,7 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
             Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
             verdict => {
                 let found = search.test(i).found().len();
-                under_noise(search, verdict, beliefs(i).as_ref(), found)
+                under_noise(search, verdict, estimate(i).as_ref(), found)
                     .unwrap_or_else(|| of_one(search, verdict, found, about))
             }
         };
@@ -132,7 +138,7 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
         words += ", as many for each as --max allows; there may be more";
     }
     if unexplained.is_empty() {
-        let rest = if (0..tests.len()).filter_map(beliefs).all(|beliefs| beliefs.never_without()) {
+        let rest = if (0..tests.len()).filter_map(estimate).all(|estimate| estimate.never_fails_without()) {
             "; with everything else they pass"
         } else {
             "; with everything else they fail no more often than with nothing"
@@ -140,12 +146,12 @@ fn of_tests(search: &Search, beliefs: &Believed<'_>, tests: &[String], about: &A
         words += if may_be_more { "" } else { rest };
         return (status, words);
     }
-    let left = unexplained.len().saturating_sub(SHOWN);
-    unexplained.truncate(SHOWN);
+    let left = unexplained.len().saturating_sub(MAX_SHOWN);
+    unexplained.truncate(MAX_SHOWN);
     if left > 0 {
         unexplained.push(format!("\n  and so on for {}", plural(left, "more test")));
     }
-    words += ", but not all could be told:";
+    words += ", but not every failure is explained:";
     words.extend(unexplained);
     (status, words)
 }
@@ -156,8 +162,8 @@ fn worse(a: Exit, b: Exit) -> Exit {
     if rank(a) >= rank(b) { a } else { b }
 }
 
-/// What the end of one search with so many culprits means.
-fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &About<'_>) -> (Exit, String) {
+/// Returns the conclusion of one search that found this many culprits.
+fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<'_>) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
@@ -176,7 +182,7 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
     match why {
         Incomplete::MaxSets => (Exit::Limit, format!("found {culprits}, as many as --max allows; there may be more")),
         Incomplete::MaxSetSize if found > 0 => {
-            (Exit::Limit, format!("found {culprits}; there are larger sets than --max-set allows, left aside"))
+            (Exit::Limit, format!("found {culprits}; larger sets exist, but --max-set excludes them"))
         }
         Incomplete::MaxSetSize => {
             (Exit::Limit, "every failing set has more changes than --max-set allows: raise it".to_owned())
@@ -186,13 +192,13 @@ fn incomplete(why: Incomplete, found: usize) -> (Exit, String) {
             format!("stopped at --max-runs with {culprits} found: allow more runs for the rest of the search"),
         ),
         Incomplete::Unresolved(reason) => {
-            let words = format!("found {culprits}; more could not be told, because runs {}", told_nothing(reason));
+            let words = format!("found {culprits}; the rest is unresolved, because runs {}", unresolved(reason));
             (if found > 0 { Exit::Limit } else { Exit::Unusable }, words)
         }
     }
 }
 
-fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String {
+fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> String {
     let both = match outcome {
         Outcome::Fail => "the target fails with every change enabled and with every change disabled",
         Outcome::Pass | Outcome::Unresolved(_) => {
@@ -200,13 +206,15 @@ fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String
         }
     };
     let hint = match (outcome, search.changes()) {
-        (_, 0) if about.axis == "rustflags" => "the compiler reported no change either: does it take these flags?",
-        (_, 0) if about.axis != "toggles" => "there is nothing in it that is compiled another way",
+        (_, 0) if about.axis == "rustflags" => "the compiler reported no change: does it accept these flags?",
+        (_, 0) if about.axis != "toggles" => "nothing in it is compiled differently",
         (_, 0) => {
-            "it reported no change either: is what it runs annotated, and is the toggle reached? \
-             `cargo bisect-opt toggles` lists what there is"
+            "it reported no change: is the code annotated, and does the target reach the toggle? \
+             `cargo bisect-opt toggles` lists all toggles"
         }
-        (Outcome::Fail, _) if about.is_build => "the cause is something else; the logs have what the compiler says",
+        (Outcome::Fail, _) if about.is_build => {
+            "the cause is something else; see the messages of the compiler in the logs"
+        }
         (_, _) if about.is_build => {
             "is this the build that fails for you, with the same features, profile and toolchain?"
         }
@@ -216,17 +224,16 @@ fn no_difference(outcome: Outcome, search: &Search, about: &About<'_>) -> String
         }
     };
     let in_runs = if search.is_noisy() { format!(", in {}", plural(search.runs(), "run")) } else { String::new() };
-    let longer =
-        if search.is_noisy() { "" } else { "; if it fails only now and then, --confidence 0.99 tries for longer" };
+    let longer = if search.is_noisy() { "" } else { "; if it fails only sometimes, --confidence 0.99 makes more runs" };
     format!("nothing to find: {both}{in_runs}; {hint}{longer}")
 }
 
-fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
+fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String {
     let log = about.log;
     match why {
         Unusable::Unresolved(question, reason) => {
             let with = if *question == Question::AllOn { "every change enabled" } else { "every change disabled" };
-            format!("the target cannot be used: with {with}, its run {}", told_nothing(*reason))
+            format!("the target cannot be used: with {with}, its run {}", unresolved(*reason))
         }
         Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \
              does it get the pattern, and do its reports get through?"
@@ -254,11 +261,11 @@ fn unusable(why: &Unusable, search: &Search, about: &About<'_>) -> String {
 }
 
 fn inconsistent(search: &Search, how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
-    const ADVICE: &str = "does one run leave something behind for the next, or is it flaky? Try --confidence 0.99";
+    const ADVICE: &str = "does a run leave state for the next one, or is the target flaky? Try --confidence 0.99";
     match how {
-        Inconsistency::Noise => format!("the target fails now and then, whatever is enabled; {ADVICE}"),
+        Inconsistency::Noise => format!("the target fails sometimes, whatever is enabled; {ADVICE}"),
         Inconsistency::CarryOver(carry_over) => {
-            format!("one run leaves something behind for the next: {}. {LEFTOVER}", rule(search.order(), carry_over))
+            format!("a run leaves state for the next one: {}. {LEFTOVER}", rule(search.order(), carry_over))
         }
         Inconsistency::Runs(trial) => {
             format!(
@@ -271,25 +278,27 @@ fn inconsistent(search: &Search, how: &Inconsistency, log: &dyn Fn(TrialId) -> S
             log(*trial)
         ),
         Inconsistency::NotConfirmed(trial, changes) => format!(
-            "the target is inconsistent: the search led to {}, but with exactly that it does not fail ({}); {ADVICE}",
+            "the target is inconsistent: the search led to {}, but it does not fail with exactly this set ({}); {ADVICE}",
             plural(changes.len(), "change"),
             log(*trial)
         ),
         Inconsistency::BaseFails(trial, _) => format!(
-            "the target is inconsistent: what passed at first does not pass any more ({}); {ADVICE}",
+            "the target is inconsistent: a set that passed at first no longer passes ({}); {ADVICE}",
             log(*trial)
         ),
         Inconsistency::Endless => {
-            format!("the target is inconsistent: it reports ever new changes and fails with all of them; {ADVICE}")
+            format!(
+                "the target is inconsistent: its runs report more and more changes, and it fails with all of them; {ADVICE}"
+            )
         }
     }
 }
 
-/// What to do about a target whose runs depend on each other.
+/// Advice for a target whose runs depend on each other.
 const LEFTOVER: &str = "Look for files, ports, databases or caches that a run creates and the next one finds; each run has \
                         an empty TMPDIR of its own, and {slot} or BISECT_SLOT make names that no parallel run has";
 
-/// What outcomes follow, if not the changes of the run.
+/// Returns the rule that outcomes follow instead of the changes.
 fn rule(order: Order, carry_over: &CarryOver) -> String {
     let ends = |effect: &Effect| match effect {
         Effect::Fails => "fails",
@@ -310,14 +319,12 @@ fn rule(order: Order, carry_over: &CarryOver) -> String {
     }
 }
 
-fn told_nothing(reason: Reason) -> &'static str {
+fn unresolved(reason: Reason) -> &'static str {
     match reason {
         Reason::Build => "did not build",
         Reason::Spawn => "could not be started",
         Reason::Timeout => "took too long",
-        Reason::Environment => {
-            "failed by what surrounds the target (killed, disk full, address in use: the logs say which)"
-        }
-        _ => "told nothing (skipped, or failed in another way than counts: see --fail-when and --same-failure)",
+        Reason::Environment => "failed because of the environment (killed, disk full, address in use: see the logs)",
+        _ => "gave no result (skipped, or failed in a way that does not count: see --fail-when and --same-failure)",
     }
 }

@@ -1,4 +1,4 @@
-//! What happens during a search: told to whoever shows or keeps it. The serialized events are the `--json` lines.
+//! Events of a search. In their serialized form they are the lines of `--json`.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -8,51 +8,50 @@ use serde::{Serialize, Serializer};
 use super::{
     change,
     exit_status::Exit,
-    groups::Group,
-    noise::{Beliefs, Sureness},
+    noise::{CulpritEstimate, NoiseEstimate},
 };
 use crate::{
     report::content::Report,
     run::{result::Failed, seed::Seed},
 };
 
-/// One thing that happened.
+/// An event of a search.
 #[derive(Debug, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event<'a> {
     /// A search begins.
     Start(&'a Start),
-    /// A run begins; its trial may take several.
+    /// A run begins. A trial may take several.
     #[serde(skip)]
     Run(&'a RunBegins<'a>),
     /// A trial was answered.
     Trial(&'a TrialDone),
-    /// A culprit of one of several tests was found and confirmed. Which of the others fail by it is known at the end: then
-    /// it comes again, as [`Found`](Self::Found).
+    /// A culprit of one of several tests was found and confirmed. The end of the search shows which other tests it breaks:
+    /// then it comes again, as [`Found`](Self::Found).
     #[serde(skip)]
-    Sighted(&'a Found),
+    Preliminary(&'a Found),
     /// A culprit was found and confirmed.
     Found(&'a Found),
-    /// The culprits of several tests, all of which were found: those that are the same but for the test together.
+    /// All culprits of several tests, in groups that differ only in the test.
     #[serde(skip)]
-    Groups(&'a [Group]),
+    Groups(&'a [CulpritGroup]),
     /// All culprits, if there are several.
     #[serde(skip)]
     List(&'a [&'a Found]),
     /// Something the user should know.
     #[serde(skip)]
     Note(&'a str),
-    /// That someone else cannot be told events any more, and why.
+    /// Another output can no longer be written, and why.
     #[serde(skip)]
-    Lost(&'a str),
-    /// What several searches together have to say about a culprit.
+    OutputLost(&'a str),
+    /// The common answer of several searches about one culprit.
     #[serde(skip)]
     Answer(&'a Answer),
     /// The search is over.
     End(&'a End),
 }
 
-/// Someone who is told events.
+/// A receiver of events.
 pub(crate) trait Sink {
     /// Takes one event.
     ///
@@ -61,73 +60,73 @@ pub(crate) trait Sink {
     fn event(&mut self, event: &Event<'_>) -> std::io::Result<()>;
 }
 
-/// What is searched.
+/// The beginning of a search.
 #[derive(Debug, Serialize)]
 pub(crate) struct Start {
-    /// What the changes are: `toggles`, …
+    /// The axis: `toggles`, …
     pub(crate) axis: &'static str,
-    /// What is searched, for people, where that is not plain.
+    /// A description of what is searched, for people, where the axis does not say it.
     #[serde(skip)]
     pub(crate) subject: Option<String>,
-    /// What is run.
+    /// The command that is run.
     pub(crate) target: String,
-    /// Runs at once.
+    /// The number of parallel runs.
     pub(crate) jobs: usize,
-    /// Seed of all random choices: with the same answers it leads to the same search.
+    /// The seed of all random choices. The same seed and the same outcomes give the same search.
     pub(crate) seed: Seed,
 }
 
-/// What is about to be run, and why.
+/// The beginning of a run.
 #[derive(Debug)]
 pub(crate) struct RunBegins<'a> {
     /// The trial, within its search.
     pub(crate) trial: TrialId,
-    /// Number of the trial, from 1: trials are numbered in the order in which they are shown. With one run at a time that is
-    /// when the first run begins. With several it is when the trial is answered, so there is no number yet. A repeated run
-    /// has none.
+    /// The number of the trial, from 1, in the order in which trials are shown. With one run at a time, a trial is shown
+    /// when its first run begins. With parallel runs, it is shown when it is answered, so it has no number yet. A repeated
+    /// run has none.
     pub(crate) n: Option<usize>,
-    /// Whether its only purpose is to see whether the target ends like that once more.
+    /// True for a run that only repeats an earlier one, to see whether the outcome stays the same.
     pub(crate) is_repeat: bool,
-    /// The file that everything it prints goes to.
+    /// The file for all its output.
     pub(crate) log: PathBuf,
-    /// Which run of it, from 1, and of how many.
+    /// The number of the run within its trial, from 1, and the number of runs of that trial.
     pub(crate) run: (usize, usize),
-    /// What the search wants to know.
+    /// The question that the trial answers.
     pub(crate) question: Question,
-    /// What is run, if it is not a selection of changes.
+    /// A description of the run, if it is not of a selection of changes.
     pub(crate) subject: Option<String>,
-    /// Changes selected, as far as they are known, and changes known.
+    /// The numbers of known changes that are selected, and of all known changes.
     pub(crate) selected: Option<(usize, usize)>,
-    /// Tests that are run, and tests that are searched for each on its own, if they are.
+    /// The numbers of tests in this run, and of all tests, if each test is searched on its own.
     pub(crate) tests: Option<(usize, usize)>,
-    /// The pattern, as the target gets it.
+    /// The pattern that the target gets.
     pub(crate) pattern: &'a str,
-    /// About how many trials are left for this culprit.
+    /// The estimated number of trials left for this culprit.
     pub(crate) left: Option<usize>,
 }
 
 /// The answer to a trial.
 #[derive(Debug, Serialize)]
 pub(crate) struct TrialDone {
-    /// Number of the trial, from 1: each trial that is shown has the next one. Repeated runs have none: 0.
+    /// The number of the trial, from 1, in the order in which trials are shown. Repeated runs have 0.
     pub(crate) n: usize,
     /// The trial, within its search.
     #[serde(skip)]
     pub(crate) trial: TrialId,
-    /// It ended like that before, and was told then.
+    /// True for a repeated run with the same outcome as before.
     #[serde(skip)]
     pub(crate) is_repeat: bool,
-    /// The pattern, as the target got it.
+    /// The pattern that the target got.
     pub(crate) pattern: String,
-    /// Distinct changes reported.
+    /// The number of distinct changes that were reported.
     pub(crate) matches: usize,
     /// `pass`, `fail` or `unresolved`.
     pub(crate) outcome: &'static str,
-    /// More about the outcome; empty if it passed.
+    /// The reason for the outcome; empty if it passed.
     pub(crate) reason: String,
-    /// Runs that answered it.
+    /// The number of runs.
     pub(crate) runs: usize,
-    /// Milliseconds that they took together.
+    /// The time of all runs together, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub(crate) duration: Duration,
 }
@@ -135,94 +134,103 @@ pub(crate) struct TrialDone {
 /// A confirmed culprit.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Found {
-    /// Number of the set, from 1.
+    /// The number of the set, from 1.
     pub(crate) set: usize,
-    /// `enable` or `disable`: which of them breaks the target.
+    /// `enable` or `disable`: the operation that breaks the target.
     pub(crate) mode: &'static str,
-    /// Always true: what is not confirmed is not found.
+    /// Always true: an unconfirmed set is never shown as found.
     pub(crate) confirmed: bool,
     /// The changes.
     #[serde(serialize_with = "change::serialize")]
     pub(crate) changes: Vec<Report>,
     /// The tests that fail with exactly these changes, where that is known.
     pub(crate) tests: Vec<String>,
-    /// How they fail, where failures are told from one another: one test may have several culprits, each with a failure of
-    /// its own.
+    /// The ways in which they fail, if these are distinguished: one test may have several culprits, each with its own
+    /// failure.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) failures: Vec<Failed>,
     /// A command line that runs the target with exactly these changes.
     pub(crate) reproduce: String,
-    /// What keeps a user going until it is mended, where the search has shown such a thing.
+    /// A workaround, if the search has shown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_gap: Option<StopGap>,
-    /// How sure it is, where runs are only evidence.
+    /// The confidence in it, if the search was noisy.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) noise: Option<Sureness>,
-    /// The number of the culprit that this is a part of, if it was found by looking into one.
+    pub(crate) noise: Option<CulpritEstimate>,
+    /// The number of the culprit that this one is a part of, if a search within that culprit found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) within: Option<usize>,
-    /// What it says, for people, where that is not that the changes are enabled or disabled.
+    /// The headline, if it is not that the changes are enabled or disabled.
     #[serde(skip)]
     pub(crate) headline: Option<String>,
-    /// Whether each of several tests is searched.
+    /// True if each of several tests is searched on its own.
     #[serde(skip)]
     pub(crate) is_of_tests: bool,
 }
 
-/// What keeps a user going until a culprit is mended.
+/// Culprits that differ only in the test that reaches them.
+#[derive(Debug)]
+pub(crate) struct CulpritGroup {
+    /// The culprits, in the order of their numbers.
+    pub(crate) culprits: Vec<Found>,
+    /// Their changes, with the frames that they share.
+    pub(crate) shared: Vec<Report>,
+}
+
+/// A workaround until a culprit is fixed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct StopGap {
-    /// Where it belongs, in a few words.
+    /// The place for it, in a few words.
     #[serde(rename = "where")]
     pub(crate) place: &'static str,
-    /// What to write there, or what to do.
+    /// The text to write there, or the action to take.
     pub(crate) text: String,
 }
 
-/// What several searches have found about one culprit.
+/// The common answer of several searches about one culprit.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Answer {
-    /// Number of the culprit, from 1.
+    /// The number of the culprit, from 1.
     pub(crate) set: usize,
-    /// What there is to know about it, from the outside in: what it is, and which one.
+    /// The facts about it, from the outside in.
     pub(crate) facts: Vec<Fact>,
-    /// What to try next.
+    /// The next steps.
     pub(crate) advice: Vec<String>,
 }
 
-/// One thing that is known.
+/// A fact about a culprit.
 #[derive(Debug, Serialize)]
 pub(crate) struct Fact {
-    /// What it is about, in a word.
+    /// The subject, in one word.
     pub(crate) of: &'static str,
-    /// What it is.
+    /// The fact.
     pub(crate) text: String,
 }
 
-/// How a search ended.
+/// The end of a search.
 #[derive(Debug, Serialize)]
 pub(crate) struct End {
     /// The exit status.
     pub(crate) status: Exit,
-    /// Culprits found.
+    /// The number of culprits found.
     pub(crate) sets: usize,
-    /// Trials made.
+    /// The number of trials.
     pub(crate) trials: usize,
-    /// Runs made.
+    /// The number of runs.
     pub(crate) runs: usize,
-    /// Milliseconds the search took.
+    /// The time of the search, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub(crate) duration: Duration,
-    /// What is believed in the end, where runs are only evidence.
+    /// The final estimate, if the search was noisy.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) noise: Option<Beliefs>,
-    /// What several searches together have to say, of each culprit that was looked into.
+    pub(crate) noise: Option<NoiseEstimate>,
+    /// The common answers of several searches, one for each culprit that was searched further.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<Answer>,
-    /// What it means, for people.
+    /// The conclusion, for people.
     #[serde(skip)]
     pub(crate) conclusion: String,
-    /// What the target itself says, if that is what matters.
+    /// The end of a log, if it explains the conclusion.
     #[serde(skip)]
     pub(crate) log: Option<LogEnd>,
 }

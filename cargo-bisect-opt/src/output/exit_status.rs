@@ -1,10 +1,10 @@
-//! Exit statuses: what a script learns from a search.
+//! Exit statuses.
 
 use std::process::{ExitCode, Termination};
 
 use serde::{Serialize, Serializer};
 
-/// How `cargo bisect-opt` ends. [`TABLE`] says what each of them means.
+/// An exit status of `cargo bisect-opt`. [`TABLE`] has their meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// Every status and what it means: for `--help`, and for the README, which a test compares with it.
+/// Every status and its meaning, for `--help`. A test compares the table in the README with it.
 pub(crate) const TABLE: [(Exit, &str); 7] = [
     (Exit::Found, "culprits were found and confirmed, and without them the target passes"),
     (Exit::Nothing, "there is nothing to find: the target passes both ways, or fails both ways"),
@@ -41,7 +41,7 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
 /// Columns of the descriptions in [`help`].
 const WIDTH: usize = 80;
 
-/// The table as the end of `--help`.
+/// Returns the table for the end of `--help`.
 pub(crate) fn help() -> String {
     let mut text = "Exit status:".to_owned();
     for (exit, words) in TABLE {

@@ -1,36 +1,27 @@
-//! Several culprits: those that are the same but for the test that they come from, and each on one line.
+//! Several culprits: grouping by the frames that they share, and one-line summaries.
 
-use super::events::Found;
+use super::events::{CulpritGroup, Found};
 use crate::{
     report::content::{Location, Report},
     units::plural,
 };
 
-/// Culprits that are the same but for the test that they come from.
-#[derive(Debug)]
-pub(crate) struct Group {
-    /// They, in the order of their numbers.
-    pub(crate) culprits: Vec<Found>,
-    /// Their changes, with the frames that they share.
-    pub(crate) shared: Vec<Report>,
-}
-
-/// Puts culprits together that differ only in the frames of their tests. Groups with short call stacks come first, since these
-/// say most with the fewest lines.
-pub(crate) fn groups(culprits: Vec<Found>) -> Vec<Group> {
-    let mut groups: Vec<Group> = Vec::new();
+/// Groups culprits that differ only in the frames of their tests. Groups with short call stacks come first: they are the
+/// quickest to read.
+pub(crate) fn groups(culprits: Vec<Found>) -> Vec<CulpritGroup> {
+    let mut groups: Vec<CulpritGroup> = Vec::new();
     for found in culprits {
         let shared: Vec<_> = found.changes.iter().map(|change| without_test(change, &found.tests)).collect();
         match groups.iter_mut().find(|group| group.culprits[0].mode == found.mode && are_same(&group.shared, &shared)) {
             Some(group) => group.culprits.push(found),
-            None => groups.push(Group { culprits: vec![found], shared }),
+            None => groups.push(CulpritGroup { culprits: vec![found], shared }),
         }
     }
     groups.sort_by_key(|group| group.shared.iter().map(|change| change.frames.len()).sum::<usize>());
     groups
 }
 
-/// The change without the outer frames from that of its test on.
+/// Returns the change without the frame of its test and the frames outside it.
 fn without_test(change: &Report, tests: &[String]) -> Report {
     let is_test = |function: &str| tests.iter().any(|test| is_of_test(function, test));
     let shared = change.frames.iter().position(|frame| is_test(&frame.function)).unwrap_or(change.frames.len());
@@ -39,26 +30,27 @@ fn without_test(change: &Report, tests: &[String]) -> Report {
     change
 }
 
-/// Whether this is a function of the test, or a closure in it. Frames have the crate's name before that of the test.
+/// Returns true for the function of the test, and for closures in it. Frames have the name of the crate before that of the
+/// test.
 fn is_of_test(function: &str, test: &str) -> bool {
     let function = function.split("::{{closure}}").next().unwrap_or(function);
     function == test || function.strip_suffix(test).is_some_and(|path| path.ends_with("::"))
 }
 
 fn are_same(a: &[Report], b: &[Report]) -> bool {
-    // Without frames it is the place that tells two changes apart, and each place is one change.
+    // Without frames, changes differ in their location, and each location is one change.
     let same = |(a, b): (&Report, &Report)| {
         !a.frames.is_empty() && (a.kind, &a.name, &a.location) == (b.kind, &b.name, &b.location) && a.frames == b.frames
     };
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
-/// A culprit on one line: what it is, where, and what fails by it.
-pub(crate) fn in_short(found: &Found) -> String {
+/// Returns a culprit on one line: what it is, where it is, and which tests it breaks.
+pub(crate) fn one_line(found: &Found) -> String {
     let changes = match found.changes.as_slice() {
         [] => String::new(),
-        [change] => change_in_short(change),
-        [first, rest @ ..] => format!("{} and {} together", change_in_short(first), plural(rest.len(), "more change")),
+        [change] => change_one_line(change),
+        [first, rest @ ..] => format!("{} and {} together", change_one_line(first), plural(rest.len(), "more change")),
     };
     match found.tests.as_slice() {
         [] => changes,
@@ -67,8 +59,8 @@ pub(crate) fn in_short(found: &Found) -> String {
     }
 }
 
-/// A toggle and who called it, or the change and its place.
-fn change_in_short(change: &Report) -> String {
+/// Returns a toggle with its caller, or the change with its location.
+fn change_one_line(change: &Report) -> String {
     let line = |location: &Option<Location>| {
         let location = location.as_ref()?;
         Some(format!(" {}:{}", location.file, location.line?))
@@ -150,15 +142,15 @@ mod tests {
     #[test]
     fn a_culprit_is_one_line() {
         let one = found(1, &["fast", "xml::parse", "xml::tests::a"], &["tests::a", "tests::b"]);
-        assert_eq!(in_short(&one), "fast in xml::parse src/lib.rs:1, fails tests::a and 1 more test");
+        assert_eq!(one_line(&one), "fast in xml::parse src/lib.rs:1, fails tests::a and 1 more test");
         let mut two = found(1, &[], &[]);
         two.changes.push(two.changes[0].clone());
         two.changes[0].location = Some(Location::new("a.rs", 7, None));
-        assert_eq!(in_short(&two), "fast at a.rs:7 and 1 more change together");
+        assert_eq!(one_line(&two), "fast at a.rs:7 and 1 more change together");
         let mut of_crate = found(1, &[], &["one"]);
         of_crate.changes[0].location = Some(Location::of_file("c3/src/lib.rs".to_owned()));
-        assert_eq!(in_short(&of_crate), "fast, fails one");
+        assert_eq!(one_line(&of_crate), "fast, fails one");
         of_crate.changes[0].name.clear();
-        assert_eq!(in_short(&of_crate), "0x0000000000000001, fails one");
+        assert_eq!(one_line(&of_crate), "0x0000000000000001, fails one");
     }
 }

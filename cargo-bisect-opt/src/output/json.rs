@@ -18,29 +18,29 @@ pub(crate) struct Line<'a, T> {
 }
 
 impl<'a, T> Line<'a, T> {
-    /// The event, with the version of the format before it.
+    /// Adds the version of the format to an event.
     pub(crate) fn new(event: &'a T) -> Self {
         Self { v: VERSION, event }
     }
 }
 
-/// Writes events as they happen, a line each.
+/// A listener that writes each event as one line.
 #[derive(Debug)]
 pub(crate) struct Json<W>(pub(crate) W);
 
 impl<W: Write> Sink for Json<W> {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        // What is no news is no trial of its own.
+        // A repeated run with the same outcome is no trial of its own.
         let is_repeat = matches!(event, Event::Trial(trial) if trial.is_repeat);
         if is_repeat
             || matches!(
                 event,
                 Event::Run(_)
-                    | Event::Sighted(_)
+                    | Event::Preliminary(_)
                     | Event::Groups(_)
                     | Event::List(_)
                     | Event::Note(_)
-                    | Event::Lost(_)
+                    | Event::OutputLost(_)
                     | Event::Answer(_)
             )
         {

@@ -1,34 +1,34 @@
-//! Everyone who is told what happens in a search. A listener that fails costs only itself.
+//! The listeners of a search. A listener that fails does not affect the others.
 
 use std::{fmt, io};
 
 use super::events::{Event, Sink};
 
-/// A sink, and what to do without it.
+/// A sink and its substitute.
 pub(crate) struct Listener<'a> {
-    /// What it writes, for people: `the trace`.
+    /// The name of the output, for people: `the trace`.
     writes: &'static str,
     sink: Box<dyn Sink + 'a>,
-    /// Takes over when the sink fails.
+    /// The substitute if the sink fails.
     instead: Option<Box<dyn Sink + 'a>>,
 }
 
 impl<'a> Listener<'a> {
-    /// A listener without a substitute.
+    /// Creates a listener without a substitute.
     pub(crate) fn new(writes: &'static str, sink: impl Sink + 'a) -> Self {
         Self { writes, sink: Box::new(sink), instead: None }
     }
 
-    /// The same with a substitute, which gets the event that the sink could not take and all later ones.
+    /// Adds a substitute, which gets the event that the sink failed on and all later ones.
     #[must_use]
     pub(crate) fn or(self, instead: impl Sink + 'a) -> Self {
         Self { instead: Some(Box::new(instead)), ..self }
     }
 
-    /// Passes an event on. The results are whether the listener goes on, and the error of the sink that failed.
-    fn tell(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
+    /// Passes an event on. Returns whether the listener goes on, and the error of a sink that failed.
+    fn emit(&mut self, event: &Event<'_>) -> (bool, Option<io::Error>) {
         let Err(error) = self.sink.event(event) else { return (true, None) };
-        // Whoever closes a pipe has seen enough.
+        // The reader closed the pipe on purpose.
         let instead = self.instead.take().filter(|_| error.kind() != io::ErrorKind::BrokenPipe);
         let Some(instead) = instead else { return (false, Some(error)) };
         self.sink = instead;
@@ -47,19 +47,19 @@ impl fmt::Debug for Listener<'_> {
 pub(crate) struct Listeners<'a>(Vec<Listener<'a>>);
 
 impl<'a> Listeners<'a> {
-    /// These, told in this order.
+    /// Creates the list. Listeners get each event in this order.
     pub(crate) fn new(listeners: impl IntoIterator<Item = Listener<'a>>) -> Self {
         Self(listeners.into_iter().collect())
     }
 
-    /// Tells all who listen. One that cannot take the event is told nothing from then on, and the others are told so.
+    /// Passes an event to all listeners. A listener that fails is removed, and the others get a note.
     ///
     /// # Errors
-    /// If nobody listens any more: the last error.
-    pub(crate) fn tell(&mut self, event: &Event<'_>) -> io::Result<()> {
+    /// If no listener is left: the last error.
+    pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
         let mut errors = Vec::new();
         self.0.retain_mut(|listener| {
-            let (goes_on, error) = listener.tell(event);
+            let (goes_on, error) = listener.emit(event);
             errors.extend(error.map(|error| (listener.writes, error)));
             goes_on
         });
@@ -68,7 +68,9 @@ impl<'a> Listeners<'a> {
             return Err(io::Error::new(last.kind(), last.to_string()));
         }
         for (writes, error) in errors {
-            self.tell(&Event::Lost(&format!("{writes} cannot be written any more: {error}; the search goes on")))?;
+            self.emit(&Event::OutputLost(&format!(
+                "{writes} can no longer be written: {error}; the search continues"
+            )))?;
         }
         Ok(())
     }
@@ -82,7 +84,7 @@ mod tests {
 
     type Heard = Rc<RefCell<Vec<String>>>;
 
-    /// Takes so many events, and no more.
+    /// A sink that fails after some events.
     struct Ear {
         heard: Heard,
         room: usize,
@@ -92,7 +94,7 @@ mod tests {
     impl Sink for Ear {
         fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
             self.room = self.room.checked_sub(1).ok_or(self.error)?;
-            let (Event::Note(text) | Event::Lost(text)) = event else { return Ok(()) };
+            let (Event::Note(text) | Event::OutputLost(text)) = event else { return Ok(()) };
             self.heard.borrow_mut().push((*text).to_owned());
             Ok(())
         }
@@ -110,21 +112,21 @@ mod tests {
         let ((log, logged), (screen, shown)) = (ear(1, FULL), ear(9, FULL));
         let mut all = Listeners::new([Listener::new("the log", log), Listener::new("the screen", screen)]);
         for text in ["1", "2", "3"] {
-            all.tell(&Event::Note(text)).unwrap();
+            all.emit(&Event::Note(text)).unwrap();
         }
         assert_eq!(*logged.borrow(), ["1"]);
         let shown = shown.borrow();
         let [first, second, lost, third] = shown.as_slice() else { panic!("{shown:?}") };
         assert_eq!([first, second, third], ["1", "2", "3"]);
-        assert!(lost.starts_with("the log cannot be written any more: no storage space"), "{lost}");
+        assert!(lost.starts_with("the log can no longer be written: no storage space"), "{lost}");
     }
 
     #[test]
     fn it_ends_when_nobody_listens() {
         let ((one, _), (other, heard)) = (ear(1, FULL), ear(2, io::ErrorKind::BrokenPipe));
         let mut all = Listeners::new([Listener::new("one", one), Listener::new("the other", other)]);
-        all.tell(&Event::Note("1")).unwrap();
-        let error = all.tell(&Event::Note("2")).unwrap_err();
+        all.emit(&Event::Note("1")).unwrap();
+        let error = all.emit(&Event::Note("2")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
         assert_eq!(*heard.borrow(), ["1", "2"], "that the one was lost is the third event");
     }
@@ -135,8 +137,8 @@ mod tests {
             let ((file, _), (screen, shown), (record, recorded)) = (ear(0, error), ear(9, FULL), ear(9, FULL));
             let file = Listener::new("the file", file).or(screen);
             let mut all = Listeners::new([file, Listener::new("the record", record)]);
-            all.tell(&Event::Note("1")).unwrap();
-            all.tell(&Event::Note("2")).unwrap();
+            all.emit(&Event::Note("1")).unwrap();
+            all.emit(&Event::Note("2")).unwrap();
             let is_note = |text: &String| text.len() == 1;
             let shown: Vec<_> = shown.borrow().iter().filter(|text| is_note(text)).cloned().collect();
             assert_eq!(shown, expected, "{error:?}");

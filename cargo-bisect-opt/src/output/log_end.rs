@@ -5,21 +5,23 @@ use std::{
     path::Path,
 };
 
-/// Bytes at the end that are looked at.
+use super::terminal;
+
+/// The number of bytes at the end that are read.
 const TAIL: u64 = 16 << 10;
-/// Lines that are shown.
+/// The number of lines that are shown.
 const LINES: usize = 20;
 
-/// The last lines of a log, without what a terminal would take for a command. `None` if there are none.
+/// Returns the last lines of a log, without control characters. `None` if there are none.
 pub(crate) fn last_lines(log: &Path) -> Option<Vec<String>> {
-    // A log that cannot be read has nothing to say.
+    // An unreadable log is left out.
     let mut file = fs_err::File::open(log).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(TAIL))).ok()?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
-    let plain = anstream::adapter::strip_str(&text).to_string();
+    let plain = terminal::without_colors(&text);
     let lines: Vec<_> = plain.trim().lines().map(without_controls).collect();
     let first = lines.len().saturating_sub(LINES);
     (!lines.is_empty()).then(|| lines[first..].to_vec())

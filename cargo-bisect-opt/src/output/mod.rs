@@ -1,10 +1,10 @@
-//! Events of a search, and who listens to them: the console, JSON, the run directory.
+//! Events of a search, and their listeners: the trace, the results, JSON and the run directory.
 //!
 //! Only this room knows terminals.
 
 mod change;
+pub(crate) mod closing;
 pub(crate) mod conclusion;
-pub(crate) mod console;
 pub(crate) mod events;
 pub(crate) mod exit_status;
 pub(crate) mod groups;
@@ -13,6 +13,10 @@ pub(crate) mod listeners;
 pub(crate) mod log_end;
 pub(crate) mod noise;
 pub(crate) mod record;
+pub(crate) mod results;
 pub(crate) mod run_dir;
 pub(crate) mod snippets;
+mod style;
 pub(crate) mod terminal;
+pub(crate) mod toggle_list;
+pub(crate) mod trace;

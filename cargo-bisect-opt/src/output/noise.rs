@@ -1,4 +1,4 @@
-//! What is believed of a target that does not always end the same way: in words, and in the JSON.
+//! Estimates for a noisy search: in words, and in the JSON.
 
 use std::time::Duration;
 
@@ -13,111 +13,107 @@ use crate::{
     units::{plural, seconds},
 };
 
-/// How sure an answer is.
+/// The confidence that is asked for by default.
 pub(crate) const CONFIDENCE: f64 = 0.99;
 
-/// How often runs fail, with an interval that holds it in 95 of 100 cases.
+/// A failure rate with its 95% interval.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(crate) struct Rate {
+pub(crate) struct FailureRate {
     mean: f64,
     low: f64,
     high: f64,
 }
 
-impl From<posterior::Rate> for Rate {
+impl From<posterior::Rate> for FailureRate {
     fn from(posterior::Rate { mean, low, high }: posterior::Rate) -> Self {
         Self { mean, low, high }
     }
 }
 
-impl Rate {
+impl FailureRate {
     fn is_never(self) -> bool {
         self.low <= 0.0 && self.mean < 0.01
     }
 
     /// `about 31% of the time (22–42%)`
-    fn words(self) -> String {
+    fn describe(self) -> String {
         let percent = |rate: f64| format!("{:.0}", 100.0 * rate);
         let range = format!("{}–{}%", percent(self.low), percent(self.high));
         match self {
             rate if rate.is_never() => "never".to_owned(),
-            Rate { mean, high, .. } if high >= 1.0 && mean > 0.99 => "always".to_owned(),
-            Rate { mean, .. } => format!("about {}% of the time ({range})", percent(mean)),
+            FailureRate { mean, high, .. } if high >= 1.0 && mean > 0.99 => "always".to_owned(),
+            FailureRate { mean, .. } => format!("about {}% of the time ({range})", percent(mean)),
         }
     }
 }
 
-/// How sure a culprit of a flaky target is.
+/// The confidence in a culprit of a noisy search.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Sureness {
-    /// The test of which this is said, where each is searched on its own.
+pub(crate) struct CulpritEstimate {
+    /// The test, if each test is searched on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
-    /// How likely it is one, from 0 to 1.
+    /// The probability that it is a culprit.
     pub(crate) confidence: f64,
-    /// How often runs fail without it.
-    pub(crate) without: Rate,
-    /// And with it.
-    pub(crate) with: Rate,
+    /// The failure rate without it.
+    pub(crate) without: FailureRate,
+    /// The failure rate with it.
+    pub(crate) with: FailureRate,
 }
 
-impl From<Certainty> for Sureness {
+impl From<Certainty> for CulpritEstimate {
     fn from(Certainty { confidence, without, with }: Certainty) -> Self {
         Self { test: None, confidence, without: without.into(), with: with.into() }
     }
 }
 
-impl Sureness {
-    /// For people: how sure, and how often it fails.
-    pub(crate) fn words(&self) -> String {
-        let (with, without) = (self.with.words(), self.without.words());
-        format!("{}% sure; it fails {with} with it, {without} without", percent_down(self.confidence))
+impl CulpritEstimate {
+    /// Returns the confidence and the failure rates in words.
+    pub(crate) fn describe(&self) -> String {
+        let (with, without) = (self.with.describe(), self.without.describe());
+        format!("{}%; it fails {with} with it, {without} without", percent_down(self.confidence))
     }
 }
 
-/// What is believed of a flaky target when the search ends.
+/// The estimate at the end of a noisy search.
 #[derive(Clone, Debug, Serialize)]
-pub(crate) struct Beliefs {
-    /// The test of which this is said, where each is searched on its own.
+pub(crate) struct NoiseEstimate {
+    /// The test, if each test is searched on its own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
-    /// The confidence that was asked for.
+    /// The confidence asked for.
     pub(crate) confidence: f64,
-    /// How often runs fail without what was searched for last.
-    pub(crate) without: Rate,
-    /// And with it.
-    pub(crate) with: Rate,
-    /// How likely it is that no change that is left makes a difference.
+    /// The failure rate without the last culprit that was searched for.
+    pub(crate) without: FailureRate,
+    /// The failure rate with it.
+    pub(crate) with: FailureRate,
+    /// The probability that no remaining change makes a difference.
     pub(crate) nothing: f64,
-    /// What is likeliest to be a culprit, or part of one.
+    /// The likeliest changes to be a culprit, or part of one.
     pub(crate) suspects: Vec<Suspect>,
-    /// The same of other tests.
+    /// The estimates for other tests.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(crate) others: Vec<Beliefs>,
+    pub(crate) others: Vec<NoiseEstimate>,
 }
 
-/// A change that may be what was searched for.
+/// A change that may be a culprit.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Suspect {
     /// `0x` and 16 hex digits.
     pub(crate) id: String,
-    /// Where it is and what it is called, as far as the target has said so.
+    /// The report, line by line.
     pub(crate) text: Vec<String>,
-    /// How likely it is.
+    /// Its probability.
     pub(crate) probability: f64,
 }
 
-/// Suspects that are less likely than this are not worth a word.
-const WORTH_A_WORD: f64 = 0.02;
+/// Less likely suspects are not shown.
+const MIN_SHOWN_PROBABILITY: f64 = 0.02;
 
-impl Beliefs {
-    /// What `estimate` says, with the text that the target has for a change.
-    pub(crate) fn new<'a>(
-        order: Order,
-        estimate: &Estimate,
-        report: impl Fn(ChangeId) -> Option<&'a Report>,
-    ) -> Self {
-        let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= WORTH_A_WORD);
+impl NoiseEstimate {
+    /// Converts an estimate of the search, with the reports of its suspects.
+    pub(crate) fn new<'a>(order: Order, estimate: &Estimate, report: impl Fn(ChangeId) -> Option<&'a Report>) -> Self {
+        let suspects = estimate.suspects.iter().filter(|suspect| suspect.probability >= MIN_SHOWN_PROBABILITY);
         let suspect = |suspect: &bisect_core::search::Suspect| {
             let id = order.id(*suspect.changes.last().expect("a suspect is a change"));
             Suspect {
@@ -137,33 +133,33 @@ impl Beliefs {
         }
     }
 
-    /// The same, said of this test.
-    pub(crate) fn of_test(self, test: String) -> Self {
+    /// Names the test of the estimate.
+    pub(crate) fn with_test(self, test: String) -> Self {
         Self { test: Some(test), ..self }
     }
 
-    /// The same, and what is believed of other tests.
-    pub(crate) fn and(self, others: Vec<Self>) -> Self {
+    /// Adds the estimates for other tests.
+    pub(crate) fn with_others(self, others: Vec<Self>) -> Self {
         Self { others, ..self }
     }
 
-    /// For people: how often it fails.
+    /// Returns the failure rates in words.
     pub(crate) fn rates(&self) -> String {
-        let (with, without) = (self.with.words(), self.without.words());
-        format!("it fails {with} with what is searched for, {without} without")
+        let (with, without) = (self.with.describe(), self.without.describe());
+        format!("it fails {with} with the suspected change, {without} without it")
     }
 
-    /// Whether it has never failed without.
-    pub(crate) fn never_without(&self) -> bool {
+    /// Returns true if the target never failed without the culprit.
+    pub(crate) fn never_fails_without(&self) -> bool {
         self.without.is_never()
     }
 
-    /// How sure it is that no other change matters, where that is less than was asked for.
-    pub(crate) fn doubt_that_this_is_all(&self) -> Option<String> {
+    /// Returns the confidence that no other change matters, if it is lower than asked for.
+    pub(crate) fn low_confidence_in_rest(&self) -> Option<String> {
         (self.nothing < self.confidence).then(|| format!("{}%", percent_down(self.nothing)))
     }
 
-    /// For people: what is likeliest.
+    /// Returns the likeliest changes in words.
     pub(crate) fn likeliest(&self) -> Option<String> {
         let suspect = |suspect: &Suspect| {
             let text = suspect.text.first().map(|text| format!(" {text}")).unwrap_or_default();
@@ -173,15 +169,15 @@ impl Beliefs {
     }
 }
 
-/// What is ahead, for people: `about 160 runs more, 0.8s each: 2m08s`.
-pub(crate) fn ahead(runs_left: f64, run: Duration) -> String {
+/// Returns the remaining effort in words: `about 160 more runs, 0.8s each: 2m08s`.
+pub(crate) fn remaining(runs_left: f64, run: Duration) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of runs, rounded")]
     let runs = runs_left.clamp(1.0, 1e6).round() as usize;
     let time = seconds(run.mul_f64(f64::from(u32::try_from(runs).unwrap_or(u32::MAX))));
-    format!("about {} more, {} each: {time}", plural(runs, "run"), seconds(run))
+    format!("about {}, {} each: {time}", plural(runs, "more run"), seconds(run))
 }
 
-/// A share that is not rounded up to what it is not: `99.97`.
+/// Returns a percentage that is never rounded up: `99.97`.
 fn percent_down(share: f64) -> String {
     let percent = (share * 1e4).floor() / 100.0;
     if percent >= 99.99 { "over 99.99".to_owned() } else { format!("{percent}") }
@@ -192,14 +188,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_words() {
+    fn rates_are_described() {
         for ((mean, low, high), words) in [
             ((0.0, 0.0, 0.04), "never"),
             ((1.0, 0.9, 1.0), "always"),
             ((0.31, 0.22, 0.42), "about 31% of the time (22–42%)"),
             ((0.03, 0.0, 0.1), "about 3% of the time (0–10%)"),
         ] {
-            assert_eq!(Rate { mean, low, high }.words(), words);
+            assert_eq!(FailureRate { mean, low, high }.describe(), words);
         }
     }
 
@@ -210,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_ahead_is_runs_and_time() {
-        assert_eq!(ahead(160.4, Duration::from_millis(800)), "about 160 runs more, 0.8s each: 2m08s");
+    fn the_remaining_effort_is_runs_and_time() {
+        assert_eq!(remaining(160.4, Duration::from_millis(800)), "about 160 more runs, 0.8s each: 2m08s");
     }
 }

@@ -10,7 +10,7 @@ use super::{
     run_dir::RunDir,
 };
 
-/// Keeps a search in its run directory.
+/// A listener that keeps the search in its run directory.
 #[derive(Debug)]
 pub(crate) struct Record<'a> {
     run_dir: &'a RunDir,
@@ -25,13 +25,13 @@ struct Outcome<'a> {
     start: &'a serde_json::Value,
     found: &'a [serde_json::Value],
     end: serde_json::Value,
-    /// What could not be written elsewhere, and why.
+    /// Outputs that could not be written, and why.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     lost: &'a [String],
 }
 
 impl<'a> Record<'a> {
-    /// A record in `run_dir`.
+    /// Creates a record in `run_dir`.
     pub(crate) fn new(run_dir: &'a RunDir) -> Self {
         Self { run_dir, start: serde_json::Value::Null, found: Vec::new(), lost: Vec::new() }
     }
@@ -44,14 +44,14 @@ impl Sink for Record<'_> {
             Event::Trial(trial) if trial.is_repeat => {}
             Event::Trial(_) => self.run_dir.append_trial(&Line::new(event))?,
             Event::Found(found) => self.found.push(serde_json::to_value(found)?),
-            Event::Lost(what) => self.lost.push((*what).to_owned()),
+            Event::OutputLost(what) => self.lost.push((*what).to_owned()),
             Event::End(end) => {
                 let end = serde_json::to_value(end)?;
                 let outcome = Outcome { start: &self.start, found: &self.found, end, lost: &self.lost };
                 self.run_dir.write_result(&Line::new(&outcome))?;
             }
             Event::Run(_)
-            | Event::Sighted(_)
+            | Event::Preliminary(_)
             | Event::Groups(_)
             | Event::List(_)
             | Event::Note(_)

@@ -14,33 +14,33 @@ use crate::report::{
     kind::ChangeKind,
 };
 
-/// At most so many places are shown of one call stack.
+/// The maximum number of places that are shown of one call stack.
 const MAX_SNIPPETS: usize = 3;
 
-/// Lines of context before and behind a place.
+/// The number of context lines before and after a place.
 const CONTEXT: usize = 2;
 
-/// A function with so many lines at most is shown as a whole.
+/// The maximum number of lines of a function that is shown whole.
 const SHORT: usize = 24;
 
-/// Tells the user's own code from that of dependencies and of the standard library.
+/// A test for the user's own code, as opposed to dependencies and the standard library.
 #[derive(Debug)]
 pub(crate) struct Own<'a> {
     root: &'a Path,
 }
 
 impl<'a> Own<'a> {
-    /// Code below `root` is the user's own.
+    /// Creates a test for code below `root`.
     pub(crate) fn new(root: &'a Path) -> Self {
         Self { root }
     }
 
-    /// Whether a frame is in the user's own code.
+    /// Returns true if a frame is in the user's own code.
     pub(crate) fn is_own(&self, frame: &Frame) -> bool {
         frame.location.as_ref().is_some_and(|location| self.find(&location.file).is_some())
     }
 
-    /// The file, if it is the user's own and there.
+    /// Returns the file, if it exists and is the user's own.
     fn find(&self, file: &str) -> Option<PathBuf> {
         let path = self.root.join(file);
         let is_kept = |below: &Path| !below.components().any(|part| part.as_os_str() == "target");
@@ -48,29 +48,29 @@ impl<'a> Own<'a> {
         (own && path.is_file()).then_some(path)
     }
 
-    /// The path as a user would write it.
+    /// Returns the path as a user would write it.
     pub(crate) fn shorten<'p>(&self, file: &'p str) -> &'p Path {
         let path = Path::new(file);
         path.strip_prefix(self.root).unwrap_or(path)
     }
 }
 
-/// One place to show.
+/// A place to show.
 struct Spot<'a> {
     location: &'a Location,
     /// Its line, from 1.
     line: u32,
-    /// Whether it is a function, which ends with its body.
+    /// True for a function, which ends with its body.
     is_function: bool,
     label: &'a str,
 }
 
-/// The source lines of a change, rendered; empty if none can be shown.
+/// Renders the source lines of a change. Returns an empty text if there are none.
 pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
     let spots = spots(own, change);
     let mut rendered = Vec::new();
     for spot in spots {
-        // Of what was compiled another way the code is shown also if it is somebody else's.
+        // A function or expression that was compiled differently is shown even if it is not the user's own.
         let elsewhere = || {
             Some(PathBuf::from(&spot.location.file)).filter(|path| {
                 matches!(change.kind, ChangeKind::Function | ChangeKind::Expression) && path.is_absolute()
@@ -83,7 +83,7 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
     rendered.join("\n")
 }
 
-/// Of a stack, the calls on the user's own code that led to the toggle; of anything else, its place.
+/// Returns the calls in the user's own code of a call stack, or else the location of the change.
 fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
     let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
     let of_frames = callers.filter_map(|frame| {
@@ -95,8 +95,8 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
         let label = match change.kind {
             ChangeKind::Site | ChangeKind::Stack => "this choice",
             ChangeKind::Caller => "called here",
-            ChangeKind::Build => "this choice, made while compiling",
-            ChangeKind::Crate | ChangeKind::Function | ChangeKind::Pass => "compiled another way",
+            ChangeKind::Build => "this choice, made at compile time",
+            ChangeKind::Crate | ChangeKind::Function | ChangeKind::Pass => "compiled differently",
             ChangeKind::Expression => "this expression",
             ChangeKind::Item => "this line",
         };
@@ -110,8 +110,8 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
     spots
 }
 
-/// Bytes of the expression that begins a text, as far as can be told without a parser: up to the bracket that closes its first
-/// one, or else to the end of the line.
+/// Returns the length of the expression at the beginning of a text, estimated without a parser: up to the bracket that closes
+/// its first one, or else to the end of the line.
 fn extent(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -126,14 +126,14 @@ fn extent(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// Where a column is in a line, in bytes. Columns count characters from 1.
+/// Returns the byte offset of a column in a line. Columns count characters from 1.
 fn byte_of(line: &str, column: u32) -> usize {
     let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
     line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
-/// The line and the byte in it where a function ends that begins at a byte of the first of these lines, the `index`th of its file;
-/// `None` if it is long.
+/// Returns the last line of a function and the byte offset of its end in that line. The function begins at the byte `start` of
+/// the first of these lines, which is number `index` in its file. Returns `None` if it is long.
 fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize, usize)> {
     let text = lines[..lines.len().min(SHORT)].join("\n");
     let function = text.get(start..)?;

@@ -1,10 +1,15 @@
-//! What may reach a terminal: text, and colours. Targets print, report and name what they like, and part of that is shown;
-//! but it must not move the cursor, set the title, or hide anything.
+//! Terminals: they get text and colours only. Targets print and report arbitrary bytes, and parts of them are shown. These must
+//! not move the cursor, set the title, or hide anything.
 
-use std::io::{self, Write};
+use std::{
+    fmt::Display,
+    io::{self, Write},
+};
 
-/// Writes text and colours, and everything else that terminals act on as a visible sign. It is not buffered, but a
-/// sequence that is not complete yet is kept back.
+use super::style::BAD;
+
+/// A writer that passes text and colours on, and shows other control characters as visible signs. It has no buffer, but
+/// keeps an incomplete sequence back.
 #[derive(Debug)]
 pub(crate) struct Terminal<W: Write> {
     inner: W,
@@ -18,8 +23,39 @@ const ESCAPE: u8 = 0x1b;
 /// The first byte of the control characters U+0080 to U+009F.
 const LEAD: u8 = 0xc2;
 
+/// Returns standard output as a terminal.
+pub(crate) fn stdout() -> Terminal<impl Write> {
+    Terminal::new(anstream::stdout().lock())
+}
+
+/// Returns standard error as a terminal.
+pub(crate) fn stderr() -> Terminal<impl Write> {
+    Terminal::new(anstream::stderr().lock())
+}
+
+/// Shows why the command failed.
+pub(crate) fn show_error(error: &impl Display) {
+    // Standard error is the last place to report an error.
+    let _ = writeln!(stderr(), "{BAD}error{BAD:#}: {error}");
+}
+
+/// Turns colours on or off for the whole process; `None` leaves the decision to the terminal.
+pub(crate) fn set_colors(are_on: Option<bool>) {
+    match are_on {
+        None => anstream::ColorChoice::Auto,
+        Some(true) => anstream::ColorChoice::Always,
+        Some(false) => anstream::ColorChoice::Never,
+    }
+    .write_global();
+}
+
+/// Returns text without colours and other sequences for terminals.
+pub(crate) fn without_colors(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
 impl<W: Write> Terminal<W> {
-    /// What is written to this goes to `inner`.
+    /// Creates a terminal that writes to `inner`.
     pub(crate) fn new(inner: W) -> Self {
         Self { inner, pending: Vec::new() }
     }
@@ -62,7 +98,7 @@ impl<W: Write> Terminal<W> {
         }
     }
 
-    /// What was no colour: the escape character as a sign, the rest as it is.
+    /// Shows a sequence that is no colour: the escape character as a sign, the rest as it is.
     fn show_pending(&mut self, out: &mut Vec<u8>) {
         let sign = if self.pending.first() == Some(&ESCAPE) { picture(ESCAPE) } else { String::new() };
         out.extend_from_slice(sign.as_bytes());
@@ -71,12 +107,12 @@ impl<W: Write> Terminal<W> {
     }
 }
 
-/// The sign for a control character.
+/// Returns the sign for a control character.
 fn picture(byte: u8) -> String {
     char::from_u32(0x2400 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER).into()
 }
 
-/// Whether these parameters set the foreground or how bold it is, and no more: by others, text can be hidden.
+/// Returns true if these parameters only set the foreground or the weight: others can hide text.
 fn is_colour(parameters: &[u8]) -> bool {
     let mut numbers = parameters.split(|&byte| byte == b';').map(|digits| {
         let text = std::str::from_utf8(digits).unwrap_or_default();
@@ -112,7 +148,7 @@ impl<W: Write> Drop for Terminal<W> {
     fn drop(&mut self) {
         let mut out = Vec::new();
         self.show_pending(&mut out);
-        // An error was met before, or will be met by the next who writes.
+        // The writes before or after this one report the error.
         let _ = self.inner.write_all(&out);
     }
 }

@@ -64,7 +64,7 @@ impl Report {
         Self { text: vec![line], ..Self::new(id) }
     }
 
-    /// Whether the target said anything about the change.
+    /// Returns true if the target said anything about the change.
     pub(crate) fn has_text(&self) -> bool {
         !self.text.is_empty()
     }

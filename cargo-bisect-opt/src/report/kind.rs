@@ -2,25 +2,25 @@
 
 use serde::Serialize;
 
-/// Kinds of changes, as the JSON names them.
+/// A kind of change, by its name in the JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum ChangeKind {
     /// The place itself.
     Site,
-    /// A place, by who called it.
+    /// A place, for each of its callers.
     Caller,
-    /// A place, by its whole call stack.
+    /// A place, for each of its call stacks.
     Stack,
-    /// Decided while compiling.
+    /// A choice at compile time.
     Build,
-    /// A package, by the options that it is compiled with.
+    /// A package, with the options that compile it.
     Crate,
-    /// A function that the compiler may optimize.
+    /// A function, optimized or not.
     Function,
     /// A pass of the compiler.
     Pass,
-    /// An expression that means something else in another edition.
+    /// An expression with other semantics in another edition.
     Expression,
     /// A line of a list.
     Item,

@@ -1,7 +1,7 @@
-//! What a target reported: the changes named by match markers, and the text that came with them.
+//! Scanning of output for reports: the changes named by match markers, and their text.
 //!
-//! Targets are read as bytes, since what they print need not be UTF-8, and as a stream, since they may print a lot:
-//! nothing is allocated for a line that has no marker or repeats what is known.
+//! Output is read as bytes, since it need not be UTF-8, and as a stream, since it may be long. Nothing is allocated for a line
+//! without a marker, or for a line that repeats a known report.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -15,20 +15,20 @@ use memchr::{memchr, memmem, memrchr, memrchr2};
 use super::{content::Report, text};
 use crate::process::ReadAlong;
 
-/// How every marker begins.
+/// The beginning of every marker.
 const PREFIX: &[u8] = b"[bisect-match ";
-/// Bytes of the longest marker: 64 binary digits.
+/// The length of the longest marker, which has 64 binary digits.
 const LONGEST: usize = PREFIX.len() + 64 + 1;
-/// A longer line is scanned in pieces, so that a target that never ends a line does not fill our memory.
+/// Longer lines are scanned in pieces: a target that never ends a line must not fill the memory.
 const LINE: usize = 64 << 10;
-/// So much of the text before a marker, and so much of that behind it, is kept for people.
+/// The maximum length of text that is kept before a marker, and after it.
 const CONTEXT: usize = 2 << 10;
-/// Bytes of a line that is shown.
+/// The maximum length of a line that is shown.
 const SHOWN: usize = 200;
-/// So many lines are kept for one change: more than the frames of any stack.
+/// The maximum number of lines that are kept for one change: more than the frames of any stack.
 const LINES: usize = 256;
 
-/// The changes that a run reported.
+/// The reports of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
     keep_text: bool,
@@ -39,14 +39,14 @@ pub(crate) struct Reports {
     sources: HashMap<ChangeId, Source>,
 }
 
-/// Where the report of a change comes from.
+/// The source of a report.
 #[derive(Clone, Debug)]
 enum Source {
     Scanned(Text),
     Added(Box<Report>),
 }
 
-/// What was said about one change. Other processes may say the same again, which is left out.
+/// The text about one change. Repetitions by other processes are left out.
 ///
 /// A report begins with a line that is not indented, and goes on with indented lines. A report of Go's runtime is a call
 /// stack: two lines a frame, the second begins with a tab, and at the end a line with nothing but the marker. A
@@ -54,14 +54,14 @@ enum Source {
 #[derive(Clone, Debug, Default)]
 struct Text {
     lines: Vec<String>,
-    /// The first line of a report that is known. The lines that follow it are left out.
+    /// The first line of a known report, whose further lines are left out.
     repeated: Option<String>,
-    /// Where Go's call stack begins that has not come to its end yet.
+    /// The first line of a call stack of Go that is not complete yet.
     stack: Option<usize>,
 }
 
 impl Reports {
-    /// No reports yet. Where nobody will read the text of reports, `keep_text` should be false: it costs memory.
+    /// Creates an empty set of reports. Text costs memory; `keep_text` is false if nobody reads it.
     #[must_use]
     pub(crate) fn new(keep_text: bool) -> Self {
         Self { keep_text, ..Self::default() }
@@ -70,7 +70,7 @@ impl Reports {
     /// Adds the reports in a file, which may still be written to.
     ///
     /// # Errors
-    /// If the file cannot be read; what was read of it counts.
+    /// If the file cannot be read. Reports before the error are added.
     pub(crate) fn read_file(&mut self, path: &Path) -> std::io::Result<()> {
         let mut file = fs_err::File::open(path)?;
         let mut scanner = self.scanner();
@@ -87,18 +87,18 @@ impl Reports {
         result
     }
 
-    /// Returns a scanner that adds what a stream reports.
+    /// Returns a scanner that adds the reports in a stream.
     pub(crate) fn scanner(&mut self) -> Scanner<'_> {
         Scanner { reports: self, partial: Vec::new() }
     }
 
-    /// The changes, each once, in the order of their first reports.
+    /// Returns the changes, each once, in the order of their first reports.
     #[must_use]
     pub(crate) fn ids(&self) -> &[ChangeId] {
         &self.ids
     }
 
-    /// How many changes were reported.
+    /// Returns the number of reported changes.
     #[must_use]
     pub(crate) fn len(&self) -> usize {
         self.ids.len()
@@ -125,13 +125,13 @@ impl Reports {
         }
     }
 
-    /// Adds changes of which nothing is said, each once: there may be millions.
+    /// Adds changes without text, each once: there may be millions.
     pub(crate) fn add_known(&mut self, ids: impl IntoIterator<Item = ChangeId>) {
         self.ids.extend(ids);
     }
 
-    /// Adds what whole lines report. Every marker on a line counts: where two processes write to one terminal, line breaks get
-    /// lost.
+    /// Adds the reports on whole lines. Every marker on a line counts: if two processes write to one terminal, line breaks may
+    /// get lost.
     fn scan(&mut self, lines: &[u8]) {
         for start in memmem::find_iter(lines, PREFIX) {
             let window = &lines[start..lines.len().min(start + LONGEST)];
@@ -159,7 +159,7 @@ impl Text {
         let before = memrchr(b'\n', before).map_or(before, |at| &before[at + 1..]);
         let after = &lines[end..lines.len().min(end + CONTEXT)];
         let after = memchr(b'\n', after).map_or(after, |at| &after[..at]);
-        // As `marker::cut` has it: a space beside the marker goes with it.
+        // As in `marker::cut`, one space beside the marker belongs to it.
         let (before, after) = match (before.strip_suffix(b" "), after.strip_prefix(b" ")) {
             (Some(before), _) => (before, after),
             (None, Some(after)) => (before, after),
@@ -173,7 +173,7 @@ impl Text {
         if line.is_empty() {
             self.end_stack();
         } else if line.starts_with('\t') {
-            // The line before is the function, and no report that is known: other stacks go through it, too.
+            // The line before is a function, not a known report: other stacks also go through it.
             self.lines.extend(self.repeated.take());
             self.stack = self.stack.or(self.lines.len().checked_sub(1));
             self.lines.push(line);
@@ -191,7 +191,7 @@ impl Text {
         }
     }
 
-    /// Leaves out Go's call stack that has just come to its end, if the same one was reported before.
+    /// Ends a call stack of Go, and leaves it out if it was reported before.
     fn end_stack(&mut self) {
         self.repeated = None;
         let Some(start) = self.stack.take() else { return };
@@ -202,7 +202,7 @@ impl Text {
     }
 }
 
-/// The first line of a file that reports a change, for people.
+/// Returns the first line of a file that reports a change.
 pub(crate) fn line_with(path: &Path, id: ChangeId) -> Option<String> {
     let bytes = fs_err::read(path).ok()?;
     let reports = |line: &[u8]| {
@@ -214,11 +214,11 @@ pub(crate) fn line_with(path: &Path, id: ChangeId) -> Option<String> {
     Some(String::from_utf8_lossy(&line[..line.len().min(SHOWN)]).trim().to_owned())
 }
 
-/// Cuts a stream into lines for [`Reports`], however its reads fall.
+/// A reader that cuts a stream into lines for [`Reports`].
 #[derive(Debug)]
 pub(crate) struct Scanner<'a> {
     reports: &'a mut Reports,
-    /// What came since the last line break.
+    /// The bytes since the last line break.
     partial: Vec<u8>,
 }
 
@@ -255,7 +255,7 @@ impl Scanner<'_> {
     }
 }
 
-/// Where a marker begins that `bytes` ends within, or the end of `bytes`.
+/// Returns the beginning of an incomplete marker at the end of `bytes`, or the end of `bytes`.
 fn unfinished_marker(bytes: &[u8]) -> usize {
     let from = bytes.len().saturating_sub(LONGEST - 1);
     match memrchr2(b'[', b']', &bytes[from..]) {

@@ -72,7 +72,7 @@ impl LeftOut<'_> {
         if let Some(name) = repairing {
             let package = self.compilation.package(self.package).map_or("the crate", |package| &package.name);
             let variables = stop_gap::of_pass(of, &passes::without(of, std::slice::from_ref(name)));
-            let text = format!("until it is mended: {variables} (it was enough for {package})");
+            let text = format!("until it is fixed: {variables} (it was enough for {package})");
             facts.push(Fact { of: "stop-gap", text });
         }
         Ok(facts)

@@ -1,7 +1,7 @@
-//! Where a function ends, told without a parser: at the brace that closes its body.
+//! The end of a function, estimated without a parser: the brace that closes its body.
 
-/// Bytes of the function that begins a text, up to the end of its body. `None` if that is not found: a closure may have no
-/// braces, and what a trait declares has no body.
+/// Returns the length of the function at the beginning of a text, up to the end of its body. `None` if there is no such end: a
+/// closure may have no braces, and a declaration in a trait has no body.
 pub(crate) fn extent(text: &str) -> Option<usize> {
     let first = text.lines().next().unwrap_or_default();
     let is_closure = !first.split_whitespace().any(|word| word == "fn");
@@ -29,7 +29,7 @@ pub(crate) fn extent(text: &str) -> Option<usize> {
     None
 }
 
-/// Bytes of the comment, string or character that begins a text, in which brackets mean nothing.
+/// Returns the length of the comment, string or character literal at the beginning of a text. Brackets in it do not count.
 fn quoted(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     match bytes {
@@ -44,7 +44,7 @@ fn quoted(text: &str) -> Option<usize> {
             let length = content.find(&end).map_or(content.len(), |at| at + end.len());
             Some(2 + hashes + length)
         }
-        // A lifetime has no quote behind it.
+        // A lifetime has no closing quote.
         [b'\'', b'\\', ..] => text[2..].chars().next().and_then(|escaped| {
             let from = 2 + escaped.len_utf8();
             Some(from + text[from..].find('\'')? + 1)
@@ -57,7 +57,7 @@ fn quoted(text: &str) -> Option<usize> {
     }
 }
 
-/// Bytes of the string literal that begins a text.
+/// Returns the length of the string literal at the beginning of a text.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     for (at, c) in text.char_indices().skip(1) {

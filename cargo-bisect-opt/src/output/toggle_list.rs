@@ -1,0 +1,25 @@
+//! The list of toggles on standard output.
+
+use std::{
+    collections::BTreeSet,
+    io::{self, Write},
+};
+
+use super::terminal;
+use crate::cargo::toggles::{Toggle, ToggleTable};
+
+/// Shows the toggles of a workspace: as a table, or as one line of JSON each.
+///
+/// # Errors
+/// If they cannot be written.
+pub(crate) fn show(toggles: &BTreeSet<Toggle>, json: bool) -> io::Result<()> {
+    let mut out = terminal::stdout();
+    if !json {
+        return write!(out, "{}", ToggleTable(toggles));
+    }
+    for toggle in toggles {
+        serde_json::to_writer(&mut out, toggle)?;
+        writeln!(out)?;
+    }
+    Ok(())
+}

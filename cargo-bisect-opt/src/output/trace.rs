@@ -1,0 +1,267 @@
+//! The trace of a search on standard error.
+
+use std::{
+    collections::HashMap,
+    io::{self, Write},
+    path::{Path, PathBuf},
+};
+
+use bisect_core::search::{Question, TrialId};
+
+use super::{
+    closing,
+    events::{Event, RunBegins, Sink, Start, TrialDone},
+    groups,
+    style::{BAD, BOLD, DIM, GOOD, ODD},
+    terminal,
+};
+use crate::{
+    stderr,
+    units::{plural, seconds},
+};
+
+/// The trace of a search: one line per trial. With one run at a time, a line appears when its run begins; with parallel
+/// runs, when its trial is answered.
+#[derive(Debug)]
+pub(crate) struct Trace {
+    verbose: bool,
+    out_dir: PathBuf,
+    /// The line that is not complete yet.
+    open: Option<OpenLine>,
+    /// The lines of other trials in flight, without their numbers and outcomes.
+    begun: HashMap<TrialId, String>,
+    jobs: usize,
+    /// The word for a change.
+    noun: &'static str,
+    /// The word for a change that was reported.
+    reported: &'static str,
+}
+
+/// The line of a trial whose outcome is not known yet.
+#[derive(Debug)]
+struct OpenLine {
+    trial: TrialId,
+    /// A repeated run has no number.
+    is_repeat: bool,
+    /// The line without its number.
+    beginning: String,
+}
+
+impl Trace {
+    /// Creates a trace. A verbose one also shows patterns, and logs in `out_dir`.
+    pub(crate) fn new(verbose: bool, out_dir: &Path) -> Self {
+        let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
+        Self { verbose, out_dir, open: None, begun, jobs: 1, noun: "change", reported: "reached" }
+    }
+
+    /// Shows an event on this terminal.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn show(&mut self, err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
+        match event {
+            Event::Start(start) => self.start(err, start),
+            Event::Run(run) => self.run(err, run),
+            Event::Trial(trial) => self.trial(err, trial),
+            Event::Preliminary(found) => {
+                let which = groups::one_line(found);
+                self.complete_line(err)?;
+                writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
+            }
+            // The preliminary event showed it.
+            Event::Found(found) if found.is_of_tests => self.complete_line(err),
+            Event::Found(found) => {
+                let n = found.changes.len();
+                let noise =
+                    found.noise.as_ref().map(|noise| format!("; confidence {}", noise.describe())).unwrap_or_default();
+                let which = match found.within {
+                    None => format!("culprit {}", found.set),
+                    Some(whole) => format!("in culprit {whole}"),
+                };
+                self.complete_line(err)?;
+                writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{noise}", plural(n, self.noun))
+            }
+            Event::Note(note) | Event::OutputLost(note) => {
+                self.complete_line(err)?;
+                writeln!(err, "{ODD}note{ODD:#}: {note}")
+            }
+            Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
+            Event::End(end) => {
+                self.complete_line(err)?;
+                closing::show_end(err, end)
+            }
+        }
+    }
+
+    fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
+        self.jobs = start.jobs;
+        let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
+        (self.noun, self.reported) = match start.axis {
+            "crates" => ("crate", "compiled so"),
+            "functions" => ("function", "compiled so"),
+            "passes" => ("pass", "run"),
+            "expressions" => ("expression", "compiled so"),
+            "rustflags" => ("change", "reported"),
+            _ => ("change", "reached"),
+        };
+        let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
+        writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
+        if self.verbose {
+            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, err: &mut impl Write, run: &RunBegins<'_>) -> io::Result<()> {
+        let (nth, _) = run.run;
+        if self.jobs == 1 && nth > 1 && self.is_open(run.trial) {
+            return write!(err, ".").and_then(|()| err.flush());
+        }
+        if nth > 1 {
+            return Ok(());
+        }
+        let beginning = self.beginning(run);
+        if self.jobs > 1 || self.open.is_some() {
+            self.begun.insert(run.trial, beginning);
+            return Ok(());
+        }
+        write!(err, "{}{beginning}", numbered(run.n)).and_then(|()| err.flush())?;
+        self.open = Some(OpenLine { trial: run.trial, is_repeat: run.is_repeat, beginning });
+        Ok(())
+    }
+
+    /// Returns the line of a trial after its number, as far as it is known when the first run begins.
+    fn beginning(&self, run: &RunBegins<'_>) -> String {
+        let noun = self.noun;
+        let what = match (run.question, run.selected) {
+            _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
+            (Question::AllOn, _) => format!("with every {noun}"),
+            (Question::AllOff, _) => format!("with no {noun}"),
+            (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
+            (Question::Prefix, None) => format!("with some of the {}", plural(2, noun).trim_start_matches("2 ")),
+            (Question::FoundAlone, Some((n, _))) => format!("with {} alone", plural(n, noun)),
+            (Question::FoundAlone, None) => "with the changes found alone".to_owned(),
+            (Question::AllButFound, _) => "with everything else".to_owned(),
+            (Question::Baseline, _) => "with what passed at first".to_owned(),
+        };
+        let what = if run.is_repeat { format!("again {what}") } else { what };
+        let left = match (run.tests, run.left) {
+            (Some((tests, all)), _) => format!("{tests} of {all} tests"),
+            (None, Some(left)) => format!("about {} left", plural(left, "trial")),
+            (None, None) => String::new(),
+        };
+        let (_, times) = run.run;
+        let times = if times > 1 { format!("{times}× ") } else { String::new() };
+        if self.verbose {
+            let (pattern, log) = (run.pattern, run.log.display());
+            let left = if left.is_empty() { what } else { format!("{what:<28}{DIM}{left}{DIM:#}") };
+            return format!("{left}\n      {DIM}{pattern} → {log}{DIM:#}\n      {times}");
+        }
+        format!("{what:<28}{DIM}{left:<22}{DIM:#}{times}")
+    }
+
+    fn trial(&mut self, err: &mut impl Write, trial: &TrialDone) -> io::Result<()> {
+        let open = self.open.take_if(|open| open.trial == trial.trial);
+        // A repeated run with another outcome is a trial of its own, whose line began without a number.
+        let is_late = open.as_ref().is_some_and(|open| open.is_repeat && !trial.is_repeat);
+        if open.is_none() {
+            self.complete_line(err)?;
+            let number = numbered((!trial.is_repeat).then_some(trial.n));
+            write!(err, "{number}{}", self.begun.remove(&trial.trial).unwrap_or_default())?;
+        }
+        let (style, word) = match trial.outcome {
+            "pass" => (GOOD, "pass"),
+            "fail" => (BAD, "FAIL"),
+            _ => (ODD, "unresolved"),
+        };
+        write!(err, "{style}{word}{style:#}  {DIM}{} {}, {}", trial.matches, self.reported, seconds(trial.duration))?;
+        if !trial.reason.is_empty() {
+            write!(err, ", {}", trial.reason)?;
+        }
+        if is_late {
+            write!(err, "; this is trial {}", trial.n)?;
+        }
+        writeln!(err, "{DIM:#}")
+    }
+
+    fn is_open(&self, trial: TrialId) -> bool {
+        self.open.as_ref().is_some_and(|open| open.trial == trial)
+    }
+
+    /// Another writer ended the open line. It is shown again, whole, when its trial is answered.
+    fn leave_line(&mut self) {
+        if let Some(OpenLine { trial, beginning, .. }) = self.open.take() {
+            self.begun.insert(trial, beginning);
+        }
+    }
+
+    fn complete_line(&mut self, err: &mut impl Write) -> io::Result<()> {
+        if self.open.take().is_some() { writeln!(err) } else { Ok(()) }
+    }
+}
+
+impl Sink for Trace {
+    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        let mut line = stderr::line();
+        if !line.is_open() {
+            self.leave_line();
+        }
+        let result = self.show(&mut terminal::stderr(), event);
+        line.set_open(self.open.is_some());
+        result
+    }
+}
+
+/// Returns the number of a trial at the beginning of its line.
+fn numbered(n: Option<usize>) -> String {
+    format!("{:>4}  ", n.map(|n| n.to_string()).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
+        let mut trace = Trace::new(false, Path::new("out"));
+        let begins = RunBegins {
+            trial: TrialId(0),
+            n: Some(1),
+            is_repeat: false,
+            log: PathBuf::new(),
+            run: (1, 1),
+            question: Question::AllOn,
+            subject: None,
+            selected: None,
+            tests: None,
+            pattern: "y",
+            left: None,
+        };
+        let done = TrialDone {
+            n: 1,
+            trial: TrialId(0),
+            is_repeat: false,
+            pattern: "y".to_owned(),
+            matches: 3,
+            outcome: "pass",
+            reason: String::new(),
+            runs: 1,
+            duration: Duration::from_secs(1),
+        };
+        let mut shown = |is_left: bool| {
+            let mut err = Vec::new();
+            trace.show(&mut err, &Event::Run(&begins)).unwrap();
+            if is_left {
+                err.extend_from_slice(b"\n    Blocking waiting\n");
+                trace.leave_line();
+            }
+            trace.show(&mut err, &Event::Trial(&done)).unwrap();
+            terminal::without_colors(std::str::from_utf8(&err).unwrap())
+        };
+        let (beginning, outcome) = (format!("{:>4}  {:<50}", 1, "with every change"), "pass  3 reached, 1.0s\n");
+        assert_eq!(shown(false), format!("{beginning}{outcome}"));
+        assert_eq!(shown(true), format!("{beginning}\n    Blocking waiting\n{beginning}{outcome}"));
+    }
+}
