@@ -1,13 +1,14 @@
 //! Runs the driver as a user does, on a copy of a fixture or in an empty folder.
 //!
-//! All fixtures are built into one target directory of their own, so that the runtime and what it depends on is compiled
-//! once. Each has one copy at a stable place, so that what did not change is not compiled again the next time; whoever
-//! holds the copy has it alone, which keeps tests that run at the same time from breaking each other.
+//! A test has a copy of a fixture for itself, with a target directory, so tests that run at the same time do not break each
+//! other, nor do they wait. The target directory begins as a copy of one in which the runtime is compiled. Copies are at
+//! stable places, so that what did not change is not compiled again for the next test.
 
 mod driver;
 mod finished;
 mod fixture;
 mod go;
+mod prebuilt;
 mod rustc_driver;
 
 pub use driver::{cargo, driver, fixtures_target_dir, root, scrubbed};

@@ -1,11 +1,11 @@
 //! The build itself as the target: errors, refusals, crashes and hangs of what cargo compiles.
 #![cfg(unix)]
 
-use std::{fs, os::unix::fs::PermissionsExt, path::Path, process::Command};
+use std::{fs, os::unix::fs::PermissionsExt, process::Command};
 
 use bisect_tests::{
     foreign,
-    harness::{Finished, Fixture, Scratch, line_of, run, scrubbed},
+    harness::{Finished, Fixture, Scratch, line_of, run},
     process_tree::ProcessTree,
 };
 use serde_json::Value;
@@ -33,10 +33,9 @@ fn reasons(finished: &Finished) -> Vec<String> {
     reasons
 }
 
-/// Returns the line that is to reproduce a culprit.
-fn reproduced(found: &Value, dir: &Path) -> Finished {
-    let mut shell = scrubbed(Path::new("sh"), dir);
-    run(shell.arg("-c").arg(found["reproduce"].as_str().expect("a line for a shell")))
+/// Runs the line that is to reproduce a culprit.
+fn reproduced(found: &Value, fixture: &Fixture) -> Finished {
+    run(&mut fixture.shell(found["reproduce"].as_str().expect("a line for a shell"), fixture.dir()))
 }
 
 /// Returns whether everything that cargo builds of a package is up to date, where the user builds.
@@ -67,7 +66,7 @@ fn a_crate_that_refuses_to_be_optimized_is_found_and_the_users_builds_stay_as_th
         assert_eq!(finished.events_of("end").len(), 1);
         assert!(is_fresh(&fixture, "polish"), "{words:?}");
         if !words.contains(&"-j2") {
-            let again = reproduced(found, fixture.dir());
+            let again = reproduced(found, &fixture);
             assert_ne!(again.status, Some(0), "{again}");
             again.expect_message(&["an anvil cannot be optimized"]);
         }
@@ -95,7 +94,7 @@ fn a_crash_of_the_compiler_is_told_by_the_pass_that_crashes() {
     assert!(names(&finished)[1][0].starts_with("LLVM pass ") && names(&finished)[1][0].ends_with(" on press::pressed"));
     assert_eq!(reasons(&finished), ["signal 11"], "{finished}");
     for found in &found {
-        let again = reproduced(found, fixture.dir());
+        let again = reproduced(found, &fixture);
         assert_ne!(again.status, Some(0), "{again}");
         again.expect_message(&["SIGSEGV"]);
     }
@@ -130,7 +129,7 @@ fn a_choice_that_does_not_compile_is_found_where_nothing_can_be_started() {
             let change = &found["changes"][0];
             assert_eq!((&change["kind"], &change["file"]), (&"build".into(), &"alloy/src/lib.rs".into()));
             assert_eq!(change["line"], line_of(fixture.dir(), "alloy/src/lib.rs", "// the culprit"));
-            let again = reproduced(&found, fixture.dir());
+            let again = reproduced(&found, &fixture);
             assert_ne!(again.status, Some(0), "{again}");
             again.expect_message(&["there is more tin than alloy"]);
         }

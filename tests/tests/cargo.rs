@@ -32,7 +32,7 @@ fn a_program_runs_in_the_users_folder() {
     let scratch = Scratch::new();
     // Cargo looks for configuration from there too, so the fixture's does not count.
     let mut command = scratch.driver(["run", "--json", "--manifest-path"]);
-    command.arg(fixture.dir().join("Cargo.toml"));
+    command.arg(fixture.dir().join("Cargo.toml")).env("CARGO_TARGET_DIR", fixture.target_dir());
     let finished = run(command.args(["--", "strict"])).expect_status(0);
     assert_eq!(finished.events_of("found").len(), 1, "{finished}");
     let log = scratch.read("bisect.out/runs/0002.log");

@@ -2,49 +2,42 @@
 //! reproduce it.
 #![cfg(unix)]
 
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use bisect_tests::{
-    harness::{Finished, Fixture, RustcDriver, Scratch, expect, fixtures_target_dir, run, rustc_driver, scrubbed},
+    harness::{Finished, Fixture, RustcDriver, Scratch, expect, root, run, rustc_driver},
     release_cases::{Case, cases},
 };
 use serde_json::Value;
 
-/// Where the cases are compiled. One directory for all, so that what they have in common is compiled once.
-fn target_dir(driver: Option<&RustcDriver>) -> PathBuf {
-    // Of each toolchain one, so that the two tests need not wait for each other.
-    fixtures_target_dir().with_file_name(if driver.is_some() { "release-driver-target" } else { "release-target" })
+/// Searches a case to its end.
+fn search(test: &str, driver: Option<&RustcDriver>) {
+    let fixture = Fixture::new("release");
+    let case = cases(fixture.dir()).into_iter().find(|case| case.test == test).expect("the table has the case");
+    if !can_run(&case) {
+        return;
+    }
+    let scratch = Scratch::new();
+    let mut command = fixture.driver(case.arguments());
+    command.args(["--json", "-v", "--out"]).arg(scratch.dir().join("out"));
+    if let Some(RustcDriver { driver, .. }) = driver {
+        // Passes are searched on the other toolchain.
+        command.args(["--level", "functions", "--bisect-rustc"]).arg(driver);
+    }
+    let finished = run(compile_with(&mut command, &fixture, driver));
+    let answer = check(&case, &fixture, &finished, driver).and_then(|answer| {
+        check_logs(&finished, &scratch.dir().join("out/runs"))?;
+        Ok(answer)
+    });
+    println!("{}", answer.unwrap_or_else(|why| panic!("{why}\n{finished}")));
 }
 
-/// All cases searched one after the other, each to its end, so that one that fails hides no other.
-fn search_all(driver: Option<&RustcDriver>) {
-    let fixture = Fixture::new("release");
-    let mut wrong = Vec::new();
-    for case in cases(fixture.dir()).iter().filter(|case| can_run(case)) {
-        let scratch = Scratch::new();
-        let mut command = fixture.driver(case.arguments());
-        command
-            .env("CARGO_TARGET_DIR", target_dir(driver))
-            .args(["--json", "-v", "--out"])
-            .arg(scratch.dir().join("out"));
-        if let Some(RustcDriver { driver, rustc }) = driver {
-            // Passes are searched on the other toolchain.
-            command.env("RUSTC", rustc).args(["--level", "functions", "--bisect-rustc"]).arg(driver);
-        }
-        let finished = run(&mut command);
-        let answer = check(case, &finished, driver).and_then(|answer| {
-            check_logs(&finished, &scratch.dir().join("out/runs"))?;
-            Ok(answer)
-        });
-        println!("{}: {answer:?}", case.test);
-        wrong.extend(answer.err().map(|why| format!("{}: {why}\n{finished}", case.test)));
+/// Each toolchain compiles into a directory of its own.
+fn compile_with<'a>(command: &'a mut Command, fixture: &Fixture, driver: Option<&RustcDriver>) -> &'a mut Command {
+    if let Some(RustcDriver { rustc, .. }) = driver {
+        command.env("CARGO_TARGET_DIR", fixture.target_dir_for("driver")).env("RUSTC", rustc);
     }
-    assert!(wrong.is_empty(), "{} cases\n{}", wrong.len(), wrong.join("\n\n"));
+    command
 }
 
 /// Returns whether the processor has what the case needs.
@@ -59,7 +52,7 @@ fn can_run(case: &Case) -> bool {
 }
 
 /// The answer in short.
-fn check(case: &Case, finished: &Finished, driver: Option<&RustcDriver>) -> Result<String, String> {
+fn check(case: &Case, fixture: &Fixture, finished: &Finished, driver: Option<&RustcDriver>) -> Result<String, String> {
     expect(finished.status == Some(0), || "another status".to_owned())?;
     let found = check_events(finished)?;
     let of_kind = |kind| found.iter().filter(|found| found["changes"][0]["kind"] == kind).collect::<Vec<_>>();
@@ -80,11 +73,11 @@ fn check(case: &Case, finished: &Finished, driver: Option<&RustcDriver>) -> Resu
     }
     for found in &found {
         let line = found["reproduce"].as_str().unwrap_or_default();
-        expect(fails(line, driver)?, || format!("does not reproduce it: {line}"))?;
+        expect(fails(fixture, line, driver)?, || format!("does not reproduce it: {line}"))?;
     }
     if case.is_default() {
         let line = with_good_culprits(case, crates[0]["reproduce"].as_str().unwrap_or_default())?;
-        expect(!fails(&line, driver)?, || format!("fails with good culprits: {line}"))?;
+        expect(!fails(fixture, &line, driver)?, || format!("fails with good culprits: {line}"))?;
     }
     let answers: Vec<_> = found.iter().map(|found| names(found).join(" + ")).collect();
     Ok(format!("{} ({} trials)", answers.join(", "), finished.events_of("end")[0]["trials"]))
@@ -155,30 +148,58 @@ fn with_good_culprits(case: &Case, line: &str) -> Result<String, String> {
 }
 
 /// Returns whether the only test that is run fails with this line, as a user would paste it.
-fn fails(line: &str, driver: Option<&RustcDriver>) -> Result<bool, String> {
-    let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
-    shell.args(["-c", line]).env("CARGO_TARGET_DIR", target_dir(driver));
-    set_rustc(&mut shell, driver);
-    let finished = run(&mut shell);
+fn fails(fixture: &Fixture, line: &str, driver: Option<&RustcDriver>) -> Result<bool, String> {
+    let mut shell = fixture.shell(line, Path::new("/"));
+    let finished = run(compile_with(&mut shell, fixture, driver));
     let started = finished.stdout.contains("running 1 test\n");
     expect(started, || format!("the test was not run by {line}\n{finished}"))?;
     Ok(finished.status != Some(0))
 }
 
-fn set_rustc(command: &mut Command, driver: Option<&RustcDriver>) {
-    if let Some(RustcDriver { rustc, .. }) = driver {
-        command.env("RUSTC", rustc);
-    }
+/// Of each case, two tests, so that one that fails hides no other.
+macro_rules! tests_of_cases {
+    ($($name:ident)*) => {
+        mod is_explained_by_a_crate_and_a_pass {
+            $(#[test]
+            fn $name() {
+                super::search(stringify!($name), None);
+            })*
+        }
+
+        mod is_explained_by_functions {
+            $(#[test]
+            fn $name() {
+                if let Some(driver) = super::rustc_driver() {
+                    super::search(stringify!($name), Some(&driver));
+                }
+            })*
+        }
+
+        #[test]
+        fn the_cases_are_those_of_the_table() {
+            let table = cases(&root().join("tests/fixtures/release"));
+            let names: Vec<_> = table.iter().map(|case| &*case.test).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
 }
 
-#[test]
-fn every_case_is_explained_by_a_crate_and_a_pass() {
-    search_all(None);
-}
-
-#[test]
-fn every_case_is_explained_by_functions() {
-    if let Some(driver) = rustc_driver() {
-        search_all(Some(&driver));
-    }
+tests_of_cases! {
+    a_slot_that_is_postponed_onto_itself_stays_as_it_was
+    a_page_without_a_limit_has_all_its_room
+    a_height_that_no_gauge_has_is_no_alarm
+    polling_stops_when_it_is_told_to
+    a_wait_that_does_not_end_is_cut_short
+    an_urgent_frame_of_an_old_gauge_counts_once
+    the_name_of_a_gauge_has_its_digits
+    hours_without_a_reading_are_first_in_the_ranking
+    what_the_sensor_wrote_is_read
+    an_offset_is_read_again_after_waiting
+    two_marks_differ
+    a_part_that_is_too_long_is_refused_by_one_or_the_other
+    an_alarm_from_a_broken_gauge_is_stopped_by_one_sentry_or_the_other
+    a_curve_has_the_values_that_were_published
+    samples_are_amplified_wherever_they_are
+    a_message_that_was_counted_is_not_left
+    a_station_is_kept_where_it_always_was
 }

@@ -1,28 +1,20 @@
-//! What `--codegen` says at the end: whose code it is, what passes until it is fixed, and how long all of it took.
+//! What `--codegen` says at the end: whose code it is, what passes until it is mended, and how long all of it took.
 #![cfg(unix)]
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::Duration,
-};
+use std::{fs, path::Path, time::Duration};
 
-use bisect_tests::harness::{
-    Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, line_of, run, rustc_driver, scrubbed,
-};
-
-fn target_dir(name: &str) -> PathBuf {
-    fixtures_target_dir().with_file_name(name)
-}
+use bisect_tests::harness::{Finished, Fixture, RustcDriver, Scratch, line_of, run, rustc_driver};
 
 /// A search of the generic function, to a level.
 fn search(fixture: &Fixture, scratch: &Scratch, driver: Option<&RustcDriver>, words: &[&str]) -> Finished {
-    let name = if driver.is_some() { "shelf-driver-target" } else { "shelf-target" };
     let mut command = fixture.driver(["test", "--codegen", "-papp"]);
-    command.env("CARGO_TARGET_DIR", target_dir(name)).args(words);
-    command.arg("--out").arg(scratch.dir().join("out"));
+    command.args(words).arg("--out").arg(scratch.dir().join("out"));
     if let Some(RustcDriver { driver, rustc }) = driver {
-        command.env("RUSTC", rustc).arg("--bisect-rustc").arg(driver);
+        command
+            .env("CARGO_TARGET_DIR", fixture.target_dir_for("driver"))
+            .env("RUSTC", rustc)
+            .arg("--bisect-rustc")
+            .arg(driver);
     }
     run(&mut command).expect_status(0)
 }
@@ -34,10 +26,7 @@ fn the_stop_gap_for_a_crate_is_one() {
     let stop_gap = finished.events_of("found")[0]["stop_gap"].clone();
     assert_eq!(stop_gap["text"], "[profile.release.package.app]\nopt-level = 0", "{finished}");
 
-    let tests = || {
-        let mut cargo = fixture.cargo(["test", "--release", "-papp"]);
-        run(cargo.env("CARGO_TARGET_DIR", target_dir("shelf-target"))).status
-    };
+    let tests = || run(&mut fixture.cargo(["test", "--release", "-papp"])).status;
     assert_ne!(tests(), Some(0));
     let manifest = fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
     fixture.write("Cargo.toml", &format!("{manifest}\n{}\n", stop_gap["text"].as_str().unwrap()));
@@ -65,18 +54,18 @@ fn a_pass_that_repairs_it_is_a_stop_gap() {
     let words = ["-papp", "--test=cases", "a_page_without_a_limit_has_all_its_room"];
     let mut command = fixture.driver(["test", "--codegen"]);
     command.args(words).arg("--out").arg(scratch.dir().join("out"));
-    let finished = run(command.env("CARGO_TARGET_DIR", target_dir("release-target"))).expect_status(0);
+    let finished = run(&mut command).expect_status(0);
     let (_, answer) = finished.stdout.split_once(", in short:").unwrap_or_else(|| panic!("{finished}"));
     let of = |what: &str| answer.lines().find_map(|line| line.strip_prefix("  ")?.strip_prefix(what));
     // What LLVM has done to the function before makes it fail as well.
     assert!(of("others ").is_some_and(|text| text.contains("-opt-disable=")), "{answer}");
     let (_, variables) =
-        of("stop-gap ").and_then(|text| text.split_once("fixed: ")).unwrap_or_else(|| panic!("{answer}"));
+        of("stop-gap ").and_then(|text| text.split_once("mended: ")).unwrap_or_else(|| panic!("{answer}"));
     let (variables, _) = variables.split_once(" (").unwrap_or_else(|| panic!("{answer}"));
 
     let line = format!("cd {} && {variables} cargo test --release {}", fixture.dir().display(), words.join(" "));
-    let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
-    let _ = run(shell.args(["-c", &line]).env("CARGO_TARGET_DIR", target_dir("release-flags-target"))).expect_status(0);
+    let mut shell = fixture.shell(&line, Path::new("/"));
+    let _ = run(shell.env("CARGO_TARGET_DIR", fixture.target_dir_for("flags"))).expect_status(0);
 }
 
 #[test]

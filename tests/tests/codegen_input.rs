@@ -1,20 +1,16 @@
 //! Arguments of `--codegen`, and profiles in users' manifests.
 #![cfg(unix)]
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use bisect_tests::harness::{Finished, Fixture, Scratch, fixtures_target_dir, run, scrubbed};
+use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 use serde_json::Value;
-
-fn target_dir() -> PathBuf {
-    fixtures_target_dir().with_file_name("scales-target")
-}
 
 /// `cargo bisect-opt` with these arguments, whatever comes of it.
 fn search(fixture: &Fixture, arguments: &[&str]) -> Finished {
     let scratch = Scratch::new();
     let mut command = fixture.driver(arguments);
-    run(command.env("CARGO_TARGET_DIR", target_dir()).arg("--out").arg(scratch.dir().join("out")))
+    run(command.arg("--out").arg(scratch.dir().join("out")))
 }
 
 /// The names in the only culprit, and the line that reproduces it.
@@ -29,9 +25,8 @@ fn culprit(finished: &Finished) -> (Vec<String>, String) {
 
 /// Returns whether cargo builds and the target then fails, with a line as a user would paste it.
 #[track_caller]
-fn fails(line: &str) -> bool {
-    let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
-    let finished = run(shell.args(["-c", line]).env("CARGO_TARGET_DIR", target_dir()));
+fn fails(fixture: &Fixture, line: &str) -> bool {
+    let finished = run(&mut fixture.shell(line, Path::new("/")));
     let is_built = finished.stdout.contains("running 1 test") || finished.stderr.contains("Running `");
     assert!(is_built, "{line}\n{finished}");
     finished.status == Some(101) || finished.status == Some(134)
@@ -71,46 +66,53 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
     assert_eq!(finished.status, Some(2), "{finished}");
 }
 
-/// Manifests, each with the culprit to find.
-#[test]
-fn profiles_of_the_users_are_honoured() {
+/// Searches with a profile in the manifest and with arguments, and expects the culprit.
+fn search_with_profile(profile: &str, arguments: &[&str]) {
     let fixture = Fixture::new("scales");
     let manifest = std::fs::read_to_string(fixture.dir().join("Cargo.toml")).unwrap();
-    let mut wrong = Vec::new();
-    for (profile, arguments) in [
-        ("profile.release.panic = 'abort'", &[][..]),
-        ("profile.release.codegen-units = 1", &[]),
-        ("profile.release = { incremental = true, debug = 2, strip = false }", &[]),
-        ("profile.slow = { inherits = 'release', opt-level = 2 }", &["--profile=slow"]),
-        ("profile.slow = { inherits = 'dev', opt-level = 2 }", &["--profile", "slow"]),
-        ("profile.dev.package.means.opt-level = 3", &["--profile=dev"]),
-        ("profile.test.package.means.opt-level = 3", &["--profile=test"]),
-        ("profile.release.package.means.opt-level = 1", &[]),
-        ("profile.release.package.'means@0.1.0'.debug = 2", &[]),
-        ("profile.release.package.'memchr:2'.opt-level = 1", &[]),
-        ("profile.release.package.idle.opt-level = 0", &[]),
-        ("profile.release.package.'*'.opt-level = 1", &[]),
-        ("profile.release = { package = { '*' = { opt-level = 0 }, memchr = { opt-level = 's' } } }", &[]),
-        ("", &["--config=profile.release.package.idle.opt-level=1"]),
-        ("", &["--config", "profile.release.package.'means'.opt-level=2"]),
-        ("", &["--config=profile.release.package.\"memchr@2\".debug=1"]),
-        ("", &["--bad=opt-level=s"]),
-        ("", &["--good=opt-level=0,debug-assertions=true", "--good", "overflow-checks=on"]),
-        ("", &["--bad=codegen-units=1"]),
-        ("", &["-r"]),
-    ] {
-        fixture.write("Cargo.toml", &format!("{profile}\n{manifest}"));
-        let mut words = vec!["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"];
-        words.extend(arguments);
-        let finished = search(&fixture, &words);
-        let found = finished.status == Some(0) && finished.events_of("found").len() == 1;
-        let answer = found.then(|| culprit(&finished));
-        match answer {
-            Some((names, line)) if names == ["means"] && fails(&line) => {}
-            answer => wrong.push(format!("{profile} {arguments:?}: {answer:?}\n{finished}")),
-        }
+    fixture.write("Cargo.toml", &format!("{profile}\n{manifest}"));
+    let mut words = vec!["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"];
+    words.extend(arguments);
+    let finished = search(&fixture, &words).expect_status(0);
+    let (names, line) = culprit(&finished);
+    assert_eq!(names, ["means"], "{finished}");
+    assert!(fails(&fixture, &line), "{line}");
+}
+
+macro_rules! profiles {
+    ($($name:ident: $profile:expr, $arguments:expr;)*) => {
+        $(#[test]
+        fn $name() {
+            super::search_with_profile($profile, &$arguments);
+        })*
+    };
+}
+
+#[rustfmt::skip]
+mod a_profile_is_honoured {
+    profiles! {
+        that_aborts: "profile.release.panic = 'abort'", [];
+        of_one_codegen_unit: "profile.release.codegen-units = 1", [];
+        that_is_incremental: "profile.release = { incremental = true, debug = 2, strip = false }", [];
+        that_inherits_release: "profile.slow = { inherits = 'release', opt-level = 2 }", ["--profile=slow"];
+        that_inherits_dev: "profile.slow = { inherits = 'dev', opt-level = 2 }", ["--profile", "slow"];
+        dev_with_one_package_optimized: "profile.dev.package.means.opt-level = 3", ["--profile=dev"];
+        test_with_one_package_optimized: "profile.test.package.means.opt-level = 3", ["--profile=test"];
+        with_another_level_of_the_culprit: "profile.release.package.means.opt-level = 1", [];
+        with_a_version: "profile.release.package.'means@0.1.0'.debug = 2", [];
+        with_a_part_of_a_version: "profile.release.package.'memchr:2'.opt-level = 1", [];
+        with_a_package_not_optimized: "profile.release.package.idle.opt-level = 0", [];
+        with_all_packages: "profile.release.package.'*'.opt-level = 1", [];
+        with_all_packages_and_one:
+            "profile.release = { package = { '*' = { opt-level = 0 }, memchr = { opt-level = 's' } } }", [];
+        of_the_command_line: "", ["--config=profile.release.package.idle.opt-level=1"];
+        of_the_command_line_in_quotes: "", ["--config", "profile.release.package.'means'.opt-level=2"];
+        of_the_command_line_with_a_version: "", ["--config=profile.release.package.\"memchr@2\".debug=1"];
+        with_bad_options: "", ["--bad=opt-level=s"];
+        with_good_options: "", ["--good=opt-level=0,debug-assertions=true", "--good", "overflow-checks=on"];
+        with_bad_codegen_units: "", ["--bad=codegen-units=1"];
+        in_short: "", ["-r"];
     }
-    assert!(wrong.is_empty(), "{} wrong\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
 #[test]
@@ -122,7 +124,7 @@ fn a_program_is_searched_like_a_test() {
     assert_eq!(kinds, ["crate", "pass"], "{finished}");
     assert_eq!(found[0]["changes"][0]["name"], "means");
     for found in &found {
-        assert!(fails(found["reproduce"].as_str().unwrap()), "{found}");
+        assert!(fails(&fixture, found["reproduce"].as_str().unwrap()), "{found}");
     }
 }
 
@@ -172,7 +174,7 @@ fn a_member_may_have_the_name_of_a_package_of_the_registry() {
         let finished = search(&fixture, &["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"]);
         let (names, line) = culprit(&finished);
         assert_eq!(names, ["memchr"], "{version} {finished}");
-        assert!(fails(&line), "{line}");
+        assert!(fails(&fixture, &line), "{line}");
         let change = &finished.events_of("found")[0]["changes"][0];
         assert_eq!(change["file"], "own/src/lib.rs", "{version} {change}");
     }

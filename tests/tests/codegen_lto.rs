@@ -1,9 +1,9 @@
 //! Profiles with link-time optimization: it is left out of the search where the target fails without it.
 #![cfg(unix)]
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path};
 
-use bisect_tests::harness::{Finished, Fixture, Scratch, fixtures_target_dir, run, scrubbed};
+use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
 /// Two functions that do the same. Whether they have the same address is for the linker, and for LLVM where it sees both.
 const SMOOTH: &str = r"
@@ -39,20 +39,15 @@ fn fixture() -> Fixture {
 fn search(fixture: &Fixture, test: &str) -> Finished {
     let scratch = Scratch::new();
     let mut command = fixture.driver(["test", "--codegen", "--level=crates", "--json", "-papp"]);
-    command.env("CARGO_TARGET_DIR", target_dir()).arg(format!("--test={test}"));
+    command.arg(format!("--test={test}"));
     run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0)
 }
 
-fn target_dir() -> std::path::PathBuf {
-    fixtures_target_dir().with_file_name("lto-target")
-}
-
 #[track_caller]
-fn expect_reproduced(finished: &Finished) {
+fn expect_reproduced(fixture: &Fixture, finished: &Finished) {
     let found = finished.events_of("found");
     let line = found[0]["reproduce"].as_str().unwrap();
-    let mut command: Command = scrubbed(Path::new("sh"), Path::new("/"));
-    let again = run(command.env("CARGO_TARGET_DIR", target_dir()).args(["-c", line]));
+    let again = run(&mut fixture.shell(line, Path::new("/")));
     assert_ne!(again.status, Some(0), "{line}\n{again}");
     assert!(again.stdout.contains("test result: FAILED"), "{line}\n{again}");
 }
@@ -63,7 +58,7 @@ fn what_fails_without_it_is_searched_without_it() {
     let finished = search(&fixture, "works");
     assert_eq!(finished.culprits(), [["means 0.1.0"]], "{finished}");
     assert!(finished.events_of("found")[0]["reproduce"].as_str().unwrap().contains("profile.release.lto=false"));
-    expect_reproduced(&finished);
+    expect_reproduced(&fixture, &finished);
 }
 
 #[test]
@@ -73,5 +68,5 @@ fn what_needs_it_is_searched_with_it() {
     // The program is where it is linked.
     assert_eq!(finished.culprits(), [["app 0.1.0", "idle 0.1.0", "means 0.1.0"]], "{finished}");
     finished.expect_message(&["without link-time optimization it passes"]);
-    expect_reproduced(&finished);
+    expect_reproduced(&fixture, &finished);
 }

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use bisect_tests::harness::{Finished, Fixture, Scratch, fixtures_target_dir, run};
+use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
 /// Says how `idle` is compiled to what depends on it.
 const TELLS: &str = r#"fn main() {
@@ -35,7 +35,6 @@ fn search_where_it_matters_to(package: &str) -> Finished {
     let scratch = Scratch::new();
     let arguments = ["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"];
     let mut command = fixture.driver(arguments);
-    command.env("CARGO_TARGET_DIR", fixtures_target_dir().with_file_name("scales-target"));
     run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0)
 }
 

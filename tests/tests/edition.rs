@@ -5,14 +5,14 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::Path,
     process::Command,
 };
 
 use bisect_tests::{
     counting::{Compiled, Counting},
     edition_cases::{Case, Expression, cases},
-    harness::{Finished, Fixture, RustcDriver, Scratch, expect, fixtures_target_dir, run, rustc_driver, scrubbed},
+    harness::{Finished, Fixture, RustcDriver, Scratch, expect, root, run, rustc_driver},
 };
 use serde_json::Value;
 
@@ -20,15 +20,10 @@ use serde_json::Value;
 const MEMBERS: [(&str, &[&str]); 2] =
     [("2021", &["desk", "hotel", "journal", "rooms"]), ("2024", &["cellar", "kitchen"])];
 
-/// Where the cases are compiled.
-fn target_dir() -> PathBuf {
-    fixtures_target_dir().with_file_name("editions-target")
-}
-
 /// A search with a compiler that notes what it compiles, as `bisect-rustc` and as any other.
 fn search(fixture: &Fixture, compiler: &RustcDriver, counting: &Counting, arguments: &[String]) -> Command {
     let mut command = fixture.driver(arguments);
-    command.env("CARGO_TARGET_DIR", target_dir()).env("RUSTC", &compiler.rustc).arg("--json");
+    command.env("RUSTC", &compiler.rustc).arg("--json");
     command.arg("--bisect-rustc").arg(counting.compiler(&compiler.driver));
     // What the driver does not compile is compiled by the user's own wrapper.
     counting.set(&mut command);
@@ -76,35 +71,69 @@ fn expression(change: &Value) -> Expression {
 }
 
 /// A line as a user would paste it.
-fn paste(line: &str, compiler: &RustcDriver) -> Command {
-    let mut shell = scrubbed(Path::new("sh"), Path::new("/"));
-    shell.args(["-c", line]).env("CARGO_TARGET_DIR", target_dir()).env("RUSTC", &compiler.rustc);
+fn paste(fixture: &Fixture, line: &str, compiler: &RustcDriver) -> Command {
+    let mut shell = fixture.shell(line, Path::new("/"));
+    shell.env("RUSTC", &compiler.rustc);
     shell
 }
 
-#[test]
-fn every_case_is_explained_by_its_expressions() {
+/// Searches a case to its end.
+fn search_case(test: &str) {
     let Some(compiler) = rustc_driver() else { return };
     let fixture = Fixture::new("editions");
-    let mut wrong = Vec::new();
-    // All are searched, so that one that fails hides no other.
-    for case in cases(fixture.dir()) {
-        let (scratch, counting) = (Scratch::new(), Counting::new());
-        let mut command = search(&fixture, &compiler, &counting, &case.arguments());
-        let finished = run(command.arg("--out").arg(scratch.dir().join("out")));
-        let answer = check(&case, &finished, &counting.take()).and_then(|answer| {
-            let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap_or_default().to_owned();
-            // A test that does not come back does so here, too.
-            let line = if case.timeout.is_some() { format!("timeout 30 sh -c {}", quoted(&line)) } else { line };
-            let pasted = run(paste(&line, &compiler).envs([counting.notes()]));
-            let is_started = pasted.stdout.contains("running 1 test\n");
-            expect(is_started && pasted.status != Some(0), || format!("does not reproduce it: {line}\n{pasted}"))?;
-            Ok(answer)
-        });
-        println!("{}: {answer:?}", case.test);
-        wrong.extend(answer.err().map(|why| format!("{}: {why}\n{finished}", case.test)));
-    }
-    assert!(wrong.is_empty(), "{} cases\n{}", wrong.len(), wrong.join("\n\n"));
+    let case = cases(fixture.dir()).into_iter().find(|case| case.test == test).expect("the table has the case");
+    let (scratch, counting) = (Scratch::new(), Counting::new());
+    let mut command = search(&fixture, &compiler, &counting, &case.arguments());
+    let finished = run(command.arg("--out").arg(scratch.dir().join("out")));
+    let answer = check(&case, &finished, &counting.take()).and_then(|answer| {
+        let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap_or_default().to_owned();
+        // A test that does not come back does so here, too.
+        let line = if case.timeout.is_some() { format!("timeout 30 sh -c {}", quoted(&line)) } else { line };
+        let pasted = run(paste(&fixture, &line, &compiler).envs([counting.notes()]));
+        let is_started = pasted.stdout.contains("running 1 test\n");
+        expect(is_started && pasted.status != Some(0), || format!("does not reproduce it: {line}\n{pasted}"))?;
+        Ok(answer)
+    });
+    println!("{}", answer.unwrap_or_else(|why| panic!("{why}\n{finished}")));
+}
+
+/// Of each case a test, so that one that fails hides no other.
+macro_rules! tests_of_cases {
+    ($($name:ident)*) => {
+        mod is_explained_by_its_expressions {
+            $(#[test]
+            fn $name() {
+                super::search_case(stringify!($name));
+            })*
+        }
+
+        #[test]
+        fn the_cases_are_those_of_the_table() {
+            let table = cases(&root().join("tests/fixtures/editions"));
+            let names: Vec<_> = table.iter().map(|case| &*case.test).collect();
+            assert_eq!(names, [$(stringify!($name)),*]);
+        }
+    };
+}
+
+tests_of_cases! {
+    the_sign_stays_at_the_door_until_the_key_is_back
+    the_light_is_on_until_the_key_is_back
+    a_receipt_is_on_the_bill
+    a_patient_guest_waits_for_a_room
+    who_has_no_room_waits_in_the_lobby
+    who_looks_for_a_room_may_stay
+    somebody_comes_when_it_rings
+    who_waits_for_a_taxi_is_in_the_armchair
+    luggage_is_locked_away_before_its_owner_gets_up
+    the_shelf_is_filled_when_all_is_listed
+    there_is_always_soup
+    a_call_is_charged_before_it_is_over
+    who_is_not_in_the_journal_is_called_while_somebody_looks
+    something_is_warmed_on_a_cold_stove
+    the_oven_is_wiped_before_the_flour_is_put_away
+    what_was_never_there_gets_a_place
+    a_bottle_that_goes_with_a_dish_is_promised
 }
 
 #[test]
@@ -131,8 +160,8 @@ fn results(fixture: &Fixture, compiler: &Path, variables: &BTreeMap<String, Stri
     let mut command = fixture.cargo(["test", "--no-fail-fast", "--package=hotel", "--tests", "--"]);
     command.args(["--skip", "there_is_always_soup"]).env("RUSTC", compiler).envs(variables);
     // Cargo takes two compilers of one version for the same.
-    let name = format!("editions-target-of-{}", compiler.file_name().expect("it is a file").display());
-    let finished = run(command.env("CARGO_TARGET_DIR", fixtures_target_dir().with_file_name(name)));
+    let target_dir = fixture.target_dir_for(&compiler.file_name().expect("it is a file").to_string_lossy());
+    let finished = run(command.env("CARGO_TARGET_DIR", target_dir));
     let results = finished.test_results();
     assert!(!results.is_empty(), "{finished}");
     assert!(!finished.stderr.contains("warning:"), "{finished}");
@@ -199,7 +228,7 @@ fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
     );
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let compiled = |line: &str| {
-        let pasted = run(&mut paste(line, &bisect_rustc));
+        let pasted = run(&mut paste(&fixture, line, &bisect_rustc));
         assert!(pasted.stdout.contains("running 1 test\n"), "{pasted}");
         let compiled = |line: &str| line.trim().strip_prefix("Compiling ")?.split(' ').next().map(str::to_owned);
         pasted.stderr.lines().filter_map(compiled).collect::<BTreeSet<_>>()

@@ -1,12 +1,12 @@
 //! What users may say to `--edition`, what they are told where it cannot be done, and builds that another edition refuses.
 #![cfg(unix)]
 
-use std::{collections::BTreeSet, path::Path, process::Command};
+use std::{collections::BTreeSet, process::Command};
 
 use bisect_tests::{
     counting::Counting,
     edition_cases::cases,
-    harness::{Finished, Fixture, RustcDriver, Scratch, fixtures_target_dir, line_of, run, rustc_driver, scrubbed},
+    harness::{Finished, Fixture, RustcDriver, Scratch, line_of, run, rustc_driver},
 };
 use serde_json::Value;
 
@@ -14,7 +14,6 @@ use serde_json::Value;
 fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = fixture.driver(arguments);
     command.arg("--out").arg(scratch.dir().join("out"));
-    command.env("CARGO_TARGET_DIR", fixtures_target_dir().with_file_name("loans-target"));
     command
 }
 
@@ -100,8 +99,8 @@ fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
             let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(0);
             assert_eq!(places(&finished), expected.iter().cloned().collect(), "{words:?}\n{finished}");
             for found in finished.events_of("found") {
-                let mut shell = scrubbed(Path::new("sh"), scratch.dir());
-                shell.args(["-c", found["reproduce"].as_str().unwrap()]).env("RUSTC", &driver.rustc);
+                let mut shell = fixture.shell(found["reproduce"].as_str().unwrap(), scratch.dir());
+                shell.env("RUSTC", &driver.rustc);
                 let refused = run(shell.env("CARGO_TARGET_DIR", scratch.dir().join("target")));
                 let change = &found["changes"][0];
                 assert_eq!(refused.status, Some(101), "{found}\n{refused}");

@@ -8,7 +8,11 @@ use bisect_tests::{
 
 /// Searches the courier.
 fn search(arguments: &[&str]) -> Finished {
-    let (fixture, scratch) = (Fixture::new("courier"), Scratch::new());
+    search_in(&Fixture::new("courier"), arguments)
+}
+
+fn search_in(fixture: &Fixture, arguments: &[&str]) -> Finished {
+    let scratch = Scratch::new();
     let mut command = fixture.driver(["test", "--json", "--out"]);
     run(command.arg(scratch.dir().join("out")).args(arguments))
 }
@@ -62,16 +66,17 @@ fn what_fails_in_another_way_without_the_culprit_is_searched_for_of_any_command(
 
 #[test]
 fn a_test_that_fails_after_another_one_is_searched_for_beside_it() {
+    let fixture = Fixture::new("courier");
     let serial = ["--", "--test-threads=1", "--skip=delivers", "--skip=listens", "--skip=carries"];
     for words in [&[][..], &["-j2"], &["--per-test=always"], &["--per-test=never"]] {
-        let finished = search(&[words, &serial].concat()).expect_status(0);
+        let finished = search_in(&fixture, &[words, &serial].concat()).expect_status(0);
         assert_eq!(names(&finished), [["gate"]], "{words:?} {finished}");
         finished.expect_message(&["run without the other tests it passes", "tests::the_dog_stays_in"]);
         let found = &finished.events_of("found")[0];
         assert_eq!(found["tests"].as_array().unwrap().as_slice(), ["tests::the_dog_stays_in"], "{finished}");
         // The other test must be there as well.
         let line = found["reproduce"].as_str().unwrap().to_owned();
-        let again = run(bisect_tests::harness::scrubbed("sh".as_ref(), "/".as_ref()).args(["-c", &line]));
+        let again = run(&mut fixture.shell(&line, "/".as_ref()));
         assert_ne!(again.status, Some(0), "{line} {again}");
     }
 }

@@ -4,13 +4,13 @@ use std::{collections::BTreeSet, path::PathBuf};
 
 use bisect_tests::{
     go_peer::{GoPeer, reported_ids},
-    harness::{Fixture, fixtures_target_dir, run, scrubbed},
+    harness::{Fixture, run, scrubbed},
 };
 
 /// Builds the program of the fixture `stacks` as a user does: the unwinder captures its stacks.
 fn program(fixture: &Fixture) -> PathBuf {
     let _ = run(&mut fixture.cargo(["build", "--package=app"])).expect_status(0);
-    fixtures_target_dir().join("debug").join(format!("app{}", std::env::consts::EXE_SUFFIX))
+    fixture.target_dir().join("debug").join(format!("app{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The sets that `cargo bisect-opt exec` finds, as IDs.

@@ -146,8 +146,7 @@ fn what_reproduces_a_stack_can_be_pasted_into_a_shell() {
     let fixture = Fixture::new("stacks");
     let finished = search(&fixture, &["test", "-p", "app", "--toggle=ranking"]).expect_status(0);
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
-    let mut shell = bisect_tests::harness::scrubbed("sh".as_ref(), &std::env::temp_dir());
-    let again = run(shell.arg("-c").arg(&line));
+    let again = run(&mut fixture.shell(&line, &std::env::temp_dir()));
     assert!(!again.status.is_some_and(|status| status == 0 || status > 125), "{line}\n{again}");
     assert!(
         again.stdout.contains("the_south_is_as_it_was") && again.stderr.contains("[bisect-match "),

@@ -2,40 +2,62 @@
 
 use std::{
     ffi::OsStr,
-    fs::{self, File},
+    fs::{self, File, TryLockError},
+    num::NonZero,
     path::{Path, PathBuf},
     process::Command,
+    thread,
 };
 
 use tempfile::TempDir;
 
-use super::driver::{cargo, driver_in, fixtures_dir, root, scrubbed};
+use super::{
+    driver::{cargo, driver_in, fixtures_dir, root, scrubbed},
+    prebuilt,
+};
 
-/// A copy of a fixture that this value has for itself.
+/// A copy of a fixture, and a target directory, that this value has for itself.
 #[derive(Debug)]
 pub struct Fixture {
     dir: PathBuf,
+    target_dir: PathBuf,
     _lock: File,
 }
 
 impl Fixture {
-    /// A fresh copy of `tests/fixtures/<name>`. Waits while another test has it.
+    /// A fresh copy of `tests/fixtures/<name>`, at the first place where no other test has one.
     ///
     /// # Panics
     /// If it cannot be made.
     #[must_use]
     pub fn new(name: &str) -> Self {
-        let copies = fixtures_dir();
-        fs::create_dir_all(&copies).expect("the fixtures' folder can be made");
-        let lock = File::create(copies.join(format!("{name}.lock"))).expect("the lock file can be made");
-        lock.lock().expect("the fixture can be locked");
-        let (from, dir) = (root().join("tests/fixtures").join(name), copies.join(name));
+        let (place, lock) = free_place(name);
+        let (from, dir) = (root().join("tests/fixtures").join(name), place.join(name));
         synchronize(&from, &dir);
-        if from.join("Cargo.toml").exists() {
+        let manifest = from.join("Cargo.toml");
+        if manifest.exists() {
             // Everything resolves to what the workspace uses, so nothing need be downloaded.
             copy(&root().join("Cargo.lock"), &dir.join("Cargo.lock"));
         }
-        Self { dir, _lock: lock }
+        let target_dir = place.join(format!("{name}-target"));
+        if !target_dir.exists() && fs::read_to_string(manifest).is_ok_and(|text| text.contains("bisect-rt")) {
+            prebuilt::copy_to(&target_dir);
+        }
+        Self { dir, target_dir, _lock: lock }
+    }
+
+    /// The target directory of the copy. It stays for the next test, so that what did not change is not compiled again.
+    #[must_use]
+    pub fn target_dir(&self) -> &Path {
+        &self.target_dir
+    }
+
+    /// A further target directory of the copy, for builds of another kind.
+    #[must_use]
+    pub fn target_dir_for(&self, kind: &str) -> PathBuf {
+        let mut path = self.target_dir.clone().into_os_string();
+        path.push(format!("-{kind}"));
+        path.into()
     }
 
     /// Where the copy is.
@@ -56,13 +78,29 @@ impl Fixture {
 
     /// `cargo bisect-opt` with these arguments, in the copy.
     pub fn driver<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        driver_in(&self.dir, args)
+        let mut command = driver_in(&self.dir, args);
+        command.env("CARGO_TARGET_DIR", &self.target_dir);
+        command
     }
 
     /// Cargo itself, in the copy.
     pub fn cargo<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
-        let mut command = scrubbed(&cargo(), &self.dir);
+        let mut command = self.command(&cargo(), &self.dir);
         command.args(args);
+        command
+    }
+
+    /// A line as a user would paste it into a shell, in a directory.
+    #[must_use]
+    pub fn shell(&self, line: &str, dir: &Path) -> Command {
+        let mut command = self.command("sh".as_ref(), dir);
+        command.args(["-c", line]);
+        command
+    }
+
+    fn command(&self, program: &Path, dir: &Path) -> Command {
+        let mut command = scrubbed(program, dir);
+        command.env("CARGO_TARGET_DIR", &self.target_dir);
         command
     }
 }
@@ -124,6 +162,28 @@ pub fn line_of(dir: &Path, file: &str, mark: &str) -> usize {
     let lines: Vec<_> = text.lines().enumerate().filter(|(_, line)| line.ends_with(mark)).collect();
     let [(index, _)] = lines[..] else { panic!("{mark:?} marks {} lines of {file}", lines.len()) };
     index + 1
+}
+
+/// The first place where no test has this fixture, and the lock on it there. There are as many as tests run at a time; places
+/// stay, so that most tests find the fixture compiled.
+fn free_place(name: &str) -> (PathBuf, File) {
+    let places = thread::available_parallelism().map_or(1, NonZero::get);
+    let open = |place: usize| {
+        let place = fixtures_dir().join(place.to_string());
+        fs::create_dir_all(&place).expect("the fixtures' folder can be made");
+        let lock = File::create(place.join(format!("{name}.lock"))).expect("the lock file can be made");
+        (place, lock)
+    };
+    let free = (0..places).map(open).find(|(_, lock)| match lock.try_lock() {
+        Ok(()) => true,
+        Err(TryLockError::WouldBlock) => false,
+        Err(TryLockError::Error(error)) => panic!("the fixture cannot be locked: {error}"),
+    });
+    free.unwrap_or_else(|| {
+        let (place, lock) = open(0);
+        lock.lock().expect("the fixture can be locked");
+        (place, lock)
+    })
 }
 
 /// Makes `to` what `from` is, without touching files that need not change.
