@@ -2,8 +2,7 @@
 
 /// Returns output without colours and other escape sequences. Invalid Unicode is replaced.
 pub(crate) fn plain_text(output: &[u8]) -> String {
-    let bytes = anstream::adapter::strip_bytes(output).into_vec();
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    anstream::adapter::strip_str(&String::from_utf8_lossy(output)).to_string()
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
 //! A change among many, found by runs that are not reliable.
 //!
-//! A run *with* the change fails at one rate and a run *without* it at a lower one; neither rate is known. Candidates have an
-//! order, and a run is of a [`CandidateSet`] of them: those before a cut, or one by itself. The change may be a candidate *alone*; or
-//! one *in company*, the last of several that are needed together; or nothing. [`ChangePoint`] keeps how likely each of these
-//! is and says which set to run next; it does no I/O, and takes what runs show in any order.
+//! A run *with* the change fails at one rate, a run *without* it at a lower one; neither rate is known. Candidates have an
+//! order, and a run is of a [`CandidateSet`]: those before a cut, or one. The change is one candidate, the last of several
+//! that are needed together, or nothing. [`ChangePoint`] keeps the probability of each, and says which set to run next.
 //!
 //! ```
 //! use bisect_core::search::posterior::{ChangePoint, Evidence};
@@ -338,8 +337,7 @@ impl ChangePoint {
         beliefs.map(|belief| belief.probability * ends_so(belief.rate(set))).sum()
     }
 
-    /// How often runs fail without the change and with it. As far as nothing matters, and no runs were known beforehand,
-    /// that is the same.
+    /// The failure rates without the change and with it. They are equal as far as nothing matters.
     #[must_use]
     pub fn rates(&self) -> [Rate; 2] {
         let mut sums = [[0.0; POINTS]; 2];
@@ -384,8 +382,7 @@ impl ChangePoint {
         Rate { mean, low: end(&mut (0..POINTS)), high: end(&mut (0..POINTS).rev()) }
     }
 
-    /// How many more runs it may take until one candidate is [`found`](Self::found) with this confidence, on average. At first
-    /// it depends on the rates, which are not known yet: it may be two or three times too few or too many.
+    /// Estimates the mean number of runs until a candidate is [`found`](Self::found); at first it may be wrong by a factor of 3.
     #[must_use]
     pub fn runs_left(&self, confidence: f64) -> f64 {
         runs_left::runs_left(&self.beliefs, doubt(confidence))

@@ -2,7 +2,7 @@
 //!
 //! First each test shows what it does in a process of its own. Questions that name their changes (alone? anything else?)
 //! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
-//! [`pool`] for what is run, and [`test`] for what a test makes of it.
+//! [`pool`] for what is run, and [`mod@test`] for what a test makes of it.
 //! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
 //! Tests that contradict themselves are searched under noise, and take turns with all others: see [`noisy_test`] and [`schedule`].
 

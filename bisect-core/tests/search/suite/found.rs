@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use bisect_core::search::{
-    Incomplete, Options, Outcome, Question, Rank, Search, Shared, Step, Trial, TrialId, Verdict,
+    Incomplete, Options, Order, Outcome, Question, Rank, Search, Shared, Step, Trial, TrialId, Verdict,
 };
 use proptest::{
     collection::{btree_set, vec},
@@ -143,7 +143,8 @@ fn a_culprit_can_be_shown_without_those_of_other_tests() {
         for (test, shared) in search.culprits().into_iter().enumerate() {
             assert_eq!(search.trial(shared.confirmed_by).selection.forced.len(), 6, "all were confirmed by one trial");
             let selection = search.alone(shared.culprit);
-            let pattern = format!("{}x{:016x}", if disable { "!" } else { "" }, shared.culprit.changes[0].0);
+            let pattern =
+                format!("{}x{:016x}", if disable { "!" } else { "" }, Order::ByHash.id(shared.culprit.changes[0]).0);
             assert_eq!(selection.pattern().to_string(), pattern);
             assert_eq!(target.observe(shared.tests[0], &selection).outcome, Outcome::Fail, "{test}");
         }

@@ -1,7 +1,7 @@
 //! What cargo tests or runs, with a selection of changes; or, of `build` and `check`, the build itself.
 //!
-//! The [runner](runner) is shared by threads: it builds, starts executables, and finds out which tests did what. The
-//! [target](target) is owned by the loop: it decides which failures count and words the answer.
+//! The [runner] is shared by threads: it builds, starts executables, and finds out which tests did what. The
+//! [target] is owned by the loop: it decides which failures count and words the answer.
 
 mod attempt;
 mod build;
