@@ -6,8 +6,11 @@ use crate::{
     behaviour::id,
     simulator::{Run, search},
 };
-use bisect_core::search::{
-    Incomplete, Inconsistency, Observation, Options, Outcome, Question, Rank, Reason, TrialId, Unusable, Verdict,
+use bisect_core::{
+    ChangeId,
+    search::{
+        Incomplete, Inconsistency, Observation, Options, Outcome, Question, Rank, Reason, TrialId, Unusable, Verdict,
+    },
 };
 use proptest::{
     collection::{btree_set, vec},
@@ -270,7 +273,7 @@ proptest! {
         let finished = search(Options::default(), bound(12), |run: Run<'_>| {
             let (kind, ids) = &lies[said.replace(said.get() + 1) % lies.len()];
             // Invented changes are new with every run, yet always within the selection, where they cannot be caught.
-            let fresh = |id: &u64| Rank(if invent { id.wrapping_mul(2 * run.number as u64 + 1) } else { *id });
+            let fresh = |id: &u64| Rank::of(ChangeId(if invent { id.wrapping_mul(2 * run.number as u64 + 1) } else { *id }));
             Observation {
                 outcome: match kind { 0 => SKIP, 1..4 => PASS, _ => FAIL },
                 reported: run.reported(ids.iter().map(fresh)),
@@ -285,7 +288,7 @@ proptest! {
     fn a_target_that_invents_changes_without_end(seed: u64) {
         let finished = search(Options::default(), bound(64), |run: Run<'_>| {
             let base = run.selection.inverted;
-            let fresh = |i: u64| Rank(seed ^ (run.number as u64) << 32 ^ i.reverse_bits());
+            let fresh = |i: u64| Rank::of(ChangeId(seed ^ (run.number as u64) << 32 ^ i.reverse_bits()));
             let reported = run.reported((0..64).map(fresh).chain(run.selection.forced.iter().copied()));
             Observation { outcome: outcome(!base), reported }
         });
