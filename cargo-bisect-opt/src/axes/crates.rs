@@ -26,6 +26,9 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
+/// A package, with the options that compile it.
+pub(crate) const KIND: ChangeKind = ChangeKind::own("crate", "crate", "compiled differently");
+
 /// All packages of the graph.
 #[derive(Debug)]
 pub(crate) struct Crates {
@@ -124,6 +127,6 @@ impl Axis for Crates {
             Location::of_file(path.strip_prefix(root).unwrap_or(path).display().to_string())
         });
         let name = package.map(|package| package.name.clone()).unwrap_or_default();
-        Report { kind: ChangeKind::Crate, name, location, ..report }
+        Report { kind: KIND, name, location, ..report }
     }
 }

@@ -18,10 +18,21 @@ use crate::{
         plan::{self, Plan},
     },
     output::events::StopGap,
-    report::{content::Report, kind::ChangeKind, scan::Reports},
+    report::{
+        content::Report,
+        kind::{ChangeKind, ShownSource},
+        scan::Reports,
+    },
     run::{error::RunError, spec::Choice},
     units::plural,
 };
+
+/// A function, optimized or not.
+pub(crate) const FUNCTION: ChangeKind =
+    ChangeKind { name: "function", noun: "function", label: "compiled differently", source: ShownSource::Function };
+/// An expression with other semantics in another edition.
+const EXPRESSION: ChangeKind =
+    ChangeKind { name: "expression", noun: "expression", label: "this expression", source: ShownSource::Any };
 
 /// What the driver decides.
 #[derive(Debug)]
@@ -174,14 +185,14 @@ impl Axis for Gated {
                 let is_elsewhere = |package: &&Package| report.id.in_crate(package.change) != report.id;
                 let package = defining.filter(is_elsewhere).map(Package::describe);
                 let name = report.frames.drain(..).next().map(|frame| frame.function).unwrap_or_default();
-                Report { kind: ChangeKind::Function, name, package, ..report }
+                Report { kind: FUNCTION, name, package, ..report }
             }
             Gates::Expressions { .. } => {
                 // One crate's function stands for those of all crates that expand the same macro.
                 report.frames.truncate(1);
                 // Without a form it is about all expressions of a kind in the crate.
                 let name = report.form.clone().unwrap_or_else(|| "type of what never returns".to_owned());
-                Report { kind: ChangeKind::Expression, name, ..report }
+                Report { kind: EXPRESSION, name, ..report }
             }
         }
     }

@@ -50,6 +50,9 @@ const AS_ARGS: &str = "as-args";
 /// Characters of a line in the name of a change, at most.
 const SHOWN: usize = 200;
 
+/// A line of the file.
+const KIND: ChangeKind = ChangeKind::own("item", "line", "this line");
+
 /// Lines of a file as changes, in the order of the file.
 #[derive(Debug)]
 struct List {
@@ -173,7 +176,7 @@ impl Axis for List {
         let name: String = String::from_utf8_lossy(text).trim_end().chars().take(SHOWN).collect();
         let line = u32::try_from(i + 1).ok();
         let location = Location { file: self.name(), line, column: None, end: None };
-        Report { kind: ChangeKind::Item, location: Some(location), text: vec![name.clone()], name, ..report }
+        Report { kind: KIND, location: Some(location), text: vec![name.clone()], name, ..report }
     }
 
     fn placeholder(&self) -> Option<Placeholder> {

@@ -20,6 +20,9 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
+/// A pass of the compiler.
+pub(crate) const KIND: ChangeKind = ChangeKind::own("pass", "pass", "compiled differently");
+
 /// The passes in one package.
 #[derive(Debug)]
 pub(crate) struct Counted {
@@ -80,7 +83,7 @@ impl Axis for Counted {
 
     fn change(&self, report: Report, _: &Path) -> Report {
         let name = self.passes.get(report.id).map(|pass| pass.describe(self.of)).unwrap_or_default();
-        Report { kind: ChangeKind::Pass, name, ..report }
+        Report { kind: KIND, name, ..report }
     }
 }
 

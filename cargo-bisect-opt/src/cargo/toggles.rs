@@ -57,13 +57,13 @@ pub(crate) struct TogglePlace {
 /// The kind of a toggle's changes, in the order and with the names of the list. See [`ChangeKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ToggleKey {
-    /// See [`ChangeKind::Site`].
+    /// See [`ChangeKind::SITE`].
     Site,
-    /// See [`ChangeKind::Caller`].
+    /// See [`ChangeKind::CALLER`].
     Caller,
-    /// See [`ChangeKind::Stack`].
+    /// See [`ChangeKind::STACK`].
     Stack,
-    /// See [`ChangeKind::Build`].
+    /// See [`ChangeKind::BUILD`].
     Build,
 }
 
@@ -115,10 +115,10 @@ impl ToggleKey {
     /// Returns the driver's kind of change.
     pub(crate) fn kind(self) -> ChangeKind {
         match self {
-            ToggleKey::Site => ChangeKind::Site,
-            ToggleKey::Caller => ChangeKind::Caller,
-            ToggleKey::Stack => ChangeKind::Stack,
-            ToggleKey::Build => ChangeKind::Build,
+            ToggleKey::Site => ChangeKind::SITE,
+            ToggleKey::Caller => ChangeKind::CALLER,
+            ToggleKey::Stack => ChangeKind::STACK,
+            ToggleKey::Build => ChangeKind::BUILD,
         }
     }
 }
@@ -198,7 +198,7 @@ pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
         if let Some(build) = toggle.build.as_ref().filter(|build| matcher.should_report(build.id)) {
             let TogglePlace { file, line, column } = &toggle.place;
             reports.add(Report {
-                kind: ChangeKind::Build,
+                kind: ChangeKind::BUILD,
                 name: toggle.name.clone(),
                 location: Some(Location::new(file, *line, Some(*column))),
                 ..Report::with_text(build.id, format!("{} {}", toggle.place, toggle.name))

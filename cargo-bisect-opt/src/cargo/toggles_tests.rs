@@ -27,7 +27,7 @@ fn a_list_is_read() {
     assert_eq!(toggles.len(), 3);
     assert_eq!((toggles[0].name.as_str(), toggles[0].key, &toggles[0].build), ("fast", ToggleKey::Build, &Some(fast)));
     assert_eq!((toggles[1].place.to_string(), toggles[1].default.as_str()), ("src/lib.rs:12:1".to_owned(), "on"));
-    assert_eq!((toggles[2].key.kind(), toggles[2].default.as_str()), (ChangeKind::Caller, "body"));
+    assert_eq!((toggles[2].key.kind(), toggles[2].default.as_str()), (ChangeKind::CALLER, "body"));
 }
 
 #[test]

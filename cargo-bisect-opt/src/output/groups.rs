@@ -100,7 +100,7 @@ mod tests {
             mode: "enable",
             confirmed: true,
             changes: vec![Report {
-                kind: ChangeKind::Stack,
+                kind: ChangeKind::STACK,
                 name: "fast".to_owned(),
                 frames: (0..).zip(functions).map(frame).collect(),
                 ..change

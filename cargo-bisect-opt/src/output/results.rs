@@ -13,10 +13,7 @@ use super::{
     terminal,
 };
 use crate::{
-    report::{
-        content::{Frame, Location, Report},
-        kind::ChangeKind,
-    },
+    report::content::{Frame, Location, Report},
     units::{listed, plural},
 };
 
@@ -114,23 +111,13 @@ impl Results {
     fn change(&self, out: &mut impl Write, change: &Report, number: Option<usize>) -> io::Result<()> {
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
         let name = if change.name.is_empty() { String::new() } else { format!(" `{}`", change.name) };
-        let what = match change.kind {
-            ChangeKind::Site => "site",
-            ChangeKind::Caller => "a caller of",
-            ChangeKind::Stack => "call stack of",
-            ChangeKind::Build => "build-time choice",
-            ChangeKind::Crate => "crate",
-            ChangeKind::Function => "function",
-            ChangeKind::Pass => "pass",
-            ChangeKind::Expression => "expression",
-            ChangeKind::Item => "line",
-        };
-        let what = if name.is_empty() { what.trim_end_matches(" of") } else { what };
+        let noun = change.kind.noun;
+        let noun = if name.is_empty() { noun.trim_end_matches(" of") } else { noun };
         let location = change.location.as_ref().filter(|location| location.line.is_some());
         let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
         let package = change.package.as_ref().map(|package| format!(" of {package}")).unwrap_or_default();
         let place = package + &place;
-        writeln!(out, "{number}{what}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
+        writeln!(out, "{number}{noun}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
         let own = Own::new(&self.root);
         // The user's own frames stand out. Of other successive frames, only the first and the last are shown.
         for frames in change.frames.chunk_by(|a, b| own.is_own(a) == own.is_own(b)) {

@@ -11,7 +11,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::report::{
     content::{Frame, Location, Report},
-    kind::ChangeKind,
+    kind::ShownSource,
 };
 
 /// The maximum number of places that are shown of one call stack.
@@ -72,9 +72,8 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
     for spot in spots {
         // A function or expression that was compiled differently is shown even if it is not the user's own.
         let elsewhere = || {
-            Some(PathBuf::from(&spot.location.file)).filter(|path| {
-                matches!(change.kind, ChangeKind::Function | ChangeKind::Expression) && path.is_absolute()
-            })
+            Some(PathBuf::from(&spot.location.file))
+                .filter(|path| change.kind.source != ShownSource::Own && path.is_absolute())
         };
         let path = own.find(&spot.location.file).or_else(elsewhere);
         let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
@@ -92,19 +91,11 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty() {
-        let label = match change.kind {
-            ChangeKind::Site | ChangeKind::Stack => "this choice",
-            ChangeKind::Caller => "called here",
-            ChangeKind::Build => "this choice, made at compile time",
-            ChangeKind::Crate | ChangeKind::Function | ChangeKind::Pass => "compiled differently",
-            ChangeKind::Expression => "this expression",
-            ChangeKind::Item => "this line",
-        };
         if let Some(location) = &change.location
             && let Some(line) = location.line
         {
-            let is_function = change.kind == ChangeKind::Function;
-            spots.push(Spot { location, line, is_function, label });
+            let is_function = change.kind.source == ShownSource::Function;
+            spots.push(Spot { location, line, is_function, label: change.kind.label });
         }
     }
     spots
@@ -175,6 +166,7 @@ mod tests {
     use bisect_core::ChangeId;
 
     use super::*;
+    use crate::report::kind::ChangeKind;
 
     #[test]
     fn what_is_underlined() {
@@ -215,11 +207,10 @@ mod tests {
         let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let file = elsewhere.path().join("lib.rs");
         fs_err::write(&file, "fn before() {}\nif let 1 = x() {\n    y()\n}\n").unwrap();
-        for (kind, is_shown) in
-            [(ChangeKind::Function, true), (ChangeKind::Expression, true), (ChangeKind::Site, false)]
-        {
+        for (kind, is_shown) in [(ShownSource::Function, true), (ShownSource::Any, true), (ShownSource::Own, false)] {
             let place = Location::new(&file.display().to_string(), 2, Some(1));
             let location = Some(Location { end: Some((4, 2)), ..place });
+            let kind = ChangeKind { source: kind, ..ChangeKind::SITE };
             let change = Report { kind, location, ..Report::new(ChangeId(1)) };
             let shown = snippets(&Own::new(root.path()), &change);
             assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
@@ -234,7 +225,11 @@ mod tests {
             fs_err::write(dir.path().join("lib.rs"), format!("fn f() {{\n{body}    last()\n}}\nfn g() {{}}\n"))
                 .unwrap();
             let location = Some(Location::new("lib.rs", 1, Some(1)));
-            let change = Report { kind: ChangeKind::Function, location, ..Report::new(ChangeId(1)) };
+            let change = Report {
+                kind: ChangeKind { source: ShownSource::Function, ..ChangeKind::SITE },
+                location,
+                ..Report::new(ChangeId(1))
+            };
             snippets(&Own::new(dir.path()), &change)
         };
         assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));

@@ -55,7 +55,7 @@ impl Report {
     /// Returns a report that says nothing about its change.
     pub(crate) fn new(id: ChangeId) -> Self {
         let (frames, details, text) = (Vec::new(), Vec::new(), Vec::new());
-        let (name, kind) = (String::new(), ChangeKind::Site);
+        let (name, kind) = (String::new(), ChangeKind::SITE);
         Self { id, kind, name, location: None, frames, form: None, package: None, details, text }
     }
 

@@ -47,7 +47,7 @@ pub(crate) fn parse(id: ChangeId, text: Vec<String>) -> Report {
         location.end = end;
     }
     if !report.frames.is_empty() {
-        report.kind = ChangeKind::Stack;
+        report.kind = ChangeKind::STACK;
     }
     Report { text, ..report }
 }
@@ -100,7 +100,7 @@ mod tests {
         let site = parse(&["src/lib.rs:12:5 newsort"]);
         assert_eq!(
             (site.location, site.name.as_str(), site.kind),
-            (Some(at("src/lib.rs", 12, Some(5))), "newsort", ChangeKind::Site)
+            (Some(at("src/lib.rs", 12, Some(5))), "newsort", ChangeKind::SITE)
         );
         assert!(site.frames.is_empty());
     }

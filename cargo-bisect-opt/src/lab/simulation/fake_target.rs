@@ -18,9 +18,10 @@ use super::{
     clock::{Cancelled, Clock, Steps},
 };
 use crate::{
+    axes::{crates, gated, passes},
     lab::target::{Judge, Judgement, Runner, Target},
     process::{ReadAlong as _, interrupt::Interrupt},
-    report::{content::Report, kind::ChangeKind, scan::Reports},
+    report::{content::Report, scan::Reports},
     run::{
         error::RunError,
         repetition::Repetition,
@@ -354,9 +355,9 @@ impl Target for FakeTarget {
 
     fn change(&self, report: Report) -> Report {
         let kind = match self.axis {
-            "crates" => ChangeKind::Crate,
-            "functions" => ChangeKind::Function,
-            "passes" => ChangeKind::Pass,
+            "crates" => crates::KIND,
+            "functions" => gated::FUNCTION,
+            "passes" => passes::KIND,
             _ => report.kind,
         };
         Report { kind, ..report }

@@ -208,8 +208,8 @@ fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
     assert!(run.reports.get(id).text[0].ends_with(" way"), "{:?}", run.reports.get(id).text);
     assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
     assert_eq!(bench.outcome("n").0, Outcome::Pass);
-    assert_eq!((bench.program.axis(), bench.kind("way")), ("toggles", ChangeKind::Site));
-    assert_eq!(bench.kind("double"), ChangeKind::Stack);
+    assert_eq!((bench.program.axis(), bench.kind("way")), ("toggles", ChangeKind::SITE));
+    assert_eq!(bench.kind("double"), ChangeKind::STACK);
 
     assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.reproduce("y"));
     assert_eq!(bench.shell("n").status.code(), Some(0));
@@ -371,7 +371,7 @@ fn build_time_changes_are_searched_by_building() {
     // `fast` and `safe`; with `safe` off another test fails, so one of them is left out.
     assert_eq!(bench.outcome("y"), (Outcome::Fail, strings(&["tests::fails_if_the_second_is_fast"]), 4));
     assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 4));
-    assert_eq!(bench.kind("fast"), ChangeKind::Build);
+    assert_eq!(bench.kind("fast"), ChangeKind::BUILD);
 
     // Only what is decided otherwise is compiled again: `top`, and of it only the test that is repeated.
     let listed = toggles(&Fixture::toggles().words("-p top"), &[], true, &Interrupt::default()).unwrap();
