@@ -8,8 +8,6 @@ use std::{
     ffi::{OsStr, OsString},
 };
 
-use crate::process::plain_text;
-
 /// The exit status of the harness if a test has failed; after a crash it differs.
 pub(crate) const FAILED: i32 = 101;
 
@@ -25,7 +23,7 @@ pub(crate) struct FailedTest {
 /// Parses the failed tests, in the order of the final list, from the output of a test executable that ended with [`FAILED`].
 /// Returns `None` if there is no list, since the harness is another one.
 pub(crate) fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
-    let text = plain_text(output);
+    let text = without_colour(&String::from_utf8_lossy(output));
     let lines: Vec<_> = text.lines().collect();
     let summary = lines.iter().rposition(|line| line.starts_with("test result: "))?;
     let count = failed_count(lines[summary])?;
@@ -60,7 +58,7 @@ fn printed<'a>(lines: &[&str], names: &[&'a str]) -> HashMap<&'a str, String> {
 
 /// Returns the tests that were reported as failed one by one: the only information if the executable did not finish.
 pub(crate) fn failed_before_the_end(output: &[u8]) -> Vec<String> {
-    let text = plain_text(output);
+    let text = without_colour(&String::from_utf8_lossy(output));
     let name = |line: &str| {
         let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
         Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
@@ -71,7 +69,7 @@ pub(crate) fn failed_before_the_end(output: &[u8]) -> Vec<String> {
 /// Returns the tests that have ended, passed or failed, if the executable did not finish.
 pub(crate) fn ended_tests(output: &[u8]) -> HashSet<String> {
     const RESULTS: [&str; 4] = ["ok", "FAILED", "ignored", "bench:"];
-    let text = plain_text(output);
+    let text = without_colour(&String::from_utf8_lossy(output));
     let named = text.lines().filter_map(|line| line.strip_prefix("test ")?.split_once(" ... "));
     let mut named: Vec<_> = named.collect();
     // A parallel test is named when it ends. A sequential one is named when it begins, after the one before has ended.
@@ -115,6 +113,21 @@ pub(crate) fn threads(arguments: &[OsString]) -> usize {
     let from_environment = || std::env::var("RUST_TEST_THREADS").ok()?.parse().ok();
     let of_machine = || std::thread::available_parallelism().map_or(1, usize::from);
     asked.or_else(from_environment).filter(|&count| count > 0).unwrap_or_else(of_machine)
+}
+
+/// Removes the escape sequences of `--color always`: `ESC [ … letter` and `ESC ( letter`. No others: tests may print the
+/// beginning of one that a terminal would end only much later, after the harness's list.
+fn without_colour(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\x1b') {
+        plain.push_str(before);
+        let after = after.strip_prefix(['[', '(']).unwrap_or(after);
+        rest = after.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';');
+        rest = rest.strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(rest);
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// The options of libtest whose value is the next word.
@@ -250,6 +263,15 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         assert_eq!(names(&coloured).unwrap(), ["a::bad", "sp"]);
         let bytes = [b"\xff\xfe\n", SAMPLE.as_bytes(), b"\xc3"].concat();
         assert_eq!(failed_tests(&bytes).unwrap().len(), 2);
+        assert_eq!(without_colour("a\x1b[1;31mb\x1b[mc\x1b"), "abc");
+    }
+
+    #[test]
+    fn an_unterminated_escape_sequence_hides_no_list() {
+        for start in ["\x1b]0;title", "\x1bP", "\x1b_", "\x1b"] {
+            let output = format!("\nfailures:\n\n---- a stdout ----\n{start}\n") + &list(&["a"]);
+            assert_eq!(names(&output).unwrap(), ["a"], "{start:?}");
+        }
     }
 
     #[test]
