@@ -90,13 +90,12 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
         Some(Spot { location, line: location.line?, is_function: false, label: "called here" })
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
-    if spots.is_empty() {
-        if let Some(location) = &change.location
-            && let Some(line) = location.line
-        {
-            let is_function = change.kind.source == ShownSource::Function;
-            spots.push(Spot { location, line, is_function, label: change.kind.label });
-        }
+    if spots.is_empty()
+        && let Some(location) = &change.location
+        && let Some(line) = location.line
+    {
+        let is_function = change.kind.source == ShownSource::Function;
+        spots.push(Spot { location, line, is_function, label: change.kind.label });
     }
     spots
 }
