@@ -197,6 +197,7 @@ fn id(i: usize) -> ChangeId {
 #[cfg(unix)]
 fn argument(text: &[u8]) -> OsString {
     use std::os::unix::ffi::OsStrExt;
+
     std::ffi::OsStr::from_bytes(text).to_owned()
 }
 

@@ -46,7 +46,7 @@ use crate::{
 
 /// Why there is no search, or why it broke off.
 #[derive(Debug, thiserror::Error)]
-enum Failure {
+enum CommandError {
     #[error("an argument is not valid UTF-8: {}", .0.display())]
     NotUnicode(OsString),
     #[error(transparent)]
@@ -71,27 +71,27 @@ enum Failure {
     Output(#[source] io::Error),
 }
 
-impl Failure {
+impl CommandError {
     fn exit(&self) -> Exit {
         match self {
-            Failure::NotUnicode(_)
-            | Failure::Exec(_)
-            | Failure::RunDir(_)
-            | Failure::Since(_)
-            | Failure::Axis(AxisError::Usage(_)) => Exit::Usage,
-            Failure::Axis(AxisError::Nothing(_)) => Exit::Nothing,
-            Failure::Codegen(error) if error.is_usage() => Exit::Usage,
-            Failure::Edition(error) if error.is_usage() => Exit::Usage,
-            Failure::Cargo(CargoError::Interrupted)
-            | Failure::Codegen(DrillError::Cargo(CargoError::Interrupted))
-            | Failure::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
-            Failure::Cargo(error) if error.is_usage() => Exit::Usage,
-            Failure::WorkingDirectory(_)
-            | Failure::Cargo(_)
-            | Failure::Codegen(_)
-            | Failure::Edition(_)
-            | Failure::Signals(_)
-            | Failure::Output(_) => Exit::Unusable,
+            CommandError::NotUnicode(_)
+            | CommandError::Exec(_)
+            | CommandError::RunDir(_)
+            | CommandError::Since(_)
+            | CommandError::Axis(AxisError::Usage(_)) => Exit::Usage,
+            CommandError::Axis(AxisError::Nothing(_)) => Exit::Nothing,
+            CommandError::Codegen(error) if error.is_usage() => Exit::Usage,
+            CommandError::Edition(error) if error.is_usage() => Exit::Usage,
+            CommandError::Cargo(CargoError::Interrupted)
+            | CommandError::Codegen(DrillError::Cargo(CargoError::Interrupted))
+            | CommandError::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
+            CommandError::Cargo(error) if error.is_usage() => Exit::Usage,
+            CommandError::WorkingDirectory(_)
+            | CommandError::Cargo(_)
+            | CommandError::Codegen(_)
+            | CommandError::Edition(_)
+            | CommandError::Signals(_)
+            | CommandError::Output(_) => Exit::Unusable,
         }
     }
 }
@@ -127,7 +127,7 @@ fn bisect_opt() -> Exit {
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
         Command::Exec(command) => exec(command, Box::new(Protocol)),
         Command::Axis(command) => {
-            (command.spec.prepare)(&command.asked).map_err(Failure::from).and_then(|axis| exec(command.exec, axis))
+            (command.spec.prepare)(&command.asked).map_err(CommandError::from).and_then(|axis| exec(command.exec, axis))
         }
         Command::Toggles(command) => toggles(&command),
     };
@@ -137,9 +137,14 @@ fn bisect_opt() -> Exit {
     })
 }
 
-fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_test: PerTest) -> Result<Exit, Failure> {
+fn program(
+    subcommand: Subcommand,
+    command: CargoCommand,
+    all_tests: bool,
+    per_test: PerTest,
+) -> Result<Exit, CommandError> {
     command.show.color.apply();
-    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
     let mut words = command.words.cargo;
     if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
         words.insert(0, "--release".into());
@@ -176,21 +181,21 @@ fn program(subcommand: Subcommand, command: CargoCommand, all_tests: bool, per_t
     bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
 }
 
-fn toggles(command: &TogglesCommand) -> Result<Exit, Failure> {
+fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
     command.color.apply();
-    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
     let toggles = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
-    toggle_list::show(&toggles, command.json).map_err(Failure::Output)?;
+    toggle_list::show(&toggles, command.json).map_err(CommandError::Output)?;
     Ok(Exit::Found)
 }
 
-fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, Failure> {
+fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, CommandError> {
     command.show.color.apply();
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
-    let words = command.words.into_iter().map(|word| word.into_string().map_err(Failure::NotUnicode));
+    let words = command.words.into_iter().map(|word| word.into_string().map_err(CommandError::NotUnicode));
     let options = CommandOptions {
         words: words.collect::<Result<_, _>>()?,
-        root: env::current_dir().map_err(Failure::WorkingDirectory)?,
+        root: env::current_dir().map_err(CommandError::WorkingDirectory)?,
         timeout: command.search.timeout,
         skip_code: command.search.skip_code,
         fail_when: command.search.fail_when.clone(),
@@ -199,7 +204,7 @@ fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, Failure> {
         launcher: command.search.launcher.clone(),
     };
     let mut target = CommandTarget::new(options, axis)?;
-    let interrupt = Interrupt::install().map_err(Failure::Signals)?;
+    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
     let root = target.root().to_owned();
     bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
 }
@@ -212,7 +217,7 @@ fn bisect(
     show: &ShowArgs,
     interrupt: &Interrupt,
     search: impl FnOnce(&mut Lab<'_>) -> io::Result<Exit>,
-) -> Result<Exit, Failure> {
+) -> Result<Exit, CommandError> {
     let since = args.since.as_ref().map(|revision| Since::load(root, revision.as_deref())).transpose();
     if interrupt.requested() {
         // It was for git, too.
@@ -244,7 +249,7 @@ fn bisect(
         parent_culprit: None,
         numbered: 0,
     };
-    search(&mut lab).map_err(Failure::Output)
+    search(&mut lab).map_err(CommandError::Output)
 }
 
 fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Listeners<'a> {

@@ -2,13 +2,16 @@
 
 pub(crate) mod calibration;
 mod emit;
+mod noisy_notes;
 mod noisy_stats;
 mod parallelism_hint;
 mod per_test;
+mod search_loop;
 mod session;
 #[cfg(test)]
 mod simulation;
 pub(crate) mod target;
+mod text_runs;
 mod texts;
 mod workers;
 
@@ -142,8 +145,8 @@ impl Lab<'_> {
             let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, workers);
             let (status, conclusion) = session.go()?;
-            let noise = session.beliefs();
-            let log = session.telling_log();
+            let noise = noisy_notes::estimate(&session);
+            let log = emit::last_log(&session);
             io::Result::Ok((session.search, status, conclusion, noise, session.named, log))
         })?;
         let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests).cloned();

@@ -1,60 +1,44 @@
-//! What the user is told of a target that contradicts itself, while it is searched.
+//! The cost of runs of a noisy target.
 
-use std::{
-    collections::{HashMap, hash_map::Entry},
-    io,
-    num::NonZeroUsize,
-    time::Duration,
-};
+use std::{collections::HashMap, num::NonZeroUsize, time::Duration};
 
-use bisect_core::search::{Noise, Outcome};
+use bisect_core::search::Outcome;
 
-use super::{session::Session, target::Target};
-use crate::{
-    output::{
-        events::Event,
-        noise::{self, NoiseEstimate},
-    },
-    run::{repetition::Repetition, result::RunResult},
-};
+use crate::run::{repetition::Repetition, result::RunResult};
 
-/// After so many runs under noise there is something to say, and again whenever they have doubled.
-const FIRST_WORD: usize = 8;
+/// The largest number of executions in a run: further ones with the same changes add little evidence.
+const MAX_EXECUTIONS: usize = 16;
 
-/// Of more tests than this it is not told how each of them stands.
-const FEW: usize = 3;
-
-/// Executions in a run, at most: of many with the same changes the last ones tell little.
-const MOST: usize = 16;
-
-/// What the runs so far say beside their outcomes.
+/// The facts about runs that are not their outcomes.
 #[derive(Debug, Default)]
 pub(super) struct NoisyStats {
-    /// For each test of which it was told that its runs are only evidence: the number of runs at which there is more to say.
-    next_words: HashMap<usize, usize>,
-    failing: Costs,
-    passing: Costs,
-    /// How long builds took, and how often the target was executed in how long.
+    /// The number of runs at which the next note about a test is due, for each test that a note was about.
+    pub(super) next_note_at: HashMap<usize, usize>,
+    pub(super) failing: Costs,
+    pub(super) passing: Costs,
+    /// The time of all builds; then the number of runs, and of executions and their time.
     build_time: Duration,
     runs: u32,
     executions: u32,
     executed_in: Duration,
 }
 
-/// How long runs took.
+/// The time of runs.
 #[derive(Debug, Default)]
-struct Costs {
+pub(super) struct Costs {
     runs: u32,
     duration: Duration,
 }
 
 impl Costs {
-    fn mean(&self) -> Option<Duration> {
+    /// Returns the mean; `None` if there is nothing to average.
+    pub(super) fn mean(&self) -> Option<Duration> {
         self.duration.checked_div(self.runs).filter(|mean| !mean.is_zero())
     }
 }
 
 impl NoisyStats {
+    /// Adds runs.
     pub(super) fn add<'a>(&mut self, runs: impl Iterator<Item = &'a RunResult>) {
         for run in runs {
             self.build_time += run.build_time;
@@ -73,12 +57,12 @@ impl NoisyStats {
 }
 
 impl NoisyStats {
-    /// From here on it is about single tests, each in a process of its own.
-    pub(super) fn forget(&mut self) {
+    /// Forgets all runs: from here on they are of single tests, each in its own process.
+    pub(super) fn reset(&mut self) {
         *self = Self::default();
     }
 
-    /// How often a run is best executed, where each execution counts.
+    /// Returns the best number of executions in a run, if each execution counts.
     pub(super) fn repetition(&self) -> Repetition {
         let (Some(build), Some(execution)) =
             (self.build_time.checked_div(self.runs), self.executed_in.checked_div(self.executions))
@@ -86,66 +70,10 @@ impl NoisyStats {
             return Repetition::Once;
         };
         let times = build.as_nanos() / execution.as_nanos().max(1);
-        match NonZeroUsize::new(usize::try_from(times).unwrap_or(usize::MAX).min(MOST)) {
+        match NonZeroUsize::new(usize::try_from(times).unwrap_or(usize::MAX).min(MAX_EXECUTIONS)) {
             Some(times) if times.get() > 1 => Repetition::Each(times),
             _ => Repetition::Once,
         }
-    }
-}
-
-impl<T: Target> Session<'_, '_, '_, '_, T> {
-    /// What is believed at the moment of what was searched under noise.
-    pub(super) fn beliefs(&self) -> Option<NoiseEstimate> {
-        let mut each = (0..self.search.tests()).filter_map(|test| self.beliefs_of(test));
-        let first = each.next()?;
-        Some(first.with_others(each.collect()))
-    }
-
-    /// What is believed of one test, or of the whole target, if its runs are only evidence.
-    pub(super) fn beliefs_of(&self, test: usize) -> Option<NoiseEstimate> {
-        let estimate = self.search.test(test).estimate()?;
-        let beliefs = NoiseEstimate::new(self.search.order(), &estimate, |id| self.texts.of(id));
-        Some(match &self.tests {
-            Some(tests) => beliefs.with_test(tests[test].clone()),
-            None => beliefs,
-        })
-    }
-
-    /// Tells how things stand, now and then, and the search what runs cost.
-    pub(super) fn tell_doubts(&mut self) -> io::Result<()> {
-        let is_open = |&test: &usize| self.search.test(test).is_noisy() && self.search.test(test).verdict().is_none();
-        let noisy: Vec<_> = (0..self.search.tests()).filter(is_open).collect();
-        if noisy.is_empty() || self.search.verdict().is_some() {
-            return Ok(());
-        }
-        let (failing, passing) = (self.noisy_stats.failing.mean(), self.noisy_stats.passing.mean());
-        if let (Some(failing), Some(passing), false) = (failing, passing, self.lab.is_repeated) {
-            self.search.set_costs(failing.as_secs_f64(), passing.as_secs_f64());
-        }
-        let mean = [failing, passing].into_iter().flatten().sum::<Duration>() / 2;
-        noisy.iter().try_for_each(|&test| self.tell_doubts_of(test, noisy.len() <= FEW, mean))
-    }
-
-    fn tell_doubts_of(&mut self, test: usize, in_full: bool, mean: Duration) -> io::Result<()> {
-        let name = self.tests.as_ref().map(|tests| &tests[test]);
-        let (runs, confidence) = (self.search.runs(), self.lab.options.noise);
-        if let (Entry::Vacant(word), Noise::Suspected(_)) = (self.noisy_stats.next_words.entry(test), confidence) {
-            word.insert(0);
-            let what = name.map_or("the target", String::as_str);
-            let note =
-                format!("{what} contradicts itself: from here on, every run so far and to come is only evidence");
-            self.lab.emit(&Event::Note(&note))?;
-        }
-        let next_word = self.noisy_stats.next_words.entry(test).or_default();
-        if runs < (*next_word).max(FIRST_WORD) || !in_full {
-            return Ok(());
-        }
-        let Some(estimate) = self.search.test(test).estimate() else { return Ok(()) };
-        *next_word = 2 * runs;
-        let beliefs = NoiseEstimate::new(self.search.order(), &estimate, |_| None);
-        let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
-        let note = format!("{of}{}; {}", beliefs.rates(), noise::remaining(estimate.runs_left, mean));
-        self.lab.emit(&Event::Note(&note))
     }
 }
 
@@ -183,8 +111,8 @@ mod tests {
             ((100, 100, 1), Repetition::Once),
             ((300, 100, 1), each(3)),
             ((300, 100, 3), each(3)),
-            ((60_000, 10, 1), each(MOST)),
-            ((100, 0, 1), each(MOST)),
+            ((60_000, 10, 1), each(MAX_EXECUTIONS)),
+            ((100, 0, 1), each(MAX_EXECUTIONS)),
         ] {
             assert_eq!(repetition(build, execution, executions), expected, "{build} ms, {execution} ms");
         }

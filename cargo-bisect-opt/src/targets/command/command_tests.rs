@@ -55,7 +55,7 @@ fn make(
     pattern: &str,
     number: usize,
     repetition: Repetition,
-) -> Result<Shown, RunError> {
+) -> Result<CommandRun, RunError> {
     let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
     let surroundings = Surroundings { slots, scratch, interrupt: &Interrupt::default() };
     target.runner().run(&spec(dir, pattern, number, repetition), &target.brief(), &surroundings)
@@ -66,7 +66,7 @@ fn trial(question: Question) -> Trial {
     Trial { id: TrialId(0), question, selection: Selection::all(), tests: vec![0] }
 }
 
-fn judge(target: &mut CommandTarget, shown: Shown) -> RunResult {
+fn judge(target: &mut CommandTarget, shown: CommandRun) -> RunResult {
     match target.judge(&trial(Question::Prefix), shown) {
         Judgement::Ready(mut results) => results.remove(0),
         Judgement::Pending(_) => panic!("it can always be judged"),

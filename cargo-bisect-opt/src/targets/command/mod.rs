@@ -15,6 +15,9 @@ use bisect_core::{
 };
 use regex::bytes::Regex;
 
+pub(crate) use runner::UsageError;
+use runner::{CommandRun, CommandRunner};
+
 use crate::{
     axes::{Axis, Files},
     lab::{
@@ -33,8 +36,6 @@ use crate::{
         spec::{Choice, EndState},
     },
 };
-pub(crate) use runner::UsageError;
-use runner::{CommandRunner, Shown};
 
 /// What the user asks for.
 #[derive(Clone, Debug)]
@@ -98,7 +99,7 @@ impl CommandTarget {
 
     /// Makes another failure the one that is searched for next, where the culprits found so far are left out and what is left
     /// fails in another way.
-    fn learn_left(&mut self, selection: &Selection, shown: &Shown) {
+    fn learn_left(&mut self, selection: &Selection, shown: &CommandRun) {
         let known = self.calibration.for_runs_of(Some(selection));
         let causes: Vec<_> = shown.causes().filter(|cause| cause.environment().is_none()).collect();
         let same_failure = self.runner.options.same_failure;
@@ -123,7 +124,7 @@ impl Judge for CommandTarget {
         self.calibration.clone()
     }
 
-    fn learn(&mut self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+    fn learn(&mut self, trial: &Trial, shown: &CommandRun) -> Result<(), RunError> {
         self.notes.add(shown.notes.iter().cloned());
         for execution in &shown.executions {
             self.lost_reports.count(execution.lost_reports.as_deref())?;
@@ -141,7 +142,7 @@ impl Judge for CommandTarget {
         self.is_settled = true;
     }
 
-    fn judge(&mut self, trial: &Trial, shown: Shown) -> Judgement<Shown> {
+    fn judge(&mut self, trial: &Trial, shown: CommandRun) -> Judgement<CommandRun> {
         if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
             return Judgement::Pending(shown);
         }
@@ -183,7 +184,7 @@ impl Judge for CommandTarget {
         }])
     }
 
-    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+    fn reports<'a>(&self, shown: &'a CommandRun) -> Vec<&'a Reports> {
         vec![&shown.reports]
     }
 

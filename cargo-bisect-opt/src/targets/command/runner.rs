@@ -56,9 +56,9 @@ pub(crate) struct CommandRunner {
 
 /// What one run showed.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct CommandRun {
     pub(super) choice: Choice,
-    pub(super) executions: Vec<Execution>,
+    pub(super) executions: Vec<CommandExecution>,
     pub(super) repetition: Repetition,
     pub(super) reports: Reports,
     pub(super) duration: Duration,
@@ -66,7 +66,7 @@ pub(crate) struct Shown {
     pub(super) notes: Vec<Note>,
 }
 
-impl Shown {
+impl CommandRun {
     /// Returns how its executions failed.
     pub(super) fn causes(&self) -> impl Iterator<Item = &Cause> {
         self.executions.iter().filter_map(|execution| execution.cause.as_ref())
@@ -75,7 +75,7 @@ impl Shown {
 
 /// What one execution showed.
 #[derive(Debug)]
-pub(super) struct Execution {
+pub(super) struct CommandExecution {
     pub(super) random: u64,
     pub(super) outcome: Outcome,
     pub(super) reason: String,
@@ -153,7 +153,7 @@ impl CommandRunner {
         application: &Application,
         i: usize,
         reports: &mut Reports,
-    ) -> Result<(Execution, Duration, Option<Note>), RunError> {
+    ) -> Result<(CommandExecution, Duration, Option<Note>), RunError> {
         let random = self.options.seed.number(spec.number, i);
         let (command, _temporary) = self.command(spec, surroundings, application, random)?;
         let mut scanner = self.axis.is_reported_by_target().then(|| reports.scanner());
@@ -176,11 +176,11 @@ impl CommandRunner {
         }
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
         let note = finished.lost_log.as_ref().map(Note::lost_log);
-        Ok((Execution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
+        Ok((CommandExecution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
     }
 
     /// Returns what an execution means, compared with these failures.
-    pub(super) fn outcome(&self, execution: &Execution, calibration: &Calibration<()>) -> Outcome {
+    pub(super) fn outcome(&self, execution: &CommandExecution, calibration: &Calibration<()>) -> Outcome {
         match &execution.cause {
             Some(cause) if cause.environment().is_some() && !calibration.fits(&(), cause) => {
                 Outcome::Unresolved(Reason::Environment)
@@ -225,14 +225,14 @@ impl CommandRunner {
 
 impl Runner for CommandRunner {
     type Brief = Calibration<()>;
-    type Shown = Shown;
+    type Shown = CommandRun;
 
     fn run(
         &self,
         spec: &RunSpec,
         calibration: &Calibration<()>,
         surroundings: &Surroundings<'_>,
-    ) -> Result<Shown, RunError> {
+    ) -> Result<CommandRun, RunError> {
         // The runtime only appends to a file that exists.
         fs_err::File::create(&spec.report_file)?;
         let application = self.axis.apply(&spec.choice, &Files::of_run(surroundings, spec))?;
@@ -258,12 +258,19 @@ impl Runner for CommandRunner {
             reports.read_file(&spec.report_file)?;
         }
         self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
-        Ok(Shown { choice: spec.choice.clone(), executions, repetition: spec.repetition, reports, duration, notes })
+        Ok(CommandRun {
+            choice: spec.choice.clone(),
+            executions,
+            repetition: spec.repetition,
+            reports,
+            duration,
+            notes,
+        })
     }
 }
 
 /// Returns what surrounds the command and made it fail, unless it is known to do so because of the changes.
-fn disturbance(execution: &Execution, calibration: &Calibration<()>) -> Option<Environment> {
+fn disturbance(execution: &CommandExecution, calibration: &Calibration<()>) -> Option<Environment> {
     let environment = execution.cause.as_ref()?.environment()?;
     (!calibration.is_made_by_changes(&(), environment)).then_some(environment)
 }

@@ -6,7 +6,7 @@ use bisect_core::search::Reason;
 
 use super::{
     attempt::{Attempt, Execution},
-    run_context::{RunContext, Start, Unbuilt, unusable},
+    run_context::{ExecutableRun, RunContext, Unbuilt, unusable},
     runner::BuildCounts,
     test_selection::{Failures, Subset, TestSelection},
     unended,
@@ -57,7 +57,7 @@ pub(super) fn execute(
         }
         let (report_file, log) = (run.spec.report_file.as_path(), run.spec.log.as_path());
         let limit = run.runner.options.timeout;
-        let start = Start { artifacts, executable, subset, started, limit, report_file, log };
+        let start = ExecutableRun { artifacts, executable, subset, started, limit, report_file, log };
         let finished = run.start(&start, reports)?;
         let timed_out = finished.ending == Ending::TimedOut;
         let part = run.part(executable, &finished)?;

@@ -14,7 +14,7 @@ use super::{
     attempt::Attempt,
     criteria::Criteria,
     options::{PerTest, ProjectOptions},
-    runner::{Brief, BuildCounts, Parts, Shown, Solo},
+    runner::{Brief, BuildCounts, Parts, ProjectRun, Solo},
     test_selection::{Failure, Failures, TestSelection},
 };
 use crate::{
@@ -84,7 +84,7 @@ impl Knowledge {
     pub(super) fn learn(
         &mut self,
         trial: &Trial,
-        shown: &Shown,
+        shown: &ProjectRun,
         options: &ProjectOptions,
         project: &Project,
     ) -> Result<(), RunError> {

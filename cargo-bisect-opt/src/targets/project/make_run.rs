@@ -3,7 +3,7 @@
 use super::{
     build, dependent_tests, execution,
     run_context::RunContext,
-    runner::{Brief, BuildCounts, Parts, ProjectRunner, Shown},
+    runner::{Brief, BuildCounts, Parts, ProjectRun, ProjectRunner},
     separately,
 };
 use crate::{
@@ -17,9 +17,9 @@ use crate::{
 
 impl Runner for ProjectRunner {
     type Brief = Brief;
-    type Shown = Shown;
+    type Shown = ProjectRun;
 
-    fn run(&self, spec: &RunSpec, brief: &Brief, surroundings: &Surroundings<'_>) -> Result<Shown, RunError> {
+    fn run(&self, spec: &RunSpec, brief: &Brief, surroundings: &Surroundings<'_>) -> Result<ProjectRun, RunError> {
         // The runtime only appends to a file that exists.
         fs_err::File::create(&spec.report_file)?;
         let lost_log = fs_err::File::create(&spec.log).err();
@@ -46,6 +46,6 @@ impl Runner for ProjectRunner {
             }
         };
         notes.extend(lost_log.map(|error| Note::lost_log(&error)));
-        Ok(Shown { parts, builds, notes })
+        Ok(ProjectRun { parts, builds, notes })
     }
 }

@@ -21,7 +21,7 @@ use super::{
     command_line::CommandLine,
     options::{PerTest, ProjectOptions},
     prepare::{prepare, toggles},
-    runner::Shown,
+    runner::ProjectRun,
     target::ProjectTarget,
 };
 use crate::{
@@ -90,7 +90,7 @@ impl Bench {
         Self::new(settings(Subcommand::Test, Fixture::toggles(), line, toggles))
     }
 
-    fn shown(&mut self, pattern: &Pattern) -> Result<Shown, RunError> {
+    fn shown(&mut self, pattern: &Pattern) -> Result<ProjectRun, RunError> {
         self.runs += 1;
         let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
         let surroundings = Surroundings { slots, scratch, interrupt: &Interrupt::default() };

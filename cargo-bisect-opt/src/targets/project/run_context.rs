@@ -159,7 +159,7 @@ impl<'a> RunContext<'a> {
     }
 
     /// Runs an executable to its end.
-    pub(super) fn start(&self, start: &Start<'_>, reports: &mut Reports) -> Result<Finished, RunError> {
+    pub(super) fn start(&self, start: &ExecutableRun<'_>, reports: &mut Reports) -> Result<Finished, RunError> {
         let (command, _temporary) = self.command(start, &self.arguments(start.subset))?;
         check(start.artifacts)?;
         // Where the report file cannot be reached, reports come with the output.
@@ -182,7 +182,11 @@ impl<'a> RunContext<'a> {
     }
 
     /// Returns the command, and its directory for temporary files.
-    pub(super) fn command(&self, start: &Start<'_>, arguments: &[OsString]) -> io::Result<(Command, ScratchDir)> {
+    pub(super) fn command(
+        &self,
+        start: &ExecutableRun<'_>,
+        arguments: &[OsString],
+    ) -> io::Result<(Command, ScratchDir)> {
         let mut command = self.runner.project.launch(start.artifacts, start.executable).command(arguments);
         let temporary = self.surroundings.set_apart(&mut command, self.spec.slot)?;
         command.env("BISECT_REPORT", start.report_file);
@@ -253,7 +257,7 @@ impl<'a> RunContext<'a> {
 }
 
 /// One executable to run.
-pub(super) struct Start<'a> {
+pub(super) struct ExecutableRun<'a> {
     pub(super) artifacts: &'a Artifacts,
     pub(super) executable: &'a Executable,
     pub(super) subset: Subset<'a>,

@@ -45,7 +45,7 @@ pub(crate) struct Brief {
 
 /// What a run showed, before it is known which failures count.
 #[derive(Debug)]
-pub(crate) struct Shown {
+pub(crate) struct ProjectRun {
     pub(super) parts: Parts,
     /// What was built for the run.
     pub(super) builds: BuildCounts,

@@ -22,7 +22,7 @@ use bisect_core::search::Reason;
 use super::{
     attempt::Attempt,
     criteria::Part,
-    run_context::{RunContext, Start, Unbuilt},
+    run_context::{ExecutableRun, RunContext, Unbuilt},
     runner::{BuildCounts, Solo},
     test_selection::{Failure, Failures, Subset},
 };
@@ -125,7 +125,7 @@ fn run_alone(
     let repetition = run.spec.repetition;
     let executions = run.repeat(repetition, &run.alone(), || {
         let limit = test_run.limit.or(run.runner.options.timeout);
-        let start = Start { artifacts, executable, subset, started: Instant::now(), limit, report_file, log };
+        let start = ExecutableRun { artifacts, executable, subset, started: Instant::now(), limit, report_file, log };
         let finished = run.start(&start, &mut reports)?;
         let part = run.part(executable, &finished)?;
         Ok(vec![if test.test.is_some() { all_by(test, part) } else { part }])

@@ -15,7 +15,7 @@ use super::{
     command_line::{CommandLine, NeededVariables},
     knowledge::Knowledge,
     options::{PerTest, ProjectOptions},
-    runner::{Brief, Parts, ProjectRunner, Shown, Solo},
+    runner::{Brief, Parts, ProjectRun, ProjectRunner, Solo},
     test_selection::Failure,
 };
 use crate::{
@@ -127,11 +127,11 @@ impl Judge for ProjectTarget {
         Arc::new(self.knowledge.brief(&self.runner.options))
     }
 
-    fn learn(&mut self, trial: &Trial, shown: &Shown) -> Result<(), RunError> {
+    fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
         self.knowledge.learn(trial, shown, &self.runner.options, &self.runner.project)
     }
 
-    fn judge(&mut self, trial: &Trial, shown: Shown) -> Judgement<Shown> {
+    fn judge(&mut self, trial: &Trial, shown: ProjectRun) -> Judgement<ProjectRun> {
         let runner = self.runner.clone();
         match shown.parts {
             Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
@@ -153,7 +153,7 @@ impl Judge for ProjectTarget {
         self.knowledge.assume_no_more_ends();
     }
 
-    fn reports<'a>(&self, shown: &'a Shown) -> Vec<&'a Reports> {
+    fn reports<'a>(&self, shown: &'a ProjectRun) -> Vec<&'a Reports> {
         match &shown.parts {
             Parts::Separate(solos) => solos.iter().map(|solo| &solo.attempt.reports).collect(),
             Parts::Together(attempt) => vec![&attempt.reports],

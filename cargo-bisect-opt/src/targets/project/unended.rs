@@ -16,7 +16,7 @@ use bisect_core::search::Outcome;
 
 use super::{
     criteria::Part,
-    run_context::{RunContext, Start},
+    run_context::{ExecutableRun, RunContext},
     runner::Solo,
     separately::{TestRun, run_each},
     test_selection::{Failure, Failures, Subset, names, too_many_arguments},
@@ -52,7 +52,7 @@ pub(super) fn name(
     run: &RunContext<'_>,
     part: Part,
     finished: &Finished,
-    start: &Start<'_>,
+    start: &ExecutableRun<'_>,
     reports: &mut Reports,
 ) -> Result<Part, RunError> {
     let executable = Failure { executable: start.executable.key(), test: None };
@@ -90,7 +90,7 @@ pub(super) fn name(
 }
 
 /// Returns the tests that an executable is to run; none, if it does not list them.
-fn tests_of(run: &RunContext<'_>, start: &Start<'_>) -> Result<Vec<String>, RunError> {
+fn tests_of(run: &RunContext<'_>, start: &ExecutableRun<'_>) -> Result<Vec<String>, RunError> {
     if let Subset::Tests(tests) = start.subset {
         return Ok(tests.to_vec());
     }
@@ -98,7 +98,7 @@ fn tests_of(run: &RunContext<'_>, start: &Start<'_>) -> Result<Vec<String>, RunE
     let (log, report_file) = (file("list.log"), file("list.reports"));
     // Before what could end the options.
     let arguments = [vec!["--list".into()], run.arguments(start.subset)].concat();
-    let (command, _temporary) = run.command(&Start { report_file: &report_file, ..*start }, &arguments)?;
+    let (command, _temporary) = run.command(&ExecutableRun { report_file: &report_file, ..*start }, &arguments)?;
     let finished = process::run(ProcessSpec {
         command,
         timeout: run.runner.options.timeout,
@@ -120,7 +120,7 @@ fn unended(
     run: &RunContext<'_>,
     running: &[Failure],
     whole: Whole<'_>,
-    start: &Start<'_>,
+    start: &ExecutableRun<'_>,
 ) -> Result<Unended, RunError> {
     if run.brief.tests.is_settled() {
         // Later runs need no proof once more.
@@ -150,7 +150,7 @@ fn unended_alone(
     run: &RunContext<'_>,
     tests: &[Failure],
     whole: Whole<'_>,
-    start: &Start<'_>,
+    start: &ExecutableRun<'_>,
 ) -> Result<Unended, RunError> {
     let spec = RunSpec { repetition: Repetition::Once, ..run.spec.clone() };
     let run = run.beside(&spec)?;
@@ -165,7 +165,12 @@ fn unended_alone(
 }
 
 /// Returns how long each test may take by itself; `None`: as long as a run may.
-fn limit_alone(run: &RunContext<'_>, cause: &Cause, finished: &Finished, start: &Start<'_>) -> Option<Duration> {
+fn limit_alone(
+    run: &RunContext<'_>,
+    cause: &Cause,
+    finished: &Finished,
+    start: &ExecutableRun<'_>,
+) -> Option<Duration> {
     let timeout = run.runner.options.timeout.filter(|_| cause.is_timeout())?;
     let modified = fs_err::metadata(start.log).and_then(|log| log.modified()).ok()?;
     let silence = SystemTime::now().duration_since(modified).ok()?;
@@ -178,7 +183,7 @@ fn later_tests(
     run: &RunContext<'_>,
     unstarted: &Failures,
     whole: Whole<'_>,
-    start: &Start<'_>,
+    start: &ExecutableRun<'_>,
     reports: &mut Reports,
 ) -> Result<(Unended, Option<Note>), RunError> {
     let is_settled = run.brief.tests.is_settled();
@@ -190,7 +195,7 @@ fn later_tests(
     }
     let tests: Vec<_> = unstarted.iter().filter_map(|failure| failure.test.clone()).collect();
     let left_out = if whole.cause.is_crash() && !too_many_arguments(&tests) {
-        let start = Start { subset: Subset::Tests(&tests), ..*start };
+        let start = ExecutableRun { subset: Subset::Tests(&tests), ..*start };
         let finished = run.start(&start, reports)?;
         let part = run.part(start.executable, &finished)?;
         let part = name(run, part, &finished, &start, reports)?;

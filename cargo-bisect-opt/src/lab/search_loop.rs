@@ -1,0 +1,194 @@
+//! The loop of one search, from its first run to its end.
+
+use std::io;
+
+use bisect_core::search::{Observation, Outcome, Question, Step, Trial};
+
+use super::{
+    emit, noisy_notes, per_test,
+    session::Session,
+    target::{Judgement, Target},
+    text_runs,
+    workers::Next,
+};
+use crate::{
+    output::{
+        conclusion::{TargetFacts, conclude},
+        exit_status::Exit,
+    },
+    run::{
+        error::RunError,
+        result::RunResult,
+        spec::{Choice, RunSpec},
+    },
+};
+
+impl<T: Target> Session<'_, '_, '_, '_, T> {
+    /// Searches to the end. Returns the status and the conclusion.
+    pub(super) fn go(&mut self) -> io::Result<(Exit, String)> {
+        let ended = self.until_it_ends()?;
+        self.workers.finish();
+        emit::culprits(self, true)?;
+        emit::notes(self)?;
+        Ok(match ended {
+            Ok(()) => {
+                let verdict = self.search.verdict().expect("the search has ended");
+                let beliefs = |test| noisy_notes::estimate_of(self, test);
+                let (is_build, axis) = (self.target.is_build(), self.target.axis());
+                let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
+                let about = TargetFacts { log: &log, line: &line, is_build, axis };
+                conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
+            }
+            Err(RunError::Interrupted) => {
+                (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
+            }
+            Err(error) => (Exit::Unusable, format!("the target cannot be used: {error}")),
+        })
+    }
+
+    /// Makes runs until the search has ended, or cannot continue.
+    fn until_it_ends(&mut self) -> io::Result<Result<(), RunError>> {
+        loop {
+            emit::notes(self)?;
+            // The request may have come before the workers listened.
+            if self.lab.interrupt.requested() {
+                return Ok(Err(RunError::Interrupted));
+            }
+            self.end_obsolete();
+            text_runs::want_texts(self);
+            if self.search.verdict().is_some() && !self.texts.is_pending() {
+                return Ok(Ok(()));
+            }
+            self.start_runs()?;
+            if self.workers.is_idle() && !self.awaiting_judgement.is_empty() {
+                // At a limit, the runs that they wait for are not made.
+                self.target.assume_no_more_ends();
+                self.judge_runs()?;
+                continue;
+            }
+            if self.workers.is_idle() {
+                // The search has just ended.
+                assert!(self.search.verdict().is_some(), "a search that goes on wants runs");
+                continue;
+            }
+            if let Err(error) = self.take_results() {
+                return Ok(Err(error));
+            }
+            self.judge_runs()?;
+            if text_runs::favour_touched(self)? {
+                self.try_split()?;
+            }
+            emit::culprits(self, false)?;
+        }
+    }
+
+    /// Waits for a run to end, and takes runs that end at the same time with it: the next step is better decided when all
+    /// their answers are known.
+    fn take_results(&mut self) -> Result<(), RunError> {
+        let mut next = self.workers.next(None);
+        while let Some(came) = next.take() {
+            match came {
+                Next::Cancelled => {}
+                Next::Interrupted => return Err(RunError::Interrupted),
+                Next::Over { spec, result, coalesce_window } => {
+                    let shown = result?;
+                    if !text_runs::take_text(self, &spec.trial, &shown) {
+                        self.target.learn(&spec.trial, &shown)?;
+                        self.awaiting_judgement.push((spec.trial.clone(), shown));
+                    }
+                    if coalesce_window.is_some() {
+                        next = self.workers.next(coalesce_window);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts runs in all free slots.
+    fn start_runs(&mut self) -> io::Result<()> {
+        if text_runs::start_text_run(self) {
+            return Ok(());
+        }
+        while let Some(slot) = self.workers.free_slot() {
+            // For the search, runs that await judgement are in flight.
+            self.search.set_in_flight(self.lab.jobs.saturating_add(self.awaiting_judgement.len()));
+            let Step::Run(trial) = self.search.step() else { return Ok(()) };
+            let number = self.lab.totals.runs + self.search.runs();
+            let choice = Choice::of(self.target.order(), &trial.selection);
+            let tests = self.tests.as_ref().map(|_| trial.tests.clone());
+            let repetition = self.repetition();
+            let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
+            emit::run(self, &spec)?;
+            self.workers.start(spec, self.target.brief());
+        }
+        Ok(())
+    }
+
+    /// Judges the runs that can be judged, and records them in the order of their trials.
+    fn judge_runs(&mut self) -> io::Result<()> {
+        self.awaiting_judgement.sort_by_key(|(trial, _)| trial.id);
+        let mut held = std::mem::take(&mut self.awaiting_judgement).into_iter();
+        for (trial, shown) in held.by_ref() {
+            let is_end = self.is_end(&trial);
+            // Other runs wait until both ends are known, and whether single tests are searched.
+            let is_time = is_end || self.knows_ends() && !self.waits_for_rest(&trial);
+            let judgement = if is_time { self.target.judge(&trial, shown) } else { Judgement::Pending(shown) };
+            match judgement {
+                Judgement::Ready(results) => self.record(&trial, results)?,
+                Judgement::Pending(shown) => self.awaiting_judgement.push((trial, shown)),
+            }
+            if is_end && self.try_split()? {
+                break;
+            }
+        }
+        // After a split, these are of the whole target and obsolete.
+        self.awaiting_judgement.extend(held);
+        Ok(())
+    }
+
+    /// Continues the search for each failing test, if the target is searched so and both ends are known.
+    fn try_split(&mut self) -> io::Result<bool> {
+        Ok(self.knows_ends() && !text_runs::awaits_places(self) && self.search.can_split() && per_test::split(self)?)
+    }
+
+    /// Records the results of a run.
+    fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
+        let order = self.target.order();
+        let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
+        self.search.record_each(trial.id, runs.iter().map(observe).collect());
+        if let [run] = runs.as_slice() {
+            for &outcome in &run.extra_outcomes {
+                self.search.record_extra_execution(
+                    trial.id,
+                    &Observation::of_ids(order, outcome, run.reports.ids().iter().copied()),
+                );
+            }
+        }
+        emit::trial(self, trial, &runs)?;
+        if self.is_end(trial) {
+            self.ends[usize::from(trial.question == Question::AllOff)] += 1;
+            let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);
+            let mut failed: Vec<_> = failed.map(|run| run.failed_tests.clone()).collect();
+            if self.looks_again == Some(trial.question) && failed.is_empty() {
+                failed.push(Vec::new());
+            }
+            if !failed.is_empty() {
+                self.looks_again = Some(trial.question);
+            }
+            self.failed_at_end.extend(failed);
+        }
+        let is_noisy = |index: usize| self.tests.is_none() || self.search.test(trial.tests[index]).is_noisy();
+        self.noisy_stats.add(runs.iter().enumerate().filter(|&(index, _)| is_noisy(index)).map(|(_, run)| run));
+        noisy_notes::emit_noise(self)?;
+        if trial.question == Question::FoundAlone || self.is_end(trial) {
+            for run in &runs {
+                self.texts.learn(&run.reports);
+            }
+        }
+        if trial.question == Question::FoundAlone {
+            self.confirming_runs.insert(trial.id, runs);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,141 @@
+//! Runs that ask for text about changes. Their outcomes do not count.
+//!
+//! A run that asks for text is another experiment: naming the frames of a stack takes time, locks and memory inside the
+//! target. So the runs of a search ask for markers only. Once a culprit is found, one more run of exactly its changes asks
+//! for their text.
+
+use std::{collections::BTreeSet, io};
+
+use bisect_core::{
+    ChangeId,
+    search::{Question, Selection, Trial, TrialId, Verdict},
+};
+
+use super::{
+    session::Session,
+    target::{Runner, Target},
+    texts::{OfAll, Wanted},
+};
+use crate::{
+    output::events::Event,
+    run::spec::{Choice, RunSpec},
+};
+
+/// The trial of all runs that ask for text. No search has as many trials.
+const TRIAL: TrialId = TrialId(usize::MAX);
+
+/// A flaky target does not reach its changes in every run: after this many runs a change stays without text.
+const TRIES: usize = 3;
+
+/// The text of more changes is not asked for only to name suspects.
+const MANY_SUSPECTS: usize = 10_000;
+
+/// Asks for the text about culprits that were found and have none.
+pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
+    let is_at_limit = session.lab.options.max_runs.is_some_and(|max| session.search.runs() >= max);
+    if !session.target.needs_text_run() || is_at_limit {
+        return;
+    }
+    want_texts_of_all(session);
+    let mut wanted = Vec::new();
+    for shared in session.search.culprits() {
+        let changes: BTreeSet<_> = shared.culprit.ids(session.target.order()).collect();
+        let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
+        let tries = session.texts.tries.get(&changes).copied().unwrap_or_default();
+        if !is_known && tries < TRIES && !session.texts.is_pending() {
+            let tests = shared.tests.iter().copied().take(1).collect();
+            wanted.push((changes, Wanted { selection: session.search.alone(shared.culprit), tests }));
+        }
+    }
+    for (changes, wanted) in wanted {
+        *session.texts.tries.entry(changes).or_default() += 1;
+        session.texts.wanted.push_back(wanted);
+    }
+}
+
+/// Asks for the text about all changes, where it matters which lines they are on, or to name suspects.
+fn want_texts_of_all<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
+    let is_noisy = (0..session.search.tests()).any(|test| session.search.test(test).is_noisy());
+    let is_urgent = awaits_places(session) && session.tests.is_none();
+    let verdict = session.search.verdict();
+    // In the middle of a search, a run beside it would hide that each depends on the one before. At a limit, no run is
+    // left to ask.
+    let is_time = verdict.is_some() || session.lab.options.max_runs.is_some();
+    let names_suspects = is_noisy && is_time && session.search.changes() < MANY_SUSPECTS;
+    let is_unusable = matches!(verdict, Some(Verdict::NoDifference(_) | Verdict::Unusable(_)));
+    if session.knows_ends() && !is_unusable && session.texts.of_all == OfAll::Unknown && (is_urgent || names_suspects) {
+        session.texts.of_all = if is_urgent { OfAll::Awaited } else { OfAll::Asked };
+        let inverted = session.looks_again == Some(Question::AllOff);
+        let selection = Selection { inverted, ..Selection::all() };
+        let tests = if session.tests.is_some() { (0..session.search.tests()).collect() } else { vec![0] };
+        session.texts.wanted.push_back(Wanted { selection, tests });
+    }
+}
+
+/// Returns true if a culprit can be shown: the text of its changes is known, or will not be known.
+pub(super) fn has_text<T: Target>(session: &Session<'_, '_, '_, '_, T>, changes: &BTreeSet<ChangeId>) -> bool {
+    let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
+    is_known || !session.target.needs_text_run() || session.texts.tries.get(changes) >= Some(&TRIES)
+}
+
+/// Starts the run that is wanted first, if there is one. Returns true if the search has to wait for it.
+pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool {
+    if !session.texts.is_in_flight
+        && let Some(slot) = session.workers.free_slot()
+        && let Some(Wanted { selection, tests }) = session.texts.wanted.pop_front()
+    {
+        session.texts.is_in_flight = true;
+        session.search.count_run();
+        let number = session.lab.totals.runs + session.search.runs();
+        let choice = Choice::of(session.target.order(), &selection).with_text();
+        let of_tests = session.tests.as_ref().map(|_| tests.clone());
+        let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
+        let spec = RunSpec { tests: of_tests, ..session.lab.spec(number, trial, choice, slot) };
+        session.workers.start(spec, session.target.brief());
+    }
+    session.texts.of_all == OfAll::Awaited
+}
+
+/// Takes the reports of a run that asks for text. Returns false if it is another run.
+pub(super) fn take_text<T: Target>(
+    session: &mut Session<'_, '_, '_, '_, T>,
+    trial: &Trial,
+    shown: &<T::Runner as Runner>::Shown,
+) -> bool {
+    if trial.id != TRIAL {
+        return false;
+    }
+    session.texts.is_in_flight = false;
+    for reports in session.target.reports(shown) {
+        session.texts.learn(reports);
+    }
+    true
+}
+
+/// Returns true if it is not known yet which changes are on lines that were touched.
+pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> bool {
+    session.lab.since.is_some()
+        && session.target.needs_text_run()
+        && session.texts.of_all != OfAll::Used
+        && !session.search.is_noisy()
+}
+
+/// Makes the search prefer the changes on lines that were touched, once the locations of changes are known. Returns
+/// true if it was waiting for that.
+pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<bool> {
+    if session.texts.of_all != OfAll::Awaited || session.texts.is_pending() {
+        return Ok(false);
+    }
+    session.texts.of_all = OfAll::Used;
+    let Some(since) = &session.lab.since else { return Ok(false) };
+    let order = session.target.order();
+    let touched = since.touched(session.texts.known.values());
+    let commit = &since.commit()[..12];
+    let note = match touched.len() {
+        0 => format!("no change is on a line that changed since {commit}"),
+        count => format!("of the changes, {count} are on lines that changed since {commit}: these are tried first"),
+    };
+    session.search.favour(touched.into_iter().map(|id| order.rank(id)));
+    session.lab.emit(&Event::Note(&note))?;
+    Ok(true)
+}
