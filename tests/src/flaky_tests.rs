@@ -35,7 +35,7 @@ fn it_reports_what_is_selected() {
             let expected: Vec<_> = ids.iter().copied().filter(|&id| selection.contains(id)).collect();
             assert_eq!(target.run(&selection).reported, expected);
             let (_, as_text) = target.run_pattern(&selection.pattern().to_string());
-            assert_eq!(as_text, expected.iter().map(|id| id.0).collect::<Vec<_>>());
+            assert_eq!(as_text, expected.iter().map(|rank| rank.id().0).collect::<Vec<_>>());
         }
     }
 }
