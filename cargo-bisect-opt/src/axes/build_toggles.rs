@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
+use bisect_core::protocol::names;
+
 use super::{AfterBuild, Application, Axis, Files, runtime_toggles, summary_of_builds};
 use crate::{
     cargo::{
@@ -48,7 +50,7 @@ impl Axis for BuildToggles {
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let value = runtime_toggles::value(&self.names, choice);
-        let variables = vec![(runtime_toggles::PATTERN.to_owned(), value)];
+        let variables = vec![(names::PATTERN.to_owned(), value)];
         Ok(Application { variables, build: Some(self.overrides(choice)), words: None })
     }
 

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use bisect_core::ChangeId;
+use bisect_core::{ChangeId, protocol::names};
 
 use super::Application;
 use super::contrast::{Contrast, Settings};
@@ -17,7 +17,7 @@ use crate::{
     compiler::{
         passes::Passes,
         plan::{self, Counter, CounterKind, Plan},
-        wrapper::{self, WrapperConfig},
+        wrapper::WrapperConfig,
     },
     process::owned_dir::OwnedDir,
 };
@@ -125,7 +125,7 @@ impl Compilation {
         }
         variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
         let session = serde_json::to_string(&self.session).expect("a session is plain data");
-        variables.insert(wrapper::VARIABLE.to_owned(), session.into());
+        variables.insert(names::OPT_WRAPPER.to_owned(), session.into());
         // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
         variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
         BuildOverrides { variables, settings, is_plain: true, ..BuildOverrides::default() }
@@ -190,10 +190,11 @@ impl Compilation {
     /// bad way.
     pub(crate) fn reproduction(&self, build: BuildOverrides, bad: &BTreeSet<ChangeId>) -> Application {
         let BuildOverrides { mut variables, settings, .. } = build;
-        let has_plan = |name: &String| name.starts_with(plan::PREFIX) || name.starts_with(plan::BISECT_RUSTC_PREFIX);
+        let has_plan =
+            |name: &String| name.starts_with(names::CODEGEN_PACKAGE) || name.starts_with(names::RUSTC_PACKAGE);
         if variables.keys().any(has_plan) {
             // Nothing is kept.
-            variables.insert(wrapper::VARIABLE.to_owned(), "{}".into());
+            variables.insert(names::OPT_WRAPPER.to_owned(), "{}".into());
         } else {
             variables.clear();
         }

@@ -2,15 +2,14 @@
 
 use std::{collections::BTreeSet, io, path::Path};
 
+use bisect_core::protocol::names;
+
 use super::{AfterBuild, Application, Axis, Files};
 use crate::{
     cargo::toggles::{self, Toggle},
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
-
-/// The variable with the pattern.
-pub(super) const PATTERN: &str = "BISECT_PATTERN";
 
 /// Toggles that are decided at run time.
 #[derive(Debug)]
@@ -39,7 +38,7 @@ impl Axis for RuntimeToggles {
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let value = value(&self.names, choice);
-        Ok(Application { variables: vec![(PATTERN.to_owned(), value)], ..Application::default() })
+        Ok(Application { variables: vec![(names::PATTERN.to_owned(), value)], ..Application::default() })
     }
 
     fn collect(&self, _: &Choice, _: &AfterBuild<'_>, _: &mut Reports) -> io::Result<()> {
@@ -70,7 +69,7 @@ mod tests {
             let names = names.iter().map(|&name| name.to_owned()).collect();
             let axis = RuntimeToggles::new(BTreeSet::new(), names);
             let application = axis.apply(&Choice::Hashes("x12".parse().unwrap()), &files).unwrap();
-            assert_eq!(application.variables, [(PATTERN.to_owned(), expected.to_owned())]);
+            assert_eq!(application.variables, [(names::PATTERN.to_owned(), expected.to_owned())]);
             assert!(application.build.is_none());
         }
     }

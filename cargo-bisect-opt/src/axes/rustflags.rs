@@ -2,6 +2,8 @@
 
 use std::{io, path::Path};
 
+use bisect_core::protocol::names;
+
 use super::{AfterBuild, Application, Axis, Files, summary_of_builds};
 use crate::{
     cargo::BuildOverrides,
@@ -60,7 +62,7 @@ impl Axis for Rustflags {
     fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         let filled = self.text.replace(PATTERN, &choice.to_string());
         let flags = filled.split_whitespace().map(str::to_owned).collect();
-        let report_file = files.report_file.map(|path| ("BISECT_REPORT".to_owned(), path.into()));
+        let report_file = files.report_file.map(|path| (names::REPORT.to_owned(), path.into()));
         let variables = report_file.into_iter().collect();
         Ok(Application {
             build: Some(BuildOverrides { variables, flags, ..BuildOverrides::default() }),

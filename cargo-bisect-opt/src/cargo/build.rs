@@ -12,11 +12,10 @@ use cargo_metadata::{
     Artifact, ArtifactProfile, BuildScript, CrateType, Message, TargetKind, diagnostic::DiagnosticLevel,
 };
 
+use bisect_core::protocol::names;
+
 use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand};
-use crate::{
-    compiler::wrapper,
-    process::{self, Ending, ProcessSpec, interrupt::Interrupt},
-};
+use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt};
 
 /// One build of the targets that the user's arguments select.
 #[derive(Debug)]
@@ -200,7 +199,7 @@ impl Build<'_> {
             Flags::Instrumented(more) => self.config.set_flags(&mut command, more),
             Flags::Plain(more) => {
                 self.config.set_plain_flags(&mut command, more);
-                command.env(wrapper::STORE, store(self.target_dir));
+                command.env(names::OPT_STORE, store(self.target_dir));
             }
         }
         if self.config.has_build_dir {

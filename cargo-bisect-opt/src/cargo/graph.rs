@@ -8,8 +8,7 @@ use std::{
 };
 
 use super::{is_spec_of, profiles};
-use crate::compiler::plan;
-use bisect_core::{ChangeId, Field};
+use bisect_core::{ChangeId, Field, protocol::names};
 use cargo_metadata::{DependencyKind, Edition, Metadata, Package as MetadataPackage, PackageId, TargetKind};
 
 /// A package whose compiler options can be searched.
@@ -44,12 +43,12 @@ pub(crate) struct Package {
 impl Package {
     /// Returns the variable with its plan.
     pub(crate) fn variable(&self) -> String {
-        plan::variable(plan::PREFIX, &self.name, &self.version)
+        names::of_package(names::CODEGEN_PACKAGE, &self.name, &self.version)
     }
 
     /// Returns the variable that `bisect-rustc` reads for it.
     pub(crate) fn bisect_rustc_variable(&self) -> String {
-        plan::variable(plan::BISECT_RUSTC_PREFIX, &self.name, &self.version)
+        names::of_package(names::RUSTC_PACKAGE, &self.name, &self.version)
     }
 
     /// Formats it as `name version`.

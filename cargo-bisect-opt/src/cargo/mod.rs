@@ -37,15 +37,17 @@ pub(crate) use project::{BuildOverrides, Project};
 use slot_dirs::SlotDirs;
 use workspace::Workspace;
 
+use bisect_core::protocol::names;
+
 use crate::process::SpawnError;
 
 /// The variables of the protocol. The driver does not pass its own values on.
-const PROTOCOL_VARIABLES: [&str; 3] = ["BISECT_PATTERN", "BISECT_REPORT", toggles::VARIABLE];
+const PROTOCOL_VARIABLES: [&str; 3] = [names::PATTERN, names::REPORT, names::TOGGLES];
 
 /// Returns whether a variable selects changes or a report file. (`BISECT_UNWINDER` does not: it is a setting.)
 fn is_protocol_variable(variable: &std::ffi::OsStr) -> bool {
     PROTOCOL_VARIABLES.iter().any(|name| variable == *name)
-        || variable.as_encoded_bytes().starts_with(variables::PREFIX.as_bytes())
+        || variable.as_encoded_bytes().starts_with(names::BUILD.as_bytes())
 }
 
 /// Removes the variables of the protocol from the environment of a command.

@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use bisect_core::protocol::names;
+
 use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, Launch, SlotDirs, Subcommand,
     Workspace,
@@ -299,7 +301,7 @@ impl Project {
             // If it does not list its toggles after all, a test executable lists its tests, and runs none.
             let arguments: &[OsString] = if executable.is_test { &["--list".into()] } else { &[] };
             let mut command = self.launch(artifacts, executable).command(arguments);
-            command.env(toggles::VARIABLE, "1");
+            command.env(names::TOGGLES, "1");
             let spec = ProcessSpec {
                 command,
                 timeout: Some(LISTING_TIMEOUT),

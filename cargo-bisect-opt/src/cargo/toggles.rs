@@ -10,7 +10,7 @@ use std::{
     path::PathBuf,
 };
 
-use bisect_core::{ChangeId, Matcher, Pattern};
+use bisect_core::{ChangeId, Matcher, Pattern, protocol::names};
 use memchr::memmem;
 use serde::{Serialize, Serializer};
 
@@ -27,7 +27,7 @@ use crate::{
 const MAX_SHOWN_NAMES: usize = 6;
 
 /// The variable that makes a program list its toggles and exit, if it is `1`.
-pub(crate) const VARIABLE: &str = "BISECT_TOGGLES";
+pub(crate) const VARIABLE: &str = names::TOGGLES;
 
 /// One line of the list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

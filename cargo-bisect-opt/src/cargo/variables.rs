@@ -5,13 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bisect_core::{Matcher, Pattern};
+use bisect_core::{Matcher, Pattern, protocol::names};
 
 use super::toggles::Toggle;
-use crate::compiler::plan;
-
-/// The prefix of the variables.
-pub(crate) const PREFIX: &str = "BISECT_BUILD_";
 
 /// Returns the variables of the packages with changes. All others must be unset.
 ///
@@ -24,12 +20,15 @@ pub(crate) fn values(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pat
         let Some(build) = &toggle.build else { continue };
         let follows = names.contains(&toggle.name);
         let on = !follows || matcher.as_ref().is_none_or(|matcher| matcher.should_enable(build.id));
-        packages
-            .entry(plan::variable_of(PREFIX, &build.package))
-            .or_default()
-            .insert(format!("{}={}", toggle.name, toggle.place), on);
+        packages.entry(variable(&build.package)).or_default().insert(format!("{}={}", toggle.name, toggle.place), on);
     }
     packages.into_iter().filter_map(|(variable, changes)| Some((variable, value(&changes)?))).collect()
+}
+
+/// Returns the variable of a package, `name@version`.
+fn variable(package: &str) -> String {
+    let (name, version) = package.split_once('@').unwrap_or((package, ""));
+    names::of_package(names::BUILD, name, version)
 }
 
 /// Returns the shorter of the two forms of a value; `None` if all changes are on.

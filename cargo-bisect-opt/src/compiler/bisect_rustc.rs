@@ -6,10 +6,12 @@ use std::{
     process::Command,
 };
 
+use bisect_core::protocol::names;
+
 use crate::process::{self, SpawnError};
 
 /// The variable with its path.
-const VARIABLE: &str = "BISECT_RUSTC";
+const VARIABLE: &str = names::RUSTC;
 /// The toolchain that this version supports.
 const TOOLCHAIN: &str = "1.96.0";
 

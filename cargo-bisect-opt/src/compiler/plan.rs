@@ -14,11 +14,6 @@ use serde::{Deserialize, Serialize};
 
 use super::unit::Unit;
 
-/// The prefix of the variables with plans.
-pub(crate) const PREFIX: &str = "BISECT_CODEGEN_";
-/// The prefix of the variables that `bisect-rustc` reads.
-pub(crate) const BISECT_RUSTC_PREFIX: &str = "BISECT_RUSTC_";
-
 /// The additions to cargo's options for the crates of one package. The default plan adds nothing, and has no variable.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Plan {
@@ -70,12 +65,6 @@ impl CounterKind {
     }
 }
 
-/// Returns the variable with this prefix for a package, `name@version`. Every shell passes on variables of this form.
-pub(crate) fn variable_of(prefix: &str, package: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    prefix.chars().chain(package.chars().map(plain)).collect()
-}
-
 impl Plan {
     /// Returns the value of the variable; `None` for the default plan.
     pub(crate) fn value(&self) -> Option<String> {
@@ -84,13 +73,8 @@ impl Plan {
     }
 }
 
-/// Returns the variable with this prefix for a package. Every shell passes on variables of this form.
-pub(crate) fn variable(prefix: &str, name: &str, version: &str) -> String {
-    variable_of(prefix, &[name, "@", version].concat())
-}
-
 /// Returns the directory for the compiler's reports about a package, next to the artifacts. It has a file for each unit.
-/// `values` are those of the variables with [`PREFIX`] and [`BISECT_RUSTC_PREFIX`].
+/// `values` are those of the variables with the prefixes `BISECT_CODEGEN_` and `BISECT_RUSTC_`.
 pub(crate) fn reports_dir(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
     let hash = ChangeId::of(&values.map(Field::Str)).0;
     store.join(variable).join(format!("{hash:016x}"))
@@ -170,11 +154,6 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn names_are_plain() {
-        assert_eq!(variable(PREFIX, "my-crate", "0.1.0-rc.1+x"), "BISECT_CODEGEN_my_crate_0_1_0_rc_1_x");
     }
 
     #[test]

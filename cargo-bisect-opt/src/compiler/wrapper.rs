@@ -14,6 +14,8 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
+use bisect_core::protocol::names;
+
 use super::{
     cache::{CachedUnit, create_parent},
     passes,
@@ -21,12 +23,6 @@ use super::{
     unit::Unit,
 };
 use crate::process;
-
-/// The variable that makes this executable a wrapper, with a [`WrapperConfig`] as its value.
-pub(crate) const VARIABLE: &str = "BISECT_OPT_WRAPPER";
-
-/// The variable with the directory for the compiler's reports, next to the artifacts.
-pub(crate) const STORE: &str = "BISECT_OPT_STORE";
 
 /// The configuration of the wrapper, the same for all crates of a search.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -42,7 +38,7 @@ pub(crate) struct WrapperConfig {
 
 /// Does the work of a wrapper if this process was started as one. Returns the compiler's status.
 pub(crate) fn main() -> Option<ExitCode> {
-    let config = env::var(VARIABLE).ok()?;
+    let config = env::var(names::OPT_WRAPPER).ok()?;
     let mut words = env::args_os().skip(1);
     let rustc = words.next()?;
     let arguments: Vec<_> = words.collect();
@@ -72,7 +68,7 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 /// Returns a command for a program, which must not act as a wrapper itself.
 fn command(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
-    command.env_remove(VARIABLE);
+    command.env_remove(names::OPT_WRAPPER);
     command
 }
 
@@ -102,12 +98,13 @@ fn compile(config: &WrapperConfig, rustc: &OsStr, arguments: &[OsString]) -> io:
         count_compiled(config, &name, &unit)?;
         return unchanged();
     }
-    let variable = plan::variable(plan::PREFIX, &name, &version);
+    let variable = names::of_package(names::CODEGEN_PACKAGE, &name, &version);
     let value = env::var(&variable).ok();
-    let of_bisect_rustc = env::var(plan::variable(plan::BISECT_RUSTC_PREFIX, &name, &version)).unwrap_or_default();
+    let of_bisect_rustc = env::var(names::of_package(names::RUSTC_PACKAGE, &name, &version)).unwrap_or_default();
     let values = [value.as_deref().unwrap_or_default(), &of_bisect_rustc];
     let plan: Plan = value.as_deref().map_or_else(|| Ok(Plan::default()), serde_json::from_str)?;
-    let reports_dir = env::var_os(STORE).map(|store| plan::reports_dir(Path::new(&store), &variable, values));
+    let reports_dir =
+        env::var_os(names::OPT_STORE).map(|store| plan::reports_dir(Path::new(&store), &variable, values));
     let file = |directory: &Path| directory.join(unit.file_name());
     // The report files of bisect-rustc: while it compiles, and after it succeeded.
     let reports = plan.bisect_rustc.as_ref().and(reports_dir.as_deref());
@@ -133,7 +130,7 @@ fn compile(config: &WrapperConfig, rustc: &OsStr, arguments: &[OsString]) -> io:
     }
     if let Some((partial, _)) = &reports {
         create(partial)?;
-        command.env("BISECT_REPORT", partial);
+        command.env(names::REPORT, partial);
     }
     if !plan.left_out.is_empty() {
         let file = unit.directory.join(format!("{}.left-out", unit.stem));

@@ -19,14 +19,16 @@ use std::{
     process::Command,
 };
 
+use bisect_core::protocol::names;
+
 use super::shell::{is_name, quote_exactly, quote_without_braces};
 
 /// The variable with the file for reports, which is unset.
-const REPORT: &str = "BISECT_REPORT";
+const REPORT: &str = names::REPORT;
 /// The variable with the directory for temporary files, which is set only where that directory exists.
 const SCRATCH: &str = "TMPDIR";
 /// The variable with the slot. The launcher gets it, too: it may choose a machine by it.
-const SLOT: &str = "BISECT_SLOT";
+const SLOT: &str = names::SLOT;
 /// The status for an unresolved run, if `--skip-code` is no valid exit status.
 const DEFAULT_SKIP_CODE: i32 = 125;
 

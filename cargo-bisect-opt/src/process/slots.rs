@@ -6,10 +6,12 @@ use std::{
     process::Command,
 };
 
+use bisect_core::protocol::names;
+
 /// The placeholder for the number in values of variables.
 const PLACEHOLDER: &str = "{slot}";
 /// The variable that holds the number.
-const VARIABLE: &str = "BISECT_SLOT";
+const VARIABLE: &str = names::SLOT;
 
 /// The variables whose values depend on the slot.
 #[derive(Clone, Debug)]

@@ -17,10 +17,12 @@ use rustix::{
     process::{Pid, Signal},
 };
 
+use bisect_core::protocol::names;
+
 use super::{family, leaders};
 
 /// The variable that makes this executable a guard.
-const VARIABLE: &str = "BISECT_OPT_GUARD";
+const VARIABLE: &str = names::OPT_GUARD;
 
 static GUARD: OnceLock<Option<Mutex<Child>>> = OnceLock::new();
 

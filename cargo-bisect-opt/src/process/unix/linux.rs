@@ -28,10 +28,12 @@ use rustix::{
     },
 };
 
+use bisect_core::protocol::names;
+
 use super::leaders::{self, raw};
 
 /// The variable that says to which run an orphan belongs.
-const MARK: &str = "BISECT_OPT_RUN";
+const MARK: &str = names::OPT_RUN;
 
 /// The marking variable of one family, with its value. All members have it in their environment unless they cleared that.
 #[derive(Debug)]

@@ -4,6 +4,8 @@ use std::{ffi::OsString, io, process::Command, time::Duration};
 
 use bisect_core::search::{Outcome, Reason};
 
+use bisect_core::protocol::names;
+
 use super::CommandOptions;
 use crate::{
     axes::{AfterBuild, Application, Axis, Files, Placeholder, Words},
@@ -131,7 +133,7 @@ impl CommandRunner {
     ) -> io::Result<(Command, ScratchDir)> {
         let filling = self.filling(application, random);
         let mut command = Command::new(&self.program);
-        command.current_dir(&self.options.root).env("BISECT_REPORT", &spec.report_file);
+        command.current_dir(&self.options.root).env(names::REPORT, &spec.report_file);
         for (name, value) in &self.variables {
             command.env(name, filling.text(value));
         }

@@ -9,6 +9,8 @@ use std::{
     ffi::OsString,
 };
 
+use bisect_core::protocol::names;
+
 use super::options::ProjectOptions;
 use crate::{
     axes::build_toggles::BuildToggles,
@@ -16,9 +18,7 @@ use crate::{
         BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand,
         graph::Package,
         toggles::{self, Toggle},
-        variables,
     },
-    compiler::plan,
     process::interrupt::Interrupt,
 };
 
@@ -88,7 +88,7 @@ fn list_by(
     let scratch = tempfile::tempdir()?;
     let log = scratch.path().join("build.log");
     let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
-    let variable = |package: &Package| plan::variable(variables::PREFIX, &package.name, &package.version);
+    let variable = |package: &Package| names::of_package(names::BUILD, &package.name, &package.version);
     let off = project.packages()?.iter().map(|package| (variable(package), "off".into())).collect();
     for variables in [off, BTreeMap::new()] {
         let overrides = BuildOverrides { variables, is_plain: true, ..BuildOverrides::default() };

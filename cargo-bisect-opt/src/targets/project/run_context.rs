@@ -11,6 +11,8 @@ use std::{
 
 use bisect_core::search::{Outcome, Reason};
 
+use bisect_core::protocol::names;
+
 use super::{
     attempt::{Execution, judge, raw_outcome},
     criteria::{Criteria, Part},
@@ -189,7 +191,7 @@ impl<'a> RunContext<'a> {
     ) -> io::Result<(Command, ScratchDir)> {
         let mut command = self.runner.project.launch(start.artifacts, start.executable).command(arguments);
         let temporary = self.surroundings.set_apart(&mut command, self.spec.slot)?;
-        command.env("BISECT_REPORT", start.report_file);
+        command.env(names::REPORT, start.report_file);
         command.envs(self.application.variables.iter().map(|(name, value)| (name, value)));
         let command = match &self.runner.options.launcher {
             Some(launcher) => launcher.wrap(&command, self.runner.options.skip_code),
