@@ -1,4 +1,4 @@
-//! Toggles that are decided while compiling: a variable of each package says which changes are compiled in.
+//! Build-time toggles: a variable for each package selects the changes that are compiled in.
 
 use std::{collections::BTreeSet, io, path::Path};
 
@@ -15,18 +15,19 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
-/// Toggles that are decided while compiling.
+/// The build-time toggles as an axis.
 #[derive(Debug)]
 pub(crate) struct BuildToggles {
     toggles: BTreeSet<Toggle>,
-    /// Those that are searched.
+    /// The names of the searched toggles.
     names: Vec<String>,
-    /// Whether the build is the target. Otherwise the program says what is compiled into it.
+    /// Set if the build is the target. Otherwise the program reports the changes that are compiled in.
     is_build: bool,
 }
 
 impl BuildToggles {
-    /// Returns the axis of the toggles with these names among all toggles of a target, which may be a build.
+    /// Returns the axis of the toggles with these names, among all toggles of a target. `is_build`: the target is a
+    /// build.
     pub(crate) fn new(toggles: BTreeSet<Toggle>, names: Vec<String>, is_build: bool) -> Self {
         Self { toggles, names, is_build }
     }

@@ -1,4 +1,4 @@
-//! The command of an axis. Its options are data, of which `commands` makes a command line.
+//! The command of an axis. Its options are data, from which `commands` builds the command line.
 
 use std::{
     collections::BTreeMap,
@@ -10,44 +10,44 @@ use super::Axis;
 /// A command that searches an axis with any command as its target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CommandSpec {
-    /// Name of the command.
+    /// The name of the command.
     pub(crate) name: &'static str,
-    /// One line about it.
+    /// A description, on one line.
     pub(crate) about: &'static str,
     /// The usage line.
     pub(crate) usage: &'static str,
-    /// Options beside those of every search.
+    /// The options that other searches do not have.
     pub(crate) options: &'static [OptionSpec],
-    /// Makes the axis from the options that were given.
+    /// Creates the axis from the given options.
     pub(crate) prepare: fn(&Asked) -> Result<Box<dyn Axis>, AxisError>,
 }
 
 /// An option of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OptionSpec {
-    /// Its name, without dashes.
+    /// The name, without dashes.
     pub(crate) name: &'static str,
-    /// The name of its value; `None`: it has none.
+    /// The name of the value; `None`: the option has no value.
     pub(crate) value: Option<&'static str>,
-    /// The command does not work without it.
+    /// Set if the command requires it.
     pub(crate) is_required: bool,
-    /// One line about it.
+    /// The help text, on one line.
     pub(crate) help: &'static str,
 }
 
-/// The options that were given.
+/// The given options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
     given: BTreeMap<&'static str, Option<OsString>>,
 }
 
 impl Asked {
-    /// Adds an option that was given, with its value, if it has one.
+    /// Adds a given option, with its value if it has one.
     pub(crate) fn add(&mut self, option: &OptionSpec, value: Option<OsString>) {
         self.given.insert(option.name, value);
     }
 
-    /// Returns true if the option was given.
+    /// Returns true if the user gave the option.
     pub(crate) fn has(&self, option: &str) -> bool {
         self.given.contains_key(option)
     }
@@ -58,13 +58,13 @@ impl Asked {
     }
 }
 
-/// Why there is no search.
+/// A reason why a command of an axis cannot search.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum AxisError {
-    /// The command line asks for what does not work.
+    /// The command line is wrong.
     #[error("{0}")]
     Usage(String),
-    /// There are no changes.
+    /// There are no changes to search.
     #[error("{0}")]
     Nothing(String),
 }

@@ -1,4 +1,4 @@
-//! How the whole graph is compiled for one run: each package in its good or in its bad way, and some by a plan.
+//! The compilation of the whole graph for one run: each package with its good or bad options, and some with a plan.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,32 +22,32 @@ use crate::{
     process::owned_dir::OwnedDir,
 };
 
-/// What does not change during a search.
+/// The compilation of all packages, as far as it is the same throughout a search.
 #[derive(Clone, Debug)]
 pub(crate) struct Compilation {
-    /// What may be compiled either way.
+    /// The packages that can be compiled with either set of options.
     pub(crate) packages: Vec<Package>,
-    /// The two ways.
+    /// The two sets of options.
     pub(crate) contrast: Contrast,
-    /// The profile that they differ from.
+    /// The profile that the options modify.
     pub(crate) profile: String,
-    /// What of it holds for all packages and is otherwise than the user says, as for `--config`.
+    /// The settings of the profile for all packages that differ from the user's, as values for `--config`.
     pub(crate) settings: Vec<String>,
-    /// What the wrapper is told.
+    /// The configuration of the wrapper.
     pub(crate) session: WrapperConfig,
-    /// This executable, which is the wrapper.
+    /// The path of this executable, which is also the wrapper.
     pub(crate) wrapper: PathBuf,
-    /// Keys of the profile of packages that were compiled in the bad way, and their values as TOML.
+    /// The keys of the profile, with their values as TOML, of each package that was compiled with the bad options.
     pub(crate) seen: Arc<Mutex<BTreeMap<ChangeId, BTreeMap<&'static str, String>>>>,
-    /// Files that nobody needs after the search.
+    /// The directory for files of this search, deleted with it.
     _scratch: Arc<OwnedDir>,
 }
 
 impl Compilation {
-    /// That of a project's packages.
+    /// Returns the compilation of a project's packages.
     ///
     /// # Errors
-    /// If there can be no directory for what a search needs only while it lasts.
+    /// If the directory for temporary files cannot be made, or the path of this executable is not known.
     pub(crate) fn new(project: &Project, packages: Vec<Package>, contrast: Contrast) -> io::Result<Self> {
         let scratch = project.scratch()?;
         let session = WrapperConfig {
@@ -60,27 +60,27 @@ impl Compilation {
         Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen, _scratch: scratch })
     }
 
-    /// The package that a change is, or that it is in.
+    /// Returns the package of a change: the change may be the package itself, or be in it.
     pub(crate) fn package(&self, change: ChangeId) -> Option<&Package> {
         let within = |package: &&Package| change.in_crate(package.change) == change;
         let exactly = |package: &&Package| package.change == change;
         self.packages.iter().find(exactly).or_else(|| self.packages.iter().find(within))
     }
 
-    /// The package that a source file is part of, by where it is.
+    /// Returns the package whose directory has a source file.
     pub(crate) fn defining(&self, file: &Path) -> Option<&Package> {
         let packages = self.packages.iter().filter(|package| file.starts_with(&package.directory));
         packages.max_by_key(|package| package.directory.components().count())
     }
 
-    /// The names of packages, for people.
+    /// Returns the names of packages, for people.
     pub(crate) fn names(&self, changes: &BTreeSet<ChangeId>) -> String {
         let packages = changes.iter().filter_map(|&change| self.package(change));
         packages.map(|package| package.name.clone()).collect::<Vec<_>>().join(" and ")
     }
 
-    /// Takes a look at what was built: the packages that are in it, and what the profile says of those compiled in the bad
-    /// way.
+    /// Returns the packages that were built. Remembers the profile's keys of those that were compiled with the bad
+    /// options.
     pub(crate) fn see(&self, artifacts: &Artifacts, bad: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut built = BTreeSet::new();
@@ -94,7 +94,7 @@ impl Compilation {
         built
     }
 
-    /// The same, with these settings of the profile for all packages.
+    /// Returns the same compilation, with these settings of the profile for all packages.
     pub(crate) fn with_settings(&self, settings: Vec<String>) -> Self {
         Self { settings, ..self.clone() }
     }
@@ -103,12 +103,13 @@ impl Compilation {
         if is_bad { &self.contrast.bad } else { &self.contrast.good }
     }
 
-    /// The plan of a package that nothing but its side is said about.
+    /// Returns the default plan of a package: only the flags of its good or bad options.
     pub(crate) fn plan(&self, is_bad: bool) -> Plan {
         Plan { flags: self.side(is_bad).flags.clone(), ..Plan::default() }
     }
 
-    /// A build in which these packages are compiled in the bad way, and those with a plan by that.
+    /// Returns the overrides of a build in which the packages `bad` are compiled with the bad options, and those in
+    /// `plans` with their plans.
     pub(crate) fn with(&self, bad: &BTreeSet<ChangeId>, plans: &BTreeMap<ChangeId, Plan>) -> BuildOverrides {
         let mut variables: BTreeMap<String, OsString> = BTreeMap::new();
         let mut settings = self.settings.clone();
@@ -126,15 +127,15 @@ impl Compilation {
         variables.insert("RUSTC_WRAPPER".to_owned(), self.wrapper.clone().into());
         let session = serde_json::to_string(&self.session).expect("a session is plain data");
         variables.insert(names::OPT_WRAPPER.to_owned(), session.into());
-        // Each crate is compiled as a whole: what a counter counts must not depend on what was compiled before.
+        // Each crate is compiled as a whole: counters must not depend on earlier compilations.
         variables.insert("CARGO_INCREMENTAL".to_owned(), "0".into());
         BuildOverrides { variables, settings, is_plain: true, ..BuildOverrides::default() }
     }
 
-    /// The passes of one of these culprits: a build without any limit lists them.
+    /// Lists the passes of one of these packages, by a build without a limit.
     ///
     /// # Errors
-    /// If it does not build.
+    /// If the build fails, or the lists cannot be read.
     pub(crate) fn list_passes(
         &self,
         culprits: &BTreeSet<ChangeId>,
@@ -149,7 +150,8 @@ impl Compilation {
         Ok(Passes::read(&plan::reports_dir(&artifacts.store(), &package.variable(), [&value, ""]), &artifacts.stems)?)
     }
 
-    /// A build of these culprits with a counter of the compiler in one of them; and the value of that one's variable.
+    /// Returns the overrides of a build in which `culprits` are compiled with the bad options, and one of them also
+    /// with a limit for a counter. Also returns the value of that package's variable.
     pub(crate) fn counting(
         &self,
         culprits: &BTreeSet<ChangeId>,
@@ -161,15 +163,17 @@ impl Compilation {
         (self.with(culprits, &[(package, plan)].into()), value)
     }
 
-    /// Settings that say the same as those of [`with`](Self::with) where only these packages are compiled in the bad way, by
-    /// values of the profile that were seen: the good way is that of all packages. `None` if that cannot be said.
+    /// Returns shorter settings, which are equivalent to those of [`with`](Self::with) for these packages. The good
+    /// options apply to all packages. These packages get the values of the bad options, or else the profile's values
+    /// that were seen. `None` if settings cannot express that.
     pub(crate) fn shortly(&self, bad: &BTreeSet<ChangeId>) -> Option<Vec<String>> {
         if self.packages.iter().any(|package| package.is_named) {
             return None;
         }
         let Self { profile, contrast, .. } = self;
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that does not compile so is never seen; another of its kind is compiled by the same profile.
+        // A package that fails to compile with the bad options is never seen. Another package of its kind has the same
+        // profile.
         let of_kind = |package: &Package| {
             let is_alike = |change| self.package(change).is_some_and(|other| other.is_own == package.is_own);
             seen.iter().find(|&(&change, _)| is_alike(change)).map(|(_, keys)| keys)
@@ -186,14 +190,14 @@ impl Compilation {
         Some(settings)
     }
 
-    /// Returns what a user does to build the same, by variables and settings of cargo, where these packages are compiled in the
-    /// bad way.
+    /// Returns an equivalent application for a user to reproduce, by variables and settings for cargo. `bad` are the
+    /// packages that are compiled with the bad options.
     pub(crate) fn reproduction(&self, build: BuildOverrides, bad: &BTreeSet<ChangeId>) -> Application {
         let BuildOverrides { mut variables, settings, .. } = build;
         let has_plan =
             |name: &String| name.starts_with(names::CODEGEN_PACKAGE) || name.starts_with(names::RUSTC_PACKAGE);
         if variables.keys().any(has_plan) {
-            // Nothing is kept.
+            // With the default configuration, the wrapper keeps no files.
             variables.insert(names::OPT_WRAPPER.to_owned(), "{}".into());
         } else {
             variables.clear();
@@ -205,7 +209,7 @@ impl Compilation {
         }
     }
 
-    /// A key of the profile for one package, as for cargo's `--config`.
+    /// Returns a key of the profile for one package, as a value for cargo's `--config`.
     fn setting(&self, package: &Package, key: &str, value: &str) -> String {
         let Self { profile, .. } = self;
         format!("profile.{profile}.package.\"{}\".{key}={value}", package.spec)

@@ -1,54 +1,55 @@
-//! How a crate is compiled where its change is disabled, and where it is enabled: `--good` and `--bad`.
+//! The compiler options for a crate whose change is disabled, and for one whose change is enabled: `--good` and
+//! `--bad`.
 
 use std::{collections::BTreeMap, fmt};
 
-/// Options for one crate, beyond what the profile says.
+/// Options for one crate, in addition to the profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
-    /// Keys of the profile, and their values as TOML.
+    /// The keys of the profile, with their values as TOML.
     pub(crate) keys: BTreeMap<String, String>,
-    /// Flags for rustc.
+    /// The flags for rustc.
     pub(crate) flags: Vec<String>,
 }
 
-/// What is compared. By default nothing: both ways are that of the profile.
+/// The two sets of options that are compared. By default both are empty, and the profile alone counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Contrast {
-    /// What a crate is compiled with where its change is disabled.
+    /// The options for a crate whose change is disabled.
     pub(crate) good: Settings,
-    /// And where it is enabled.
+    /// The options for a crate whose change is enabled.
     pub(crate) bad: Settings,
 }
 
-/// Why `--good` or `--bad` cannot be used.
+/// An error in `--good` or `--bad`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SettingsError {
-    /// Neither a key of a profile nor a flag.
+    /// The text is neither a key of a profile nor a flag.
     #[error(
         "`{0}` is neither `KEY=VALUE` ({KEYS}) nor a flag of rustc: write `--good opt-level=0` or \
          `--bad=-Ctarget-cpu=native`"
     )]
     Form(String),
-    /// No such key, or not for single packages.
+    /// The key does not exist, or cannot be set for single packages.
     #[error(
         "`{0}` cannot be set for single packages, which are what is searched; {KEYS} can, and flags of rustc; \
          another profile as a whole is cargo's `--profile`"
     )]
     Key(String),
-    /// A key has no such value.
+    /// The key does not allow the value.
     #[error("`{value}` is no value of `{key}`: {allowed}")]
     Value {
         /// The key.
         key: String,
         /// The value.
         value: String,
-        /// What there is.
+        /// The allowed values.
         allowed: &'static str,
     },
-    /// A flag with unbalanced quotes.
+    /// The flag has unbalanced quotes.
     #[error("`{0}` has a quote that is not closed")]
     Quotes(String),
-    /// Nothing to compare.
+    /// Both options are the same, so there is nothing to compare.
     #[error("--good and --bad say the same: nothing differs between passing and failing")]
     Same,
 }
@@ -56,11 +57,11 @@ pub(crate) enum SettingsError {
 const KEYS: &str = "opt-level, debug-assertions, overflow-checks, codegen-units";
 
 impl Contrast {
-    /// What the user asks for. Unless `bad` is about flags alone, the default of `good` is `opt-level=0`; the default of `bad`
-    /// is the profile as it is.
+    /// Parses the values of the two options. The default of `good` is `opt-level=0`, or nothing if `bad` has only
+    /// flags. The default of `bad` is the unchanged profile.
     ///
     /// # Errors
-    /// If a text cannot be used, or both say the same.
+    /// If a text is invalid, or both are the same.
     pub(crate) fn parse(good: &[String], bad: &[String]) -> Result<Self, SettingsError> {
         let (mut good, bad) = (Settings::parse(good)?, Settings::parse(bad)?);
         if good == Settings::default() && (!bad.keys.is_empty() || bad.flags.is_empty()) {
@@ -88,7 +89,7 @@ impl Settings {
     }
 }
 
-/// A value as it stands in a profile.
+/// Checks a value, and returns it as TOML for a profile.
 fn toml(key: &str, value: &str) -> Result<String, SettingsError> {
     let wrong = |allowed| SettingsError::Value { key: key.to_owned(), value: value.to_owned(), allowed };
     match key {
@@ -111,7 +112,7 @@ fn toml(key: &str, value: &str) -> Result<String, SettingsError> {
 }
 
 impl fmt::Display for Settings {
-    /// As a user writes them, on one line.
+    /// Formats the options on one line, as a user writes them.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keys = self.keys.iter().map(|(key, value)| format!("{key}={}", value.trim_matches('"')));
         f.write_str(&keys.chain(self.flags.iter().cloned()).collect::<Vec<_>>().join(" "))

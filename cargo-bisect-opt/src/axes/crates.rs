@@ -1,4 +1,4 @@
-//! Packages as changes: which of them are compiled in the bad way.
+//! Packages as changes: an enabled package is compiled with the bad options.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,19 +26,19 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
-/// A package, with the options that compile it.
+/// A package that is compiled with other options.
 pub(crate) const KIND: ChangeKind = ChangeKind::own("crate", "crate", "compiled differently");
 
-/// All packages of the graph.
+/// The packages of the graph as changes.
 #[derive(Debug)]
 pub(crate) struct Crates {
     compilation: Arc<Compilation>,
-    /// Those that are needed; before the first build, nothing is known of that.
+    /// The packages that the target needs; `None` until the first complete build.
     needed: Mutex<Option<BTreeSet<ChangeId>>>,
 }
 
 impl Crates {
-    /// Those of this compilation.
+    /// Returns the axis of this compilation's packages.
     pub(crate) fn new(compilation: Arc<Compilation>) -> Self {
         Self { compilation, needed: Mutex::default() }
     }
@@ -47,7 +47,7 @@ impl Crates {
         self.compilation.with(&self.bad(choice), &BTreeMap::new())
     }
 
-    /// Returns the packages that are compiled in the bad way.
+    /// Returns the packages that are compiled with the bad options.
     fn bad(&self, choice: &Choice) -> BTreeSet<ChangeId> {
         let packages = self.compilation.packages.iter().map(|package| package.change);
         packages.filter(|&change| choice.enables(change)).collect()
@@ -95,8 +95,8 @@ impl Axis for Crates {
         true
     }
 
-    /// What a selection says of crates is reported of all of them that are needed, also if a build has failed: cargo may or
-    /// may not have come to compile them.
+    /// Reports all selected packages that the target needs, or all packages until that is known. A failed build counts
+    /// as well: the packages that cargo compiles before a failure vary.
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(artifacts) = built.artifacts {

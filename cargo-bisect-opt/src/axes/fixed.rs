@@ -1,4 +1,4 @@
-//! One build, whatever is enabled: to try something out.
+//! A fixed build, which no change affects: for a single experiment.
 
 use std::{io, path::Path};
 
@@ -9,12 +9,12 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
-/// No change at all.
+/// An axis without changes: every run has the same build.
 #[derive(Debug)]
 pub(crate) struct Fixed {
-    /// The build.
+    /// The overrides of the build.
     pub(crate) build: BuildOverrides,
-    /// What is tried out, for people.
+    /// A description of the experiment, for people.
     pub(crate) subject: String,
 }
 

@@ -1,5 +1,5 @@
-//! What `bisect-rustc` decides as changes, in some packages: which functions are optimized, or which expressions mean what they
-//! mean in another edition.
+//! Changes that `bisect-rustc` applies in some packages: optimized functions, or expressions with the semantics of
+//! another edition.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -34,49 +34,50 @@ pub(crate) const FUNCTION: ChangeKind =
 const EXPRESSION: ChangeKind =
     ChangeKind { name: "expression", noun: "expression", label: "this expression", source: ShownSource::Any };
 
-/// What the driver decides.
+/// The changes that `bisect-rustc` applies in some packages.
 #[derive(Debug)]
 pub(crate) struct Gated {
-    /// How things are compiled.
+    /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
-    /// The packages whose changes are searched: the driver compiles them, in the bad way.
+    /// The packages whose changes are searched. `bisect-rustc` compiles them with the bad options.
     pub(crate) packages: BTreeSet<ChangeId>,
-    /// `bisect-rustc`.
+    /// The path of `bisect-rustc`.
     pub(crate) driver: PathBuf,
-    /// What is decided.
+    /// The gates.
     pub(crate) gates: Gates,
-    /// What is known of each package: one of which the same changes are selected is told the same, and not compiled again.
+    /// The knowledge about each package. If the same changes of a package are enabled as before, its variable gets the
+    /// same value as before, and cargo does not compile it again.
     pub(crate) told: Mutex<BTreeMap<ChangeId, Told>>,
 }
 
-/// Which of the driver's gates are asked for.
+/// The gates of `bisect-rustc` that a search uses.
 #[derive(Debug)]
 pub(crate) enum Gates {
-    /// Functions: whether they are optimized.
+    /// The gates for functions: a function is optimized if its change is enabled.
     Functions {
-        /// Whether passes are off that optimize functions although they are not to be optimized.
+        /// Set to disable the passes that also optimize functions whose changes are disabled.
         is_strict: bool,
-        /// Whether functions of the standard library are among them, where they are compiled in these packages.
+        /// Set to include functions of the standard library that are compiled in these packages.
         with_std: bool,
     },
-    /// Expressions: whether they mean what they mean in another edition.
+    /// The gates for expressions: an expression has the semantics of another edition if its change is enabled.
     Expressions {
-        /// That edition.
+        /// The other edition.
         edition: Edition,
-        /// Whether expressions are among them of which only the borrow checker can tell.
+        /// Set to include expressions that only make a difference to the borrow checker.
         with_borrows: bool,
     },
 }
 
-/// What is known of a package.
+/// The knowledge about a package.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
-    /// Changes that were met while it was compiled, and what was said of them: its own, and those of packages whose macros
-    /// it expands.
+    /// The changes that were reported when it was compiled, with their reports: its own changes, and those of packages
+    /// whose macros it expands.
     met: BTreeMap<ChangeId, Report>,
-    /// Patterns that were asked for; of those that say the same of all changes, the first.
+    /// The patterns in use. Of patterns that enable the same known changes, only the first is here.
     patterns: Vec<Pattern>,
-    /// The places in each of the package's crates, and in macros that they expand, by the name of whose they are.
+    /// The numbers of places in each of the package's crates, and in macros that they expand, by the name of the owner.
     places: BTreeMap<String, Places>,
 }
 
@@ -114,7 +115,7 @@ impl Axis for Gated {
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let is_on = |&id: &ChangeId| choice.enables(id);
-        // A function that is off makes a package another one than without the driver, an expression that is on does.
+        // A package differs from a plain build if a function is off, or if an expression is on.
         let is_about_code = self.is_about_optimization();
         let is_asked = |package: &Package| is_about_code || of_package(&told, package).iter().any(is_on);
         let expands = |package: &Package| told.get(&package.change).is_some_and(|told| told.met.keys().any(is_on));
@@ -150,7 +151,8 @@ impl Axis for Gated {
             for &id in said.ids() {
                 told.met.entry(id).or_insert_with(|| said.get(id));
             }
-            // Of others' macros it may have been said for another of their patterns what was met; but that is always the same.
+            // The report may lack changes in macros of other packages: it may have been written under another pattern
+            // of those packages. The macros always have the same changes.
             let is_new = |id: &ChangeId| id.in_crate(package.change) != *id && !said.ids().contains(id);
             let of_others: Vec<_> = told.met.keys().copied().filter(is_new).collect();
             for id in said.ids().iter().copied().chain(of_others) {
@@ -163,7 +165,7 @@ impl Axis for Gated {
         }
         let matcher = Matcher::new(pattern);
         for report in ids.iter().filter_map(|id| all.remove(id)) {
-            // It may have been told another pattern that selects the same.
+            // The compiler may have used an earlier pattern, which enables the same changes, but reports others.
             if matcher.as_ref().is_some_and(|matcher| matcher.should_report(report.id)) {
                 reports.add(report);
             }
@@ -188,9 +190,9 @@ impl Axis for Gated {
                 Report { kind: FUNCTION, name, package, ..report }
             }
             Gates::Expressions { .. } => {
-                // One crate's function stands for those of all crates that expand the same macro.
+                // Several crates may expand the same macro: one function stands for all of theirs.
                 report.frames.truncate(1);
-                // Without a form it is about all expressions of a kind in the crate.
+                // A change without a form affects all expressions of a kind in the crate.
                 let name = report.form.clone().unwrap_or_else(|| "type of what never returns".to_owned());
                 Report { kind: EXPRESSION, name, ..report }
             }
@@ -203,7 +205,7 @@ impl Axis for Gated {
         let mut places = BTreeMap::<_, Places>::new();
         for (package, told) in told.iter() {
             for (name, found) in &told.places {
-                // Whose macros are expanded in several packages has the same changes in each.
+                // Macros have the same changes in each package that expands them.
                 let package = Some(package).filter(|_| !name.ends_with(MACROS));
                 places.entry((package, name)).or_default().widen(*found);
             }
@@ -224,19 +226,20 @@ impl Axis for Gated {
     }
 }
 
-/// How many places there are in a crate, or in its macros where others expand them.
+/// The numbers of places in a crate, or in its macros where other crates expand them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Places {
     all: usize,
-    /// Those of which only the borrow checker can tell.
+    /// The number of places that only make a difference to the borrow checker.
     borrowing: usize,
 }
 
-/// How the driver says that it is about the macros of a crate.
+/// The suffix of a crate's name in `bisect-rustc`'s counts of places in its macros.
 const MACROS: &str = "'s macros";
 
 impl Places {
-    /// What the driver says beside its reports, and of which crate or whose macros.
+    /// Parses a count of places that `bisect-rustc` writes among its reports. Also returns the name of the crate, which
+    /// ends in [`MACROS`] if the count is for its macros.
     fn parse(line: &str) -> Option<(&str, Self)> {
         let rest = line.strip_prefix("bisect-rustc: ")?;
         let (all, rest) = rest.split_once(" of ")?.1.split_once(" places of ")?;
@@ -247,14 +250,14 @@ impl Places {
         Some((name, Self { all: all?, borrowing: borrowing? }))
     }
 
-    /// A library and its tests are one crate, and macros are the same wherever they are expanded: the most that was found
-    /// counts.
+    /// Raises the numbers to those of `other`. A library and its tests are one crate, and macros are the same wherever
+    /// they are expanded: the maximum counts.
     fn widen(&mut self, other: Self) {
         *self = Self { all: self.all.max(other.all), borrowing: self.borrowing.max(other.borrowing) };
     }
 }
 
-/// Adds what the driver has said about a crate to what is known of the crates of its package.
+/// Adds the counts in the text of a report file to `places`.
 fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
     for (name, found) in said.lines().filter_map(Places::parse) {
         places.entry(name.to_owned()).or_default().widen(found);
@@ -262,8 +265,8 @@ fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
 }
 
 impl Gated {
-    /// The packages that the driver compiles: those that are searched and, where it is about expressions, those that may
-    /// expand their macros.
+    /// Returns the packages that `bisect-rustc` compiles: those that are searched and, in a search for expressions,
+    /// those that may expand their macros.
     fn gated(&self) -> impl Iterator<Item = &Package> {
         let expands = |package: &Package| !self.packages.is_disjoint(&package.needs);
         let is_about_source = matches!(self.gates, Gates::Expressions { .. });
@@ -279,7 +282,8 @@ impl Gated {
         plan
     }
 
-    /// The build in which the driver compiles these packages, and is told so about each of them that is searched.
+    /// Returns the overrides of a build in which `bisect-rustc` compiles these packages. `value` is the value of its
+    /// variable for each of them that is searched.
     fn build(&self, packages: Vec<&Package>, value: impl Fn(&Package) -> Option<String>) -> BuildOverrides {
         let plan = self.plan();
         let plans: BTreeMap<_, _> = packages.iter().map(|package| (package.change, plan.clone())).collect();
@@ -290,7 +294,7 @@ impl Gated {
         with
     }
 
-    /// What the driver has said while it compiled a package: changes, and how many places there are.
+    /// Reads the report files of a package: the changes, and the numbers of places.
     fn read(
         &self,
         package: &Package,
@@ -311,7 +315,8 @@ impl Gated {
         Ok((said, places))
     }
 
-    /// What the driver is told about a package.
+    /// Returns the value of `bisect-rustc`'s variable for a package. If an earlier pattern enables the same known
+    /// changes, it is used again.
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let known = of_package(&told, package);
@@ -328,24 +333,24 @@ impl Gated {
             patterns.push(pattern.clone());
             pattern.clone()
         });
-        // Always with text: what is said of a change is asked for later, when it need not be compiled again.
+        // Always ask for text: it may be needed later, when nothing has to be compiled again.
         self.gates.value(&pattern.verbose(true))
     }
 }
 
-/// The changes of a package that were met, wherever that was.
+/// Returns the known changes of a package, also those reported when another package was compiled.
 fn of_package(told: &BTreeMap<ChangeId, Told>, package: &Package) -> BTreeSet<ChangeId> {
     let met = told.values().flat_map(|told| told.met.keys());
     met.copied().filter(|&id| id.in_crate(package.change) == id).collect()
 }
 
 impl Gates {
-    /// What the driver is told to ask a pattern.
+    /// Returns the value of `bisect-rustc`'s variable that applies a pattern to these gates.
     fn value(&self, pattern: &Pattern) -> String {
         self.names().iter().map(|gate| format!("{gate}={pattern}")).collect::<Vec<_>>().join(";")
     }
 
-    /// As the driver names them.
+    /// Returns the names of the gates in `bisect-rustc`'s variable.
     fn names(&self) -> &'static [&'static str] {
         match self {
             Gates::Functions { with_std: false, .. } => &["optimize"],

@@ -1,4 +1,4 @@
-//! Lines of a file: a command gets a file with the lines that are chosen, or gets them as arguments.
+//! Lines of a file as changes: a command gets a file with the enabled lines, or gets them as arguments.
 
 use std::{
     ffi::OsString,
@@ -47,7 +47,7 @@ pub(super) const COMMAND: CommandSpec = CommandSpec {
 
 const ITEMS: &str = "items";
 const AS_ARGS: &str = "as-args";
-/// Characters of a line in the name of a change, at most.
+/// The maximum number of characters of a line in the name of a change.
 const SHOWN: usize = 200;
 
 /// A line of the file.
@@ -59,7 +59,7 @@ struct List {
     /// The file; `-`: standard input.
     file: PathBuf,
     bytes: Vec<u8>,
-    /// Where each line is, with its line break.
+    /// The position of each line, with its line break.
     lines: Vec<Range<usize>>,
     as_args: bool,
 }
@@ -68,7 +68,7 @@ impl List {
     /// Reads the file.
     ///
     /// # Errors
-    /// If it cannot be read, has no lines, or a line cannot be an argument that is to be one.
+    /// If the file cannot be read, has no lines, or has a line that cannot be an argument but has to be one.
     fn prepare(asked: &Asked) -> Result<Self, AxisError> {
         let file = PathBuf::from(asked.value(ITEMS).unwrap_or_default());
         let mut bytes = Vec::new();
@@ -115,16 +115,16 @@ impl List {
         line.strip_suffix(b"\n").unwrap_or(line)
     }
 
-    /// Returns the lines that are enabled.
+    /// Returns the indices of the enabled lines.
     fn enabled(&self, choice: &Choice) -> impl Iterator<Item = usize> {
         (0..self.lines.len()).filter(|&i| choice.enables(id(i)))
     }
 
-    /// Writes the file with the lines that are enabled, byte for byte as they are.
+    /// Writes a file with the enabled lines, byte for byte. Returns its path.
     fn write(&self, choice: &Choice, files: &Files<'_>) -> io::Result<PathBuf> {
         fs_err::create_dir_all(files.directory)?;
         let mut path = files.directory.join(files.stem);
-        // A command may go by it.
+        // A command may depend on the extension.
         path.set_extension(self.file.extension().unwrap_or("list".as_ref()));
         let mut text = Vec::new();
         for i in self.enabled(choice) {
@@ -189,7 +189,7 @@ impl Axis for List {
     }
 }
 
-/// Returns the change that a line is.
+/// Returns the ID of the change for the line with this index.
 fn id(i: usize) -> ChangeId {
     ChangeId(i as u64)
 }
@@ -216,7 +216,7 @@ mod tests {
         List::new("items.txt".into(), text.to_vec(), as_args)
     }
 
-    /// The first lines of a list.
+    /// Returns the choice of the first lines of a list.
     fn first(count: u64) -> Choice {
         Choice::of(
             Order::Given,

@@ -1,9 +1,11 @@
-//! What a change is: how a selection is applied to a target, what a run reports of it, and how a culprit is worded and
-//! reproduced. One file for each axis.
+//! Axes: the kinds of changes. Each axis has one file.
 //!
-//! An axis knows no target, and a target no axis: a target applies whatever an [`Application`] says. Changes of most axes are
-//! hashes that a run reports. An axis whose changes are known before the search, in an order of their own, says so by
-//! [`Axis::order`] and reports them itself.
+//! An axis defines how a selection is applied to a target, what a run reports about it, and how a culprit is worded and
+//! reproduced.
+//!
+//! An axis does not depend on a kind of target, nor a target on a kind of axis: a target applies any [`Application`].
+//! The changes of most axes are hashes that a run reports. If an axis knows its changes before the search, in a given
+//! order, its [`Axis::order`] says so, and it reports the changes itself.
 //!
 //! To add an axis, add a file that implements [`Axis`] and, if it has a command of its own, a line to
 //! [`table::COMMANDS`](table).
@@ -37,26 +39,26 @@ use crate::{
     },
 };
 
-/// What a change is.
+/// A kind of change.
 pub(crate) trait Axis: Debug + Send + Sync {
     /// Returns the name of the axis, as in `start.axis` of the JSON.
     fn name(&self) -> &'static str;
 
-    /// Returns what is searched, for people, where the target's command line does not say it.
+    /// Describes the searched changes for people, unless the target's command line does.
     fn subject(&self) -> Option<String>;
 
-    /// Returns the order of the changes: that of their hashes, or a given one, in which their IDs are positions.
+    /// Returns the order of the changes: the order of their hashes, or a given order, in which their IDs are positions.
     fn order(&self) -> Order {
         Order::ByHash
     }
 
-    /// Returns what is done to a target so that exactly these changes are enabled.
+    /// Returns the application that enables exactly these changes.
     ///
     /// # Errors
-    /// If no run can have them, or their files cannot be written. That ends the search.
+    /// If no run can enable exactly these changes, or their files cannot be written. The error ends the search.
     fn apply(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError>;
 
-    /// Returns what a user does for the same, in as few words as possible.
+    /// Returns an equivalent application for a user to reproduce, as short as possible.
     ///
     /// # Errors
     /// As [`apply`](Self::apply).
@@ -64,98 +66,99 @@ pub(crate) trait Axis: Debug + Send + Sync {
         self.apply(choice, files)
     }
 
-    /// Whether each run begins with a build.
+    /// Returns true if each run begins with a build.
     fn builds(&self) -> bool {
         false
     }
 
-    /// Whether what the target prints, and its report file, are scanned for match markers.
+    /// Returns true if the target's output and its report file are scanned for match markers.
     fn is_reported_by_target(&self) -> bool {
         true
     }
 
-    /// Adds the changes that are reported by something else than the processes of the run: by the build, or by the axis
+    /// Adds the changes that the processes of the run do not report: those reported by the build, or by the axis
     /// itself.
     ///
     /// # Errors
     /// If a file cannot be read.
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()>;
 
-    /// Whether only a run that asks for text says what changes are. Otherwise every run does.
+    /// Returns true if only a run that asks for text describes the changes. Otherwise every run describes them.
     fn needs_text_run(&self) -> bool {
         true
     }
 
-    /// Whether a change is that code is optimized, and not what the code means. Then every crash may be due to undefined
-    /// behaviour.
+    /// Returns true if changes affect how code is optimized, and not what it means. Then undefined behaviour may be the
+    /// cause of any crash.
     fn is_about_optimization(&self) -> bool {
         false
     }
 
-    /// Completes what was reported about a change of a culprit; `root` is the directory of the target.
+    /// Completes the report about a change of a culprit. `root` is the directory of the target.
     fn change(&self, report: Report, root: &Path) -> Report;
 
-    /// Returns what a culprit of this many changes says, where that is not that they are enabled or disabled.
+    /// Returns the headline of a culprit with this many changes; `None` for the default, that they are enabled or
+    /// disabled.
     fn headline(&self, _changes: usize) -> Option<String> {
         None
     }
 
-    /// Returns what keeps a user going until these changes are mended: what passes, by what the search has shown.
+    /// Returns a workaround until these changes are fixed: a configuration that passed in the search.
     fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
         None
     }
 
-    /// Returns what else the runs have shown, for people: they took this many builds, which started rustc this many times.
+    /// Summarizes all runs for people. `builds` is their number of builds, which started rustc `invocations` times.
     fn summary(&self, _builds: usize, _invocations: usize) -> Option<String> {
         None
     }
 
-    /// Returns the word of a command line that stands for the changes.
+    /// Returns the word of a command line that the changes replace.
     fn placeholder(&self) -> Option<Placeholder> {
         None
     }
 }
 
-/// What is done to a target so that a selection is enabled. A target that cannot do one of these cannot be searched by this
-/// axis.
+/// The modifications of a target that enable a selection. An axis cannot search a target that does not support its
+/// modifications.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Application {
-    /// Variables of whatever is executed.
+    /// Environment variables for the executed processes.
     pub(crate) variables: Vec<(String, String)>,
-    /// What the placeholder in the words of a command stands for.
+    /// The replacement for the placeholder in the words of a command.
     pub(crate) words: Option<Words>,
-    /// What the build before the run differs in; `None`: there is no such build.
+    /// The overrides for the build before the run; `None`: there is no build.
     pub(crate) build: Option<BuildOverrides>,
 }
 
-/// What a placeholder stands for.
+/// The replacement for a placeholder.
 #[derive(Clone, Debug)]
 pub(crate) enum Words {
-    /// Text, wherever the placeholder stands.
+    /// Text that replaces the placeholder everywhere.
     Text(String),
-    /// Arguments, in the place of an argument that is the placeholder, or else after all arguments.
+    /// Arguments that replace an argument equal to the placeholder, or else follow all arguments.
     Arguments(Vec<OsString>),
 }
 
-/// A word of a command line that stands for the changes.
+/// A word of a command line that the changes replace.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placeholder {
     /// The word.
     pub(crate) word: &'static str,
-    /// Whether it must be there.
+    /// Set if the command line must have the word.
     pub(crate) is_required: bool,
-    /// What must stand where, and an example.
+    /// Instructions for a user who left it out, with an example.
     pub(crate) usage: &'static str,
 }
 
-/// Where an axis may write files for a run, and where the run's reports go.
+/// The places for an axis's files for a run, and for the run's reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files<'a> {
-    /// A directory that lasts as long as the run, or as what reproduces it. It may have to be made.
+    /// A directory that exists as long as the run, or as the command line that reproduces it. It may not exist yet.
     pub(crate) directory: &'a Path,
-    /// What the name of a file begins with.
+    /// The prefix of file names.
     pub(crate) stem: &'a str,
-    /// The report file, if the compiler is to report to it.
+    /// The report file for the compiler, if the compiler reports changes.
     pub(crate) report_file: Option<&'a Path>,
 }
 
@@ -166,16 +169,16 @@ impl<'a> Files<'a> {
     }
 }
 
-/// What the build before a run has left.
+/// The results of the build before a run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AfterBuild<'a> {
-    /// What was built; `None`: it did not build. Where a build is the target, as much as there was before it failed.
+    /// The artifacts; `None`: the build failed. If a build is the target, they include those made before a failure.
     pub(crate) artifacts: Option<&'a Artifacts>,
-    /// The log of the run, with the compiler's messages.
+    /// The log of the run, which has the compiler's messages.
     pub(crate) log: &'a Path,
 }
 
-/// Returns the words for the cost of builds.
+/// Describes the cost of builds.
 fn summary_of_builds(builds: usize, invocations: usize) -> String {
     format!("{builds} builds for these runs started rustc {invocations} times")
 }

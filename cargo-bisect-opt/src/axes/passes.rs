@@ -1,4 +1,4 @@
-//! Passes as changes: how far a counter of the compiler goes, in one of the culprits.
+//! Passes as changes: the limit of a compiler's counter, in one package of a culprit.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -26,15 +26,15 @@ pub(crate) const KIND: ChangeKind = ChangeKind::own("pass", "pass", "compiled di
 /// The passes in one package.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// How things are compiled.
+    /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
-    /// The packages that are compiled in the bad way.
+    /// The packages that are compiled with the bad options.
     pub(crate) culprits: BTreeSet<ChangeId>,
-    /// The one whose passes they are.
+    /// The package whose passes are searched.
     pub(crate) package: ChangeId,
-    /// Whose counter.
+    /// The counter.
     pub(crate) of: CounterKind,
-    /// What it counts.
+    /// The passes that it counts.
     pub(crate) passes: Passes,
 }
 
@@ -95,7 +95,7 @@ impl Counted {
                     .to_owned(),
             )
         })?;
-        // With all of them, what was built to list them is just what is to be run.
+        // With all passes, the build that listed them is the one to run.
         let lists = limit == self.passes.len();
         let limits = if lists { BTreeMap::new() } else { self.passes.limits(limit) };
         let counter = Counter { of: self.of, limits, lists };

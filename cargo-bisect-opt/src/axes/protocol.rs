@@ -1,4 +1,4 @@
-//! Any command that speaks the protocol: `PATTERN` stands for the pattern in its words.
+//! Changes of any command that supports the protocol: the pattern replaces `PATTERN` in its words.
 
 use std::{io, path::Path};
 
@@ -8,7 +8,7 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
-/// The changes of a command that gets a pattern and reports.
+/// The changes of a command that gets a pattern and reports its changes.
 #[derive(Debug)]
 pub(crate) struct Protocol;
 

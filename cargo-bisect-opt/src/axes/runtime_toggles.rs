@@ -1,4 +1,4 @@
-//! Toggles that are decided at run time: the program reads the pattern from `BISECT_PATTERN`.
+//! Run-time toggles: the program reads the pattern from `BISECT_PATTERN`.
 
 use std::{collections::BTreeSet, io, path::Path};
 
@@ -11,16 +11,16 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
-/// Toggles that are decided at run time.
+/// The run-time toggles as an axis.
 #[derive(Debug)]
 pub(crate) struct RuntimeToggles {
     toggles: BTreeSet<Toggle>,
-    /// Those that are searched; empty: all.
+    /// The names of the searched toggles; empty: all toggles.
     names: Vec<String>,
 }
 
 impl RuntimeToggles {
-    /// Returns the axis of the toggles with these names among all toggles of a target; no names: of all.
+    /// Returns the axis of the toggles with these names, among all toggles of a target; no names: of all toggles.
     pub(crate) fn new(toggles: BTreeSet<Toggle>, names: Vec<String>) -> Self {
         Self { toggles, names }
     }
@@ -50,7 +50,8 @@ impl Axis for RuntimeToggles {
     }
 }
 
-/// Returns the value of `BISECT_PATTERN` that enables these changes of the toggles with these names; no names: of all.
+/// Returns the value of `BISECT_PATTERN` that enables these changes of the toggles with these names; no names: of all
+/// toggles.
 pub(super) fn value(names: &[String], choice: &Choice) -> String {
     if names.is_empty() {
         return choice.to_string();

@@ -1,4 +1,4 @@
-//! Flags of the compiler with `PATTERN` in them: the compiler, or a driver in its place, decides and reports.
+//! Compiler flags that contain `PATTERN`: the compiler, or a program that replaces it, applies and reports changes.
 
 use std::{io, path::Path};
 
@@ -11,34 +11,34 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
-/// The word that stands for the pattern.
+/// The word that the pattern replaces.
 const PATTERN: &str = "PATTERN";
 
-/// Flags of the compiler.
+/// The changes of a compiler that gets the pattern in its flags.
 #[derive(Debug)]
 pub(crate) struct Rustflags {
     text: String,
 }
 
-/// Why flags cannot be searched.
+/// A reason why flags cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RustflagsError {
-    /// The compiler would not get the pattern.
+    /// The flags lack `PATTERN`, so the compiler would not get the pattern.
     #[error(
         "the word PATTERN must stand in --rustflags, where the compiler expects the pattern; for example: \
          --rustflags -Zmy-pass=PATTERN"
     )]
     NoPattern,
-    /// Two axes at once.
+    /// The user asked for two axes.
     #[error("--toggle and --rustflags cannot be searched together")]
     WithToggles,
 }
 
 impl Rustflags {
-    /// Returns the axis of what the user gave as `--rustflags`, besides these toggles.
+    /// Returns the axis for the value of `--rustflags`. `toggles` are the values of `--toggle`.
     ///
     /// # Errors
-    /// If it cannot be searched.
+    /// If the flags cannot be searched.
     pub(crate) fn new(text: &str, toggles: &[String]) -> Result<Self, RustflagsError> {
         if !text.contains(PATTERN) {
             return Err(RustflagsError::NoPattern);
@@ -74,7 +74,7 @@ impl Axis for Rustflags {
         true
     }
 
-    /// Reads the compiler's messages, which cargo repeats where nothing had to be compiled.
+    /// Reads the compiler's messages. Cargo repeats them for crates that it did not compile again.
     fn collect(&self, _: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         reports.read_file(built.log)
     }

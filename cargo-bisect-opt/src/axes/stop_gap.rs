@@ -1,10 +1,10 @@
-//! What keeps a user going until a culprit is mended: what the search has just shown to pass, as it is written down.
+//! Workarounds until a culprit is fixed: a configuration that passed in the search, as the user writes it.
 
 use super::compilation::Compilation;
 use crate::{cargo::graph::Package, compiler::plan::CounterKind, output::events::StopGap};
 
-/// The part of the workspace's manifest with which these packages are compiled in the good way. `None` if a manifest cannot say
-/// that: it knows no flags of single packages.
+/// Returns the section of the workspace's manifest that compiles these packages with the good options. `None` if a
+/// manifest cannot express them: it has no compiler flags for single packages.
 pub(crate) fn of_crates(compilation: &Compilation, packages: &[&Package]) -> Option<StopGap> {
     let Compilation { contrast, profile, settings, .. } = compilation;
     if contrast.good.keys.is_empty() || !contrast.good.flags.is_empty() || !contrast.bad.flags.is_empty() {
@@ -15,14 +15,14 @@ pub(crate) fn of_crates(compilation: &Compilation, packages: &[&Package]) -> Opt
         if is_only && !package.is_named { package.name.clone() } else { format!("{:?}", package.spec) }
     };
     let names: Vec<_> = packages.iter().map(keys).collect();
-    // What the search has set for all packages belongs to what it has shown.
+    // The target passed with the search's settings for all packages, so they belong to the workaround.
     let of_profile = format!("profile.{profile}.");
     let global = settings.iter().filter_map(|setting| setting.strip_prefix(&of_profile)?.split_once('='));
     let good: Vec<_> = contrast.good.keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
     Some(StopGap { place: "in the workspace's Cargo.toml", text: overrides(profile, global, &names, &good) })
 }
 
-/// Tables of a manifest: the keys of a profile for all packages, and others for single ones.
+/// Formats tables of a manifest: the `global` keys of a profile for all packages, and `keys` for each of `packages`.
 fn overrides<'a>(
     profile: &str,
     global: impl Iterator<Item = (&'a str, &'a str)>,
@@ -41,7 +41,7 @@ fn overrides<'a>(
     lines.join("\n")
 }
 
-/// What to do about functions that must not be optimized, as many as `changes`.
+/// Returns the workaround for functions that must not be optimized. `changes` is the number of functions.
 pub(crate) fn of_functions(are_own: bool, changes: usize) -> StopGap {
     let (place, text) = match (are_own, changes) {
         (true, 1) => (
@@ -62,7 +62,7 @@ pub(crate) fn of_functions(are_own: bool, changes: usize) -> StopGap {
     StopGap { place, text: text.to_owned() }
 }
 
-/// The variables for cargo with which a pass is left out.
+/// Returns the environment variables for cargo that disable a pass.
 pub(crate) fn of_pass(of: CounterKind, flags: &[String]) -> String {
     let unstable = if of == CounterKind::Mir { "RUSTC_BOOTSTRAP=1 " } else { "" };
     format!("{unstable}RUSTFLAGS='{}'", flags.join(" "))

@@ -2,5 +2,5 @@
 
 use super::{command_spec::CommandSpec, list};
 
-/// All of them.
+/// The commands of all axes that have one.
 pub(crate) const COMMANDS: &[CommandSpec] = &[list::COMMAND];

@@ -1,4 +1,4 @@
-//! From crates to functions to passes: one search after the other, each of what the one before has found.
+//! Searches for crates, then for functions, then for passes: each search continues in the results of the previous one.
 
 mod advice;
 mod left_out;
@@ -44,37 +44,37 @@ use crate::{
 use advice::Known;
 use left_out::LeftOut;
 
-/// What the user asks for.
+/// The searches that `--codegen` requests.
 #[derive(Debug)]
 pub(crate) struct Drill {
-    /// What is run, and how.
+    /// The options of the target.
     pub(crate) settings: ProjectOptions,
-    /// How far to go.
+    /// The last level.
     pub(crate) depth: Depth,
-    /// Where `bisect-rustc` is, if the user says so.
+    /// The path of `bisect-rustc`, if the user gave one.
     pub(crate) driver: Option<PathBuf>,
-    /// How things are compiled.
+    /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
-    /// What is compiled.
+    /// The project that is compiled.
     pub(crate) project: Arc<Project>,
 }
 
-/// Why there is no search.
+/// A reason why `--codegen` cannot search.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DrillError {
-    /// `--good` or `--bad` cannot be used.
+    /// `--good` or `--bad` is invalid.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// The `bisect-rustc` that was named cannot be used.
+    /// The `bisect-rustc` that the user named cannot be used.
     #[error(transparent)]
     Driver(#[from] BisectRustcError),
-    /// What is to be built cannot be.
+    /// The project cannot be loaded or built.
     #[error(transparent)]
     Cargo(#[from] CargoError),
 }
 
 impl DrillError {
-    /// Whether other words on the command line would help.
+    /// Returns true if the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
             DrillError::Settings(_) => true,
@@ -85,10 +85,10 @@ impl DrillError {
 }
 
 impl Drill {
-    /// Reads what is needed before the first build.
+    /// Reads the arguments, the configuration and the workspace, before the first build.
     ///
     /// # Errors
-    /// If the arguments, the configuration or the workspace are not as they should be.
+    /// If the arguments, the configuration or the workspace are invalid.
     pub(crate) fn prepare(
         settings: ProjectOptions,
         asked: &CodegenArgs,
@@ -104,21 +104,21 @@ impl Drill {
         }
         let packages = project.packages()?;
         let compilation = Compilation::new(&project, packages, contrast).map_err(CargoError::Io)?;
-        // Without code there is nothing to go further into.
+        // `check` generates no code, so it has no functions and no passes.
         let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
         let driver = driver.map(Path::to_owned);
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
         Ok(Self { settings, depth, driver, compilation, project })
     }
 
-    /// Searches as deep as asked for, and as the toolchain allows.
+    /// Searches down to the requested level, as far as the toolchain supports it.
     ///
     /// # Errors
-    /// If an event cannot be told.
+    /// If an event cannot be emitted.
     pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         let begun = Instant::now();
         let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
-        // At a limit of culprits, those that were found are looked into all the same.
+        // If the search is incomplete, the culprits found so far are still searched further.
         let is_limited = matches!(
             verdict,
             Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize | Incomplete::Unresolved(_)))
@@ -162,8 +162,9 @@ impl Drill {
         Ok(end.status)
     }
 
-    /// Which crates it is; and how they were compiled for that, which may be without link-time optimization. With it,
-    /// everything is optimized once more where it is linked: slowly, and as that crate is.
+    /// Searches for crates. Also returns the compilation that was searched, which may be without link-time
+    /// optimization. Link-time optimization optimizes everything again when a crate is linked: this is slow, and uses
+    /// the options of the crate that is linked.
     fn crates(&self, lab: &mut Lab<'_>) -> io::Result<(Arc<Compilation>, ProjectTarget, Searched)> {
         let search = |compilation: &Arc<Compilation>, lab: &mut Lab<'_>| {
             let level = Box::new(Crates::new(compilation.clone()));
@@ -187,7 +188,7 @@ impl Drill {
         search(&self.compilation, lab)
     }
 
-    /// How much was compiled, for people.
+    /// Describes the number of compiled crates, for people.
     fn compiled(&self) -> String {
         let compiled = self.compilation.session.compiled.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let count = compiled.map_or(0, |text| text.lines().count());
@@ -199,30 +200,30 @@ impl Drill {
     }
 }
 
-/// Changes that a search has found, whatever sets they are in.
+/// The changes of all culprits that a search found.
 type FoundChanges = Vec<Report>;
 
-/// What is asked about one culprit.
+/// The search within one culprit.
 struct Inquiry<'a> {
     drill: &'a Drill,
-    /// How things are compiled.
+    /// The compilation of all packages.
     compilation: &'a Arc<Compilation>,
-    /// The search that found it.
+    /// The target whose search found the culprit.
     crates: &'a ProjectTarget,
-    /// Its crates.
+    /// The crates of the culprit.
     culprits: BTreeSet<ChangeId>,
-    /// What is compiled in the bad way to try something out: all but the crates of other culprits.
+    /// The crates that are compiled with the bad options in experiments: all but those of other culprits.
     bad: BTreeSet<ChangeId>,
-    /// The tests that it breaks.
+    /// The tests that the culprit breaks.
     tests: &'a [String],
-    /// What is known by now.
+    /// The facts found so far.
     facts: Vec<Fact>,
-    /// Where its functions are.
+    /// The source files of its functions.
     files: Vec<PathBuf>,
 }
 
 impl Inquiry<'_> {
-    /// What it is in these crates.
+    /// Searches for functions and passes in these crates, and returns the answer for the culprit.
     fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&PathBuf>) -> io::Result<Answer> {
         for &change in &self.culprits {
             let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
@@ -239,7 +240,7 @@ impl Inquiry<'_> {
         Ok(self.answer(set))
     }
 
-    /// Which functions it is.
+    /// Searches for functions.
     fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
         let search = |is_strict, with_std, lab: &mut Lab<'_>| {
             let functions = Gated {
@@ -253,16 +254,16 @@ impl Inquiry<'_> {
         };
         let (mut found, either_way) = search(true, false, lab)?;
         match either_way {
-            // Perhaps what breaks the target is just one of the passes that were off.
+            // One of the disabled passes may be what breaks the target.
             Some(Outcome::Pass) => (found, _) = search(false, false, lab)?,
-            // Or a function of the standard library, compiled here.
+            // A function of the standard library that these crates compile may break it.
             Some(Outcome::Fail) => (found, _) = search(true, true, lab)?,
             _ => {}
         }
         for function in found {
             let location = function.location.as_ref();
             let place = location.map(|location| format!(" at {location}")).unwrap_or_default();
-            // What is generic is compiled where it is used.
+            // Generic functions are compiled in the crate that uses them.
             let package = function.package.map(|package| format!(" of {package}")).unwrap_or_default();
             self.facts.push(Fact { of: "function", text: format!("{}{package}{place}", function.name) });
             self.files.extend(function.location.map(|location| self.drill.project.root().join(location.file)));
@@ -270,7 +271,7 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Which pass it is in one of the crates: LLVM's, or else one of rustc's own.
+    /// Searches for a pass in one of the crates: first among those of LLVM, then among those of rustc.
     fn passes(&mut self, lab: &mut Lab<'_>, package: ChangeId) -> io::Result<()> {
         for of in [CounterKind::Llvm, CounterKind::Mir] {
             if of == CounterKind::Mir {
@@ -318,7 +319,8 @@ impl Inquiry<'_> {
         Ok(())
     }
 
-    /// Searches, and tells why if nothing was found.
+    /// Searches one axis, and emits a note with the reason if there is no culprit. Also returns the outcome of the
+    /// target if it does not depend on the changes.
     fn search(
         &self,
         lab: &mut Lab<'_>,
@@ -349,7 +351,7 @@ impl Inquiry<'_> {
     fn answer(self, set: usize) -> Answer {
         let mut packages: Vec<_> =
             self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect();
-        // Those whose generic code is compiled there.
+        // Add the packages whose generic functions the culprit's crates compile.
         for defining in self.files.iter().filter_map(|file| self.compilation.defining(file)) {
             if !packages.contains(&defining) {
                 packages.push(defining);

@@ -1,7 +1,8 @@
-//! "It works in edition 2021 and fails in 2024": which expressions?
+//! Search for the expressions that make a target pass in edition 2021 and fail in 2024, or the reverse.
 //!
-//! The editions differ in where temporaries are dropped. [`bisect-rustc`](crate::compiler::bisect_rustc) compiles single expressions as
-//! the other edition would; which, is a pattern, so that this is a search like that of functions.
+//! The editions differ in the places where temporaries are dropped. [`bisect-rustc`](crate::compiler::bisect_rustc)
+//! compiles single expressions with the semantics of the other edition. A pattern selects them, as it selects
+//! functions.
 
 use std::{
     collections::BTreeSet,
@@ -29,42 +30,42 @@ use crate::{
     targets::project::{ProjectOptions, ProjectTarget},
 };
 
-/// What the user asks for.
+/// The search that `--edition` requests.
 #[derive(Debug)]
 pub(crate) struct Editions {
     edition: Edition,
     program: ProjectTarget,
     is_build: bool,
-    /// Packages that stay as they are, for people.
+    /// A description of the packages that are not searched, for people.
     left_out: Option<String>,
 }
 
-/// Why there is no search.
+/// A reason why `--edition` cannot search.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum EditionError {
-    /// There is no compiler that could do it.
+    /// There is no usable `bisect-rustc`.
     #[error("expressions cannot be searched: {0}")]
     Driver(#[from] BisectRustcError),
-    /// What is to be built cannot be.
+    /// The project cannot be loaded or built.
     #[error(transparent)]
     Cargo(#[from] CargoError),
-    /// Nothing would change.
+    /// No package has the edition to compare with.
     #[error(
         "--edition {edition}: of what is to be searched nothing is written in edition {other}, which is what can be compared: {}",
         .found.join(", ")
     )]
     Nothing {
-        /// What was asked for.
+        /// The edition in `--edition`.
         edition: Edition,
-        /// What packages should be written in.
+        /// The edition that packages must have.
         other: Edition,
-        /// What they are written in.
+        /// The packages, with their editions.
         found: Vec<String>,
     },
 }
 
 impl EditionError {
-    /// Whether other words on the command line would help.
+    /// Returns true if the command line is wrong.
     pub(crate) fn is_usage(&self) -> bool {
         match self {
             EditionError::Driver(error) => error.is_usage(),
@@ -74,7 +75,7 @@ impl EditionError {
     }
 }
 
-/// The editions between which expressions can be searched.
+/// Parses an edition whose expressions can be searched.
 pub(crate) fn parse(text: &str) -> Result<Edition, String> {
     match text {
         "2021" => Ok(Edition::E2021),
@@ -84,10 +85,10 @@ pub(crate) fn parse(text: &str) -> Result<Edition, String> {
 }
 
 impl Editions {
-    /// Reads what is needed before the first build.
+    /// Reads the arguments and the workspace, and finds the compiler, before the first build.
     ///
     /// # Errors
-    /// If the arguments, the compiler or the workspace are not as they should be.
+    /// If the arguments, the compiler or the workspace cannot be used.
     pub(crate) fn prepare(
         settings: ProjectOptions,
         edition: Edition,
@@ -104,7 +105,7 @@ impl Editions {
         if chosen.is_empty() {
             return Err(EditionError::Nothing { edition, other, found: left_out });
         }
-        // Whoever lacks it is not told to get it for nothing.
+        // Only now: without packages to search, a user does not need to install it.
         let driver = bisect_rustc::find(driver, &project.rustc_version())?;
         let chosen: BTreeSet<ChangeId> = chosen.into_iter().map(|package| package.change).collect();
         let is_build = settings.subcommand.is_build();
@@ -113,7 +114,7 @@ impl Editions {
             compilation: Arc::new(compilation),
             packages: chosen,
             driver,
-            // What is only built can fail by what the borrow checker says alone.
+            // Only a build can fail because of the borrow checker alone.
             gates: Gates::Expressions { edition, with_borrows: is_build },
             told: Mutex::default(),
         };
@@ -121,15 +122,15 @@ impl Editions {
         Ok(Self { edition, program: ProjectTarget::new(settings, project, Box::new(level), None), is_build, left_out })
     }
 
-    /// The directory of the workspace.
+    /// Returns the directory of the workspace.
     pub(crate) fn root(&self) -> &Path {
         crate::lab::target::Target::root(&self.program)
     }
 
-    /// Searches.
+    /// Searches, and emits the end of the search.
     ///
     /// # Errors
-    /// If an event cannot be told.
+    /// If an event cannot be emitted.
     pub(crate) fn run(&mut self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         if let Some(left_out) = &self.left_out {
             lab.emit(&Event::Note(left_out))?;
@@ -153,7 +154,7 @@ impl Editions {
         Ok(end.status)
     }
 
-    /// What to do where it does not compile with every expression as in the other edition.
+    /// Returns advice for a target that does not compile when every expression has the semantics of the other edition.
     fn about_build(&self, lab: &Lab<'_>) -> Option<String> {
         match self.program.build_without_changes(lab.interrupt) {
             Ok(()) => Some(format!(

@@ -1,4 +1,4 @@
-//! What a command line asks for: one search or several, and one answer.
+//! The commands: each makes one search or several, and gives one answer.
 
 mod codegen;
 mod edition;
@@ -44,7 +44,7 @@ use crate::{
     vcs::since::{Since, SinceError},
 };
 
-/// Why there is no search, or why it broke off.
+/// A reason why a command did not search, or stopped early.
 #[derive(Debug, thiserror::Error)]
 enum CommandError {
     #[error("an argument is not valid UTF-8: {}", .0.display())]
@@ -96,7 +96,7 @@ impl CommandError {
     }
 }
 
-/// Does what the command line of this process asks for.
+/// Runs the command that the command line of this process requests.
 #[must_use]
 pub fn main() -> ExitCode {
     #[cfg(unix)]
@@ -113,7 +113,7 @@ fn bisect_opt() -> Exit {
     let cli = match options::parse(env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
-            // Nobody is left to tell if this fails.
+            // If this fails, the error cannot be reported anywhere.
             let _ = error.print();
             return if error.use_stderr() { Exit::Usage } else { Exit::Found };
         }
@@ -209,7 +209,7 @@ fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, CommandError>
     bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
 }
 
-/// Makes `search`, of something whose own code is below `root`, and tells about it.
+/// Prepares a lab with its listeners, and runs `search` in it. The user's own code is below `root`.
 fn bisect(
     root: &Path,
     args: &SearchArgs,
@@ -220,7 +220,7 @@ fn bisect(
 ) -> Result<Exit, CommandError> {
     let since = args.since.as_ref().map(|revision| Since::load(root, revision.as_deref())).transpose();
     if interrupt.requested() {
-        // It was for git, too.
+        // The signal also reached git, so its error does not count.
         return Ok(Exit::Interrupted);
     }
     let since = since?;
@@ -255,7 +255,7 @@ fn bisect(
 fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Listeners<'a> {
     const TRACE: &str = "the trace on standard error";
     const ANSWER: &str = "the answer on standard output";
-    // The record first: what is shown is already kept.
+    // The record is first: every event that is shown is already stored.
     let record = Listener::new("the run directory", Record::new(run_dir));
     Listeners::new([
         record,
@@ -273,7 +273,7 @@ fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowAr
 }
 
 impl Color {
-    /// Decides for the whole process.
+    /// Sets the use of colour in the whole process.
     fn apply(self) {
         terminal::set_colors(match self {
             Color::Auto => None,

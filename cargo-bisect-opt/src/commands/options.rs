@@ -1,4 +1,4 @@
-//! The command line: our options, told apart from cargo's and from the target's own words.
+//! The command line: separates our options from cargo's, and from the arguments of the target.
 
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
@@ -21,12 +21,12 @@ use crate::{
     units::nearest,
 };
 
-/// Names what makes a test or a program fail: a call stack, a line, a build-time choice
+/// Find what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
 #[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
 #[command(after_help = exit_status::help())]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
 }
@@ -34,36 +34,36 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Search for what makes tests fail: `cargo test` is built once, then its executables run again and again
+    /// Find what makes tests fail: build `cargo test` once, then run its executables repeatedly
     #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
     Test(TestCommand),
-    /// Search for what makes a program fail: `cargo run` is built once, then its executable runs again and again
+    /// Find what makes a program fail: build `cargo run` once, then run its executable repeatedly
     #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
     Run(CargoCommand),
-    /// Search for what makes a build fail: an error, a crash of the compiler or, with --timeout, one that never ends
+    /// Find what makes a build fail: an error, a compiler crash or, with --timeout, a compiler that hangs
     #[command(override_usage = "cargo bisect-opt build [OPTIONS] [cargo build's own arguments]")]
     Build(CargoCommand),
-    /// The same for `cargo check`, which is faster and sees fewer failures
+    /// Find what makes `cargo check` fail: faster than `build`, but detects fewer failures
     #[command(override_usage = "cargo bisect-opt check [OPTIONS] [cargo check's own arguments]")]
     Check(CargoCommand),
-    /// Search with any command that speaks the protocol: PATTERN and RANDOM are replaced in values and arguments
+    /// Search with any command that supports the protocol: replace PATTERN and RANDOM in values and arguments
     #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
     Exec(ExecCommand),
     /// A command of an axis; see [`table`].
     #[command(skip)]
     Axis(AxisCommand),
-    /// List what can be switched in this workspace
+    /// List the toggles of this workspace
     #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
     Toggles(TogglesCommand),
 }
 
-/// `test`.
+/// The options of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct TestCommand {
-    /// Run all tests in every run, in one go, not only those whose outcome depends on the changes
+    /// Run all tests together in every run, not only those whose outcome depends on the changes
     #[arg(long)]
     pub(crate) all_tests: bool,
-    /// Search for what makes each failing test fail, in one search [default: auto, that is if there are several]
+    /// Find the culprits of each failing test, in one search [default: auto, that is if there are several]
     #[arg(
         long,
         value_name = "WHEN",
@@ -79,14 +79,14 @@ pub(crate) struct TestCommand {
     pub(crate) cargo: CargoCommand,
 }
 
-/// Whether the search goes on for each failing test on its own.
+/// The condition for searching each failing test on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PerTestArg {
-    /// If there are several.
+    /// Search each failing test on its own, if there are several.
     Auto,
-    /// Also if there is one.
+    /// Search each failing test on its own, even if there is only one.
     Always,
-    /// Their failures are one failure.
+    /// Treat the failures of all tests as one failure.
     Never,
 }
 
@@ -100,23 +100,23 @@ impl From<PerTestArg> for PerTest {
     }
 }
 
-/// What the commands have in common that have cargo build.
+/// The common options of the commands that build with cargo.
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("compiled").args(["codegen", "edition"]))]
 pub(crate) struct CargoCommand {
-    /// Search this toggle only; may be given several times [default: all toggles decided at run time; for
+    /// Search only this toggle; can be repeated [default: all toggles decided at run time; for
     /// `build` and `check`, all that are decided while compiling]
     #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append)]
     pub(crate) toggles: Vec<String>,
-    /// Hand the pattern to the compiler: build with these flags, PATTERN replaced, for each trial
+    /// Pass the pattern to the compiler: build each trial with these flags, and replace PATTERN in them
     #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true)]
     pub(crate) rustflags: Option<String>,
     #[command(flatten)]
     pub(crate) codegen: CodegenArgs,
     #[command(flatten)]
     pub(crate) edition: EditionArgs,
-    /// The bisect-rustc that compiles what --codegen and --edition search [default: that of `BISECT_RUSTC`, or the one beside
-    /// this executable]
+    /// Use this bisect-rustc for --codegen and --edition [default: that of `BISECT_RUSTC`, or the one beside this
+    /// executable]
     // Earlier versions called it `--driver`.
     #[arg(long, alias = "driver", value_name = "PATH", requires = "compiled")]
     pub(crate) bisect_rustc: Option<PathBuf>,
@@ -126,23 +126,23 @@ pub(crate) struct CargoCommand {
     pub(crate) show: ShowArgs,
     #[command(flatten)]
     pub(crate) passed_on: PassedOn,
-    /// Everything that is cargo's.
+    /// The words for cargo and for the target.
     #[arg(skip)]
     pub(crate) words: CargoWords,
 }
 
-/// What is handed to cargo unseen.
+/// The arguments that go to cargo without a check.
 #[derive(Debug, Args)]
 pub(crate) struct PassedOn {
-    /// Hand this argument to cargo as it is, also if cargo does not list such an option (`--cargo-arg=--new=VALUE`)
+    /// Pass this argument to cargo unchanged, even if cargo does not list the option (`--cargo-arg=--new=VALUE`)
     #[arg(long = "cargo-arg", value_name = "ARG", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<OsString>,
 }
 
-/// How things are compiled, as what is searched.
+/// The options for a search in the compilation of the target.
 #[derive(Debug, Args)]
 pub(crate) struct CodegenArgs {
-    /// Search for what must be optimized for the target to fail: crates, then functions, then passes of the compiler
+    /// Find what must be optimized for the target to fail: crates, then functions, then passes of the compiler
     #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition"])]
     pub(crate) codegen: bool,
     /// Options for crates assumed to be good: `KEY=VALUE` of the profile, or flags of rustc [default: opt-level=0]
@@ -151,41 +151,41 @@ pub(crate) struct CodegenArgs {
     /// Options for crates that may break the target [default: the release profile, or the --profile given, as it is]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) bad: Vec<String>,
-    /// How far to go (`check` makes no code, and goes no further than crates)
+    /// Search down to this level (`check` generates no code, so it stops at crates)
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub(crate) level: Depth,
 }
 
-/// How far to go.
+/// The last level of a search in the compilation of the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 pub(crate) enum Depth {
-    /// Which crates.
+    /// Find crates.
     Crates,
-    /// Which functions of them, if there is a `bisect-rustc`.
+    /// Find functions in these crates, if there is a `bisect-rustc`.
     Functions,
-    /// Which pass of the compiler.
+    /// Find the pass of the compiler.
     Passes,
 }
 
-/// What expressions mean, as what is searched.
+/// The options for a search in the semantics of expressions.
 #[derive(Debug, Args)]
 pub(crate) struct EditionArgs {
-    /// Find the expressions that break the target when only they use the semantics of EDITION, 2024 or 2021 (in the packages
-    /// that -p names, or else in all of the workspace)
+    /// Find the expressions that break the target when only they use the semantics of EDITION, 2024 or 2021 (in the
+    /// packages that -p names, or else in all of the workspace)
     #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags"])]
     pub(crate) edition: Option<Edition>,
 }
 
-/// The words of a command line that are not ours.
+/// The words of a command line that are not our options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CargoWords {
-    /// For cargo.
+    /// The words for cargo.
     pub(crate) cargo: Vec<OsString>,
-    /// Behind `--`: for the tests or the program.
+    /// The words after `--`, for the tests or the program.
     pub(crate) target: Vec<OsString>,
 }
 
-/// `exec`.
+/// The options of `exec`.
 #[derive(Debug, Args)]
 pub(crate) struct ExecCommand {
     #[command(flatten)]
@@ -197,7 +197,7 @@ pub(crate) struct ExecCommand {
     pub(crate) words: Vec<OsString>,
 }
 
-/// A command of an axis, with the options that were given.
+/// A command of an axis, with the given options.
 #[derive(Debug)]
 pub(crate) struct AxisCommand {
     pub(crate) spec: &'static CommandSpec,
@@ -206,7 +206,7 @@ pub(crate) struct AxisCommand {
 }
 
 impl AxisCommand {
-    /// Returns the command for clap: that of `exec`, with the options of the axis.
+    /// Returns the command for clap: the options of `exec`, and those of the axis.
     fn command(spec: &'static CommandSpec) -> clap::Command {
         let option = |option: &'static OptionSpec| {
             let arg = clap::Arg::new(option.name).long(option.name).help(option.help).required(option.is_required);
@@ -236,76 +236,79 @@ impl AxisCommand {
     }
 }
 
-/// `toggles`.
+/// The options of `toggles`.
 #[derive(Debug, Args)]
 pub(crate) struct TogglesCommand {
     /// Print a line of JSON for each toggle
     #[arg(long)]
     pub(crate) json: bool,
-    /// Do not show what cargo prints
+    /// Hide cargo's output
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// When to use colour
+    /// Control the use of colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
     #[command(flatten)]
     pub(crate) passed_on: PassedOn,
-    /// Everything that is cargo's.
+    /// The words for cargo and for the target.
     #[arg(skip)]
     pub(crate) words: CargoWords,
 }
 
-/// How to search.
+/// The options of every search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Number of parallel runs (0 = number of CPUs). The slot of each, from 0, is in `BISECT_SLOT` and replaces {slot} in the
-    /// values of environment variables
+    /// Number of parallel runs (0 = number of CPUs). The slot of each run, from 0, is in `BISECT_SLOT`, and replaces
+    /// {slot} in the values of environment variables
     #[arg(short, value_name = "N", default_value = "1", value_parser = jobs)]
     pub(crate) jobs: NonZeroUsize,
-    /// Start each run by this command (`srun -n1`, `ssh host`, `sem --fg`)
+    /// Start each run with this command (`srun -n1`, `ssh host`, `sem --fg`)
     #[arg(long, value_name = "CMD", value_parser = Launcher::parse)]
     pub(crate) launcher: Option<Launcher>,
-    /// Try changes on lines that were changed since this revision first [REV: where this branch left the default branch]
+    /// First try changes on lines that were edited since this revision [REV: where this branch left the default branch]
     #[arg(long, value_name = "REV", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "not asked for, asked for without a revision, or with one")]
     pub(crate) since: Option<Option<String>>,
-    /// Run the target this many times for each trial. Runs that differ show that it is flaky, and each is a trial then
+    /// Run the target this many times for each trial. If runs differ, the target is flaky, and each run counts as a
+    /// trial
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) count: NonZeroUsize,
-    /// Execute the target up to this many times in each run, until it fails: the run passes if it always passes
+    /// Execute the target up to this many times in each run, until it fails. The run passes if all executions pass
     #[arg(long, value_name = "K", conflicts_with = "any_pass")]
     pub(crate) repeat: Option<NonZeroUsize>,
-    /// Execute the target up to this many times in each run, until it passes: the run fails if it always fails
+    /// Execute the target up to this many times in each run, until it passes. The run fails if all executions fail
     #[arg(long, value_name = "K")]
     pub(crate) any_pass: Option<NonZeroUsize>,
-    /// Expect a flaky target, and name nothing that is less sure [default: 0.99, once the target contradicts itself]
+    /// Expect a flaky target, and report only culprits with at least this confidence [default: 0.99, once the target
+    /// contradicts itself]
     #[arg(long, value_name = "P", value_parser = confidence)]
     pub(crate) confidence: Option<f64>,
-    /// Repeat the random choices of a search that had this seed; what RANDOM stands for is one of them
+    /// Repeat the random choices of a search that had this seed, and its values of RANDOM
     #[arg(long, value_name = "N", value_parser = Seed::parse)]
     pub(crate) seed: Option<Seed>,
-    /// Stop after this many culprits (of each test, where each is searched for)
+    /// Stop after this many culprits (of each test, if each test is searched on its own)
     #[arg(long, value_name = "N")]
     pub(crate) max: Option<NonZeroUsize>,
     /// Do not search for culprits of more than this many changes
     #[arg(long, value_name = "N")]
     pub(crate) max_set: Option<NonZeroUsize>,
-    /// Stop after this many runs, with what was found
+    /// Stop after this many runs, and report the culprits found so far
     #[arg(long, value_name = "N")]
     pub(crate) max_runs: Option<usize>,
-    /// End an execution of the target that takes longer, with all its children; it has failed (`90s`, `2m 30s`). Of a build
-    /// (`build`, `check`), what is compiled by then is kept, so one that is only slow at first goes on
+    /// End an execution of the target that takes longer, with all its child processes; it counts as failed (`90s`, `2m
+    /// 30s`). For `build` and `check`, crates that were compiled by then are kept, so a build that is slow only at
+    /// first continues
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
-    /// A run that exits with this status tells nothing
+    /// Treat a run that exits with this status as unresolved
     #[arg(long, value_name = "N", default_value = "125")]
     pub(crate) skip_code: i32,
-    /// Only failures whose output matches count; others tell nothing
+    /// Count only failures whose output matches; others are unresolved
     #[arg(long, value_name = "REGEX")]
     pub(crate) fail_when: Option<Regex>,
-    /// Only the failure that is seen with every change (or, if that passes, with none) counts: others, by another panic or
-    /// signal, in another test, or by a timeout, tell nothing [default: yes for `test`, `build` and `check`, no for `run` and
-    /// `exec`]
+    /// Count only the failure that is seen with every change (or, if that passes, with none). Others, by another panic
+    /// or signal, in another test, or by a timeout, are unresolved [default: yes for `test`, `build` and `check`, no
+    /// for `run` and `exec`]
     #[arg(
         long,
         value_name = "YES|NO",
@@ -315,18 +318,18 @@ pub(crate) struct SearchArgs {
         hide_possible_values = true
     )]
     pub(crate) same_failure: Option<YesNo>,
-    /// Where logs and results go
+    /// Write logs and results to this directory
     #[arg(long, value_name = "DIR", default_value = "bisect.out")]
     pub(crate) out: PathBuf,
 }
 
 impl SearchArgs {
-    /// How often the target is executed in a run.
+    /// Returns the rule for executions of the target in a run.
     pub(crate) fn repetition(&self) -> Repetition {
         Repetition::new(self.repeat, self.any_pass)
     }
 
-    /// Whether only one kind of failure counts; by default as given.
+    /// Returns true if only one kind of failure counts. `default` is for a command line that does not say it.
     pub(crate) fn same_failure(&self, default: bool) -> bool {
         self.same_failure.map_or(default, |asked| asked == YesNo::Yes)
     }
@@ -335,53 +338,53 @@ impl SearchArgs {
 /// The value of a switch that may be on by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum YesNo {
-    /// On.
+    /// The switch is on.
     Yes,
-    /// Off.
+    /// The switch is off.
     No,
 }
 
-/// What to show.
+/// The options for the output.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Print the events as JSON, one a line, instead of results for people
+    /// Print events as JSON, one per line, instead of results for people
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show the pattern of every run, and where its output is
+    /// Show the pattern of every run, and the path of its log
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
-    /// Show results only
+    /// Show only results
     #[arg(short, long)]
     pub(crate) quiet: bool,
-    /// When to use colour
+    /// Control the use of colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 }
 
-/// When to use colour.
+/// The condition for colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
-    /// On a terminal, unless the environment says no.
+    /// Use colour on a terminal, unless the environment forbids it.
     Auto,
-    /// Always.
+    /// Always use colour.
     Always,
-    /// Never.
+    /// Never use colour.
     Never,
 }
 
-/// A number of jobs.
+/// Parses a number of parallel runs.
 fn jobs(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
     let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
     Ok(NonZeroUsize::new(text.parse()?).unwrap_or_else(all))
 }
 
-/// A probability that an answer is right.
+/// Parses the probability that an answer is right.
 fn confidence(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number| (0.5..1.0).contains(number));
     number.ok_or_else(|| "a confidence is a number from 0.5 to 1, and less than 1, such as 0.99".to_owned())
 }
 
-/// A duration as `90s` or `2m 30s`; a number alone is seconds.
+/// Parses a duration like `90s` or `2m 30s`. A plain number means seconds.
 fn duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(Duration::from_secs(seconds));
@@ -389,11 +392,11 @@ fn duration(text: &str) -> Result<Duration, String> {
     humantime::parse_duration(text).map_err(|error| format!("{error}: write `90s`, `1500ms` or `2m 30s`"))
 }
 
-/// Parses the words of a command line, the program's name first, as cargo passes them (with `bisect-opt` as the second)
-/// or as a user does who runs the program itself.
+/// Parses the words of a command line. The first word is the program's name. The second is `bisect-opt` if cargo starts
+/// the program, and missing if the user starts it directly.
 ///
 /// # Errors
-/// clap's: a usage error, or a request for help or for the version.
+/// If clap reports a usage error, or a request for help or for the version.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
     let mut words: Vec<_> = words.into_iter().collect();
     if words.get(1).is_some_and(|word| word == "bisect-opt") {
@@ -432,12 +435,12 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         Command::Exec(_) | Command::Axis(_) => return Ok(cli),
     };
     *words = cargo;
-    // Before all others: for `run`, all that follows the first word is the program's.
+    // They come first: for `run`, all words after the first positional one belong to the program.
     words.cargo.splice(..0, passed_on.arguments.drain(..));
     Ok(cli)
 }
 
-/// Refuses an option that neither `command` nor cargo knows: it is a slip.
+/// Returns an error for an option that neither `command` nor cargo has: a mistake of the user.
 fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString]) -> Result<(), clap::Error> {
     let known = KnownOptions::of(subcommand);
     let Some(option) = known.first_unknown(words) else { return Ok(()) };
@@ -455,7 +458,7 @@ fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString
     ))
 }
 
-/// Takes the options that `command` knows out of `words`; all others are cargo's, up to `--`.
+/// Splits `words` into the options of `command`, cargo's words, and the words after `--`.
 fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWords) {
     let (mut ours, mut cargo) = (Vec::new(), CargoWords::default());
     let mut words = words.iter().peekable();
@@ -480,16 +483,16 @@ fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWo
     (ours, cargo)
 }
 
-/// Whether the word behind an option is its value.
+/// The possible kinds of a word after an option: its value, or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Follows {
     No,
     Yes,
-    /// Unless it is an option.
+    /// The word is the value, unless it is an option.
     Maybe,
 }
 
-/// If `word` is an option of `command`: whether the next word is its value.
+/// Returns the kind of the word after `word`; `None` if `word` is not an option of `command`.
 fn value_follows(command: &clap::Command, word: &str) -> Option<Follows> {
     let follows = |arg: &clap::Arg| match arg.get_num_args() {
         _ if !arg.get_action().takes_values() || arg.is_require_equals_set() => Follows::No,

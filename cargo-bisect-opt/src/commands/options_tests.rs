@@ -1,4 +1,4 @@
-//! What command lines mean, and which are refused.
+//! Tests of the command line: the parsed options, and the errors.
 
 use super::*;
 

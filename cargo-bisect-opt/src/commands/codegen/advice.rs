@@ -1,26 +1,26 @@
-//! What to try next, once it is known what is compiled in a way that breaks the target.
+//! Advice on the next steps, after the search has found the code whose compilation breaks the target.
 
 use std::{fs, path::Path};
 
 use crate::cargo::graph::Package;
 
-/// What is known about a culprit.
+/// The facts about a culprit that the advice depends on.
 #[derive(Debug)]
 pub(crate) struct Known<'a> {
-    /// The crates.
+    /// The packages of the culprit.
     pub(crate) packages: Vec<&'a Package>,
-    /// Files of the functions, if those are known.
+    /// The source files of the functions, if known.
     pub(crate) files: Vec<&'a Path>,
     /// The tests that fail.
     pub(crate) tests: &'a [String],
-    /// The target that is compiled for.
+    /// The target triple.
     pub(crate) triple: &'a str,
-    /// It does not compile; else, what is compiled fails.
+    /// Set if the build fails. Otherwise the compiled program fails.
     pub(crate) is_build: bool,
 }
 
 impl Known<'_> {
-    /// One piece of advice an item.
+    /// Returns the advice, one piece per item.
     pub(crate) fn advice(&self) -> Vec<String> {
         if self.is_build {
             return self.of_build();
@@ -70,7 +70,7 @@ impl Known<'_> {
     }
 }
 
-/// Whether any source file below a directory has the keyword.
+/// Returns true if any source file below a directory has the keyword `unsafe`.
 fn has_unsafe(directory: &Path) -> bool {
     let mut open = vec![directory.to_owned()];
     while let Some(directory) = open.pop() {
@@ -78,7 +78,7 @@ fn has_unsafe(directory: &Path) -> bool {
         for entry in entries.flatten() {
             let path = entry.path();
             match entry.file_type() {
-                // Of a root package, the others are below it.
+                // Other packages of the workspace may be below a root package.
                 Ok(kind) if kind.is_dir() && !path.join("Cargo.toml").exists() && entry.file_name() != "target" => {
                     open.push(path);
                 }
@@ -92,7 +92,7 @@ fn has_unsafe(directory: &Path) -> bool {
     false
 }
 
-/// Whether a source file has the keyword `unsafe`, comments aside.
+/// Returns true if a source file has the keyword `unsafe` outside comments.
 fn says_unsafe(path: &Path) -> bool {
     fs::read_to_string(path).is_ok_and(|text| text.lines().any(line_says_unsafe))
 }

@@ -1,5 +1,5 @@
-//! What comes of leaving out the pass that was found, and others that ran on the same function: the pass with which the target
-//! begins to fail is not always the one that is wrong.
+//! Experiments that disable the pass that was found, and other passes that ran on the same function. The first pass
+//! with which the target fails is not always the wrong one.
 
 use std::{collections::BTreeSet, io, sync::Arc};
 
@@ -18,27 +18,28 @@ use crate::{
     units::plural,
 };
 
-/// Runs of the target with passes left out of one package.
+/// Runs of the target with passes disabled in one package.
 pub(crate) struct LeftOut<'a> {
-    /// How things are compiled.
+    /// The compilation of all packages.
     pub(crate) compilation: &'a Arc<Compilation>,
-    /// The search that found the package.
+    /// The target whose search found the package.
     pub(crate) crates: &'a ProjectTarget,
-    /// What is compiled in the bad way: all that makes no other test fail.
+    /// The crates that are compiled with the bad options: all but those of other culprits.
     pub(crate) bad: &'a BTreeSet<ChangeId>,
-    /// The package.
+    /// The package whose passes are disabled.
     pub(crate) package: ChangeId,
-    /// Whose passes they are.
+    /// The counter of the compiler that counts the passes.
     pub(crate) of: CounterKind,
-    /// The tests that it breaks.
+    /// The tests that the culprit breaks.
     pub(crate) tests: &'a [String],
 }
 
 impl LeftOut<'_> {
-    /// What there is to know about a pass of these: whether leaving it out repairs the target, and which others do so as well.
+    /// Disables `pass`, which is one of `all`, and then other passes. Returns facts: whether the target passes without
+    /// `pass`, and which other passes also repair it.
     ///
     /// # Errors
-    /// If an event cannot be told.
+    /// If an event cannot be emitted.
     pub(crate) fn facts(&self, lab: &mut Lab<'_>, pass: &Pass, all: &Passes) -> io::Result<Vec<Fact>> {
         let of = self.of;
         let flags = |name: &str| passes::without(of, &[name.to_owned()]).join(" ");
@@ -78,7 +79,7 @@ impl LeftOut<'_> {
         Ok(facts)
     }
 
-    /// How the target ends without passes of these names. `None`: it was not run.
+    /// Returns the outcome of the target without passes of these names; `None` if it was not run.
     fn outcome(&self, lab: &mut Lab<'_>, names: &[String]) -> io::Result<Option<Outcome>> {
         let plan = self.compilation.plan(true);
         let plan = match self.of {

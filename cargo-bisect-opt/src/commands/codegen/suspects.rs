@@ -1,5 +1,5 @@
-//! Which of several passes repair the target when they are left out, each alone: a group is left out as a whole, and halved if
-//! that helps.
+//! Search for passes that each repair the target when they are disabled. A group is disabled together, and halved if
+//! that repairs the target.
 
 use std::collections::BTreeSet;
 
@@ -7,25 +7,26 @@ use bisect_core::search::Outcome;
 
 use crate::compiler::passes::Pass;
 
-/// So many builds are made for it at most.
+/// The maximum number of builds for the search.
 pub(crate) const BUILDS: usize = 16;
 
-/// What came of it.
+/// The result of the search.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Suspects {
-    /// The passes that repair the target.
+    /// The passes that each repair the target.
     pub(crate) repairing: Vec<String>,
-    /// How many of the others were in a group that does not repair it, and so do not.
+    /// The number of passes that do not repair it, because their group does not.
     pub(crate) cleared: usize,
-    /// How many nobody knows about.
+    /// The number of passes without a result.
     pub(crate) unknown: usize,
 }
 
 impl Suspects {
-    /// Finds them among these, with so many runs at most: each is made without some of them. `None`: it was not made.
+    /// Searches among these passes, with at most `runs` runs. `without` makes a run without some of the passes, and
+    /// returns `None` if it was not made.
     ///
     /// # Errors
-    /// That of a run.
+    /// If a run fails with an error.
     pub(crate) fn find<E>(
         names: &[String],
         runs: usize,
@@ -36,7 +37,7 @@ impl Suspects {
         Ok(finder.suspects)
     }
 
-    /// For people; `flags` leave one of the passes out.
+    /// Describes the result for people. `flags` returns the flags that disable a pass.
     pub(crate) fn describe(&self, flags: impl Fn(&str) -> String) -> String {
         let Self { repairing, cleared, unknown } = self;
         let untried = if *unknown > 0 { format!("; {unknown} were not tried") } else { String::new() };
@@ -56,7 +57,7 @@ impl Suspects {
     }
 }
 
-/// A search for them.
+/// A search for passes that repair the target.
 struct Finder<F> {
     suspects: Suspects,
     runs: usize,
@@ -64,7 +65,7 @@ struct Finder<F> {
 }
 
 impl<E, F: FnMut(&[String]) -> Result<Option<Outcome>, E>> Finder<F> {
-    /// Whether leaving out a group helps; which of it do so alone is noted.
+    /// Returns true if disabling a group repairs the target. Records the passes of the group that repair it alone.
     fn look_into(&mut self, group: &[String], is_known_to_help: bool) -> Result<bool, E> {
         if group.is_empty() {
             return Ok(false);
@@ -82,7 +83,7 @@ impl<E, F: FnMut(&[String]) -> Result<Option<Outcome>, E>> Finder<F> {
                     self.suspects.cleared += group.len();
                     return Ok(false);
                 }
-                // Perhaps without all of these it does not even compile.
+                // The target may not even compile without all of these.
                 Some(Outcome::Pass) => helps = true,
                 Some(Outcome::Unresolved(_)) if group.len() > 1 => {}
                 Some(Outcome::Unresolved(_)) | None => {
@@ -93,18 +94,20 @@ impl<E, F: FnMut(&[String]) -> Result<Option<Outcome>, E>> Finder<F> {
         }
         let (first, second) = group.split_at(group.len().div_ceil(2));
         let first_helps = self.look_into(first, false)?;
-        // If the first half does not help, the second one does, unless they only do so together: single passes are run anyway.
+        // If the first half does not help, the second one does, unless only both together help. Single passes are
+        // always run.
         let second_helps = self.look_into(second, !first_helps && helps)?;
         Ok(first_helps || second_helps)
     }
 }
 
-/// The names of the other passes that had run on the same function by then, each once, in order.
+/// Returns the names of the other passes that ran on the same function before the culprit, each once, in order.
 pub(crate) fn others(all: &[Pass], culprit: &Pass) -> Vec<String> {
     let function = culprit.function();
     let before = all.iter().filter(|pass| pass.unit == culprit.unit && pass.number <= culprit.number);
     let mut seen: BTreeSet<_> = [culprit.name.as_str()].into();
-    // The compilers take lists with commas, and rustc cuts flags at spaces. What has brackets is about analyses, not code.
+    // The flags separate names by commas, and rustc splits flags at spaces. Names with brackets belong to analyses,
+    // which do not change code.
     let can_be_named = |name: &str| !name.contains([' ', ',', '<']);
     before
         .filter(|pass| pass.function() == function && can_be_named(&pass.name))
@@ -125,7 +128,8 @@ mod tests {
         text.chars().map(|c| c.to_string()).collect()
     }
 
-    /// What is found where leaving out any of these repairs it, and without any of `needed` it does not compile; and the runs.
+    /// Searches a target that passes without any of `repairing`, and does not compile without any of `needed`. Returns
+    /// the result, and the number of runs.
     fn find(all: &str, repairing: &str, needed: &str, runs: usize) -> (String, usize, usize, usize) {
         let mut made = 0;
         let found = Suspects::find(&names(all), runs, |group: &[String]| {
@@ -169,7 +173,7 @@ mod tests {
 
     #[test]
     fn a_group_that_helps_only_together_clears_nobody() {
-        // Both are needed to repair it.
+        // The target passes only if both are disabled.
         let found = Suspects::find(&names("ab"), BUILDS, |group: &[String]| {
             Ok::<_, Infallible>(Some(if group.len() == 2 { Outcome::Pass } else { Outcome::Fail }))
         });
