@@ -1,6 +1,7 @@
 //! The commands: each makes one search or several, and gives one answer.
 
 mod codegen;
+mod command_line;
 mod edition;
 mod options;
 
@@ -110,7 +111,7 @@ pub fn main() -> ExitCode {
 }
 
 fn bisect_opt() -> Exit {
-    let cli = match options::parse(env::args_os()) {
+    let cli = match command_line::parse(env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             // If this fails, the error cannot be reported anywhere.

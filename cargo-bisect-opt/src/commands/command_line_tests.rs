@@ -1,6 +1,9 @@
 //! Tests of the command line: the parsed options, and the errors.
 
+use std::{num::NonZeroUsize, time::Duration};
+
 use super::*;
+use crate::{commands::options::PerTestArg, run::repetition::Repetition};
 
 fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(Into::into).collect()

@@ -1,0 +1,176 @@
+//! The command line: separates our options from cargo's, and from the arguments of the target.
+
+use std::ffi::OsString;
+
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, error::ErrorKind};
+
+use super::options::{AxisCommand, CargoWords, Cli, Command, ExecCommand};
+use crate::{
+    axes::{
+        command_spec::{Asked, CommandSpec, OptionSpec},
+        table,
+    },
+    cargo::{Subcommand as CargoSubcommand, known_options::KnownOptions},
+    units::nearest,
+};
+
+/// Parses the words of a command line. The first word is the program's name. The second is `bisect-opt` if cargo starts
+/// the program, and missing if the user starts it directly.
+///
+/// # Errors
+/// If clap reports a usage error, or a request for help or for the version.
+pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let mut words: Vec<_> = words.into_iter().collect();
+    if words.get(1).is_some_and(|word| word == "bisect-opt") {
+        words.remove(1);
+    }
+    let command = Cli::command().subcommands(table::COMMANDS.iter().map(axis_command));
+    let hands_on = |name: &OsString| {
+        let subcommand = match name.to_str()? {
+            "test" | "toggles" => CargoSubcommand::Test,
+            "run" => CargoSubcommand::Run,
+            "build" => CargoSubcommand::Build,
+            "check" => CargoSubcommand::Check,
+            _ => return None,
+        };
+        Some((command.find_subcommand(name)?, subcommand))
+    };
+    let (ours, cargo) = match words.get(1).and_then(hands_on) {
+        Some((subcommand, cargos)) => {
+            let (ours, cargo) = split(subcommand, &words[2..]);
+            check(subcommand, cargos, &cargo.cargo)?;
+            (words[..2].iter().cloned().chain(ours).collect(), cargo)
+        }
+        None => (words, CargoWords::default()),
+    };
+    let matches = command.try_get_matches_from(ours)?;
+    if let Some((name, matches)) = matches.subcommand()
+        && let Some(spec) = table::COMMANDS.iter().find(|spec| spec.name == name)
+    {
+        return Ok(Cli { command: Command::Axis(axis_from_matches(spec, matches)?) });
+    }
+    let mut cli = Cli::from_arg_matches(&matches)?;
+    let (passed_on, words) = match &mut cli.command {
+        Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
+        Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
+        Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
+        Command::Exec(_) | Command::Axis(_) => return Ok(cli),
+    };
+    *words = cargo;
+    // They come first: for `run`, all words after the first positional one belong to the program.
+    words.cargo.splice(..0, passed_on.arguments.drain(..));
+    Ok(cli)
+}
+
+/// Returns an error for an option that neither `command` nor cargo has: a mistake of the user.
+fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString]) -> Result<(), clap::Error> {
+    let known = KnownOptions::of(subcommand);
+    let Some(option) = known.first_unknown(words) else { return Ok(()) };
+    let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
+    let meant = option.strip_prefix("--").and_then(|_| nearest(&option, ours.chain(known.options())));
+    let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+    Err(command.clone().error(
+        ErrorKind::UnknownArgument,
+        format!(
+            "`cargo bisect-opt {}` and `cargo {}` have no option `{option}`{meant}\n\
+             help: `--cargo-arg={option}` hands it to cargo all the same; what follows `--` is for the tests or the program",
+            command.get_name(),
+            subcommand.name(),
+        ),
+    ))
+}
+
+/// Splits `words` into the options of `command`, cargo's words, and the words after `--`.
+fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWords) {
+    let (mut ours, mut cargo) = (Vec::new(), CargoWords::default());
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        if word == "--" {
+            cargo.target = words.cloned().collect();
+            break;
+        }
+        match value_follows(command, &word.to_string_lossy()) {
+            None => cargo.cargo.push(word.clone()),
+            Some(Follows::No) => ours.push(word.clone()),
+            Some(Follows::Yes) => {
+                ours.push(word.clone());
+                ours.extend(words.next().cloned());
+            }
+            Some(Follows::Maybe) => {
+                ours.push(word.clone());
+                ours.extend(words.next_if(|next| !next.to_string_lossy().starts_with('-')).cloned());
+            }
+        }
+    }
+    (ours, cargo)
+}
+
+/// The possible kinds of a word after an option: its value, or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Follows {
+    No,
+    Yes,
+    /// The word is the value, unless it is an option.
+    Maybe,
+}
+
+/// Returns the kind of the word after `word`; `None` if `word` is not an option of `command`.
+fn value_follows(command: &clap::Command, word: &str) -> Option<Follows> {
+    let follows = |arg: &clap::Arg| match arg.get_num_args() {
+        _ if !arg.get_action().takes_values() || arg.is_require_equals_set() => Follows::No,
+        Some(range) if range.min_values() == 0 => Follows::Maybe,
+        _ => Follows::Yes,
+    };
+    if let Some(long) = word.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        if name == "help" {
+            return Some(Follows::No);
+        }
+        let is_called = |arg: &&clap::Arg| {
+            let aliases = arg.get_all_aliases().unwrap_or_default();
+            arg.get_long() == Some(name) || aliases.contains(&name)
+        };
+        let arg = command.get_arguments().find(is_called)?;
+        return Some(if value.is_some() { Follows::No } else { follows(arg) });
+    }
+    let mut letters = word.strip_prefix('-')?.chars();
+    let letter = letters.next()?;
+    if letter == 'h' {
+        return Some(Follows::No);
+    }
+    let arg = command.get_arguments().find(|arg| arg.get_short() == Some(letter))?;
+    Some(if letters.next().is_some() { Follows::No } else { follows(arg) })
+}
+
+/// Returns the command for clap: the options of `exec`, and those of the axis.
+fn axis_command(spec: &'static CommandSpec) -> clap::Command {
+    let option = |option: &'static OptionSpec| {
+        let arg = clap::Arg::new(option.name).long(option.name).help(option.help).required(option.is_required);
+        match option.value {
+            Some(value) => arg.value_name(value).value_parser(clap::value_parser!(OsString)),
+            None => arg.action(ArgAction::SetTrue),
+        }
+    };
+    let command = clap::Command::new(spec.name).args(spec.options.iter().map(option));
+    ExecCommand::augment_args(command).about(spec.about).long_about(None).override_usage(spec.usage)
+}
+
+fn axis_from_matches(spec: &'static CommandSpec, matches: &clap::ArgMatches) -> Result<AxisCommand, clap::Error> {
+    let mut asked = Asked::default();
+    for option in spec.options {
+        match option.value {
+            Some(_) => {
+                if let Some(value) = matches.get_one::<OsString>(option.name) {
+                    asked.add(option, Some(value.clone()));
+                }
+            }
+            None if matches.get_flag(option.name) => asked.add(option, None),
+            None => {}
+        }
+    }
+    Ok(AxisCommand { spec, asked, exec: ExecCommand::from_arg_matches(matches)? })
+}
+
+#[cfg(test)]
+#[path = "command_line_tests.rs"]
+mod tests;
