@@ -1,4 +1,4 @@
-//! What a trial costs in the engine, the target's time not counted: time, and memory at its highest.
+//! The engine's cost of a trial, without the target's time: time, and peak memory.
 //!
 //! ```text
 //! cargo bench -p bisect-core --bench engine
@@ -20,18 +20,18 @@ use bisect_core::{
     search::{Observation, Options, Outcome, Rank, Search, Selection, Step, Verdict},
 };
 
-/// Bytes allocated, and the most that ever were.
+/// Number of allocated bytes, and its maximum.
 struct Counting;
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: all is done by the system's allocator; the counters do not touch what it returns.
+// SAFETY: the system's allocator does all the work; the counters do not touch its results.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Relaxed) + layout.size();
         PEAK.fetch_max(now, Relaxed);
-        // SAFETY: the caller's promise is passed on.
+        // SAFETY: the caller guarantees the same conditions.
         unsafe { System.alloc(layout) }
     }
 
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 fn main() {
-    // As one of `cargo test --all-targets` few changes show that it works.
+    // As part of `cargo test --all-targets`, few changes suffice to show that it works.
     let is_bench = env::args().any(|arg| arg == "--bench");
     let counts: &[u64] = if is_bench { &[1_000, 100_000, 1_000_000] } else { &[1_000] };
     println!("{:>10}{:>11}{:>8}{:>12}{:>12}{:>10}", "changes", "in flight", "trials", "mean ms", "worst ms", "peak kB");
@@ -62,9 +62,9 @@ struct Row {
     in_flight: usize,
     trials: usize,
     total: Duration,
-    /// The longest that one outcome kept the engine busy.
+    /// The longest time that one outcome kept the engine busy.
     worst: Duration,
-    /// What was allocated at most, with the reports that the target handed over.
+    /// The maximum of allocated bytes, including the reports that the target passed in.
     bytes: usize,
 }
 

@@ -1,8 +1,8 @@
-//! The protocol and the search engine of bisect-opt, with no I/O, no clock, no environment and no allocator tricks:
-//! the runtime, the driver, the simulator and the tests all stand on this crate.
+//! The protocol and the search engine of bisect-opt, without I/O, clock, environment or a custom allocator. The
+//! runtime, the driver, the simulator and the tests depend on this crate.
 //!
-//! *The protocol* is the one of Go's `golang.org/x/tools/cmd/bisect`. A target is given a [`Pattern`], a short text
-//! that selects changes by the low bits of their 64-bit [`ChangeId`]s. It asks a [`Matcher`] two questions about each
+//! *The protocol* is that of Go's `golang.org/x/tools/cmd/bisect`. A target receives a [`Pattern`], a short text that
+//! selects changes by the low bits of their 64-bit [`ChangeId`]s. It asks a [`Matcher`] two questions about each
 //! change: *should it be enabled*, and *should it be reported*. A report is a line that carries a [`marker`].
 //!
 //! *The search* ([`search::Search`]) names the smallest sets of changes that make the target fail. It is a state

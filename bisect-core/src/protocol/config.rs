@@ -1,4 +1,4 @@
-//! What `BISECT_PATTERN` says: a pattern for all toggles, or settings for some of them.
+//! The value of `BISECT_PATTERN`: one pattern for all toggles, or settings for some toggles by name.
 
 use alloc::{
     borrow::ToOwned,
@@ -9,19 +9,20 @@ use core::{error, fmt, str};
 
 use super::{Matcher, ParseError, Pattern};
 
-/// What the changes of one name were told.
+/// The setting of all changes with one name.
 #[derive(Clone, Debug, Default)]
 pub enum Setting {
-    /// Nothing: nobody bisects it.
+    /// The default behaviour: no search includes these changes.
     #[default]
     Default,
-    /// To be on or off, and silent about it.
+    /// Always on (`true`) or always off (`false`), without reports.
     Fixed(bool),
-    /// To ask for each of its changes.
+    /// On or off by change ID, as the matcher decides.
     Search(Matcher),
 }
 
-/// The meaning of a value of `BISECT_PATTERN`: `PATTERN`, or `name=PATTERN;other=PATTERN` with `on` and `off` as patterns too.
+/// The parsed value of `BISECT_PATTERN`: `PATTERN`, or `name=PATTERN;other=PATTERN`, where `on` and `off` are patterns
+/// too.
 ///
 /// ```
 /// use bisect_core::{Config, Setting};
@@ -33,15 +34,15 @@ pub enum Setting {
 /// ```
 #[derive(Clone, Debug)]
 pub enum Config {
-    /// The same for every name.
+    /// The same setting for every name.
     All(Setting),
-    /// By name; what is not named is at its default.
+    /// Settings by name; any other name has its default.
     Named(NamedSettings),
 }
 
 /// Settings by name, at most one for each name.
 ///
-/// A sorted vector, because a map would be most of what the protocol adds to the size of a program.
+/// This is a sorted vector, because a map would be most of what the protocol adds to the size of a program.
 #[derive(Clone, Debug, Default)]
 pub struct NamedSettings(Vec<(String, Setting)>);
 
@@ -64,17 +65,17 @@ impl IntoIterator for NamedSettings {
     type Item = (String, Setting);
     type IntoIter = vec::IntoIter<Self::Item>;
 
-    /// By name.
+    /// Iterates in the order of names.
     fn into_iter(self) -> Self::IntoIter {
         self.0.into_iter()
     }
 }
 
 impl Config {
-    /// The meaning of a value.
+    /// Parses a value of `BISECT_PATTERN`.
     ///
     /// # Errors
-    /// If it has none.
+    /// If the value is not valid.
     pub fn parse(value: &[u8]) -> Result<Self, ConfigError> {
         let text = str::from_utf8(value)
             .map_err(|error| ConfigError { offset: error.valid_up_to(), kind: ConfigErrorKind::NotUtf8 })?;
@@ -93,13 +94,13 @@ impl Config {
         Ok(Self::Named(named))
     }
 
-    /// Whether nothing can be but at its default.
+    /// Returns true if every setting is the default.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.settings().all(|setting| matches!(setting, Setting::Default))
     }
 
-    /// All settings.
+    /// Returns all settings.
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         let (all, named) = match self {
             Self::All(setting) => (Some(setting), None),
@@ -108,7 +109,7 @@ impl Config {
         all.into_iter().chain(named.into_iter().flatten())
     }
 
-    /// The names that have one.
+    /// Returns the names that have a setting.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let named = match self {
             Self::All(_) => None,
@@ -117,7 +118,7 @@ impl Config {
         named.into_iter().flatten()
     }
 
-    /// The setting of what is asked for by its name, if it is.
+    /// Returns the setting that is given for exactly this name. A pattern for all toggles does not count.
     #[must_use]
     pub fn named(&self, name: &str) -> Option<&Setting> {
         match self {
@@ -126,7 +127,7 @@ impl Config {
         }
     }
 
-    /// The setting of what has this name.
+    /// Returns the setting of the changes with this name.
     #[must_use]
     pub fn setting(&self, name: &str) -> &Setting {
         match self {
@@ -154,7 +155,7 @@ fn named_setting(item: &str, offset: usize) -> Result<(&str, Setting), ConfigErr
     Ok((name, setting))
 }
 
-/// The characters that `bisect-macros` allows in the names of toggles.
+/// Returns true for the characters that `bisect-macros` allows in the names of toggles.
 fn is_name_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || "_.:/-".contains(c)
 }
@@ -167,29 +168,29 @@ fn pattern(text: &str, start: usize) -> Result<Setting, ConfigError> {
     Ok(Matcher::new(&pattern).map_or(Setting::Default, Setting::Search))
 }
 
-/// Why a value has no meaning, and where.
+/// The reason why a value is not valid, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The byte of the value at which it goes wrong; its length if it ends too early.
+    /// The byte of the value at which the error is; the length of the value if it ends too early.
     pub offset: usize,
-    /// What goes wrong.
+    /// The kind of error.
     pub kind: ConfigErrorKind,
 }
 
-/// What is wrong with a value.
+/// The kinds of errors in a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConfigErrorKind {
-    /// It is not UTF-8.
+    /// The value is not UTF-8.
     NotUtf8,
-    /// A name without `=` behind it.
+    /// `=` is missing after a name.
     NoEquals,
-    /// `=` without a name before it.
+    /// The name before `=` is missing.
     NoName,
-    /// A character that names cannot have.
+    /// A name contains this character, which is not allowed.
     NotInNames(char),
-    /// A name that was there before.
+    /// A name occurs twice.
     NamedTwice,
-    /// A pattern has no meaning; its own offset counts from where it starts.
+    /// A pattern is not valid; the offset of this error counts from the start of the pattern.
     Pattern(ParseError),
 }
 
@@ -203,7 +204,7 @@ impl fmt::Display for ConfigError {
             ConfigErrorKind::NoName => f.write_str("the name of a toggle is missing")?,
             ConfigErrorKind::NotInNames(c) => write!(f, "the name of a toggle cannot have {c:?}")?,
             ConfigErrorKind::NamedTwice => f.write_str("this toggle was named before")?,
-            // Its own offset counts from the start of the pattern.
+            // The offset of a pattern's own error counts from the start of the pattern.
             ConfigErrorKind::Pattern(error) => return ParseError { offset: self.offset, ..error }.fmt(f),
         }
         write!(f, " at byte {}", self.offset)

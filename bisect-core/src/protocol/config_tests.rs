@@ -1,11 +1,11 @@
-//! Accept and reject tables of the variable.
+//! Accept and reject tables of `BISECT_PATTERN`.
 
 use alloc::{format, string::ToString, vec::Vec};
 
 use super::*;
 use crate::{ChangeId, ParseErrorKind};
 
-/// What toggle `name` does about the change with ID 1.
+/// Returns the effect of a value on the change with ID 1 of toggle `name`.
 fn meaning(value: &str, name: &str) -> &'static str {
     let config = Config::parse(value.as_bytes()).unwrap_or_else(|e| panic!("{value}: {e}"));
     match config.setting(name) {
@@ -88,7 +88,7 @@ fn nobody_bisects_where_nothing_is_asked_for() {
 
 #[test]
 fn many_names_take_time_in_proportion() {
-    // With the square of their number, this would take minutes.
+    // An insertion in time quadratic in the number of names would take minutes.
     let names: Vec<_> = (0..200_000).map(|i| format!("name{i}")).collect();
     let value = names.iter().map(|name| format!("{name}=y")).collect::<Vec<_>>().join(";");
     let config = Config::parse(value.as_bytes()).unwrap();

@@ -1,27 +1,27 @@
-//! Change IDs: 64-bit hashes that name changes, at compile time and at run time alike.
+//! Change IDs: 64-bit hashes that name changes, equal at compile time and at run time.
 //!
-//! Patterns select by the lowest bits of an ID, so those must be as good as any others; Go's FNV-1a, whose lowest
-//! bits depend on nothing but the lowest bits of the input, is not. XXH3 ends in an avalanche step.
-//! Each field goes in behind its length, so that ("ab", "c") and ("a", "bc") are different changes.
+//! Patterns select by the lowest bits of an ID, so those bits must be as well distributed as all others. The lowest
+//! bits of Go's FNV-1a depend only on the lowest bits of the input. XXH3 ends in an avalanche step. The length of each
+//! field is hashed before the field, so that ("ab", "c") and ("a", "bc") are different changes.
 
 use core::fmt;
 
 use super::xxh3;
 
-/// The name of a change: a 64-bit hash, opaque to everyone but its maker.
+/// The name of a change: a 64-bit hash without further meaning to its users.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId(pub u64);
 
-/// How many of the lowest bits of a build-time ID name its crate.
+/// The number of low bits of a build-time ID that name its crate.
 const CRATE_BITS: u32 = 16;
 const CRATE_MASK: u64 = (1 << CRATE_BITS) - 1;
 
 impl ChangeId {
-    /// The ID of what `fields` describe, as a constant; `N` is [`Field::encoded_len`] of the same fields.
-    /// [`const_id!`](crate::const_id) fills it in.
+    /// Returns the ID of `fields` in a constant; `N` is [`Field::encoded_len`] of the same fields.
+    /// [`const_id!`](crate::const_id) computes `N`.
     ///
     /// # Panics
-    /// If `N` is another length; in a constant that is a compile error.
+    /// If `N` is not that length. In a constant, this is a compile error.
     #[must_use]
     pub const fn of_const<const N: usize>(fields: &[Field<'_>]) -> Self {
         let mut bytes = [0; N];
@@ -35,7 +35,7 @@ impl ChangeId {
         Self(xxh3::hash(&bytes, 0))
     }
 
-    /// The ID of what `fields` describe: equal to [`of_const`](Self::of_const) of the same fields.
+    /// Returns the ID of `fields`, equal to [`of_const`](Self::of_const) of the same fields.
     #[must_use]
     pub fn of(fields: &[Field<'_>]) -> Self {
         let mut hasher = IdHasher::new();
@@ -45,10 +45,10 @@ impl ChangeId {
         hasher.finish()
     }
 
-    /// This ID with its low 16 bits replaced by those of `crate_id`.
+    /// Returns this ID with its low 16 bits replaced by those of `crate_id`.
     ///
-    /// Build-time changes carry their crate there: in the order of the search a crate's changes are then neighbours,
-    /// so that a search decides whole crates first and later trials rebuild few of them.
+    /// Build-time changes carry their crate there. In the order of the search, the changes of a crate are then
+    /// neighbours, so a search decides whole crates first and later trials rebuild few crates.
     #[must_use]
     pub const fn in_crate(self, crate_id: Self) -> Self {
         Self(self.0 & !CRATE_MASK | crate_id.0 & CRATE_MASK)
@@ -56,7 +56,7 @@ impl ChangeId {
 }
 
 impl fmt::Display for ChangeId {
-    /// `0x` and 16 hex digits, as in markers and in the driver's JSON.
+    /// Writes `0x` and 16 hex digits, as in markers and in the driver's JSON.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#018x}", self.0)
     }
@@ -68,20 +68,20 @@ impl fmt::Debug for ChangeId {
     }
 }
 
-/// One of the values that an ID is the hash of.
+/// One of the values from which an ID is hashed.
 #[derive(Clone, Copy, Debug)]
 pub enum Field<'a> {
     /// A text.
     Str(&'a str),
-    /// A number: as eight bytes, least significant first.
+    /// A number, encoded as eight bytes, least significant first.
     U64(u64),
 }
 
-/// Bytes before each field: its length, as a `u64`, least significant byte first.
+/// Number of bytes before each field: its length, as a `u64`, least significant byte first.
 const LENGTH_BYTES: usize = 8;
 
 impl Field<'_> {
-    /// Bytes that `fields` take, with their lengths, before they are hashed.
+    /// Returns the number of bytes of the encoded `fields`, lengths included.
     #[must_use]
     pub const fn encoded_len(fields: &[Field<'_>]) -> usize {
         let mut sum = 0;
@@ -100,7 +100,7 @@ impl Field<'_> {
         }
     }
 
-    /// Writes this field behind `start` and returns where it ends.
+    /// Writes this field at `start` and returns its end.
     const fn encode(&self, out: &mut [u8], start: usize) -> usize {
         let at = copy(&(self.byte_len() as u64).to_le_bytes(), out, start);
         match self {
@@ -110,7 +110,7 @@ impl Field<'_> {
     }
 }
 
-/// `copy_from_slice` to a part of a slice, in constants too.
+/// Copies like `copy_from_slice` to a part of a slice, also in constants. Returns the end of the copy.
 const fn copy(from: &[u8], to: &mut [u8], start: usize) -> usize {
     let mut i = 0;
     while i < from.len() {
@@ -120,12 +120,12 @@ const fn copy(from: &[u8], to: &mut [u8], start: usize) -> usize {
     start + from.len()
 }
 
-/// Hashes fields one by one, where their number is not known in advance (a call stack).
+/// A hasher that takes fields one by one, where their number is not known in advance (a call stack).
 #[derive(Clone)]
 pub struct IdHasher(xxh3::Hasher);
 
 impl IdHasher {
-    /// A hasher that has seen no field.
+    /// Returns a hasher that has no fields yet.
     #[must_use]
     pub fn new() -> Self {
         Self(xxh3::Hasher::new())
@@ -139,14 +139,14 @@ impl IdHasher {
         }
     }
 
-    /// Adds one field that is plain bytes; a text and its UTF-8 bytes are the same field.
+    /// Adds one field of plain bytes; a text and its UTF-8 bytes are the same field.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.0.update(&(bytes.len() as u64).to_le_bytes());
         self.0.update(bytes);
         self
     }
 
-    /// The ID of the fields so far.
+    /// Returns the ID of the fields so far.
     #[must_use]
     pub fn finish(&self) -> ChangeId {
         ChangeId(self.0.finish())
@@ -165,7 +165,7 @@ impl fmt::Debug for IdHasher {
     }
 }
 
-/// A [`ChangeId`] that is computed while compiling: `const_id!(Field::Str(file!()), Field::U64(line!() as u64))`.
+/// Computes a [`ChangeId`] at compile time: `const_id!(Field::Str(file!()), Field::U64(line!() as u64))`.
 #[macro_export]
 macro_rules! const_id {
     ($($field:expr),+ $(,)?) => {{
@@ -183,8 +183,8 @@ mod tests {
 
     #[test]
     fn ids_are_the_same_in_every_release() {
-        // Computed with another implementation of XXH3 (the Python package `xxhash`). A change of any of them breaks
-        // every pattern that a user has written down.
+        // Computed with another implementation of XXH3 (the Python package `xxhash`). A changed value breaks every
+        // pattern that a user has written down.
         assert_eq!(PINNED, ChangeId(0xe655_b4dd_710c_419b));
         assert_eq!(ChangeId::of(&[]), ChangeId(0x2d06_8005_38d3_94c2));
         assert_eq!(ChangeId::of(&[Field::Str("")]), ChangeId(0xc77b_3abb_6f87_acd9));
@@ -210,7 +210,7 @@ mod tests {
 
     #[test]
     fn low_bits_of_neighbouring_lines_are_mixed() {
-        // Go's hash gives 31 of 32 sites on lines divisible by 8 the same three low bits.
+        // Go's hash gives the same three low bits to 31 of 32 sites on lines divisible by 8.
         let mut seen = [0; 8];
         for line in (8..=8 * 512).step_by(8) {
             let id = ChangeId::of(&[Field::Str("src/lib.rs"), Field::U64(line)]);

@@ -1,17 +1,17 @@
-//! Match markers: the text `[bisect-match 0x…]` by which a line of output reports a change.
+//! Match markers: the text `[bisect-match 0x…]`, by which a line of output reports a change.
 //!
-//! Everything here works on bytes, because what a target prints need not be UTF-8.
+//! All functions work on bytes, because the output of a target need not be UTF-8.
 
 use core::ops::Range;
 
 use crate::ChangeId;
 
-/// Bytes of a marker as we write it: the prefix, `0x`, 16 hex digits and `]`.
+/// Number of bytes of a marker as [`format`] writes it: the prefix, `0x`, 16 hex digits and `]`.
 pub const LEN: usize = 33;
 
 const PREFIX: &[u8] = b"[bisect-match ";
 
-/// The marker of a change.
+/// Returns the marker of a change.
 #[must_use]
 pub const fn format(id: ChangeId) -> [u8; LEN] {
     let mut marker = *b"[bisect-match 0x0000000000000000]";
@@ -23,10 +23,10 @@ pub const fn format(id: ChangeId) -> [u8; LEN] {
     marker
 }
 
-/// The first well-formed marker in `line`, and the bytes it takes.
+/// Returns the change of the first well-formed marker in `line`, and the bytes of the marker.
 ///
-/// Besides the form that [`format`] writes, a reader takes fewer hex digits (either case) and, without `0x`, up to 64
-/// binary digits. What looks like a marker but is none of these is passed over.
+/// Besides the form that [`format`] writes, this accepts fewer hex digits (either case) and, without `0x`, up to 64
+/// binary digits. Text that begins like a marker but has none of these forms is skipped.
 #[must_use]
 pub fn find(line: &[u8]) -> Option<(ChangeId, Range<usize>)> {
     let mut from = 0;
@@ -41,9 +41,9 @@ pub fn find(line: &[u8]) -> Option<(ChangeId, Range<usize>)> {
     }
 }
 
-/// `line` without its first marker, as the parts before and behind it, and the marker's ID.
+/// Splits `line` at its first marker: returns the marker's ID and the parts before and after the marker.
 ///
-/// At most one space beside the marker goes with it: the one before it or, where there is none, the one behind it.
+/// At most one adjacent space is removed with the marker: the one before it or, if there is none, the one after it.
 #[must_use]
 pub fn cut(line: &[u8]) -> Option<(ChangeId, &[u8], &[u8])> {
     let (id, range) = find(line)?;
@@ -64,9 +64,9 @@ fn parse_id(digits: &[u8]) -> Option<ChangeId> {
         Some(hex) => (hex, 16),
         None => (digits, 2),
     };
-    // `from_str_radix` refuses an empty text and one that does not fit, but takes a sign.
+    // `from_str_radix` rejects an empty text and a number that does not fit, but accepts a sign.
     let text = core::str::from_utf8(digits).ok().filter(|text| !text.starts_with('+'))?;
-    // Leading zeros beyond 64 bits would fit, but are no form of the protocol.
+    // More leading zeros than 64 bits have would fit, but are no form of the protocol.
     let longest = if radix == 16 { 16 } else { 64 };
     let id = u64::from_str_radix(text, radix).ok()?;
     (text.len() <= longest).then_some(ChangeId(id))

@@ -1,11 +1,11 @@
-//! The compiled form of a pattern: what a target asks at each change.
+//! The compiled form of a pattern, which a target asks at each change.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::ops::Range;
 
 use crate::{ChangeId, Pattern, Suffix, Term};
 
-/// Answers the two questions of the protocol. Where there is no matcher nobody is bisecting: every change is at its
+/// The answers to the two questions of the protocol. Without a matcher there is no search: every change is at its
 /// default and nothing is reported.
 #[derive(Clone, Debug)]
 pub struct Matcher {
@@ -16,8 +16,7 @@ pub struct Matcher {
     removed: Suffixes,
 }
 
-/// Suffixes such that it takes little time to find out whether an ID has one of many: they are sorted by length, and within
-/// one length by their bits.
+/// Suffixes in a form for fast lookup: sorted by length, and within one length by their bits.
 #[derive(Clone, Debug)]
 struct Suffixes {
     lengths: Box<[Length]>,
@@ -28,7 +27,7 @@ struct Suffixes {
 #[derive(Clone, Debug)]
 struct Length {
     mask: u64,
-    /// Where their bits are.
+    /// The indices of their bits.
     range: Range<usize>,
 }
 
@@ -54,7 +53,7 @@ impl Suffixes {
 }
 
 impl Matcher {
-    /// The matcher of a pattern; `None` for the empty one.
+    /// Returns the matcher of a pattern; `None` for the empty pattern.
     #[must_use]
     pub fn new(pattern: &Pattern) -> Option<Self> {
         if pattern.is_empty() {
@@ -70,27 +69,27 @@ impl Matcher {
         })
     }
 
-    /// The changes that the pattern names one by one to select them, sorted.
+    /// Returns the changes that the pattern selects one by one, sorted.
     #[must_use]
     pub fn single_changes(&self) -> &[u64] {
-        // The longest come last.
+        // The longest suffixes come last.
         let single = self.added.lengths.last().filter(|length| length.mask == u64::MAX);
         single.map_or(&[], |length| &self.added.bits[length.range.clone()])
     }
 
-    /// Whether reports are for people and carry text, not only the marker.
+    /// Returns true if reports are for people and carry text besides the marker.
     #[must_use]
     pub fn verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Whether the change is to be on.
+    /// Returns true if the change is to be on.
     #[must_use]
     pub fn should_enable(&self, id: ChangeId) -> bool {
         self.should_report(id) != self.inverted
     }
 
-    /// Whether the change is to be reported: the pattern selects it.
+    /// Returns true if the change is to be reported: the pattern selects it.
     #[must_use]
     pub fn should_report(&self, id: ChangeId) -> bool {
         self.added.contain(id) && !self.removed.contain(id)

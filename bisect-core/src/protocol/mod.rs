@@ -1,4 +1,4 @@
-//! What targets and searches say to each other: patterns in, reports out.
+//! The protocol between searches and targets: patterns in, reports out.
 
 mod config;
 mod id;

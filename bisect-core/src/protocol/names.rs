@@ -6,36 +6,37 @@ use alloc::{format, string::String};
 pub const PATTERN: &str = "BISECT_PATTERN";
 /// The existing file to which a target appends its reports.
 pub const REPORT: &str = "BISECT_REPORT";
-/// `1`: a target prints its toggles and exits.
+/// `1`: the target prints its toggles and exits.
 pub const TOGGLES: &str = "BISECT_TOGGLES";
-/// `1`: a target captures stacks by the unwinder, whatever it is built with.
+/// `1`: the target captures stacks by the unwinder, whatever it is built with.
 pub const UNWINDER: &str = "BISECT_UNWINDER";
-/// With a package: how its build-time changes are compiled. `bisect-macros` has its own copy.
+/// Prefix, followed by a package: the way in which its build-time changes are compiled. `bisect-macros` has its own
+/// copy.
 pub const BUILD: &str = "BISECT_BUILD_";
 
 /// The path of `bisect-rustc`, for the driver.
 pub const RUSTC: &str = "BISECT_RUSTC";
-/// With a package: the pattern of its functions and expressions, for `bisect-rustc`.
+/// Prefix, followed by a package: the pattern of its functions and expressions, for `bisect-rustc`.
 pub const RUSTC_PACKAGE: &str = "BISECT_RUSTC_";
-/// With a package: how the driver, as cargo's wrapper of the compiler, compiles it.
+/// Prefix, followed by a package: the way in which the driver, as cargo's wrapper of the compiler, compiles it.
 pub const CODEGEN_PACKAGE: &str = "BISECT_CODEGEN_";
 
 /// The number of the slot in which a run takes place, for the target.
 pub const SLOT: &str = "BISECT_SLOT";
 
-/// Marks the driver that cargo runs as wrapper of the compiler.
+/// The mark of a driver that cargo runs as wrapper of the compiler.
 pub const OPT_WRAPPER: &str = "BISECT_OPT_WRAPPER";
 /// The folder in which that wrapper keeps reports of the compiler.
 pub const OPT_STORE: &str = "BISECT_OPT_STORE";
-/// Marks the process that ends runs when the driver is killed.
+/// The mark of the process that ends runs when the driver is killed.
 pub const OPT_GUARD: &str = "BISECT_OPT_GUARD";
 /// A value that marks the processes of one run.
 pub const OPT_RUN: &str = "BISECT_OPT_RUN";
 
 /// Returns the name of a package's variable, from one of the prefixes above.
 ///
-/// A shell between cargo and the compiler passes on only variables whose names it could write, so other characters
-/// become `_`.
+/// A shell between cargo and the compiler passes on only variables whose names the shell's grammar allows, so other
+/// characters become `_`.
 #[must_use]
 pub fn of_package(prefix: &str, package: &str, version: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

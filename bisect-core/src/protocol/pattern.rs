@@ -1,35 +1,35 @@
 //! Patterns: the texts that select changes.
 //!
 //! ```text
-//! pattern = ""                                nobody is bisecting
-//!         | "v"* "!"* ( "y" | "n" | terms )   v: reports are for people; !: inverts what is enabled, never what is reported
+//! pattern = ""                                there is no search
+//!         | "v"* "!"* ( "y" | "n" | terms )   v: reports are for people; !: inverts what is enabled, not reports
 //! terms   = ["+"|"-"] suffix ( ("+"|"-") suffix )*      all + before all -; a leading - removes from everything
 //! suffix  = "y" | [01]+ | "x" [0-9a-fA-F]+    the IDs that end in these bits; at most 64; y: every ID
 //! ```
-//! `n` is `!y`. The last term that matches an ID decides whether the pattern selects it.
+//! `n` is `!y`. The last term that matches an ID decides if the pattern selects it.
 
 use alloc::vec::Vec;
 use core::{fmt, str::FromStr};
 
 use crate::ChangeId;
 
-/// A parsed pattern. Parsing what it displays gives it back.
+/// A parsed pattern. Parsing its displayed text gives an equal pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// Reports are for people: they carry text, not only the marker.
     pub verbose: bool,
     /// Selected changes are disabled, all others enabled.
     pub inverted: bool,
-    /// What is selected, later terms over earlier ones: additions first, then removals. None: the empty pattern.
+    /// The selection: additions first, then removals; later terms override earlier ones. No terms: the empty pattern.
     terms: Vec<Term>,
 }
 
 /// One step of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
-    /// Select the changes whose IDs end so.
+    /// Selects the changes whose IDs have this suffix.
     Add(Suffix),
-    /// Do not select them.
+    /// Deselects the changes whose IDs have this suffix.
     Remove(Suffix),
 }
 
@@ -44,7 +44,7 @@ impl Suffix {
     /// The suffix of every ID.
     pub const ALL: Self = Self { bits: 0, len: 0 };
 
-    /// The lowest `len` bits of `bits`.
+    /// Returns the suffix of the lowest `len` bits of `bits`.
     ///
     /// # Panics
     /// If `len` is greater than 64.
@@ -54,13 +54,13 @@ impl Suffix {
         Self { bits: bits & mask(len), len }
     }
 
-    /// The suffix that only this ID has.
+    /// Returns the suffix that only this ID has.
     #[must_use]
     pub const fn exactly(id: ChangeId) -> Self {
         Self { bits: id.0, len: 64 }
     }
 
-    /// Whether `id` ends in these bits.
+    /// Returns true if `id` ends in these bits.
     #[must_use]
     pub const fn matches(self, id: ChangeId) -> bool {
         id.0 & self.mask() == self.bits
@@ -80,13 +80,13 @@ const fn mask(len: u32) -> u64 {
 }
 
 impl Pattern {
-    /// The pattern that selects every change (`y`).
+    /// Returns the pattern that selects every change (`y`).
     #[must_use]
     pub fn all() -> Self {
         Self::new([Suffix::ALL], [])
     }
 
-    /// The pattern that selects what ends in one of `add`, but not in one of `remove`.
+    /// Returns the pattern that selects the IDs with a suffix in `add` and none in `remove`.
     #[must_use]
     pub fn new(add: impl IntoIterator<Item = Suffix>, remove: impl IntoIterator<Item = Suffix>) -> Self {
         let mut terms: Vec<_> = add.into_iter().map(Term::Add).collect();
@@ -94,25 +94,25 @@ impl Pattern {
         Self { verbose: false, inverted: false, terms }
     }
 
-    /// The same pattern with the reports asked for as `verbose` says.
+    /// Returns the same pattern with `verbose` set: reports with text, or markers only.
     #[must_use]
     pub fn verbose(self, verbose: bool) -> Self {
         Self { verbose, ..self }
     }
 
-    /// The same selection, disabled instead of enabled if `inverted`.
+    /// Returns the same selection, disabled instead of enabled if `inverted`.
     #[must_use]
     pub fn inverted(self, inverted: bool) -> Self {
         Self { inverted, ..self }
     }
 
-    /// Whether this is the empty pattern: nobody is bisecting.
+    /// Returns true if this is the empty pattern, which means that there is no search.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The terms, in order.
+    /// Returns the terms, in order.
     #[must_use]
     pub fn terms(&self) -> &[Term] {
         &self.terms
@@ -123,7 +123,7 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let terms = match self.terms.as_slice() {
             [] => return Ok(()),
-            // A leading `-` says the `y`.
+            // A leading `-` implies the `y`.
             [Term::Add(Suffix::ALL), rest @ ..] if matches!(rest, [Term::Remove(_), ..]) => rest,
             terms => terms,
         };
@@ -157,26 +157,26 @@ impl fmt::Display for Suffix {
     }
 }
 
-/// Why a text is no pattern, and where.
+/// The reason why a text is no pattern, and its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// The byte of the text at which it goes wrong; its length if it ends too early.
+    /// The byte of the text at which the error is; the length of the text if it ends too early.
     pub offset: usize,
-    /// What is wrong there.
+    /// The kind of error.
     pub kind: ParseErrorKind,
 }
 
-/// What can be wrong with a pattern.
+/// The kinds of errors in a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// A term, or what should follow `v`, `!` or `x`, is missing.
+    /// A term is missing, or the text required after `v`, `!` or `x`.
     MissingTerm,
-    /// A character that cannot stand here.
+    /// A character that is not allowed here.
     Unexpected(char),
     /// A term of more than 64 bits.
     TermTooLong,
-    /// A `+` behind a `-`.
+    /// A `+` after a `-`.
     AddAfterRemove,
 }
 

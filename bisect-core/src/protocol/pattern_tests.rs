@@ -7,7 +7,7 @@ use proptest::{collection::vec, prelude::*};
 use super::*;
 use crate::Matcher;
 
-/// Which of the IDs 0..16 are enabled and which are reported, as bit sets, most significant bit = 15.
+/// Returns the enabled and the reported IDs of 0..16 as bit sets; the most significant bit is ID 15.
 fn decisions(text: &str) -> (u16, u16) {
     let pattern: Pattern = text.parse().unwrap_or_else(|e| panic!("{text}: {e}"));
     let matcher = Matcher::new(&pattern).unwrap();
@@ -109,7 +109,7 @@ fn errors_name_the_byte() {
 
 #[test]
 fn many_terms_are_decided_on_in_little_time() {
-    // One by one, this would take minutes.
+    // A linear scan of the suffixes for each ID would take minutes.
     let id = |n: u64| ChangeId(n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let half = |odd| (0..100_000).filter(move |n| n % 2 == odd).map(move |n| Suffix::exactly(id(n)));
     let matcher = Matcher::new(&Pattern::new(half(0), [])).unwrap();

@@ -1,9 +1,10 @@
-//! XXH3, 64 bits: a hash whose bits are all equally good, in constants and while a program runs.
+//! XXH3, 64 bits: a hash whose bits are all equally well distributed, in constants and at run time.
 //!
-//! Every program with a toggle compiles this, so it is no dependency: it is the part of XXH3 that IDs need, and has no
-//! instructions of one processor. What hashes are is fixed; the tests compare them with another implementation.
+//! Every program with a toggle compiles this module, so it is not a dependency. It is the part of XXH3 that IDs need,
+//! without processor-specific instructions. The hash values are fixed; the tests compare them with another
+//! implementation.
 
-/// The bytes that inputs are mixed with, as the definition of XXH3 has them.
+/// The bytes that are mixed with the input, from the definition of XXH3.
 const SECRET: [u8; 192] = [
     0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe, 0x7c, 0x01, 0x81, 0x2c, 0xf7, 0x21, 0xad, 0x1c, 0xde, 0xd4, 0x6d,
     0xe9, 0x83, 0x90, 0x97, 0xdb, 0x72, 0x40, 0xa4, 0xa4, 0xb7, 0xb3, 0x67, 0x1f, 0xcb, 0x79, 0xe6, 0x4e, 0xcc, 0xc0,
@@ -29,16 +30,16 @@ const PRIME64_5: u64 = 0x27d4_eb2f_1656_67c5;
 const PRIME_MX1: u64 = 0x1656_6791_9e37_79f9;
 const PRIME_MX2: u64 = 0x9fb2_1c65_1e98_df25;
 
-/// Bytes that a step takes of a long input.
+/// Number of bytes of a long input that one step takes.
 const STRIPE: usize = 64;
-/// Each stripe of a block is mixed with the secret from a later byte on.
+/// Number of bytes by which the secret's offset grows from one stripe of a block to the next.
 const SECRET_STEP: usize = 8;
-/// Stripes of a block, after which the lanes are scrambled.
+/// Number of stripes in a block, after which the lanes are scrambled.
 const BLOCK: usize = (SECRET.len() - STRIPE) / SECRET_STEP;
 /// The longest input without lanes.
 const LONGEST_WITHOUT_LANES: usize = 240;
 
-/// Returns the hash of `bytes`; each seed makes another hash function.
+/// Returns the hash of `bytes`; each seed makes a different hash function.
 #[inline]
 #[must_use]
 pub const fn hash(bytes: &[u8], seed: u64) -> u64 {
@@ -129,10 +130,10 @@ const fn hash_long(bytes: &[u8], seed: u64) -> u64 {
 /// The state of the hash of a long input.
 #[derive(Clone, Copy)]
 struct Lanes {
-    /// One value a lane.
+    /// One value for each lane.
     values: [u64; 8],
     secret: [u8; SECRET.len()],
-    /// Stripes of the block so far.
+    /// Number of stripes of the current block so far.
     stripes: usize,
 }
 
@@ -149,7 +150,7 @@ impl Lanes {
         Self { values, secret, stripes: 0 }
     }
 
-    /// Adds the stripe at this place, which is not the last one.
+    /// Adds the stripe at this position, which is not the last one.
     const fn add(&mut self, bytes: &[u8], at: usize) {
         self.accumulate(bytes, at, SECRET_STEP * self.stripes);
         self.stripes += 1;
@@ -182,7 +183,7 @@ impl Lanes {
         }
     }
 
-    /// Returns the hash with the last stripe, which may begin within the one before.
+    /// Returns the hash, given the last stripe, which may overlap the stripe before.
     const fn finish(mut self, bytes: &[u8], at: usize, len: u64) -> u64 {
         self.accumulate(bytes, at, SECRET.len() - STRIPE - 7);
         let mut hash = len.wrapping_mul(PRIME64_1);
@@ -197,19 +198,19 @@ impl Lanes {
     }
 }
 
-/// Hashes an input that comes in parts, with the seed 0.
+/// A hasher of an input that comes in parts, with the seed 0.
 #[derive(Clone)]
 pub(crate) struct Hasher {
-    /// The input, as long as it is short; then its end.
+    /// The whole input while it is short; then its end.
     buffer: [u8; BUFFER],
-    /// The bytes of the buffer that are not in `lanes` yet. What follows them, if the input is long, comes before them in
-    /// the input.
+    /// Number of bytes of the buffer that are not in `lanes` yet. In a long input, the bytes after them in the buffer
+    /// precede them in the input.
     filled: usize,
     lanes: Lanes,
     len: u64,
 }
 
-/// Bytes of a buffer: whole stripes, and more than are hashed without lanes.
+/// Size of the buffer in bytes: whole stripes, and more than the longest input without lanes.
 const BUFFER: usize = 4 * STRIPE;
 
 impl Hasher {
@@ -220,7 +221,8 @@ impl Hasher {
     pub(crate) fn update(&mut self, mut bytes: &[u8]) {
         self.len += bytes.len() as u64;
         while !bytes.is_empty() {
-            // The last stripe is not added before it is known to be another one.
+            // The buffer's stripes go into the lanes only when more input follows, because the last stripe is added
+            // differently.
             if self.filled == BUFFER {
                 (0..BUFFER).step_by(STRIPE).for_each(|at| self.lanes.add(&self.buffer, at));
                 self.filled = 0;
@@ -251,14 +253,14 @@ impl Hasher {
     }
 }
 
-/// Sixteen bytes of the input, mixed with as many of the secret.
+/// Mixes sixteen bytes of the input with sixteen bytes of the secret.
 const fn mixed(bytes: &[u8], at: usize, secret_at: usize, seed: u64) -> u64 {
     let low = word(bytes, at) ^ word(&SECRET, secret_at).wrapping_add(seed);
     let high = word(bytes, at + 8) ^ word(&SECRET, secret_at + 8).wrapping_sub(seed);
     folded(low, high)
 }
 
-/// The product as 128 bits, its halves combined.
+/// Multiplies to 128 bits and combines both halves.
 #[allow(clippy::cast_possible_truncation, reason = "its two halves")]
 const fn folded(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;

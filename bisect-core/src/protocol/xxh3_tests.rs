@@ -1,4 +1,4 @@
-//! XXH3 beside another implementation.
+//! Comparison of XXH3 with another implementation.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::{Hasher, hash};
 
-/// Bytes without a pattern, as many as several blocks have.
+/// Returns bytes without a pattern, enough for several blocks.
 fn bytes() -> Vec<u8> {
     let word = |n: u64| xxh3_64_with_seed(&n.to_le_bytes(), 1).to_le_bytes();
     (0..420).flat_map(word).collect()
@@ -17,7 +17,7 @@ const SEEDS: [u64; 5] = [0, 1, 0x0123_4567_89ab_cdef, 1 << 63, u64::MAX];
 #[test]
 fn every_length_and_seed_has_the_hash_of_the_definition() {
     let bytes = bytes();
-    // All that end in another stripe of the first blocks, and some beyond.
+    // All lengths that end in another stripe of the first blocks, and some longer ones.
     for len in (0..1100).chain((1100..=bytes.len()).step_by(61)) {
         for seed in SEEDS {
             let bytes = &bytes[..len];

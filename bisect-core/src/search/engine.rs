@@ -1,4 +1,4 @@
-//! The three engines behind one interface. A search may switch engines.
+//! The three engines of a search under one interface. A search may switch engines.
 
 use alloc::vec::Vec;
 use core::mem;
@@ -21,11 +21,11 @@ use crate::search::model::rank::Rank;
 #[expect(clippy::large_enum_variant, reason = "a search has one of them")]
 #[derive(Clone, Debug)]
 pub(super) enum Engine {
-    /// Each run is believed.
+    /// The sequential search, which believes each run.
     Sequential(Sequential),
-    /// Runs are only evidence.
+    /// The noisy search, for which runs are only evidence.
     Noisy(NoisySearch),
-    /// Several tests, each with culprits of its own.
+    /// The search over several tests, each with its own culprits.
     Suite(Suite),
 }
 
@@ -42,8 +42,8 @@ impl Engine {
         mem::replace(self, Self::Sequential(Sequential::new(options)))
     }
 
-    /// Switches a test to the noisy search. Returns the trials of a sequential engine, which a noisy one replaces; `None` if
-    /// the engine stays the same.
+    /// Switches a test to the noisy search. Returns the trials of a sequential engine, which a noisy one replaces;
+    /// `None` if the engine stays the same.
     pub(super) fn switch_to_noisy(&mut self, test: usize, confidence: f64, options: &Options) -> Option<Trials> {
         match self {
             Self::Sequential(sequential) => {
@@ -76,19 +76,19 @@ impl Engine {
         }
     }
 
-    /// Returns whether the runs that a sequential engine believes contradict each other, if that is looked for.
+    /// Returns true if a sequential engine has found the target unreliable, and noise is suspected.
     pub(super) fn is_contradicted(&self, options: &Options) -> bool {
         matches!(self, Self::Sequential(sequential) if sequential.is_contradicted(options))
     }
 
-    /// Takes what a run showed that this engine did not ask for, if runs are evidence.
+    /// Takes the result of a run that this engine did not ask for, if this engine uses runs as evidence.
     pub(super) fn learn(&mut self, id: TrialId, selection: &Selection, observation: &Observation, options: &Options) {
         if let (Self::Noisy(noisy), Some(run)) = (self, Run::new(id, selection, observation)) {
             noisy.learn(run, options);
         }
     }
 
-    /// Whether it has a use for runs that it did not ask for.
+    /// Returns true if this engine can use runs that it did not ask for.
     pub(super) fn learns(&self) -> bool {
         matches!(self, Self::Noisy(_))
     }
@@ -117,7 +117,7 @@ impl Engine {
         }
     }
 
-    /// The culprits so far; none of a suite, whose tests have theirs.
+    /// Returns the culprits so far; none for a suite, whose tests have their own.
     pub(super) fn found(&self) -> &[Culprit] {
         match self {
             Self::Sequential(sequential) => sequential.found(),
@@ -134,7 +134,7 @@ impl Engine {
         }
     }
 
-    /// Trials that this engine has begun.
+    /// Returns the number of trials that this engine has begun.
     pub(super) fn trials(&self) -> usize {
         match self {
             Self::Sequential(sequential) => sequential.trials().begun(),
@@ -154,7 +154,7 @@ impl Engine {
         }
     }
 
-    /// Every change ever reported, in order.
+    /// Returns every change ever reported, in order.
     pub(super) fn known(&self) -> &[Rank] {
         match self {
             Self::Sequential(sequential) => sequential.known(),
@@ -163,7 +163,7 @@ impl Engine {
         }
     }
 
-    /// About how many trials are left.
+    /// Estimates the number of trials left.
     pub(super) fn trials_left(&self) -> Option<usize> {
         match self {
             Self::Sequential(sequential) => sequential.trials_left(),

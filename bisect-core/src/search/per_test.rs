@@ -1,4 +1,4 @@
-//! A search that goes on for several tests at once.
+//! The split of a search into a search over several tests at once.
 
 use alloc::vec::Vec;
 use core::num::NonZeroUsize;
@@ -22,7 +22,7 @@ pub struct TestView<'a> {
 }
 
 impl<'a> TestView<'a> {
-    /// How the search ended for this test, if it has.
+    /// Returns the verdict for this test, if its search has ended.
     #[must_use]
     pub fn verdict(self) -> Option<&'a Verdict> {
         match self.engine {
@@ -32,7 +32,7 @@ impl<'a> TestView<'a> {
         }
     }
 
-    /// The confirmed culprits so far.
+    /// Returns the confirmed culprits of this test so far.
     #[must_use]
     pub fn found(self) -> &'a [Culprit] {
         match self.engine {
@@ -42,7 +42,7 @@ impl<'a> TestView<'a> {
         }
     }
 
-    /// Whether runs are no more than evidence by now.
+    /// Returns true if runs of this test are only evidence by now.
     #[must_use]
     pub fn is_noisy(self) -> bool {
         match self.engine {
@@ -52,7 +52,7 @@ impl<'a> TestView<'a> {
         }
     }
 
-    /// What is believed, if the test has contradicted itself or was expected to.
+    /// Returns the estimate for this test, if the test has contradicted itself or was expected to.
     #[must_use]
     pub fn estimate(self) -> Option<Estimate> {
         match self.engine {
@@ -62,7 +62,7 @@ impl<'a> TestView<'a> {
         }
     }
 
-    /// How sure a culprit is, by its index among those [found](Self::found); nothing, if each run was believed.
+    /// Returns the certainty of a culprit, by its index in [`found`](Self::found); `None` if each run is believed.
     #[must_use]
     pub fn certainty(self, index: usize) -> Option<Certainty> {
         match self.engine {
@@ -74,8 +74,8 @@ impl<'a> TestView<'a> {
 }
 
 impl Search {
-    /// Returns whether the search can be [split](Self::split): it is not split yet, one end passes and the other fails. A noisy
-    /// search can be split only if noise was expected and no culprit was found yet.
+    /// Returns true if the search can be [split](Self::split): it is not split yet, one end passes and the other fails.
+    /// A noisy search can be split only if noise was expected and no culprit was found yet.
     #[must_use]
     pub fn can_split(&self) -> bool {
         match &self.engine {
@@ -86,23 +86,23 @@ impl Search {
         }
     }
 
-    /// From here on the target is this number of tests, numbered from 0, each with culprits of its own. That the target passes
-    /// at one end holds for each of them. At the other end each test first shows whether it fails on its own, and which
-    /// changes it reaches. The reported and the favoured changes are kept; other answers are discarded, and trials in flight
-    /// are obsolete.
+    /// Splits the search into this number of tests, numbered from 0, each with its own culprits. The result that the
+    /// target passes at one end holds for each test. At the other end each test first shows if it fails on its own, and
+    /// which changes it reaches. The reported and the favoured changes are kept; other answers are discarded, and
+    /// trials in flight are obsolete.
     ///
-    /// A run of a [trial](super::Trial::tests) then runs each of its tests in a process of its own, with the same pattern, and
-    /// [`record_each`](Self::record_each) takes what they showed. Of monotone tests each gets the sets that a search of
-    /// it alone would find, if it reaches all that breaks other tests in its first run or not at all. A test that cannot
-    /// be searched does not keep the others from it.
+    /// A run of a [trial](super::Trial::tests) then runs each of its tests in its own process, with the same pattern,
+    /// and [`record_each`](Self::record_each) takes the results. A monotone test gets the sets that a search for this
+    /// test alone would find, if each change that breaks other tests is either reached by the test's first run or never
+    /// reached by the test. A test that cannot be searched does not prevent the search of the others.
     ///
-    /// A test that contradicts itself ends so if [noise](super::Options::noise) is refused. If noise is suspected, the
-    /// test switches to the noisy search and the others stay sequential. With one run per trial, one extra run checks them;
-    /// further checks come before each culprit is named. If noise is expected, every test is searched under noise from the
-    /// start. The tests share the chance of a mistake that is allowed.
+    /// If a test contradicts itself and [noise](super::Options::noise) is refused, its search ends. If noise is
+    /// suspected, the test switches to the noisy search and the others stay sequential. With one run per trial, one
+    /// extra run checks the tests; further checks precede the naming of each culprit. If noise is expected, every test
+    /// has a noisy search from the start. The tests share the allowed probability of an error.
     ///
     /// # Panics
-    /// If it [cannot be split](Self::can_split).
+    /// If the search [cannot be split](Self::can_split).
     pub fn split(&mut self, tests: NonZeroUsize) {
         assert!(self.can_split(), "a search is split once, when it is known that the changes make a difference");
         let mut procedure = Procedure::new(self.options.clone());
@@ -123,21 +123,21 @@ impl Search {
         self.engine = Engine::Suite(Suite::new(&procedure, known, tests, self.earlier.len(), &self.options));
     }
 
-    /// What is known of one test: of a search that was not [split](Self::split), test 0 is the whole target.
+    /// Returns the results for one test. In a search that was not [split](Self::split), test 0 is the whole target.
     ///
     /// # Panics
-    /// If there is no such test.
+    /// If there is no test with this number.
     #[must_use]
     pub fn test(&self, test: usize) -> TestView<'_> {
         assert!(test < self.tests(), "the search is of {} tests", self.tests());
         TestView { engine: &self.engine, test }
     }
 
-    /// Takes every run of a test as no more than evidence from here on, if noise is suspected: the test has contradicted
-    /// itself in what it shows beside outcomes.
+    /// Switches a test to the noisy search, if noise is suspected: the test has contradicted itself in other results
+    /// than outcomes.
     ///
     /// # Panics
-    /// If there is no such test.
+    /// If there is no test with this number.
     pub fn switch_to_noisy(&mut self, test: usize) {
         assert!(test < self.tests(), "the search is of {} tests", self.tests());
         if let Noise::Suspected(confidence) = self.options.noise
@@ -147,8 +147,8 @@ impl Search {
         }
     }
 
-    /// The confirmed culprits of all tests so far, in the order in which they were first found; one that was found for
-    /// several tests is one entry.
+    /// Returns the confirmed culprits of all tests so far, in the order in which they were first found. A culprit that
+    /// was found for several tests is one entry.
     #[must_use]
     pub fn culprits(&self) -> Vec<Shared<'_>> {
         match &self.engine {
@@ -157,7 +157,7 @@ impl Search {
         }
     }
 
-    /// The changes of a culprit, and no others: for a run that shows it once more. The trial that
+    /// Returns the selection of exactly the changes of a culprit, for a run that reproduces it. The trial that
     /// [confirmed](Culprit::confirmed_by) it may have named other tests' culprits too.
     #[must_use]
     pub fn alone(&self, culprit: &Culprit) -> Selection {
@@ -169,13 +169,13 @@ impl Search {
         }
     }
 
-    /// The tests that are searched for: 1 before a [split](Self::split).
+    /// Returns the number of tests in the search: 1 before a [split](Self::split).
     #[must_use]
     pub fn tests(&self) -> usize {
         if let Engine::Suite(suite) = &self.engine { suite.tests() } else { 1 }
     }
 
-    /// The number of tests that are still being searched.
+    /// Returns the number of tests that are still being searched.
     #[must_use]
     pub fn undecided(&self) -> usize {
         match &self.engine {

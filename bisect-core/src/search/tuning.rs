@@ -1,185 +1,193 @@
 //! Every hand-tuned number of the search: its meaning, its unit, and the bench or the test that decides it.
 //!
-//! Benches are those of `tests/benches` (`cargo bench -p bisect-tests --bench NAME`) unless a line says otherwise: `trials`
-//! counts runs of reliable targets, `per_test` those of many tests at once, `change_point` and `noise` those of flaky
-//! targets, `trust` how often an innocent change is named. Tests are those of `bisect-core/tests/search`. After a change
-//! of a number here, run its bench before and after and compare the tables.
+//! Benches are those of `tests/benches` (`cargo bench -p bisect-tests --bench NAME`) unless a line names another:
+//! `trials` counts runs of reliable targets, `per_test` those of many tests at once, `change_point` and `noise` those
+//! of flaky targets, `trust` the fraction of searches that name an innocent change. Tests are those of
+//! `bisect-core/tests/search`. After a change of a number here, run its bench before and after and compare the tables.
 //!
-//! Mathematical constants and limits of a format (64 bits of an ID) are no tuning and stand where they are used.
+//! Mathematical constants and limits of a format (64 bits of an ID) are not tuning and are defined where they are used.
 
 // Posterior: the rates of failure, on a grid.
 
 /// Steps of the grid of failure rates. Decided by: `change_point` (runs), against the time of one update, which is
-/// proportional. `COSINE` of the room `posterior` belongs to it.
+/// proportional. `COSINE` in `posterior::rate_grid` depends on this number.
 pub(super) const RATE_STEPS: usize = 64;
 
-/// Steps of the grid, the least distance of both rates. 9 steps are 0.22 radians: 0.39 and 0.61. With a thousand
+/// Steps of the grid: the minimum distance between both rates. 9 steps are 0.22 radians: 0.39 and 0.61. With a thousand
 /// candidates, nearer rates would take more than 500 runs. Decided by: `noise` and `change_point`.
 pub(super) const MIN_RATE_GAP: usize = 9;
 
-/// Steps of the grid from which on rates are not near to each other. 14 steps are 0.34 radians: 0.33 and 0.67. Decided by:
-/// `change_point`.
+/// Steps of the grid: the distance from which on rates do not count as near. 14 steps are 0.34 radians: 0.33 and 0.67.
+/// Decided by: `change_point`.
 pub(super) const FULL_RATE_GAP: usize = 14;
 
-/// A factor: how much less likely nearer rates are before the first run. The nearer two rates are, the more runs that fail
-/// by luck look like them. Decided by: `change_point`.
+/// A weight of the prior: that of a pair of rates at least [`MIN_RATE_GAP`] apart. A pair at least [`FULL_RATE_GAP`]
+/// apart has the weight 1 in addition. The nearer two rates are, the more runs that fail by luck resemble them. Decided
+/// by: `change_point`.
 pub(super) const NEAR_RATES_FACTOR: f64 = 0.25;
 
-/// A factor for each step of the grid: how much less likely a larger gap is before the first run. A few runs of a target
-/// with near rates often look like those of a target with rates far apart, and hardly ever the other way round: an even
-/// prior is right as often as it says on average over all targets, but less often for near rates. Decided by:
-/// `change_point` (how often it is right, by rates).
+/// A factor of the prior for each step of the grid: larger gaps are less likely by this factor a step. A few runs of a
+/// target with near rates often look like those of a target with rates far apart, and the reverse is rare. An even
+/// prior is calibrated on average over all targets, but its answers are wrong more often than stated for near rates.
+/// Decided by: `change_point` (fraction of correct answers, by rates).
 pub(super) const GAP_STEP_FACTOR: f64 = 0.97;
 
-/// A probability: the target never fails without the change, and sometimes with it. Decided by: `noise`.
+/// A prior probability: the target never fails without the change, and sometimes with it. Decided by: `noise`.
 pub(super) const PRIOR_NEVER_WITHOUT: f64 = 0.18;
 
-/// A probability: the target fails sometimes without the change, and always with it. Decided by: `noise`.
+/// A prior probability: the target fails sometimes without the change, and always with it. Decided by: `noise`.
 pub(super) const PRIOR_ALWAYS_WITH: f64 = 0.1;
 
-/// A probability: the target never fails without the change, and always with it. It is small, because every sequence of
-/// answers to a bisection agrees with it. Decided by: `change_point`, row (1.0, 0.0).
+/// A prior probability: the target never fails without the change, and always with it. It is small, because every
+/// sequence of answers to a bisection agrees with it. Decided by: `change_point`, row (1.0, 0.0).
 pub(super) const PRIOR_DETERMINISTIC: f64 = 0.02;
 
 // Posterior: the candidates.
 
-/// A probability: the change suffices alone, if it is the change; else it is the last of several. Decided by: `noise`, the
-/// rows of pairs.
+/// A prior probability: a candidate suffices alone, given that it is the change; else it is the last of several changes
+/// that are needed together. Decided by: `noise`, the rows of pairs.
 pub(super) const PRIOR_ALONE: f64 = 0.8;
 
-/// A probability: no candidate matters, of a target that was not searched before. Decided by: `noise`, the rows of noise only.
+/// A prior probability: no candidate matters, in the first search of a target. Decided by: `noise`, the rows of noise
+/// only.
 pub(super) const PRIOR_NOTHING: f64 = 0.15;
 
-/// A probability: no candidate matters, of a target that was searched before. Decided by: `noise` (runs after the last
-/// culprit).
+/// A prior probability: no candidate matters, in a search after others of the same target. Decided by: `noise` (runs
+/// after the last culprit).
 pub(super) const PRIOR_NOTHING_FURTHER: f64 = 0.7;
 
-/// Runs: one in this number is of all candidates or of none, while no candidate stands out. If the rates are not known
-/// from elsewhere, runs near a wrong place can agree with it for long. Decided by: `change_point`.
+/// Runs: while no candidate stands out, one run in this number is of all candidates or of none. If the rates are not
+/// known from elsewhere, runs near a wrong place can agree with it for a long time. Decided by: `change_point`.
 pub(super) const CHECK_ENDS_EVERY: usize = 20;
 
-/// Runs that show a candidate; with fewer it is not named, however likely it is. With rates near to each other, a few lucky
-/// runs look like rates far apart. Decided by: `change_point`, row (0.7, 0.3).
+/// Runs that confirm a candidate: with fewer it is not named, however likely it is. With rates near to each other, a
+/// few lucky runs look like rates far apart. Decided by: `change_point`, row (0.7, 0.3).
 pub(super) const MIN_CONFIRMATIONS: usize = 5;
 
-/// An exponent: a candidate must be as certain as this power of the allowed error. A rule that is right often enough on
-/// average over all rates is right less often for near rates. Decided by: `change_point` (how often it is right, by rates).
+/// An exponent: a candidate is named only if its error probability is below the allowed error to this power. A rule
+/// that meets the allowed error on average over all rates exceeds it for near rates. Decided by: `change_point`
+/// (fraction of correct answers, by rates).
 pub(super) const CONFIDENCE_EXPONENT: f64 = 1.45;
 
-/// A share of the probability that any candidate matters: a candidate with more stands out, and is run alone. Decided by:
-/// `change_point`.
+/// A share of the probability that any candidate matters: a candidate with a larger share stands out, and is run alone.
+/// Decided by: `change_point`.
 pub(super) const STAND_OUT_SHARE: f64 = 0.5;
 
-/// A ratio of evidence: a run without the candidate that stands out must tell this much more than one of the candidate
-/// alone, which users can repeat. Decided by: `noise` (runs of the confirmation).
+/// A ratio of evidence per cost: a run without the candidate that stands out is chosen only if its evidence per cost
+/// exceeds, by this factor, that of a run of the candidate alone, which users can repeat. Decided by: `noise` (runs of
+/// the confirmation).
 pub(super) const ALONE_PREFERENCE: f64 = 1.5;
 
-/// Bits: the most that one run counts for. A run may exclude a candidate for good, but that is not worth infinitely many.
-/// Decided by: `change_point`, row (0.5, 0.0).
+/// Bits: the maximum evidence that one run counts for. A run may exclude a candidate for good, but that is not worth
+/// infinitely many bits. Decided by: `change_point`, row (0.5, 0.0).
 pub(super) const MAX_EVIDENCE: f64 = 64.0;
 
 /// Rounds of Dinkelbach's algorithm, which converges quadratically. Decided by: the test
 /// `the_dearer_outcome_is_risked_less` of the posterior.
 pub(super) const COST_ROUNDS: usize = 3;
 
-/// Combinations of outcomes of the runs in flight that are considered, the likeliest first. Decided by: the time of one choice.
+/// Combinations of outcomes of the runs in flight that are considered, the most likely first. Decided by: the time of
+/// one choice.
 pub(super) const MAX_FUTURES: usize = 16;
 
-/// Bits a run: a forecast expects no less, as nothing would be found. Decided by: the test
+/// Bits per run: the minimum that a forecast assumes, because with none nothing would be found. Decided by: the test
 /// `a_forecast_is_of_the_right_order_once_the_rates_are_known` of the posterior.
 pub(super) const MIN_FORECAST_BITS: f64 = 0.01;
 
-/// Bits a run of a prefix: a forecast expects no more, as runs must also tell the rates. Decided by: the same test.
+/// Bits per run of a prefix: the maximum that a forecast assumes, because runs must also determine the rates. Decided
+/// by: the same test.
 pub(super) const MAX_FORECAST_BITS: f64 = 0.6;
 
 // The noisy search.
 
-/// Suspects in an estimate, at most. Decided by: the screen.
+/// Suspects in an estimate, at most. Decided by: the size of the screen.
 pub(super) const MAX_SUSPECTS_LISTED: usize = 8;
 
-/// Runs: a question whose runs were unresolved this many times more than resolved is not asked again. Decided by: the test
-/// module `flaky`.
+/// Runs: a question whose runs were unresolved this many times more than resolved is not asked again. Decided by: the
+/// test module `flaky`.
 pub(super) const MAX_UNRESOLVED_EXCESS: usize = 3;
 
-/// Candidates: in place of an unresolved cut, cuts up to this far away are asked for. Decided by: the test module `flaky`.
+/// Candidates: in place of an unresolved cut, the search asks for cuts up to this distance. Decided by: the test module
+/// `flaky`.
 pub(super) const MAX_CUT_DETOUR: usize = 16;
 
-/// A probability: a candidate that suffices alone with this probability is a suspect, and a proof of it begins. Decided
-/// by: `noise` (runs of the confirmation).
+/// A probability: a candidate that suffices alone with this probability is a suspect, and a proof of the suspect
+/// begins. Decided by: `noise` (runs of the confirmation).
 pub(super) const SUSPECT_PROBABILITY: f64 = 0.8;
 
-/// Runs: a candidate is run alone at most this many times more than the candidates before it, to see whether it suffices.
+/// Runs: a candidate is run alone at most this many times more than the candidates before it, to see if it suffices.
 /// Decided by: `noise`, the rows of pairs.
 pub(super) const MAX_EXTRA_ALONE_RUNS: usize = 8;
 
-/// A divisor of the allowed error: one part is spent on taking a change for the last one of a set. Decided by: `noise`, the
-/// rows of pairs.
+/// A divisor of the allowed error: one part is spent on the decision that a change is the last one of a set. Decided
+/// by: `noise`, the rows of pairs.
 pub(super) const JOINT_ERROR_DIVISOR: f64 = 8.0;
 
-/// A divisor of the allowed error: one part is spent on each change of a set that is minimized. Decided by: `trust`, the
-/// rows of pairs.
+/// A divisor of the allowed error: one part is spent on each change of a set that is minimized. Decided by: `trust`,
+/// the rows of pairs.
 pub(super) const MINIMIZE_ERROR_DIVISOR: f64 = 4.0;
 
-/// A factor of the allowed error: the error that is stated for a set after it was minimized. Decided by: `trust`, the rows
-/// of pairs.
+/// A factor of the allowed error: the error that is stated for a set after it was minimized. Decided by: `trust`, the
+/// rows of pairs.
 pub(super) const MINIMIZED_ERROR_FACTOR: f64 = 2.0;
 
-/// A share of the allowed error that is kept for further culprits, and the same share of that for those after the next.
-/// Most targets have one culprit. Decided by: `noise` (runs of one culprit and of two).
+/// A share of the allowed error that is kept for further culprits; the same share of that is kept for those after the
+/// next. Most targets have one culprit. Decided by: `noise` (runs of one culprit and of two).
 pub(super) const NEXT_CULPRIT_SHARE: f64 = 0.125;
 
 /// A divisor of the allowed error: one part is spent on proofs of suspects that do not matter. Decided by: `trust` with
 /// `--confidence 0.99`.
 pub(super) const PROOF_ERROR_DIVISOR: f64 = 8.0;
 
-/// A rate of failure: in a proof, rates are taken to be no nearer to never and to always, so that one surprise does not
-/// undo it. Decided by: `trust` and `noise` (runs of the confirmation).
+/// A rate of failure: in a proof, rates are kept at least this far from 0 and from 1, so that one surprise does not
+/// undo the proof. Decided by: `trust` and `noise` (runs of the confirmation).
 pub(super) const PROOF_RATE_MARGIN: f64 = 0.02;
 
-/// A rate: a target that fails, or passes, more rarely counts as one that never does. Decided by: `noise`, only noise
-/// at 0.05 and 0.95.
+/// A rate: a target that fails, or passes, at a lower rate counts as one that never does. Decided by: `noise`, only
+/// noise at 0.05 and 0.95.
 pub(super) const MIN_FAILURE_RATE: f64 = 0.03;
 
-/// Runs after which a search that probably finds nothing is given up: nobody is accused, and to be surer would take as
-/// long again. Decided by: `noise`, the rows of noise only.
+/// Runs after which the search gives up if it will probably find nothing: it names no change, and a higher confidence
+/// would take as many runs again. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_AFTER_RUNS: usize = 500;
 
-/// A probability: a search that has taken [`GIVE_UP_AFTER_RUNS`] is given up if it is as likely that no change matters.
-/// Decided by: `noise`, the rows of noise only.
+/// A probability: after [`GIVE_UP_AFTER_RUNS`], the search gives up if no change matters with at least this
+/// probability. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_PROBABILITY: f64 = 0.9;
 
-/// Runs after which less certainty suffices to give up. Decided by: `noise`, the rows of noise only.
+/// Runs after which a lower probability suffices to give up. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_SOONER_AFTER_RUNS: usize = 2 * GIVE_UP_AFTER_RUNS;
 
 /// The probability that suffices then. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_SOONER_PROBABILITY: f64 = 0.5;
 
-/// Runs after which every noisy search is given up: of a target that keeps reporting new changes. Decided by: the test
+/// Runs after which every noisy search gives up, for a target that keeps reporting new changes. Decided by: the test
 /// module `hostile`.
 pub(super) const MAX_NOISY_RUNS: usize = 10_000;
 
-/// A probability, before the first run: disabled changes break the target. Decided by: `noise`.
+/// A prior probability: disabled changes break the target. Decided by: `noise`.
 pub(super) const PRIOR_DISABLED: f64 = 0.05;
 
-/// A probability, before the first run: all changes together make no difference. Decided by: `noise`, the rows of noise only.
+/// A prior probability: all changes together make no difference. Decided by: `noise`, the rows of noise only.
 pub(super) const PRIOR_NO_DIRECTION: f64 = 0.01;
 
-/// A probability: a direction this likely is taken; later runs show whether that was wrong. Decided by: `noise`.
+/// A probability: the search adopts a direction with this probability; later runs may correct it. Decided by: `noise`.
 pub(super) const DIRECTION_PROBABILITY: f64 = 0.9;
 
-/// Runs of both ends after which the likelier direction is taken. Decided by: `noise`, rows of near rates.
+/// Runs of both ends after which the search adopts the more likely direction. Decided by: `noise`, rows of near rates.
 pub(super) const MAX_DIRECTION_RUNS: usize = 60;
 
-/// A probability, before the first run without it: a change of a failing set is needed. Decided by: `noise`, the rows of pairs.
+/// A prior probability, before the first run without it: a change of a failing set is needed. Decided by: `noise`, the
+/// rows of pairs.
 pub(super) const PRIOR_NEEDED: f64 = 0.9;
 
 // Rules that explain outcomes without the changes.
 
-/// Outcomes: a cycle that predicted fewer says little, for instance only that the last outcome equals the first. Decided
-/// by: `trust`.
+/// Outcomes: a cycle that predicted fewer is weak evidence; it may only express that the last outcome equals the first.
+/// Decided by: `trust`.
 pub(super) const MIN_CYCLE_PREDICTIONS: usize = 4;
 
-/// Runs: the longest cycle of outcomes that is looked for. Decided by: `trust`, the rows of carry-over.
+/// Runs: the longest cycle of outcomes that is considered. Decided by: `trust`, the rows of carry-over.
 pub(super) const MAX_CYCLE_LENGTH: usize = 12;
 
 /// Runs: if no rule explains this many, none will. Decided by: the time that rules take.
@@ -189,14 +197,14 @@ pub(super) const MAX_RUNS_FOR_RULES: usize = 250;
 /// 65,536 cases. Decided by: `trust`.
 pub(super) const MIN_RULE_PREDICTIONS: usize = 8;
 
-/// A weight beside that of a cycle, which is 4 to the power of [`MAX_CYCLE_LENGTH`] less its length: the weight of all rules
-/// on the changes of the run before. Decided by: `trust`, the rows of carry-over.
+/// A weight: that of all rules on the changes of the run before. The weight of a cycle is 4 to the power of
+/// [`MAX_CYCLE_LENGTH`] minus its length. Decided by: `trust`, the rows of carry-over.
 pub(super) const PREVIOUS_RUN_RULE_WEIGHT: u32 = 1 << (2 * MAX_CYCLE_LENGTH - 8);
 
 // Checks of a target that seems reliable.
 
-/// Runs before the first culprit is named, if it is one change. Decided by: `trust` (1% of the searches), `trials` (at most
-/// 5 runs more).
+/// Runs before the first culprit is named, if it is one change. Decided by: `trust` (1% of the searches), `trials` (at
+/// most 5 runs more).
 pub(super) const CHECKS_BEFORE_FIRST: usize = 5;
 
 /// Runs before each further culprit of one change is named. Decided by: `trust`, `trials` (at most 3 runs more).
@@ -206,7 +214,7 @@ pub(super) const CHECKS_BEFORE_FURTHER: usize = 3;
 /// Decided by: `trust` with several runs in flight.
 pub(super) const MAX_CHECK_BATCH: usize = 4;
 
-/// Checks of a set of several changes as a whole; the others leave a change out. Decided by: `trust`, the rows of pairs.
+/// Checks of a set of several changes as a whole; the others omit one change. Decided by: `trust`, the rows of pairs.
 pub(super) const CHECKS_OF_WHOLE_SET: usize = 3;
 
 /// Checks before the search reports that the changes make no difference. Decided by: `trust`.
@@ -215,46 +223,47 @@ pub(super) const CHECKS_BEFORE_NO_DIFFERENCE: usize = 2;
 // The sequential search.
 
 /// Trials of one bracket: after this many, cuts halve the space of ranks instead of the known changes, which bounds the
-/// search where a target invents changes in every run. Decided by: the test module `hostile`.
+/// search of a target that invents changes in every run. Decided by: the test module `hostile`.
 pub(super) const MAX_BRACKET_STEPS: u32 = 64;
 
-/// Unresolved cuts of one bracket that are worked around before the search takes what it has. Decided by: the golden
-/// searches `unresolved*`.
+/// Unresolved cuts of one bracket that the search works around before it settles for the present candidates. Decided
+/// by: the golden searches `unresolved*`.
 pub(super) const MAX_UNRESOLVED_CUTS: usize = 16;
 
-/// Sets that are too large and are worked around; each may leave as many branches as it has changes. Decided by: the golden
-/// search `max-set-size`.
+/// Sets that are too large and that the search works around; each may add as many branches as it has changes. Decided
+/// by: the golden search `max-set-size`.
 pub(super) const MAX_TOO_LARGE_SETS: usize = 16;
 
 /// Changes that sets may name beyond twice the reported ones, before the target counts as one that invents changes.
 /// Decided by: the test module `hostile`.
 pub(super) const MAX_INVENTED: usize = 64;
 
-/// Candidates: with fewer, a cut beside the middle costs more than its simplicity is worth. Decided by: `trials`.
+/// Candidates: with fewer, a cut away from the middle costs more than its simplicity is worth. Decided by: `trials`.
 pub(super) const MIN_CANDIDATES_FOR_SLACK: usize = 16;
 
-/// A divisor of the number of candidates: how far from the middle a simpler cut is taken, if that is less than the square
-/// root of the number. Decided by: `trials`.
+/// A divisor of the number of candidates: the distance from the middle at which a simpler cut is still used, if that is
+/// less than the square root of the number. Decided by: `trials`.
 pub(super) const SLACK_DIVISOR: usize = 10;
 
-/// Made-up changes that stand for all before any is known. Decided by: the test module `in_flight`.
+/// Made-up changes that represent all changes before any is known. Decided by: the test module `in_flight`.
 pub(super) const MADE_UP_CHANGES: u64 = 64;
 
-/// Futures examined for each trial in flight, at most, the likeliest first. Decided by: the bench `engine` of bisect-core.
+/// Futures examined for each trial in flight, at most, the most likely first. Decided by: the bench `engine` of
+/// bisect-core.
 pub(super) const FUTURES_PER_TRIAL: usize = 2;
 
-/// Probabilities of a failure in 256ths: they say which trials are made early, never what is found. Decided by: the test
-/// module `in_flight` and the bench `driver`.
+/// Probabilities of a failure in 256ths: they determine which trials are made early, never the result. Decided by: the
+/// test module `in_flight` and the bench `driver`.
 pub(super) mod odds {
-    /// Everything together fails.
+    /// All changes together fail.
     pub(in crate::search) const ALL_ON: u64 = 243;
-    /// Nothing enabled fails, of a target that passes with every change: its user probably expects that.
+    /// No change fails, for a target that passes with every change: its user probably expects that.
     pub(in crate::search) const ALL_OFF_AFTER_PASS: u64 = 192;
-    /// A prefix fails that is believed to fail.
+    /// A prefix that is believed to fail does fail.
     pub(in crate::search) const BELIEVED_PREFIX: u64 = 243;
     /// One change fails alone: most culprits are one change.
     pub(in crate::search) const ONE_ALONE: u64 = 200;
-    /// Several changes fail alone, or nothing better is known.
+    /// Several changes fail alone, or there is no better estimate.
     pub(in crate::search) const EVEN: u64 = 128;
     /// The rest still fails without a culprit.
     pub(in crate::search) const REST: u64 = 77;
@@ -266,7 +275,8 @@ pub(super) mod odds {
 
 // Several tests at once.
 
-/// Changes named by one pattern, at most, so that it fits into an environment variable. Decided by: the limit of Linux, 128 KiB.
+/// Changes named by one pattern, at most, so that the pattern fits into an environment variable. Decided by: the limit
+/// of Linux, 128 KiB.
 pub(super) const MAX_NAMED_CHANGES: usize = 1024;
 
 /// Components cut by one run, at most, so that the pattern fits into an environment variable: all but the last leave a
@@ -281,5 +291,5 @@ pub(super) const MAX_POOLED_GROUPS: usize = 32;
 
 // Messages.
 
-/// Changes listed that a target reported although they were not selected. Decided by: the screen.
+/// Changes listed that a target reported although they were not selected. Decided by: the size of the screen.
 pub(super) const MAX_UNASKED_LISTED: usize = 8;

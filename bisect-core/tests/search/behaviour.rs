@@ -1,6 +1,7 @@
-//! What a simulated target does, as text: which changes make which of its tests fail, and how often.
+//! The behaviour of a simulated target as text: the changes that make each test fail, and the rates of failure.
 //!
-//! The goldens of the engine and those of the driver's loop share this file, so they share the language of their settings.
+//! The goldens of the engine and those of the driver's loop share this file, so they share the language of their
+//! settings.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,12 +10,12 @@ use bisect_core::{
     search::{Outcome, Reason},
 };
 
-/// The ID of a named change.
+/// Returns the ID of a named change.
 pub(crate) fn id(name: &str) -> ChangeId {
     ChangeId::of(&[Field::Str(name)])
 }
 
-/// The settings of a scenario: `key: value`, one a line. Lines that begin with `#` are comments.
+/// The settings of a scenario: `key: value`, one per line. Lines that begin with `#` are comments.
 pub(crate) struct Settings<'a>(BTreeMap<&'a str, &'a str>);
 
 impl<'a> Settings<'a> {
@@ -23,7 +24,7 @@ impl<'a> Settings<'a> {
         Self(lines.map(|line| line.split_once(": ").unwrap_or_else(|| panic!("no `key: value`: {line}"))).collect())
     }
 
-    /// Removes a setting. What is left in the end is unknown.
+    /// Removes a setting and returns its value. Settings that are never taken are unknown.
     pub(crate) fn take(&mut self, key: &str) -> Option<&'a str> {
         self.0.remove(key)
     }
@@ -33,6 +34,8 @@ impl<'a> Settings<'a> {
         self.take(key).map(parse)
     }
 
+    /// Checks that every setting was taken.
+    ///
     /// # Panics
     /// If a setting was not taken.
     pub(crate) fn finish(self) {
@@ -40,13 +43,13 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// What is known when a run begins.
+/// The state at the beginning of a run.
 pub(crate) struct Moment<'a> {
     /// The number of the run, from 1.
     pub(crate) number: usize,
-    /// Whether a change is enabled in this run.
+    /// A function that returns true if a change is enabled in this run.
     pub(crate) is_on: &'a dyn Fn(ChangeId) -> bool,
-    /// Whether it was enabled in the run before. In the first run, no change was.
+    /// A function that returns true if a change was enabled in the run before. Before the first run, no change was.
     pub(crate) was_on: &'a dyn Fn(ChangeId) -> bool,
 }
 
@@ -98,14 +101,14 @@ impl Formula {
         self.0.iter().flatten().filter_map(Literal::name)
     }
 
-    /// The alternatives that hold, by their positions.
+    /// Returns the indices of the alternatives that hold.
     fn holding(&self, at: &Moment<'_>) -> impl Iterator<Item = usize> {
         let holds = |and: &Vec<Literal>| and.iter().all(|literal| literal.holds(at));
         self.0.iter().enumerate().filter(move |(_, and)| holds(and)).map(|(i, _)| i)
     }
 }
 
-/// How often a test fails: `0.7`, or `0.7 else 0.1`, or with one rate for each alternative of its formula `1, 0.5`.
+/// The failure rates of a test: `0.7`, or `0.7 else 0.1`, or one rate for each alternative of its formula: `1, 0.5`.
 struct Rates {
     alternatives: Vec<f64>,
     otherwise: f64,
@@ -118,7 +121,7 @@ impl Rates {
         Self { alternatives: alternatives.split(',').map(rate).collect(), otherwise: rate(otherwise) }
     }
 
-    /// How often it fails where these alternatives hold, each of them by chance of its own.
+    /// Returns the failure rate where these alternatives hold, each of which fails independently.
     fn of(&self, holding: impl Iterator<Item = usize>) -> f64 {
         let rate = |alternative: usize| *self.alternatives.get(alternative).unwrap_or(&self.alternatives[0]);
         1.0 - holding.map(rate).fold(1.0 - self.otherwise, |passes, rate| passes * (1.0 - rate))
@@ -129,23 +132,23 @@ struct Test {
     name: String,
     fails: Formula,
     rates: Rates,
-    /// The changes that it reaches, if not all.
+    /// The changes that the test reaches; `None` for all.
     reaches: Option<BTreeSet<ChangeId>>,
 }
 
 /// A simulated target.
 pub(crate) struct Behaviour {
-    /// The whole target, where it has no tests.
+    /// The tests; a target without tests has one entry, for the whole target.
     tests: Vec<Test>,
     has_tests: bool,
     unresolved: Option<Formula>,
-    /// Whether each run of a cycle fails, whatever is enabled.
+    /// The outcomes of a cycle, whatever is enabled: true for a failure.
     cycle: Vec<bool>,
     seed: u64,
     names: BTreeMap<ChangeId, String>,
 }
 
-/// The values of `a = value; b = value`, by name and in that order.
+/// Returns the names and values of `a = value; b = value`, in that order.
 fn by_name(text: &str) -> Vec<(&str, &str)> {
     let pair = |text| str::split_once(text, '=').unwrap_or_else(|| panic!("no `name = value`: {text}"));
     text.split(';').map(pair).map(|(name, value)| (name.trim(), value.trim())).collect()
@@ -186,12 +189,12 @@ impl Behaviour {
         Self { tests, has_tests: listed.is_some(), unresolved, cycle, seed, names }
     }
 
-    /// The seed of all that happens by chance, in the target and in the search.
+    /// Returns the seed of all random choices, of the target and of the search.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// All changes.
+    /// Returns all changes.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ChangeId> {
         self.names.keys().copied()
     }
@@ -200,18 +203,19 @@ impl Behaviour {
         &self.names[&id]
     }
 
-    /// The names of the tests, if the target has several.
+    /// Returns the names of the tests, if the target has several.
     pub(crate) fn tests(&self) -> Vec<&str> {
         self.tests.iter().filter(|_| self.has_tests).map(|test| test.name.as_str()).collect()
     }
 
-    /// Whether a test reaches a change.
+    /// Returns true if a test reaches a change.
     pub(crate) fn reaches(&self, test: usize, id: ChangeId) -> bool {
         let reaches = self.tests.get(test).and_then(|test| test.reaches.as_ref());
         reaches.is_none_or(|reaches| reaches.contains(&id))
     }
 
-    /// How a test ends, or the whole target if it has none. The same execution of the same run ends the same.
+    /// Returns the outcome of a test, or of the whole target if it has no tests. The same execution of the same run has
+    /// the same outcome.
     pub(crate) fn outcome(&self, test: usize, execution: usize, at: &Moment<'_>) -> Outcome {
         if self.unresolved.as_ref().is_some_and(|unresolved| unresolved.holding(at).next().is_some()) {
             return Outcome::Unresolved(Reason::Skip);
@@ -225,7 +229,7 @@ impl Behaviour {
         if fails { Outcome::Fail } else { Outcome::Pass }
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     fn chance(&self, test: usize, execution: usize, number: usize) -> f64 {
         let numbers = [self.seed, number as u64, test as u64, execution as u64].map(Field::U64);
         let high = u32::try_from(ChangeId::of(&numbers).0 >> 32).expect("32 bits");

@@ -9,7 +9,7 @@ use proptest::{
     prelude::*,
 };
 
-/// Sets of positions; a target fails if it has all of one of them.
+/// Sets of indices; a target fails if all changes of one set are on.
 type Formula = Vec<BTreeSet<usize>>;
 
 fn fails(formula: &Formula, switched: &BTreeSet<Rank>, ids: &[Rank]) -> bool {
@@ -30,7 +30,7 @@ prop_compose! {
     fn case()(ids in btree_set(any::<u64>(), 1..9), close in any::<bool>())
              (formula in vec(btree_set(0..ids.len(), 1..=ids.len().min(4)), 1..4), ids in Just(ids), close in Just(close))
              -> (Vec<Rank>, Formula) {
-        // IDs that differ in their highest bits only are the hardest for patterns.
+        // IDs that differ only in their highest bits need the longest patterns.
         let ids = ids.into_iter().enumerate().map(|(i, id)| if close { (i as u64) << 60 | 5 } else { id });
         (ids.map(Rank).collect(), formula)
     }

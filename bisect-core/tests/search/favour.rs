@@ -1,4 +1,4 @@
-//! Changes that are likelier than others: fewer trials if that is true, the same answer in any case.
+//! Favoured changes: fewer trials if they are the culprits, and the same answer in any case.
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
@@ -105,7 +105,7 @@ fn what_is_asked_now_may_have_been_answered_early() {
     }
 }
 
-/// The mean number of runs of searches for one or two of 1,000 changes, with so many of them favoured.
+/// Returns the mean number of runs of searches for one or two of 1,000 changes, with this number of them favoured.
 fn mean(culprits: u32, favoured: u32, rightly: bool) -> f64 {
     let [culprits, favoured] = [culprits, favoured].map(|number| number as usize);
     let sum: u32 = (0..100_u64)
@@ -130,7 +130,7 @@ fn evidence_saves_trials_if_it_is_right_and_costs_few_if_it_is_wrong() {
             let (right, wrong) = (mean(culprits, favoured, true), mean(culprits, favoured, false));
             println!("{culprits} of 1,000: {without} trials; {favoured} favoured, rightly: {right}, wrongly: {wrong}");
             let (each, saved) = (f64::from(culprits), (1000.0 / f64::from(2 * favoured)).log2());
-            // Around a favoured change that stands alone it takes two cuts, where halving would do with one.
+            // To isolate a single favoured change takes two cuts, where halving would take one.
             assert!(right <= without - each * (saved - 1.5) && wrong <= without + each);
         }
     }

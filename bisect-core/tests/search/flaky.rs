@@ -1,4 +1,4 @@
-//! Targets that do not always end the same way: seeded, so that every search is the same each time.
+//! Targets with random outcomes: seeded, so that every search is reproducible.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use proptest::{collection::vec, prelude::*};
 use crate::in_flight::target;
 use crate::simulator::change;
 
-/// A target whose runs fail at one rate with one of the sets, and at another without.
+/// A target whose runs fail at one rate with one of the sets, and at another rate without.
 struct Flaky {
     ids: Vec<Rank>,
     sets: Vec<Vec<usize>>,
@@ -31,7 +31,7 @@ impl Flaky {
         Self { ids, sets, mode: Mode::Enable, with, without, random: seed }
     }
 
-    /// Uniform in [0, 1) (`SplitMix64`).
+    /// Returns a uniform number in [0, 1) (`SplitMix64`).
     fn random(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.random;
@@ -57,7 +57,8 @@ impl Flaky {
         self.sets.iter().map(|set| set.iter().map(|&i| self.ids[i]).collect()).collect()
     }
 
-    /// Searches it with so many runs in flight, recorded last in, first out; the trials, too.
+    /// Searches this target with the options' number of runs in flight, recorded last in, first out. Returns the trials
+    /// too.
     fn search(&mut self, options: Options) -> (Search, Verdict, Vec<(Trial, Outcome)>) {
         let mut search = Search::new(options);
         let (mut in_flight, mut trials) = (Vec::new(), Vec::new());
@@ -100,7 +101,7 @@ fn suspecting() -> Options {
     Options { noise: Noise::Suspected(0.99), ..Options::default() }
 }
 
-/// How many of so many seeds end with the right answer.
+/// Returns the number of seeds whose search ends with the right answer.
 fn right(seeds: u64, options: &Options, target: impl Fn(u64) -> Flaky) -> u64 {
     let is_right = |seed: &u64| {
         let mut target = target(*seed);
@@ -197,8 +198,8 @@ fn a_limit_leaves_estimates() {
     assert!(estimate.runs_left > 20.0 && estimate.with.mean > estimate.without.mean, "{estimate:?}");
 }
 
-/// The most runs that are made of a reliable target only to see that it is reliable: 5 for the first culprit and 3 for each
-/// further one; and for a set of several changes one more for each change that is left out.
+/// Returns the maximum number of checks of a reliable target: 5 for the first culprit and 3 for each further one, if
+/// these are single changes; 4 more than its changes for a larger set; at least 2 in all.
 fn most_checks<'a>(sets: impl IntoIterator<Item = &'a Culprit>) -> usize {
     let checks = |(number, culprit): (usize, &Culprit)| match culprit.changes.len() {
         1 if number > 0 => 3,
@@ -264,7 +265,7 @@ fn one_run_that_misleads_is_found_out() {
 
 #[test]
 fn runs_that_mislead_now_and_then_hardly_ever_have_an_innocent_named() {
-    // If two runs were made once more at fixed places, it would be about 8 and 4 of 100.
+    // With two repeated runs at fixed places, about 8 and 4 of 100 searches would be wrong.
     for (rates, most) in [((0.9, 0.0), 9), ((0.9, 0.1), 6)] {
         let is_wrong = |seed: &u64| {
             let mut target = Flaky::new(*seed, 200, &[&[usize::try_from(*seed % 200).unwrap()]], rates);
@@ -279,7 +280,7 @@ fn runs_that_mislead_now_and_then_hardly_ever_have_an_innocent_named() {
 #[test]
 fn a_target_that_contradicts_itself_is_searched_on() {
     for rates in [(0.9, 0.1), (0.5, 0.0), (1.0, 0.5)] {
-        // Where everything passes, or fails, three times in a row, there seems to be nothing to find.
+        // Where the first three runs pass, or fail, the search concludes that there is nothing to find.
         let target = |seed| Flaky::new(seed, 200, &[&[111]], rates);
         let ended = (0..40).map(|seed| target(seed).search(suspecting()));
         let (mut right, mut nothing) = (0, 0);
@@ -322,7 +323,7 @@ fn a_change_that_shows_up_only_in_company_is_found_with_it() {
                 trial.selection
             );
             let mut observation = target.run(&trial);
-            // The one of higher rank is come by only where the other one is on.
+            // The change of higher rank is reached only where the other one is on.
             let [first, second] = if target.ids[20] < target.ids[70] {
                 [target.ids[20], target.ids[70]]
             } else {
@@ -342,7 +343,7 @@ fn an_unreliable_target_is_distrusted_all_the_same() {
     let verdict = loop {
         match search.step() {
             Step::Run(_) => {
-                // Whatever is asked for, it reports everything.
+                // It reports everything, whatever the selection.
                 search.record_each(
                     last(&search),
                     vec![Observation { outcome: Outcome::Fail, reported: vec![Rank(1), Rank(2)] }],

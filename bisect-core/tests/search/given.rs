@@ -8,7 +8,7 @@ fn options() -> Options {
     Options { order: Order::Given, noise: Noise::Suspected(0.99), ..Options::default() }
 }
 
-/// Searches `count` changes; a run fails as `fails` says of its selection.
+/// Searches `count` changes; `fails` decides if a run with a selection fails.
 fn search(options: Options, count: usize, fails: impl Fn(&Selection) -> bool) -> (Search, Verdict) {
     let mut search = Search::new(options);
     loop {
@@ -40,7 +40,7 @@ fn items_of_a_list_are_found_by_their_indices() {
         let (search, verdict) = search(options(), 10_000, fails);
         assert_eq!((verdict, sets(&search)), (Verdict::Complete, expected.clone()));
         let changes: usize = expected.iter().map(BTreeSet::len).sum();
-        // One bisection for each change; then checks, and what else fails.
+        // One bisection for each change; then the checks, and the search of the rest.
         assert!(search.runs() <= changes * 15 + expected.len() * 8 + 4, "{} runs for {expected:?}", search.runs());
     }
 }

@@ -12,7 +12,7 @@ use crate::{
     transcript::transcript,
 };
 
-/// Between the settings and the search that they lead to.
+/// The line between the settings and the transcript of the search.
 const SEPARATOR: &str = "----\n";
 
 /// The settings of one file.
@@ -57,7 +57,7 @@ impl Scenario {
         Self { options, behaviour, reports }
     }
 
-    /// What a run shows for one of the tests, or for all of them together.
+    /// Returns the result of a run for one of the tests, or for all of them together.
     pub(crate) fn observe(
         &self,
         test: Option<usize>,

@@ -1,4 +1,5 @@
-//! Targets that are not monotone, change their minds or lie: the search ends within its bound and accuses no innocent.
+//! Targets that are not monotone, are inconsistent or report wrongly: the search ends within its bound and names no
+//! innocent change.
 
 use std::{cell::Cell, collections::BTreeSet, num::NonZeroUsize};
 
@@ -33,7 +34,7 @@ fn outcome(fails: bool) -> Outcome {
 fn a_target_that_ignores_the_pattern() {
     let ids = named(20);
     let finished = search(Options::default(), 10, |run: Run<'_>| Observation {
-        // It heeds `n`, as the one that Go's tool accuses without end does.
+        // It obeys `n`, like the target for which Go's tool names culprits without end.
         outcome: outcome(!run.selection.inverted),
         reported: ids.clone(),
     });
@@ -125,7 +126,7 @@ fn runs_of_one_trial_that_disagree() {
     });
     let Verdict::Inconsistent(Inconsistency::Runs(trial)) = finished.verdict else { panic!("{:?}", finished.verdict) };
     assert_eq!((trial, finished.search.runs()), (TrialId(0), 2));
-    // And those that agree cost twice the runs.
+    // Runs that agree cost twice as many.
     let finished = search(twice, 2 * 10, |run: Run<'_>| Observation {
         outcome: outcome(run.enabled(ids[0])),
         reported: run.reported(ids.iter().copied()),
@@ -148,7 +149,7 @@ fn the_limit_on_runs_holds() {
 
 #[test]
 fn changes_that_only_appear_in_later_runs() {
-    // With both on, the first hides the second's callees: `inner` is only asked about when `outer` is off.
+    // With both on, the first hides the second's callees: `inner` is reached only when `outer` is off.
     let (ids, outer, inner) = (named(40), Rank::of(id("outer")), Rank::of(id("inner")));
     let finished = search(Options::default(), 20, |run: Run<'_>| {
         let mut present = ids.clone();
@@ -176,7 +177,7 @@ fn duplicate_reports_count_once() {
 
 #[test]
 fn a_set_above_the_size_limit_does_not_hide_smaller_ones() {
-    // Go's tool never reports the pair once it has entered the larger set that shares a change with it.
+    // Go's tool never reports the pair once it has entered the larger set that shares a change with the pair.
     let ids = named(30);
     let all = |run: &Run<'_>, set: &[usize]| set.iter().all(|&i| run.enabled(ids[i]));
     let sets: [&[usize]; 4] = [&[1, 2, 3, 4], &[4, 9], &[1, 11], &[20]];
@@ -216,7 +217,7 @@ fn as_many_sets_as_asked_for() {
     assert_eq!(finished.verdict, Verdict::Incomplete(Incomplete::MaxSets));
 }
 
-/// Bound for targets of which nothing is known: every narrowing ends, and sets cannot outnumber the changes.
+/// Returns the bound for any target: every narrowing ends, and there cannot be more sets than changes.
 fn bound(changes: usize) -> usize {
     4 + (2 * changes + 64 + 1) * (64 + 64 + 16 + 4) * 17
 }
@@ -272,7 +273,8 @@ proptest! {
         let said = Cell::new(0);
         let finished = search(Options::default(), bound(12), |run: Run<'_>| {
             let (kind, ids) = &lies[said.replace(said.get() + 1) % lies.len()];
-            // Invented changes are new with every run, yet always within the selection, where they cannot be caught.
+            // Invented changes are new in every run, but always within the selection, where the search cannot detect
+            // them.
             let fresh = |id: &u64| Rank::of(ChangeId(if invent { id.wrapping_mul(2 * run.number as u64 + 1) } else { *id }));
             Observation {
                 outcome: match kind { 0 => SKIP, 1..4 => PASS, _ => FAIL },
@@ -299,7 +301,7 @@ proptest! {
 #[test]
 fn a_set_that_grew_around_unresolved_trials_is_not_the_answer() {
     let ids: Vec<_> = (0..64).map(|i| Rank::of(id(&format!("change {i}")))).collect();
-    // 30 fails alone; three pairs tell nothing as long as only one of each is on, and hide that.
+    // 30 fails alone. Three pairs make runs unresolved while only one change of the pair is on, which hides that.
     let target = |run: Run<'_>| {
         let on = |i: usize| run.enabled(ids[i]);
         let stumbles = [(3, 40), (11, 52), (8, 61)].iter().any(|&(a, b)| on(a) != on(b));

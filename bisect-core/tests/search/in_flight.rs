@@ -1,4 +1,4 @@
-//! Several trials in flight, answered in any order: the search finds what it finds one trial after the other.
+//! Several trials in flight, answered in any order: the result is that of one trial after the other.
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
@@ -12,14 +12,14 @@ use proptest::{
     prelude::*,
 };
 
-/// A deterministic target: pairs, changes that appear only with others, and selections that tell nothing.
+/// A deterministic target: pairs, changes that appear only with others, and unresolved selections.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) ids: Vec<Rank>,
     pub(crate) fails: Vec<BTreeSet<usize>>,
-    /// The first appears only where the second is enabled.
+    /// Pairs of which the first change appears only where the second is enabled.
     pub(crate) appears_with: Vec<(usize, usize)>,
-    /// With the first and without the second nothing can be told.
+    /// Pairs that make a run unresolved if the first change is on and the second is off.
     pub(crate) unresolved: Vec<(usize, usize)>,
     pub(crate) disable: bool,
 }
@@ -42,13 +42,14 @@ impl Target {
         Observation { outcome, reported: reported.filter(|&id| selection.contains(id)).collect() }
     }
 
-    /// Searches with so many trials in flight; `choices` say which of them is over next.
+    /// Searches with this number of trials in flight; `choices` selects the trial that ends next.
     pub(crate) fn search(&self, in_flight: usize, choices: &[usize]) -> Ended {
         let in_flight = NonZeroUsize::new(in_flight).unwrap();
         self.finish(Search::new(Options { in_flight, ..Options::default() }), choices, |_, _| in_flight.get())
     }
 
-    /// Searches until the end. What is done whenever a trial was recorded says how many may then be in flight.
+    /// Searches until the end. `then` is called at the start and after each recorded trial, and returns the number of
+    /// trials that may be in flight.
     pub(crate) fn finish(
         &self,
         mut search: Search,
@@ -68,7 +69,7 @@ impl Target {
             match search.step() {
                 Step::Run(trial) => running.push(trial),
                 Step::Done(verdict) => {
-                    // What was still in flight may be recorded, and changes nothing.
+                    // Late results may be recorded, and change nothing.
                     for trial in running {
                         search.record(trial.id, self.observe(&trial.selection));
                     }
@@ -94,7 +95,8 @@ pub(crate) struct Ended {
 }
 
 impl Ended {
-    /// Verdicts name trials, which have other numbers where more are in flight.
+    /// Compares the kinds of verdicts only, because verdicts contain trial numbers, which depend on the number of
+    /// trials in flight.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         self.found == other.found && std::mem::discriminant(&self.verdict) == std::mem::discriminant(&other.verdict)
     }
@@ -137,7 +139,7 @@ proptest! {
     }
 }
 
-/// Rounds that a search takes if all trials take the same time.
+/// Returns the number of rounds of a search in which all trials take the same time.
 fn rounds(in_flight: usize, culprit: usize) -> usize {
     let ids: Vec<_> = (0..1000_u64).map(|i| change(&[Field::U64(i)])).collect();
     let fails = vec![BTreeSet::from([culprit])];
@@ -164,15 +166,15 @@ fn more_in_flight_take_fewer_rounds() {
     let sum = |in_flight| (0..40).map(|i| rounds(in_flight, i * 25)).sum::<usize>();
     let sums: Vec<_> = [1, 2, 4, 16].into_iter().map(sum).collect();
     println!("rounds of 40 searches with 1, 2, 4 and 16 trials in flight: {sums:?}");
-    // One trial after the other takes log2(1000) + 4. With n of them a round halves log2(n + 1) times, but for the few
-    // places that go to likelier questions than the best cut; the first halves as well, before any change is known.
+    // One trial after the other takes log2(1000) + 4. With n of them a round halves log2(n + 1) times, except for a few
+    // trials that answer likelier questions than the best cut. The first round halves too, before any change is known.
     let most = [142, 88, 60, 33];
     assert!(sums.iter().zip(most).all(|(&sum, most)| 10 * sum <= 40 * most), "{sums:?}");
 }
 
 #[test]
 fn what_is_asked_early_is_about_changes_that_exist() {
-    // Of changes that are only made up to guess the first prefixes, none may be named.
+    // No trial may name a change that is only made up to guess the first prefixes.
     let in_flight = NonZeroUsize::new(300).unwrap();
     let mut search = Search::new(Options { in_flight, ..Options::default() });
     let mut asked = BTreeSet::new();
@@ -193,7 +195,7 @@ fn fewer_in_flight_make_runs_obsolete() {
         std::iter::from_fn(|| if let Step::Run(trial) = search.step() { Some(trial) } else { None }).collect();
     assert_eq!(running.len(), 4);
     search.set_in_flight(NonZeroUsize::new(2).unwrap());
-    // The first are those that the search waits for.
+    // The search waits for the first trials.
     assert_eq!(search.obsolete(), [running[2].id, running[3].id]);
     assert_eq!(search.step(), Step::Wait);
 }

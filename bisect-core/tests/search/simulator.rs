@@ -1,4 +1,4 @@
-//! A target without processes: changes with names, a formula that says which sets fail, and ways to misbehave.
+//! A target without processes: changes with names, a formula for the sets that fail, and several kinds of misbehaviour.
 
 use std::collections::BTreeSet;
 
@@ -7,30 +7,30 @@ use bisect_core::{
     search::{Observation, Options, Outcome, Question, Rank, Search, Selection, Step, Trial, Verdict},
 };
 
-/// The change that is named by the hash of these fields.
+/// Returns the change that is named by the hash of these fields.
 pub(crate) fn change(fields: &[Field<'_>]) -> Rank {
     Rank::of(ChangeId::of(fields))
 }
 
-/// What a run sees: the selection that it was asked for, and its number, from 1.
+/// The run that a target sees: its selection, and its number, from 1.
 pub(crate) struct Run<'a> {
     pub(crate) number: usize,
     pub(crate) selection: &'a Selection,
 }
 
 impl Run<'_> {
-    /// Whether the pattern enables this change.
+    /// Returns true if the pattern enables this change.
     pub(crate) fn enabled(&self, id: Rank) -> bool {
         self.selection.contains(id) != self.selection.inverted
     }
 
-    /// Those of `ids` that an honest target reports.
+    /// Returns the changes in `ids` that a correct target reports.
     pub(crate) fn reported(&self, ids: impl IntoIterator<Item = Rank>) -> Vec<Rank> {
         ids.into_iter().filter(|&id| self.selection.contains(id)).collect()
     }
 }
 
-/// A search that is over, with what each of its trials showed.
+/// A search that has ended, with the result of each of its trials.
 pub(crate) struct Finished {
     pub(crate) search: Search,
     pub(crate) verdict: Verdict,
@@ -38,12 +38,12 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// The sets that were found, as sets.
+    /// Returns the sets that were found, each without its order.
     pub(crate) fn sets(&self) -> Vec<BTreeSet<Rank>> {
         self.search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
     }
 
-    /// Whether a trial asked for exactly this set, and failed.
+    /// Returns true if a trial asked for exactly this set, and failed.
     pub(crate) fn failed_alone(&self, set: &BTreeSet<Rank>) -> bool {
         self.trials.iter().any(|(trial, seen)| {
             let forced: BTreeSet<_> = trial.selection.forced.iter().copied().collect();

@@ -1,4 +1,4 @@
-//! A whole search as text: a line for each run, each culprit, and each turn that the search takes.
+//! A whole search as text: one line for each run, each culprit, and each switch to a noisy search.
 
 use std::{collections::BTreeSet, fmt::Write, num::NonZeroUsize};
 
@@ -8,10 +8,10 @@ use bisect_core::search::{
 
 use crate::golden::Scenario;
 
-/// Runs after which a search does not seem to end.
+/// Number of runs after which a search counts as endless.
 const TOO_MANY: usize = 1_000;
 
-/// What the search of a scenario does, one run after the other.
+/// Returns the transcript of the search of a scenario, one run at a time.
 pub(crate) fn transcript(scenario: &Scenario) -> String {
     let mut transcript = Transcript {
         scenario,
@@ -39,10 +39,10 @@ pub(crate) fn transcript(scenario: &Scenario) -> String {
 struct Transcript<'a> {
     scenario: &'a Scenario,
     search: Search,
-    /// The run before; at first, one with no change.
+    /// The selection of the run before; at first, one of no change.
     before: Selection,
     is_split: bool,
-    /// The lines about culprits that hold at the moment.
+    /// The present lines about culprits.
     found: Vec<String>,
     /// The tests whose runs are only evidence.
     noisy: BTreeSet<usize>,
@@ -90,7 +90,7 @@ impl Transcript<'_> {
         test.map(|test| format!("{} ", self.scenario.behaviour.tests()[test])).unwrap_or_default() + outcome
     }
 
-    /// Writes what has become different: culprits, and whether runs are believed.
+    /// Writes the changes since the last call: culprits, and switches to a noisy search.
     fn write_turns(&mut self) {
         for test in 0..self.search.tests() {
             let is_noisy = if self.is_split { self.search.test(test).is_noisy() } else { self.search.is_noisy() };
@@ -142,13 +142,13 @@ impl Transcript<'_> {
     }
 }
 
-/// How sure a culprit is, as rounded as it may be without hiding what matters.
+/// Returns the certainty of a culprit as text, rounded only as far as that hides nothing important.
 fn sure(certainty: Certainty) -> String {
     let Certainty { confidence, without, with } = certainty;
     format!(", {confidence:.3} sure, fails {:.2} of runs, {:.2} without", with.mean, without.mean)
 }
 
-/// The word for a question in the texts.
+/// Returns the word for a question in the texts.
 fn word(question: Question) -> &'static str {
     match question {
         Question::AllOn => "all",
@@ -160,7 +160,7 @@ fn word(question: Question) -> &'static str {
     }
 }
 
-/// A verdict as text, its changes by their IDs.
+/// Returns a verdict as text, with changes by their IDs.
 fn with_ids(verdict: &Verdict) -> String {
     let text = format!("{verdict:?}");
     let mut parts = text.split("Rank(");

@@ -1,4 +1,4 @@
-//! The vocabulary of the search: what is asked, what is answered, and how it ends. All engines import it.
+//! The vocabulary of the search: questions, answers and verdicts. All engines import it.
 
 pub(super) mod noise;
 pub(super) mod options;

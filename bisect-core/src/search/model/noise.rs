@@ -1,56 +1,57 @@
-//! How the search treats a target that may be flaky, and what it estimates.
+//! The treatment of targets that may be flaky, and the estimates of a noisy search.
 
 use alloc::vec::Vec;
 
 use super::rank::Rank;
 use crate::search::posterior::Rate;
 
-/// What to make of a target that contradicts itself.
+/// The treatment of a target that contradicts itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`](super::verdict::Inconsistency).
     Refused,
-    /// Each run is believed. Extra runs check this: five before the first culprit of one change, three before each further
-    /// one, more if several trials may be in flight; two before [`NoDifference`](super::verdict::Verdict::NoDifference). Before
-    /// a set of several changes is named, runs without each of its changes show that it is minimal. The
-    /// [seed](super::Options::seed) decides which runs these are. After a contradiction all runs, earlier ones included, are
-    /// evidence only, the culprits found so far are dropped, and the search goes on until an answer has this probability.
+    /// Each run is believed. Extra runs check this: five before the first culprit of one change, three before each
+    /// further one, more if several trials may be in flight; two before
+    /// [`NoDifference`](super::verdict::Verdict::NoDifference). Before a set of several changes is named, runs without
+    /// each of its changes show that it is minimal. The [seed](super::Options::seed) decides which runs these are.
+    /// After a contradiction all runs, earlier ones included, are only evidence, the culprits found so far are dropped,
+    /// and the search continues until an answer has this probability.
     Suspected(f64),
-    /// All runs are only evidence, from the first on. A change is named when it is as likely as this to be what is searched
-    /// for, and runs in random order have proved that it matters, whatever else outcomes follow.
+    /// All runs are only evidence, from the first on. A change is named when it is the one searched for with at least
+    /// this probability, and runs in random order have proved that it matters, whatever else outcomes follow.
     Expected(f64),
 }
 
-/// What is believed of a target that contradicts itself.
+/// The estimate for a target that contradicts itself.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Estimate {
-    /// The failure rate without what is searched for.
+    /// The failure rate without the change that is searched for.
     pub without: Rate,
-    /// The failure rate with what is searched for.
+    /// The failure rate with the change that is searched for.
     pub with: Rate,
-    /// How likely it is that no change that is left makes a difference.
+    /// The probability that none of the remaining changes makes a difference.
     pub nothing: f64,
-    /// Candidate sets, the likeliest first; within a set, the changes already found come first.
+    /// Candidate sets, the most likely first; within a set, the changes already found come first.
     pub suspects: Vec<Suspect>,
-    /// About how many more runs it takes to name the next culprit.
+    /// The estimated number of runs until the next culprit is named.
     pub runs_left: f64,
-    /// How likely an answer must be.
+    /// The probability that an answer must have.
     pub confidence: f64,
 }
 
 /// Changes that may be a culprit, or part of one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Suspect {
-    /// The last is the one in question; those before it are known to be needed.
+    /// The last change is the one in question; the changes before it are known to be needed.
     pub changes: Vec<Rank>,
-    /// How likely that is.
+    /// The probability of this suspect.
     pub probability: f64,
 }
 
 /// The confidence in a culprit of a noisy target.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Certainty {
-    /// How likely it is one.
+    /// The probability that this is a culprit.
     pub confidence: f64,
     /// The failure rate without the culprit, as estimated when it was named.
     pub without: Rate,

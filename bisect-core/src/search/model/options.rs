@@ -1,36 +1,36 @@
-//! How to search, and what to do next.
+//! The options of a search, and its next step.
 
 use core::num::NonZeroUsize;
 
 use super::{noise::Noise, rank::Order, trial::Trial, verdict::Verdict};
 
-/// How to search.
+/// The options of a search.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What the ranks of changes are.
+    /// The order to which ranks belong.
     pub order: Order,
-    /// Trials that may be in flight at once. What is found does not depend on it, of a target that answers the same
-    /// question always the same.
+    /// Number of trials that may be in flight at once. If the target always answers the same question in the same way,
+    /// the results do not depend on this number.
     pub in_flight: NonZeroUsize,
-    /// Changes will be [favoured](crate::search::Search::favour) as soon as they are known: no prefix is asked for before, as the
-    /// guesses at their cuts would be of no use.
+    /// True if changes will be [favoured](crate::search::Search::favour) as soon as they are known. No prefix is asked
+    /// for before that, as guesses at the cuts would be useless.
     pub favours: bool,
-    /// Runs that each trial takes, all of which must agree. A noisy search makes one run per trial.
+    /// Number of runs that each trial takes, all of which must agree. A noisy search makes one run per trial.
     pub runs_per_trial: NonZeroUsize,
-    /// What to make of a target that contradicts itself.
+    /// The treatment of a target that contradicts itself.
     pub noise: Noise,
-    /// Where random choices begin: the same seed makes the same choices.
+    /// The seed of random choices: the same seed makes the same choices.
     pub seed: u64,
-    /// Stop after this number of culprits.
+    /// Maximum number of culprits, after which the search stops.
     pub max_sets: Option<NonZeroUsize>,
-    /// Do not search for culprits of more changes than this.
+    /// Maximum number of changes in a culprit.
     pub max_set_size: Option<NonZeroUsize>,
-    /// Stop before more runs than this are started.
+    /// Maximum number of runs to start.
     pub max_runs: Option<usize>,
 }
 
 impl Default for Options {
-    /// Hashes, one trial after the other, one run each, which is believed; no limits.
+    /// Returns the options for hashes, one trial at a time, one run per trial, which is believed, and no limits.
     fn default() -> Self {
         Self {
             order: Order::ByHash,
@@ -46,13 +46,13 @@ impl Default for Options {
     }
 }
 
-/// What to do next.
+/// The next step of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Start one run of this trial, and [`record`](crate::search::Search::record) what it showed. The same trial comes up again if it
-    /// takes several runs.
+    /// Start one run of this trial, and [`record`](crate::search::Search::record) its result. The same trial is
+    /// returned again if it takes several runs.
     Run(Trial),
-    /// Runs that have been started must be recorded first.
+    /// Record the results of started runs first.
     Wait,
     /// The search is over.
     Done(Verdict),

@@ -1,8 +1,8 @@
 //! Ranks: the positions of changes in the order of a search, and intervals of ranks as patterns.
 //!
-//! The search asks for the smallest failing *prefix* of an order. All that it compares are ranks: numbers from 0 to
-//! 2^64 - 1. Changes become ranks once, where they enter a search, and ranks become patterns or items again where a run
-//! is made and where a culprit is shown.
+//! The search asks for the smallest failing *prefix* of an order. It compares only ranks: numbers from 0 to 2^64 - 1.
+//! Changes become ranks once, where they enter a search. Ranks become patterns or items again where a run is made and
+//! where a culprit is shown.
 
 use core::fmt;
 
@@ -10,32 +10,33 @@ use crate::{ChangeId, Suffix};
 
 /// The position of a change in the order of a search.
 ///
-/// - *Hashes*: the rank of a change is its bit-reversed ID ([`Rank::of`] and [`Rank::id`]). A prefix is then an interval
-///   of hash space, hence a union of few suffixes, and it is well-defined for changes that no run has reported yet.
+/// - *Hashes*: the rank of a change is its bit-reversed ID ([`Rank::of`] and [`Rank::id`]). A prefix is then an
+///   interval of hash space, hence a union of few suffixes. It is well-defined even for changes that no run has
+///   reported yet.
 /// - *A given order*, for instance items of a list, steps of a counter, or commits: the rank of a change is its index
 ///   ([`Rank::at`] and [`Rank::index`]). The change has no hash.
 ///
 /// # A new axis with a given order
 /// 1. Set [`Options::order`](crate::search::Options::order) to [`Order::Given`].
-/// 2. For each [trial](crate::search::Trial), switch on what [`Selection::enabled`] names, of a list; or the first steps
-///    up to [`Selection::counter_limit`], of a counter that cannot leave out a step. [`Selection::enabled_prefix`] says
-///    whether they are the first *k* of the list, as commits need it.
-/// 3. Record what [`Selection::selected`] names as reported: an honest target reports each selected change.
+/// 2. For each [trial](crate::search::Trial), switch on the changes of [`Selection::enabled`], for a list, or the first
+///    steps up to [`Selection::counter_limit`], for a counter that cannot leave out a step.
+///    [`Selection::enabled_prefix`] returns *k* if the changes are the first *k* of the list, as commits need it.
+/// 3. Record the changes of [`Selection::selected`] as reported: a correct target reports each selected change.
 /// 4. Show [`Culprit::changes`](crate::search::Culprit::changes) by [`Rank::index`].
 ///
-/// Code that serves both kinds names changes by IDs, and converts them by [`Order::rank`] and [`Order::id`].
+/// Code for both kinds names changes by IDs, and converts them by [`Order::rank`] and [`Order::id`].
 ///
 /// [`Selection::enabled`]: crate::search::Selection::enabled
 /// [`Selection::enabled_prefix`]: crate::search::Selection::enabled_prefix
 /// [`Selection::counter_limit`]: crate::search::Selection::counter_limit
 /// [`Selection::selected`]: crate::search::Selection::selected
 ///
-/// Where such a change must pass through a pattern all the same, its name there is [`Rank::id`], as for any other.
+/// Where a change without a hash must pass through a pattern, its name there is [`Rank::id`], as for any other change.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u64);
 
 impl Rank {
-    /// The rank of no change: it is not below any other rank.
+    /// The lowest rank: no rank is below it.
     pub const FIRST: Self = Self(0);
 
     /// Returns the rank of the change at an index of a given order.
@@ -47,7 +48,7 @@ impl Rank {
     /// Returns the index of a change of a given order.
     ///
     /// # Panics
-    /// If the rank is that of a hash and no index.
+    /// If the rank does not fit into a `usize`, as that of a hash may not.
     #[must_use]
     pub fn index(self) -> usize {
         usize::try_from(self.0).expect("the rank is an index of a given order")
@@ -72,7 +73,7 @@ impl fmt::Debug for Rank {
     }
 }
 
-/// What the ranks of a search are.
+/// The order to which the ranks of a search belong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Order {
     /// Bit-reversed hashes, which are spread evenly: the first cuts are known before any change is.
@@ -111,7 +112,7 @@ impl Order {
 #[must_use]
 pub const fn simplest_cut(below: Rank, above: Rank) -> Rank {
     assert!(below.0 < above.0, "a cut needs two different ranks");
-    // All bits above the highest one that differs are common; that one is 1 in `above`; clear what follows.
+    // The bits above the highest different bit are equal. That bit is 1 in `above`. All bits after it become 0.
     let shift = (below.0 ^ above.0).ilog2();
     Rank(above.0 >> shift << shift)
 }

@@ -1,24 +1,24 @@
-//! Lists of ranks in ascending order, each once: with a million of them, sets would cost more than they save.
+//! Sorted lists of ranks without duplicates: with a million ranks, sets would cost more than they save.
 
 use alloc::vec::Vec;
 
 use super::rank::Rank;
 
-/// Brings any list of ranks into this form.
+/// Sorts a list and removes duplicates.
 pub(in crate::search) fn sort(ranks: &mut Vec<Rank>) {
-    // A target that goes through a list of its own reports it in order.
+    // A target that iterates over a list reports its items in order.
     if !ranks.is_sorted_by(|one, next| one < next) {
         ranks.sort_unstable();
         ranks.dedup();
     }
 }
 
-/// Returns how many ranks are below `end`, which is also the index of the first that is not.
+/// Returns the number of ranks below `end`, which is also the index of the first that is not.
 pub(in crate::search) fn below(ranks: &[Rank], end: Rank) -> usize {
     ranks.partition_point(|&rank| rank < end)
 }
 
-/// Returns whether the list has this rank.
+/// Returns true if the list contains this rank.
 pub(in crate::search) fn contains(ranks: &[Rank], rank: Rank) -> bool {
     ranks.binary_search(&rank).is_ok()
 }
@@ -28,9 +28,9 @@ pub(in crate::search) fn find(ranks: &[Rank], rank: Rank) -> Option<usize> {
     ranks.binary_search(&rank).ok()
 }
 
-/// Adds the ranks of another list in this form.
+/// Adds the ranks of another sorted list.
 pub(in crate::search) fn merge(into: &mut Vec<Rank>, from: &[Rank]) {
-    // Reports of prefixes begin alike.
+    // Reports of prefixes have a common beginning.
     let alike = into.iter().zip(from).take_while(|(known, reported)| known == reported).count();
     let mut known = into[alike..].iter().peekable();
     let mut is_new = |rank: &Rank| {
@@ -40,7 +40,7 @@ pub(in crate::search) fn merge(into: &mut Vec<Rank>, from: &[Rank]) {
     let new: Vec<_> = from[alike..].iter().copied().filter(|rank| is_new(rank)).collect();
     if !new.is_empty() {
         into.extend(new);
-        // Two runs that are sorted already, which a stable sort merges.
+        // These are two sorted sequences, which a stable sort merges.
         into.sort();
     }
 }

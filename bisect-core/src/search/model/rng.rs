@@ -17,24 +17,24 @@ impl SeededRng {
         mixed ^ (mixed >> 31)
     }
 
-    /// One of two equally likely sides.
+    /// Returns one of two equally likely sides.
     pub(in crate::search) fn coin(&mut self) -> bool {
         self.next() >> 63 == 1
     }
 
-    /// A number below `end`, each as likely as any other.
+    /// Returns a number below `end`; each is equally likely.
     fn below(&mut self, end: usize) -> usize {
         usize::try_from((u128::from(self.next()) * end as u128) >> 64).expect("less than `end`")
     }
 
-    /// Puts items into an order, each order as likely as any other.
+    /// Shuffles items; each order is equally likely.
     pub(in crate::search) fn shuffle<T>(&mut self, items: &mut [T]) {
         for last in (1..items.len()).rev() {
             items.swap(last, self.below(last + 1));
         }
     }
 
-    /// What [`coin`](Self::coin) will say next.
+    /// Returns the next result of [`coin`](Self::coin).
     pub(in crate::search) fn peek(&self) -> bool {
         self.clone().coin()
     }

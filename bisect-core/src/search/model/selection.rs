@@ -1,4 +1,4 @@
-//! Selections: which changes a trial switches, as the search thinks of them.
+//! Selections: the changes that a trial switches, as ranks.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -22,7 +22,7 @@ impl Prefix {
     /// No change at all.
     pub const NONE: Self = Self::Below(Rank::FIRST);
 
-    /// Whether a rank lies in this prefix.
+    /// Returns true if a rank is in this prefix.
     #[must_use]
     pub const fn contains(self, rank: Rank) -> bool {
         match self {
@@ -32,41 +32,41 @@ impl Prefix {
     }
 }
 
-/// A set of changes: a prefix of the order with gaps, and the forced ones, without the excluded ones.
+/// A set of changes: a prefix of the order with gaps, plus the forced ones, minus the excluded ones.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Selection {
-    /// Where the set ends in the order of the search.
+    /// The end of the set in the order of the search.
     pub prefix: Prefix,
-    /// Intervals of ranks that are left out of the prefix: in order, apart from each other, none of them empty.
+    /// Intervals of ranks that the prefix omits: in order, disjoint and not adjacent, none of them empty.
     pub gaps: Vec<Range<Rank>>,
-    /// Changes that belong to the set wherever they rank.
+    /// Changes that belong to the set whatever their rank.
     pub forced: Vec<Rank>,
-    /// Changes that do not belong to it; they win over `forced`.
+    /// Changes that do not belong to the set; they override `forced`.
     pub excluded: Vec<Rank>,
-    /// The selected changes are switched off and all others on, not the other way round.
+    /// True if the selected changes are switched off and all others on; false for the opposite.
     pub inverted: bool,
 }
 
 impl Selection {
-    /// Every change, enabled.
+    /// Returns the selection of every change, enabled.
     #[must_use]
     pub fn all() -> Self {
         Self { prefix: Prefix::All, gaps: Vec::new(), forced: Vec::new(), excluded: Vec::new(), inverted: false }
     }
 
-    /// Whether the change is selected, and so may be reported.
+    /// Returns true if the change is selected, and so may be reported.
     #[must_use]
     pub fn contains(&self, change: Rank) -> bool {
         (self.has_rank(change) || self.forced.contains(&change)) && !self.excluded.contains(&change)
     }
 
-    /// Whether a rank lies in the prefix and in no gap.
+    /// Returns true if a rank is in the prefix and in no gap.
     pub(in crate::search) fn has_rank(&self, rank: Rank) -> bool {
         let ended = self.gaps.partition_point(|gap| gap.end <= rank);
         self.prefix.contains(rank) && self.gaps.get(ended).is_none_or(|gap| rank < gap.start)
     }
 
-    /// The intervals that the gaps leave of the prefix: their first ranks, and where they end.
+    /// Returns the intervals of the prefix between its gaps: their first ranks, and their ends.
     pub(in crate::search) fn intervals(&self) -> impl Iterator<Item = (Rank, u128)> {
         let end = match self.prefix {
             Prefix::Below(cut) => cut.0.into(),
@@ -80,11 +80,11 @@ impl Selection {
             .filter(|&(start, stop)| u128::from(start.0) < stop)
     }
 
-    /// How many of these changes are selected; they are in order, each once.
+    /// Returns the number of selected changes in a sorted list without duplicates.
     pub(in crate::search) fn count(&self, changes: &[Rank]) -> usize {
         let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(changes, Rank(end)));
         let in_prefix: usize = self.intervals().map(|(start, end)| below(end) - below(start.0.into())).sum();
-        // Of those that are named one by one, each says itself on which side it is.
+        // For changes that are named one by one, `contains` decides.
         let mut named = [self.forced.as_slice(), &self.excluded].concat();
         ranked::sort(&mut named);
         named.retain(|&id| ranked::contains(changes, id));
@@ -92,32 +92,32 @@ impl Selection {
         in_prefix - of_prefix + named.iter().filter(|&&id| self.contains(id)).count()
     }
 
-    /// Returns whether a run with this selection switches the change on.
+    /// Returns true if a run with this selection enables the change.
     #[must_use]
     pub fn enables(&self, change: Rank) -> bool {
         self.contains(change) != self.inverted
     }
 
-    /// Returns the changes that an honest target reports, of the first `count` of a given order.
+    /// Returns the changes that a correct target reports, among the first `count` of a given order.
     pub fn selected(&self, count: usize) -> impl Iterator<Item = Rank> {
         (0..count).map(Rank::at).filter(|&change| self.contains(change))
     }
 
-    /// Returns the indices of the changes to switch on, of the first `count` of a given order.
+    /// Returns the indices of the changes to enable, among the first `count` of a given order.
     pub fn enabled(&self, count: usize) -> impl Iterator<Item = usize> {
         (0..count).filter(|&index| self.enables(Rank::at(index)))
     }
 
-    /// Returns *k* if the changes to switch on are the first *k* of the `count` of a given order.
+    /// Returns *k* if the changes to enable are the first *k* of the `count` of a given order.
     #[must_use]
     pub fn enabled_prefix(&self, count: usize) -> Option<usize> {
         let enabled = self.enabled(count).count();
         (0..enabled).all(|index| self.enables(Rank::at(index))).then_some(enabled)
     }
 
-    /// Returns the number of steps that a counter of `count` steps takes for this selection. The last step of a set needs all
-    /// steps before it; a prefix ends at the first step that it leaves out. `None` if the steps are to begin later,
-    /// which a counter cannot do.
+    /// Returns the number of steps that a counter of `count` steps takes for this selection. The last step of a set
+    /// needs all steps before it; a prefix ends at the first step that it omits. `None` if the steps are to begin
+    /// later, which a counter cannot do.
     #[must_use]
     pub fn counter_limit(&self, count: usize) -> Option<usize> {
         if self.inverted {
@@ -132,11 +132,11 @@ impl Selection {
     /// Returns the selection as a pattern over the [IDs](Rank::id) of its ranks.
     ///
     /// # Panics
-    /// If nothing is selected: no pattern says that.
+    /// If nothing is selected, because no pattern expresses that.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         let mut add: Vec<Suffix> = self.intervals().flat_map(|(low, high)| suffixes_between(low, high)).collect();
-        // Those that the prefix has already would only lengthen the pattern.
+        // Suffixes of changes within the prefix would only lengthen the pattern.
         let beyond = |id: &&Rank| !self.has_rank(**id);
         add.extend(self.forced.iter().filter(beyond).map(|&change| Suffix::exactly(change.id())));
         assert!(!add.is_empty(), "a trial selects something");
@@ -189,7 +189,7 @@ mod tests {
 
         #[test]
         fn its_pattern_selects_the_same_changes(selection in selection(), ids: Vec<u64>) {
-            // Through the text, as a target reads it.
+            // The pattern goes through its text form, as a target reads it.
             let pattern: Pattern = selection.pattern().to_string().parse().unwrap();
             let matcher = Matcher::new(&pattern).unwrap();
             let named = selection.forced.iter().chain(&selection.excluded).copied();

@@ -1,4 +1,4 @@
-//! What the search asks of a target, and what it gets back.
+//! Trials, which the search asks for, and observations, which it receives.
 
 use alloc::vec::Vec;
 
@@ -8,16 +8,16 @@ use super::{
 };
 use crate::{ChangeId, Pattern};
 
-/// Names a trial of one search; trials are numbered from 0 in the order in which they were first wanted.
+/// The number of a trial of one search. Trials are numbered from 0 in the order in which the search first wanted them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TrialId(pub usize);
 
-/// One question put to the target: does it fail with this selection? One or more runs answer it.
+/// One question to the target: does it fail with this selection? One or more runs answer it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trial {
-    /// Its name.
+    /// The number of the trial.
     pub id: TrialId,
-    /// What the search wants to know.
+    /// The question that this trial answers.
     pub question: Question,
     /// The changes to switch.
     pub selection: Selection,
@@ -27,73 +27,73 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// The selection as text for the target. It asks for reports without text: text costs time, locks and memory, so a run
-    /// with it would be another experiment.
+    /// Returns the selection as text for the target. The pattern requests reports without text: text costs time, locks
+    /// and memory, so a run with text would be another experiment.
     ///
     /// # Panics
-    /// If nothing is selected: no pattern says that.
+    /// If nothing is selected, because no pattern expresses that.
     #[must_use]
     pub fn pattern(&self) -> Pattern {
         self.selection.pattern()
     }
 }
 
-/// Why a trial is made.
+/// The purpose of a trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// What does the target do with every change enabled?
+    /// Does the target fail with every change enabled?
     AllOn,
-    /// What does the target do with no change enabled?
+    /// Does the target fail with no change enabled?
     AllOff,
     /// Does this prefix fail? It halves the changes that may be the last one needed.
     Prefix,
     /// Do the changes found so far fail on their own?
     FoundAlone,
-    /// Does anything else fail, with the sets found so far left out?
+    /// Does anything else fail, without the sets found so far?
     AllButFound,
-    /// Does the target still pass where it passed at first? Else the set just found is no culprit.
+    /// Does the target still pass at the end that passed at first? If not, the set just found is no culprit.
     Baseline,
 }
 
-/// What one run showed.
+/// The result of one run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observation {
-    /// Whether it failed.
+    /// The outcome of the run.
     pub outcome: Outcome,
-    /// The changes that it reported, in any order; one reported twice counts once.
+    /// The changes that the run reported, in any order; duplicates count once.
     pub reported: Vec<Rank>,
 }
 
 impl Observation {
-    /// Returns what a run showed that reported changes by their IDs.
+    /// Returns the result of a run that reported changes by their IDs.
     pub fn of_ids(order: Order, outcome: Outcome, ids: impl IntoIterator<Item = ChangeId>) -> Self {
         Self { outcome, reported: ids.into_iter().map(|id| order.rank(id)).collect() }
     }
 }
 
-/// How a run ended, as far as the search is concerned.
+/// The outcome of a run, from the view of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// The target is content.
+    /// The target passes.
     Pass,
-    /// It shows the failure that is searched for.
+    /// The target shows the failure that is searched for.
     Fail,
-    /// The run does not tell.
+    /// The run is neither a pass nor a failure.
     Unresolved(Reason),
 }
 
-/// Why a run does not tell.
+/// The reason why a run is unresolved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// The target does not build with this selection.
     Build,
-    /// It could not be started.
+    /// The target could not be started.
     Spawn,
-    /// It took too long, where that is not a failure.
+    /// The run took too long, where that is not a failure.
     Timeout,
-    /// It failed by what surrounds it: killed from outside, disk full, address in use.
+    /// The run failed because of its environment: killed from outside, disk full, address in use.
     Environment,
-    /// It asked to be skipped, or failed in another way than the one searched for.
+    /// The target asked to skip the run, or failed in another way than the one searched for.
     Skip,
 }

@@ -1,4 +1,4 @@
-//! How a search ends.
+//! The verdict of a search, and its culprits.
 
 use alloc::{collections::BTreeMap, vec::Vec};
 
@@ -13,33 +13,33 @@ use crate::ChangeId;
 pub struct Culprit {
     /// The changes, in the order in which they were found to be needed.
     pub changes: Vec<Rank>,
-    /// Whether enabling or disabling them breaks the target.
+    /// The mode in which the changes break the target: by being enabled, or disabled.
     pub mode: Mode,
-    /// The trial that failed with exactly this set. One of several tests may have named changes that break others, and
-    /// that this test does not reach.
+    /// The trial that failed with exactly this set. In a search over several tests, the trial may also have named
+    /// changes that break other tests and that this test does not reach.
     pub confirmed_by: TrialId,
 }
 
 impl Culprit {
-    /// Returns the IDs of its changes, in that order.
+    /// Returns the IDs of the changes, in that order.
     pub fn ids(&self, order: Order) -> impl Iterator<Item = ChangeId> {
         self.changes.iter().map(move |&change| order.id(change))
     }
 }
 
-/// A culprit, and all tests that it was found for.
+/// A culprit, and all tests for which it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shared<'a> {
     /// The culprit as it was first found.
     pub culprit: &'a Culprit,
-    /// The tests that it breaks, in ascending order.
+    /// The tests that the culprit breaks, in ascending order.
     pub tests: Vec<usize>,
-    /// The trial that failed with exactly this set, for the test that it was first found for.
+    /// The trial that failed with exactly this set, for the test for which the culprit was first found.
     pub confirmed_by: TrialId,
 }
 
 impl<'a> Shared<'a> {
-    /// Groups what was found for each test; the order of a set's changes makes no difference.
+    /// Groups equal culprits of several tests; the order of a set's changes makes no difference.
     pub(in crate::search) fn group(found: impl Iterator<Item = (usize, &'a Culprit)>) -> Vec<Self> {
         let mut groups: BTreeMap<(Vec<Rank>, bool), usize> = BTreeMap::new();
         let mut shared: Vec<Self> = Vec::new();
@@ -59,23 +59,23 @@ impl<'a> Shared<'a> {
     }
 }
 
-/// What breaks the target.
+/// The direction in which changes break the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// It passes with no change and fails when the culprits are enabled.
+    /// The target passes with no change and fails when the culprits are enabled.
     Enable,
-    /// It passes with every change and fails when the culprits are disabled.
+    /// The target passes with every change and fails when the culprits are disabled.
     Disable,
 }
 
-/// Why a search ended.
+/// The reason why a search ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every set within the limits was found: with those left out, the target passes.
+    /// Every set within the limits was found: without them, the target passes.
     Complete,
-    /// The search is over, but there may be more than was found.
+    /// The search is over, but there may be more culprits than it found.
     Incomplete(Incomplete),
-    /// With every change and with none, the outcome is this one: there is nothing to find.
+    /// The outcome is the same with every change and with none: there is nothing to find.
     NoDifference(Outcome),
     /// The target cannot be searched.
     Unusable(Unusable),
@@ -83,72 +83,73 @@ pub enum Verdict {
     Inconsistent(Inconsistency),
 }
 
-/// What kept a search from finding everything.
+/// The reason why a search may not have found everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incomplete {
-    /// As many sets were found as were asked for.
+    /// The requested number of sets was found.
     MaxSets,
-    /// A failing set has more changes than are allowed; smaller ones that share changes with it were looked for.
+    /// A failing set has more changes than allowed; smaller sets that share changes with it were searched for.
     MaxSetSize,
-    /// As many runs were made as are allowed.
+    /// The maximum number of runs was made.
     MaxRuns,
-    /// Trials that were needed to tell more changes apart were unresolved.
+    /// Trials that were needed to separate changes were unresolved.
     Unresolved(Reason),
 }
 
-/// Why a target cannot be searched.
+/// The reason why a target cannot be searched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unusable {
-    /// With every change, or with none, a run does not tell pass from fail.
+    /// A run with every change, or with none, is unresolved.
     Unresolved(Question, Reason),
-    /// It passes and fails, but reports no change that could make the difference.
+    /// The target passes and fails, but reports no change that could make the difference.
     NoReports,
-    /// It reported changes that the selection left out.
+    /// The target reported changes that the selection excludes.
     Unasked {
-        /// The trial in which it did.
+        /// The trial with that report.
         trial: TrialId,
         /// Some of those changes.
         changes: Vec<Rank>,
-        /// It reported everything it ever reported: it seems not to look at the pattern at all.
+        /// True if the target reported everything that it ever reported: it probably ignores the pattern.
         ignores_pattern: bool,
     },
 }
 
-/// How a target contradicts itself.
+/// The way in which a target contradicts itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Inconsistency {
-    /// It fails now and then, and no change that it reports makes it fail more often, or not by so much that it shows.
+    /// The target fails at random, and no reported change makes it fail more often, or the difference is too small to
+    /// show.
     Noise,
-    /// Outcomes follow the run before, not the changes: one run leaves something behind for the next.
+    /// Outcomes follow the run before, not the changes: one run affects the next.
     CarryOver(CarryOver),
     /// The runs of one trial ended differently.
     Runs(TrialId),
-    /// A trial failed, but none of the changes that it reported can be what made the difference.
+    /// A trial failed, but none of the changes that it reported can have made the difference.
     Unexplained(TrialId),
-    /// These changes were named by the search, but this trial, with exactly them, did not fail.
+    /// The search named these changes, but this trial, with exactly these changes, did not fail.
     NotConfirmed(TrialId, Vec<Rank>),
-    /// These changes fail alone, but by then this trial, in the state that passed at first, did not pass.
+    /// These changes fail alone, but this later trial, at the end that passed at first, did not pass.
     BaseFails(TrialId, Vec<Rank>),
-    /// It goes on to report changes that it never reported with everything enabled, and to fail with them.
+    /// The target keeps reporting changes that it never reported with everything enabled, and keeps failing with them.
     Endless,
 }
 
-/// What outcomes depend on, if not on the changes of the run itself.
+/// The cause of outcomes that do not follow the changes of the run itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CarryOver {
-    /// The outcomes repeat, whatever is enabled. Whether each run of one cycle failed.
+    /// The outcomes repeat, whatever is enabled. For each run of one cycle: true if it failed.
     Cycle(Vec<bool>),
-    /// The outcome depends on whether this change was enabled in the run before; the effect is that of enabling it.
+    /// The outcome depends on this change in the run before; the effect is that of enabling it.
     Change(Rank, Effect),
-    /// The outcome depends on whether many changes were enabled in the run before; the effect is that of enabling them.
+    /// The outcome depends on the number of changes enabled in the run before; the effect is that of enabling many.
     Many(Effect),
 }
 
-/// What the run before does to a run.
+/// The effect of a run on the next run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// It makes the run fail.
+    /// The next run fails.
     Fails,
-    /// It makes the run pass.
+    /// The next run passes.
     Passes,
 }

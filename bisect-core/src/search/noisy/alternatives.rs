@@ -1,8 +1,8 @@
 //! The alternatives to a culprit that is about to be named, of a target that has not contradicted itself.
 //!
-//! A run that ends otherwise than expected is a contradiction, and a reliable target has none. Each alternative explanation
-//! predicts how a run ends: another change and a run that misled, in either direction, or only noise. The run to make is the
-//! one that is most likely to contradict the culprit.
+//! A run with an unexpected outcome is a contradiction, and a reliable target has none. Each alternative explanation
+//! predicts the outcome of a run: another change is the culprit and a run was misleading, in either direction, or there
+//! is only noise. The best run is the one that is most likely to contradict the culprit.
 
 use alloc::vec::Vec;
 
@@ -24,17 +24,17 @@ pub(in crate::search) struct Alternatives {
     others: Vec<Alternative>,
 }
 
-/// One alternative: the changes before one place of the set are needed, and the change at that place is not.
+/// One alternative: the changes of the set before one index are needed, and the change at that index is not.
 struct Alternative {
     weight: f64,
     narrowing: NoisyBracket,
-    /// The place of the change among the candidates, if it is one.
+    /// The index of that change among the candidates, if it is one.
     named: Option<usize>,
     is_alone: bool,
 }
 
 impl Alternatives {
-    /// The alternatives to a culprit, given all runs and the sets found before.
+    /// Returns the alternatives to a culprit, given all runs and the sets found before.
     pub(in crate::search) fn new(known: &[Rank], found: &[Vec<Rank>], runs: &[Run], culprit: &Culprit) -> Self {
         let direction = Direction::of(runs);
         let mut others = Vec::new();
@@ -53,7 +53,7 @@ impl Alternatives {
         Self { others }
     }
 
-    /// Returns the probability that the culprit is wrong and a run with this selection ends so.
+    /// Returns the joint probability that the culprit is wrong and that a run with this selection has this outcome.
     pub(in crate::search) fn probability_of(&self, selection: &Selection, failed: bool) -> f64 {
         let of = |other: &Alternative| {
             let tested = other.narrowing.candidate_set(selection, |id| selection.contains(id))?;

@@ -1,7 +1,8 @@
-//! Explanations of outcomes that leave the changes out: the number of the run, or what the run before had enabled.
+//! Explanations of outcomes that ignore the changes of the run: the number of the run, or the changes of the run
+//! before.
 //!
-//! A target that leaves something behind for its next run follows such a rule. A search that alternates between questions
-//! that fail and questions that pass can be in step with it, and blame a change for nothing.
+//! If one run of a target affects the next, outcomes follow one of these rules. A search that alternates between
+//! questions that fail and questions that pass can be in step with the rule, and then blames an innocent change.
 
 use alloc::vec::Vec;
 
@@ -15,38 +16,39 @@ use crate::{
     },
 };
 
-/// Runs of everything and of nothing, with which each search begins.
+/// Number of runs of everything and of nothing at the start of each search.
 const ENDS: usize = 2;
 
 /// A rule that all outcomes so far follow.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Rule {
     carry_over: CarryOver,
-    /// How the next run ends if the rule holds, and the rule says so.
+    /// The outcome of the next run that the rule predicts, if it predicts one: true for a failure.
     pub(in crate::search) next_fails: Option<bool>,
-    /// How much it is worth, beside other rules: simple rules are worth more.
+    /// The weight of the rule compared with other rules: simple rules weigh more.
     pub(in crate::search) weight: u32,
-    /// Failures and passes that it foretold.
+    /// Number of failures and of passes that the rule predicted.
     foretold: [usize; 2],
-    /// How many rules of its kind there are.
+    /// Number of possible rules of this kind.
     alternatives: usize,
 }
 
 impl Rule {
-    /// Whether it foretold enough to be stated.
+    /// Returns true if the rule has made enough predictions to be reported.
     fn is_sure(&self) -> bool {
         let chances = self.alternatives.next_power_of_two().ilog2() as usize;
         self.foretold.iter().all(|&count| count >= tuning::MIN_RULE_PREDICTIONS + chances.div_ceil(2))
     }
 }
 
-/// The rules that the outcomes of these runs follow, in the order in which the runs were started. `known` are all changes.
+/// Returns the rules that the outcomes of these runs follow, in the order in which the runs were started. `known` are
+/// all changes.
 pub(in crate::search) fn rules(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
-    // Trials are numbered as they are started; runs of several at once end in any order.
+    // Trials are numbered as they are started; parallel runs end in any order.
     let mut runs = runs.to_vec();
     runs.sort_by_key(|run| run.trial);
     let all = of(known, &runs);
-    // The first run at each end may have been another experiment, to see what is to be repeated.
+    // The first run at each end may have been another experiment, to choose the tests that later runs repeat.
     if all.is_empty() && runs.len() > ENDS { of(known, &runs[ENDS..]) } else { all }
 }
 
@@ -67,7 +69,7 @@ fn foretold(outcomes: impl Iterator<Item = bool>) -> [usize; 2] {
     )
 }
 
-/// How the next run ends more often than not, after a run that ended as the last one did.
+/// Returns the more frequent outcome after runs that ended like the last one: true for a failure.
 pub(in crate::search) fn tendency(runs: &[Run]) -> Option<bool> {
     let last = runs.last()?.failed;
     let after = runs.windows(2).filter(|pair| pair[0].failed == last).map(|pair| pair[1].failed);
@@ -75,7 +77,8 @@ pub(in crate::search) fn tendency(runs: &[Run]) -> Option<bool> {
     (failures != passes).then_some(failures > passes)
 }
 
-/// Of several cycles one is the shortest, and the others repeat it or say more than is known.
+/// Returns the cycles that the outcomes follow. The shortest one has the highest weight; the others repeat it, or claim
+/// more than the outcomes show.
 fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
     let follows = move |length: &usize| failed.iter().skip(*length).zip(failed).all(|(one, other)| one == other);
     let lengths = (2..=tuning::MAX_CYCLE_LENGTH)
@@ -90,13 +93,14 @@ fn cycles(failed: &[bool]) -> impl Iterator<Item = Rule> {
     })
 }
 
-/// How many changes a selection enables.
+/// Returns the number of changes that a selection enables.
 fn enabled(known: &[Rank], selection: &Selection) -> usize {
     let selected = selection.count(known);
     if selection.inverted { known.len() - selected } else { selected }
 }
 
-/// A run fails, or passes, if at least as many changes as some number were enabled before.
+/// Returns the rule that a run fails, or passes, if the number of changes enabled in the run before reaches a
+/// threshold.
 fn after_many(known: &[Rank], runs: &[Run]) -> Option<Rule> {
     let before: Vec<usize> = runs.iter().map(|run| enabled(known, &run.selection)).collect();
     let follow = runs.get(1..)?;
@@ -130,14 +134,15 @@ fn effect(fails: bool) -> Effect {
     if fails { Effect::Fails } else { Effect::Passes }
 }
 
-/// A run fails, or passes, if one change was enabled before.
+/// Returns the rules that a run fails, or passes, if one change was enabled in the run before.
 fn after_change(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
     let (Some(last), Some(follow)) = (runs.last(), runs.get(1..)) else { return Vec::new() };
     let is_on = |run: &Run, change: Rank| run.selection.contains(change) != run.selection.inverted;
     let foretold = foretold(follow.iter().map(|run| run.failed));
     let mut rules = Vec::new();
     for fails in [true, false] {
-        // Each pair of runs leaves those that explain it: few soon, also of many.
+        // Each pair of runs eliminates the changes that do not explain it, so even of many changes only few remain
+        // soon.
         let mut left: Vec<Rank> = known.to_vec();
         for (before, run) in runs.iter().zip(follow) {
             left.retain(|&change| (is_on(before, change) == fails) == run.failed);
@@ -154,7 +159,8 @@ fn after_change(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
     rules
 }
 
-/// Whether runs with the same selection ended differently, at least twice: so it is not the selection that decides.
+/// Returns true if, at least twice, a run ended differently from an earlier run with the same selection. Then the
+/// outcome does not follow the selection alone.
 fn is_contradicted(runs: &[Run]) -> bool {
     let contradicts = |&(index, run): &(usize, &Run)| {
         runs[..index].iter().any(|before| before.failed != run.failed && before.selection == run.selection)
@@ -162,7 +168,7 @@ fn is_contradicted(runs: &[Run]) -> bool {
     runs.iter().enumerate().filter(contradicts).nth(1).is_some()
 }
 
-/// What all outcomes of these runs follow beside the changes, if that is sure.
+/// Returns the rule that all outcomes of these runs follow instead of the changes, if there is enough evidence for one.
 pub(in crate::search) fn explanation(known: &[Rank], runs: &[Run]) -> Option<CarryOver> {
     if runs.len() > tuning::MAX_RUNS_FOR_RULES || !is_contradicted(runs) {
         return None;

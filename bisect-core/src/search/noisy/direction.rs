@@ -1,4 +1,5 @@
-//! Which way round: do enabled changes break the target, or disabled ones? Under noise that, too, is only likely.
+//! The direction of the search: do enabled changes break the target, or disabled ones? Under noise, this has a
+//! probability too.
 
 use super::history::Run;
 use crate::search::model::{
@@ -9,17 +10,17 @@ use crate::search::model::{
 use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::search::tuning;
 
-/// What the runs with every change and with none say.
+/// The direction according to the runs with every change and with none.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Direction {
     mode: Mode,
-    /// How likely it is that it is this one.
+    /// The probability of `mode`.
     probability: f64,
 }
 
 impl Direction {
     pub(super) fn of(runs: &[Run]) -> Self {
-        // One candidate: everything.
+        // There is one candidate: all changes together.
         let odds = |mode| {
             let (base, everything) = (super::history::base(mode), super::history::everything(mode));
             let mut point = ChangePoint::new(1, &Evidence::new());
@@ -48,12 +49,12 @@ impl Direction {
         self.mode
     }
 
-    /// How likely it is that this is what breaks the target.
+    /// Returns the probability that changes break the target in this mode.
     pub(super) fn probability_of(self, mode: Mode) -> f64 {
         if mode == self.mode { self.probability } else { 1.0 - self.probability }
     }
 
-    /// Whether it can be gone ahead with.
+    /// Returns true if the search can go on in this direction.
     pub(super) fn is_known(self, runs: &[Run]) -> bool {
         let [all, none] =
             [false, true].map(|inverted| runs.iter().filter(|run| is_end(&run.selection, inverted)).count());
@@ -62,7 +63,7 @@ impl Direction {
             && (self.probability >= tuning::DIRECTION_PROBABILITY || all + none >= tuning::MAX_DIRECTION_RUNS)
     }
 
-    /// The end to run first, or once more, before anything else is asked.
+    /// Returns the end to run first, or to repeat, before anything else is asked.
     pub(super) fn wants<'a>(
         self,
         runs: &[Run],
@@ -87,7 +88,7 @@ impl Direction {
     }
 }
 
-/// Whether it is every change, enabled or disabled.
+/// Returns true if the selection is every change, enabled or disabled.
 fn is_end(selection: &Selection, inverted: bool) -> bool {
     *selection == Selection { inverted, ..Selection::all() }
 }

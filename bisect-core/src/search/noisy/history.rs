@@ -1,4 +1,4 @@
-//! Runs as evidence: what each had switched, and whether it failed.
+//! Runs as evidence: the changes that each run switched, and its outcome.
 
 use alloc::vec::Vec;
 
@@ -11,18 +11,19 @@ use crate::{
     },
 };
 
-/// One run that told something.
+/// One resolved run.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Run {
     pub(in crate::search) trial: TrialId,
     pub(in crate::search) selection: Selection,
-    /// Of the changes that the selection names one by one, those that it came by: another has not mattered.
+    /// The changes that the selection names one by one and that the run reached: a change that it did not reach cannot
+    /// have mattered.
     pub(super) reached: Vec<Rank>,
     pub(in crate::search) failed: bool,
 }
 
 impl Run {
-    /// What an observation of a trial with this selection says; nothing, if it is unresolved.
+    /// Returns the run of an observation of a trial with this selection; `None` if it is unresolved.
     pub(in crate::search) fn new(trial: TrialId, selection: &Selection, observation: &Observation) -> Option<Self> {
         let failed = match observation.outcome {
             Outcome::Pass => false,
@@ -33,18 +34,18 @@ impl Run {
         Some(Self { trial, selection: selection.clone(), reached, failed })
     }
 
-    /// A run that is expected to end so, and to come by all that its selection names.
+    /// Returns a run that is expected to have this outcome, and to reach all changes that its selection names.
     pub(in crate::search) fn expected(selection: &Selection, failed: bool) -> Self {
         let reached = selection.forced.clone();
         Self { trial: TrialId(usize::MAX), selection: selection.clone(), reached, failed }
     }
 
-    /// Whether it switched a change, where changes are switched so.
+    /// Returns true if the run switched a change, in the direction of its selection.
     pub(super) fn has(&self, change: Rank) -> bool {
         self.has_in_prefix(change) || self.reached.contains(&change) && !self.selection.excluded.contains(&change)
     }
 
-    /// Whether the change belongs to the prefix that it switched.
+    /// Returns true if the change belongs to the prefix that the run switched.
     pub(super) fn has_in_prefix(&self, change: Rank) -> bool {
         self.selection.has_rank(change) && !self.selection.excluded.contains(&change)
     }
@@ -53,13 +54,13 @@ impl Run {
         changes.iter().all(|&change| self.has(change))
     }
 
-    /// Whether it switched these changes and no others.
+    /// Returns true if the run switched exactly these changes.
     pub(in crate::search) fn is_exactly(&self, changes: &[Rank]) -> bool {
         names_exactly(&self.selection, changes) && self.has_all(changes)
     }
 }
 
-/// Whether a selection names these changes, all of them different, and no others. Perhaps not all of them are come by.
+/// Returns true if a selection names exactly these changes, which are distinct. A run need not reach all of them.
 pub(super) fn names_exactly(selection: &Selection, changes: &[Rank]) -> bool {
     let Selection { prefix, forced, excluded, .. } = selection;
     let named = |change: &Rank| forced.contains(change) && !excluded.contains(change);
@@ -67,12 +68,12 @@ pub(super) fn names_exactly(selection: &Selection, changes: &[Rank]) -> bool {
     *prefix == Prefix::NONE && count == changes.len() && changes.iter().all(named)
 }
 
-/// The selection under which the target is as it passes, if `mode` is what breaks it.
+/// Returns the selection under which the target passes, if `mode` is the direction in which changes break it.
 pub(super) fn base(mode: Mode) -> Selection {
     Selection { inverted: mode == Mode::Enable, ..Selection::all() }
 }
 
-/// The selection under which it fails, if anything does.
+/// Returns the selection under which the target fails, if any selection fails.
 pub(super) fn everything(mode: Mode) -> Selection {
     Selection { inverted: mode == Mode::Disable, ..Selection::all() }
 }

@@ -1,4 +1,4 @@
-//! A set that fails often enough: does it without one of its changes?
+//! The minimization of a set that fails often enough: does it fail without one of its changes?
 
 use alloc::vec::Vec;
 
@@ -14,12 +14,12 @@ use crate::search::tuning;
 #[derive(Clone, Debug)]
 pub(super) struct Minimizing {
     set: Vec<Rank>,
-    /// The change that is left out.
+    /// The index of the change that is left out.
     index: usize,
     others: Vec<Rank>,
-    /// The selection without any of them.
+    /// The selection without any change of the set.
     base: Selection,
-    /// One candidate: the others suffice.
+    /// The posterior with one candidate: the other changes suffice.
     point: ChangePoint,
 }
 
@@ -58,22 +58,22 @@ impl Minimizing {
         &self.point
     }
 
-    /// The set without the change.
+    /// Returns the set without the change that is left out.
     pub(super) fn others(&self) -> &[Rank] {
         &self.others
     }
 
-    /// Whether a run of the others tells most, not one of none of them.
+    /// Returns true if a run of the other changes is worth more than a run of none.
     pub(super) fn wants_others(&self, in_flight: &[CandidateSet]) -> bool {
         self.point.next(in_flight).plus.is_some()
     }
 
-    /// Whether a selection is one of the two that are compared.
+    /// Returns true if a selection is one of the two that are compared.
     pub(super) fn is_about(&self, selection: &Selection) -> bool {
         names_exactly(selection, &self.others) || *selection == self.base
     }
 
-    /// Takes what a run showed.
+    /// Takes the result of a run.
     pub(super) fn observe(&mut self, run: &Run) {
         if names_exactly(&run.selection, &self.others) {
             self.point.observe(CandidateSet::alone(0), run.failed);

@@ -1,13 +1,14 @@
 //! The search of a target that contradicts itself: every run is evidence, and none is proof.
 //!
-//! The question is the same, the smallest prefix that fails, and so is the way from there: force its last change, search
-//! on below it, leave the set out and look for another. But nothing follows from one run. A run with what breaks the
-//! target fails at one rate, and one without it at a lower one, both unknown; [`ChangePoint`](crate::search::posterior::ChangePoint)
-//! keeps how likely each explanation is and says which run is worth most. Something is named when it is likely enough,
-//! and was seen to fail alone, and the target to pass without it after that.
+//! The question is the same as in the sequential search, the smallest prefix that fails, and so are the steps after it:
+//! force its last change, search below it, leave the set out and search for another. But no single run is conclusive. A
+//! run with the culprit fails at one rate, and a run without it at a lower rate. Both rates are unknown.
+//! [`ChangePoint`](crate::search::posterior::ChangePoint) keeps the probability of each explanation and chooses the run
+//! that is worth most. A change is named when it is likely enough, was seen to fail alone, and the target was seen to
+//! pass without it after that.
 //!
-//! What may go wrong is shared out: of the chance of a mistake that is allowed in all, most is spent on the first culprit,
-//! most of the rest on the second, and so on.
+//! The allowed probability of an error is divided among the culprits: most of the total is spent on the first one, most
+//! of the rest on the second, and so on.
 
 mod alternatives;
 pub(super) mod carry_over;
@@ -44,7 +45,7 @@ use crate::{
     },
 };
 
-/// The search under noise.
+/// The noisy search.
 #[derive(Clone, Debug)]
 pub(super) struct NoisySearch {
     confidence: f64,
@@ -53,21 +54,21 @@ pub(super) struct NoisySearch {
     /// Every change ever reported, in order.
     known: Vec<Rank>,
     runs: Vec<Run>,
-    /// All runs, in the order in which they were made, whichever way round they were.
+    /// All runs in the order in which they were made, in either direction.
     sequence: Vec<Run>,
-    /// Decides of which side a run of a proof is.
+    /// The random generator that chooses the side of each run of a proof.
     rng: SeededRng,
-    /// One for each suspect so far.
+    /// The proofs, one for each suspect so far.
     proofs: Vec<Proof>,
     /// The trials that were begun, numbered from `first` on; each is one run.
     trials: Vec<NoisyTrial>,
     first: usize,
     stage: Stage,
-    /// The end that failed is run once more before anything else.
+    /// True if the end that failed is to be run once more before anything else.
     wants_recheck: bool,
     found: Vec<Culprit>,
     certainties: Vec<Certainty>,
-    /// What is left out from now on.
+    /// The sets of the culprits found, which later selections leave out.
     sets: Vec<Vec<Rank>>,
     verdict: Option<Verdict>,
 }
@@ -77,7 +78,7 @@ pub(super) struct NoisySearch {
 pub(super) struct Ask {
     pub(super) question: Question,
     pub(super) selection: Selection,
-    /// The coin that has said that it is asked, if it is part of a proof.
+    /// The coin toss that selected this question, if it is part of a proof.
     pub(super) toss: Option<Toss>,
 }
 
@@ -91,15 +92,15 @@ impl Ask {
 struct NoisyTrial {
     trial: Trial,
     is_in_flight: bool,
-    /// The proof that it is part of, and its side.
+    /// The index of the proof to which this run belongs, and its side.
     side: Option<(usize, Side)>,
-    /// Why it told nothing.
+    /// The reason why the run is unresolved.
     unresolved: Option<Reason>,
 }
 
 #[derive(Clone, Debug)]
 enum Stage {
-    /// What happens with every change, and with none?
+    /// Does the target fail with every change, and with none?
     Ends,
     /// Which change does the failure need beside the forced ones?
     Narrow(NoisyBracket),
@@ -108,7 +109,7 @@ enum Stage {
 }
 
 impl NoisySearch {
-    /// A search that knows nothing yet.
+    /// Returns a search without any runs.
     pub(super) fn new(confidence: f64, options: &Options) -> Self {
         Self {
             confidence,
@@ -130,8 +131,8 @@ impl NoisySearch {
         }
     }
 
-    /// Goes on after a search that made these runs, in which these changes were reported, in order. Trials are numbered
-    /// from `first` on.
+    /// Continues after a search that made these runs, in which these changes were reported, in order. Trials are
+    /// numbered from `first` on.
     pub(super) fn after(mut self, options: &Options, known: Vec<Rank>, runs: Vec<Run>, first: usize) -> Self {
         self.sequence.clone_from(&runs);
         (self.known, self.runs, self.first) = (known, runs, first);
@@ -140,7 +141,7 @@ impl NoisySearch {
         self
     }
 
-    /// What to do next, after `runs` runs were started.
+    /// Returns the next step, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = &self.verdict {
             return Step::Done(verdict.clone());
@@ -150,7 +151,7 @@ impl NoisySearch {
             return Step::Wait;
         }
         if options.max_runs.is_some_and(|max| runs >= max) {
-            // What is in flight may still tell something.
+            // The runs in flight may still be evidence.
             if in_flight > 0 {
                 return Step::Wait;
             }
@@ -164,8 +165,8 @@ impl NoisySearch {
         Step::Run(trial)
     }
 
-    /// The question that is most worth a run; none if something in flight must be known first, or if the search is over, as it
-    /// may turn out to be.
+    /// Returns the question that is most worth a run. Returns `None` if the result of a run in flight must be known
+    /// first, or if the search is over, which this call may find out.
     pub(super) fn next(&mut self) -> Option<Ask> {
         if self.verdict.is_some() {
             return None;
@@ -188,13 +189,13 @@ impl NoisySearch {
         None
     }
 
-    /// The proof of a set, if it was ever a suspect.
+    /// Returns the index of the proof of a set, if the set was ever a suspect.
     fn proof_of(&self, set: &[Rank]) -> Option<usize> {
         self.proofs.iter().position(|proof| proof.is_of(set))
     }
 
-    /// A run of this trial is started. A coin may have said of which side of a proof it is, tossed by this search or by
-    /// that of another test.
+    /// Starts a run of this trial. A coin toss, by this search or by that of another test, may have selected its side
+    /// of a proof.
     pub(super) fn begin(&mut self, trial: Trial, toss: Option<&Toss>) {
         self.wants_recheck = false;
         let side = toss.and_then(|Toss { set, side }| Some((self.proof_of(set)?, *side)));
@@ -205,18 +206,18 @@ impl NoisySearch {
         self.find(id).is_some()
     }
 
-    /// Has the end that failed run once more before anything else.
+    /// Schedules one more run of the end that failed, before anything else.
     pub(super) fn recheck_failing_end(&mut self) {
         self.wants_recheck = true;
     }
 
-    /// Whether it is known that there is something to find, and nothing was found yet.
+    /// Returns true if it is known that there is something to find, and nothing was found yet.
     pub(super) fn is_under_way(&self) -> bool {
         let is_open = self.verdict.is_none() && self.found.is_empty() && !matches!(self.stage, Stage::Ends);
         is_open && self.always().is_none()
     }
 
-    /// Whether a run with this selection tells something.
+    /// Returns true if a run with this selection is evidence at the present stage.
     pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
         match &self.stage {
             Stage::Ends => selection.prefix == Prefix::All && selection.excluded.is_empty(),
@@ -225,7 +226,7 @@ impl NoisySearch {
         }
     }
 
-    /// The trials that were begun, and how each ended, as far as it did.
+    /// Returns the trials that were begun, with the outcome of each that has ended.
     pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
         let Self { trials, runs, .. } = self;
         trials.into_iter().map(move |NoisyTrial { trial, is_in_flight, unresolved, .. }| {
@@ -236,7 +237,7 @@ impl NoisySearch {
         })
     }
 
-    /// Ends the search unless it has ended, as no more runs may be made.
+    /// Ends the search, if it has not ended, because no more runs may be made.
     pub(super) fn stop_at_limit(&mut self) {
         if self.verdict.is_none() {
             self.end(self.at_limit());
@@ -251,15 +252,15 @@ impl NoisySearch {
         self.trials.iter().filter(|asked| asked.is_in_flight).map(|asked| &asked.trial)
     }
 
-    /// Where a trial is among those that were begun.
+    /// Returns the index of a trial among those that were begun.
     fn find(&self, id: TrialId) -> Option<usize> {
         self.trials.binary_search_by_key(&id, |asked| asked.trial.id).ok()
     }
 
-    /// Takes what one run showed.
+    /// Takes the result of one run.
     ///
     /// # Panics
-    /// If no run of such a trial is in flight.
+    /// If no run of this trial is in flight.
     pub(super) fn record(&mut self, id: TrialId, observation: Observation, options: &Options) {
         let index = self.find(id).filter(|&index| self.trials[index].is_in_flight);
         let asked = &mut self.trials[index.unwrap_or_else(|| panic!("trial {} has no run in flight", id.0))];
@@ -274,7 +275,7 @@ impl NoisySearch {
         self.take(id, &selection, observation, options);
     }
 
-    /// Takes what a run of any trial showed, whether it was begun by this search or not.
+    /// Takes the result of a run of any trial, from this search or another.
     pub(super) fn take(&mut self, id: TrialId, selection: &Selection, mut observation: Observation, options: &Options) {
         if self.verdict.is_some() {
             return;
@@ -299,14 +300,15 @@ impl NoisySearch {
         self.conclude(options);
     }
 
-    /// Takes how a run of a proof ended.
+    /// Adds a run to its proof.
     fn prove(&mut self, proof: usize, side: Side, outcome: Outcome) {
         let (Stage::Narrow(narrowing), Outcome::Pass | Outcome::Fail) = (&self.stage, outcome) else { return };
         let rates = narrowing.point().rates().map(|rate| rate.mean);
         self.proofs[proof].observe(side, outcome == Outcome::Fail, rates);
     }
 
-    /// Takes a run as evidence; or begins the present set anew, if it has shown new changes.
+    /// Takes a run as evidence. Restarts the present set if the run has shown new changes, or has changed the
+    /// direction.
     fn keep(&mut self, run: Run, is_new: bool) {
         match &mut self.stage {
             Stage::Narrow(narrowing) => narrowing.observe(&run),
@@ -320,7 +322,7 @@ impl NoisySearch {
         }
     }
 
-    /// Takes what a run showed that was not asked for by this search, or what another execution within one run did.
+    /// Takes a run that this search did not ask for, or another execution within one run.
     pub(super) fn learn(&mut self, run: Run, options: &Options) {
         if self.verdict.is_none() {
             self.keep(run, false);
@@ -333,13 +335,13 @@ impl NoisySearch {
         self.trials[index].is_in_flight = false;
     }
 
-    /// The trials in flight, once the search is over: before, all of them tell something.
+    /// Returns the trials in flight if the search is over; before that, all of them are evidence.
     pub(super) fn obsolete(&self) -> Vec<TrialId> {
         let in_flight = self.in_flight().map(|trial| trial.id);
         if self.verdict.is_some() { in_flight.collect() } else { Vec::new() }
     }
 
-    /// Sees anew what breaks the target, enabled changes or disabled ones; says whether that is another than before.
+    /// Updates the direction of the search. Returns true if it has changed.
     fn turn(&mut self) -> bool {
         let before = self.direction.mode();
         self.direction = Direction::of(&self.runs);
@@ -363,7 +365,7 @@ impl NoisySearch {
         }
     }
 
-    /// Begins the present set anew, with all that is known.
+    /// Restarts the present set with all runs so far.
     fn restart(&mut self) {
         let stage = NoisyBracket::new(self.context(), Vec::new());
         self.stage = stage.map_or(Stage::Ends, Stage::Narrow);
@@ -377,12 +379,12 @@ impl NoisySearch {
         &self.found
     }
 
-    /// How sure one of those is.
+    /// Returns the certainty of a culprit, by its index in `found`.
     pub(super) fn certainty(&self, index: usize) -> Option<Certainty> {
         self.certainties.get(index).copied()
     }
 
-    /// About how many runs are left until something is named.
+    /// Estimates the number of runs left until a culprit is named.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of runs, within reason")]
     pub(super) fn runs_left(&self) -> Option<usize> {
         let Stage::Narrow(narrowing) = &self.stage else { return None };
@@ -397,12 +399,12 @@ impl NoisySearch {
         self.trials.len()
     }
 
-    /// Every change ever reported, in order.
+    /// Returns every change ever reported, in order.
     pub(super) fn known(&self) -> &[Rank] {
         &self.known
     }
 
-    /// Sets what a failing run and a passing one cost.
+    /// Sets the costs of a failing run and of a passing run.
     pub(super) fn set_costs(&mut self, failing: f64, passing: f64) {
         self.costs = (failing, passing);
         match &mut self.stage {
@@ -411,7 +413,7 @@ impl NoisySearch {
         }
     }
 
-    /// What is believed at the moment.
+    /// Returns the present estimate.
     pub(super) fn estimate(&self) -> Option<Estimate> {
         let Stage::Narrow(narrowing) = &self.stage else { return None };
         let point = narrowing.point();

@@ -1,4 +1,4 @@
-//! Which question is most worth a run under noise.
+//! The choice of the question that is most worth a run under noise.
 
 use alloc::vec::Vec;
 
@@ -19,7 +19,7 @@ use crate::{
 };
 
 impl NoisySearch {
-    /// The question that is most worth a run, or how the search ends for want of one.
+    /// Returns the question that is most worth a run, or the verdict if there is none.
     pub(super) fn ask(&self) -> Result<Ask, Verdict> {
         let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
         let end = self.direction.wants(&self.runs, self.in_flight());
@@ -56,7 +56,7 @@ impl NoisySearch {
                 let confirming = self.confirming(narrowing);
                 let (tested, toss) =
                     confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
-                // The target has to pass once as it does without any change.
+                // The target has to pass once without any change.
                 if let Some(Toss { set, side: Side::Control }) = &toss
                     && !self.failed_alone(set).is_some_and(|failed| self.passed_since(failed))
                 {
@@ -65,20 +65,20 @@ impl NoisySearch {
                     return Ok(Ask { question, selection, toss });
                 }
                 let (question, selection) = self.nearest(narrowing, tested).map_err(unresolved)?;
-                // Another question in place of one that does not resolve is no part of the proof.
+                // If another question replaces an unresolved one, it is not part of the proof.
                 let toss = toss.filter(|_| selection == narrowing.question(tested).1);
                 Ok(Ask { question, selection, toss })
             }
         }
     }
 
-    /// What is still to be seen of a candidate that is likely enough to be named: a run of its proof, and the side that
-    /// the coin has said.
+    /// Returns the next run that confirms a likely candidate: a run of its proof, on the side that the coin has
+    /// selected.
     fn confirming(&self, narrowing: &NoisyBracket) -> Option<(CandidateSet, Option<Toss>)> {
         let candidate = narrowing.point().likeliest()?;
         if candidate.alone < tuning::SUSPECT_PROBABILITY {
-            // It is the one; only whether it suffices is open. Where it does not seem to, the runs without it say more
-            // about whether it is.
+            // The candidate is the change; the only open question is if it suffices. If it seems not to suffice, runs
+            // without it are better evidence for the candidate.
             let is_it = candidate.probability() >= 1.0 - self.allowed() / tuning::JOINT_ERROR_DIVISOR;
             let (alone, without) = (CandidateSet::alone(candidate.index), CandidateSet::prefix(candidate.index));
             let runs = |tested| {
@@ -95,7 +95,7 @@ impl NoisySearch {
         Some((CandidateSet::prefix(candidate.index), Some(Toss { set, side: Side::Control })))
     }
 
-    /// The question about these candidates, or the nearest one that may tell something.
+    /// Returns the question about these candidates, or the nearest one that is not refused.
     fn nearest(&self, narrowing: &NoisyBracket, tested: CandidateSet) -> Result<(Question, Selection), Reason> {
         let first = narrowing.question(tested);
         let Some(reason) = self.refusal(&first.1) else { return Ok(Self::named(narrowing, first)) };
@@ -108,7 +108,7 @@ impl NoisySearch {
         other.map(|other| Self::named(narrowing, other)).ok_or(reason)
     }
 
-    /// With no culprit found, the ends are what they were called in the calibration.
+    /// Names the ends as in the calibration while no culprit was found.
     fn named(narrowing: &NoisyBracket, (question, selection): (Question, Selection)) -> (Question, Selection) {
         let question = match (question, selection.inverted) {
             (Question::AllButFound | Question::Baseline, false) if narrowing.is_first() => Question::AllOn,
@@ -118,7 +118,7 @@ impl NoisySearch {
         (question, selection)
     }
 
-    /// What a run is called at the end that fails.
+    /// Returns the question of a run at the end that fails.
     fn failing_end(&self) -> Question {
         match self.direction.mode() {
             Mode::Enable => Question::AllOn,
@@ -126,7 +126,7 @@ impl NoisySearch {
         }
     }
 
-    /// Why a selection is not asked for again.
+    /// Returns the reason why a selection is not asked for again, if it is refused.
     fn refusal(&self, selection: &Selection) -> Option<Reason> {
         let told = self.runs.iter().filter(|run| run.selection == *selection).count();
         let untold = self.trials.iter().filter(|asked| asked.trial.selection == *selection);

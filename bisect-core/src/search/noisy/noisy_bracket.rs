@@ -1,4 +1,4 @@
-//! The change that a failure needs beside the forced ones, under noise: runs and questions as parts of its candidates.
+//! The change that a failure needs beside the forced ones, under noise: runs and questions as sets of candidates.
 
 use alloc::vec::Vec;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// What all questions about the same culprit have in common.
+/// The common context of all questions about the same culprit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchContext<'a> {
     pub(super) mode: Mode,
@@ -24,7 +24,7 @@ pub(super) struct SearchContext<'a> {
     /// The sets of the culprits that were found.
     pub(super) found: &'a [Vec<Rank>],
     pub(super) runs: &'a [Run],
-    /// What a failing run and a passing one cost.
+    /// The costs of a failing run and of a passing run.
     pub(super) costs: (f64, f64),
 }
 
@@ -32,18 +32,18 @@ pub(super) struct SearchContext<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct NoisyBracket {
     mode: Mode,
-    /// Found before, and left out.
+    /// The sets found before, which are left out.
     found: Vec<Vec<Rank>>,
-    /// Needed, each of lower rank than the one before it.
+    /// The changes known to be needed, each of lower rank than the one before it.
     forced: Vec<Rank>,
-    /// Those that may be the next one, in order; at least one.
+    /// The changes that may be the next one, in order; at least one.
     candidates: Vec<Rank>,
     point: ChangePoint,
 }
 
 impl NoisyBracket {
-    /// The search for the change that is needed beside the forced ones, with all that is known of it; none if there is no
-    /// candidate.
+    /// Returns the search for the change that is needed beside the forced ones, with all runs so far; `None` if there
+    /// is no candidate.
     pub(super) fn new(context: SearchContext<'_>, forced: Vec<Rank>) -> Option<Self> {
         let SearchContext { mode, known, found, runs, costs } = context;
         let end = forced.last().map_or(known.len(), |&last| ranked::below(known, last));
@@ -73,7 +73,7 @@ impl NoisyBracket {
         &self.forced
     }
 
-    /// The forced changes, and this candidate.
+    /// Returns the forced changes and this candidate.
     pub(super) fn with(&self, candidate: usize) -> Vec<Rank> {
         self.forced.iter().copied().chain([self.candidates[candidate]]).collect()
     }
@@ -86,14 +86,14 @@ impl NoisyBracket {
         self.candidates.len()
     }
 
-    /// Takes what a run showed, as far as it says something about this search.
+    /// Takes the result of a run, if it is evidence for this search.
     pub(super) fn observe(&mut self, run: &Run) {
         if let Some(tested) = self.candidate_set(&run.selection, |id| run.has(id)) {
             self.point.observe(tested, run.failed);
         }
     }
 
-    /// Which candidates a selection is about, if that can be said.
+    /// Returns the candidates that a selection tests, if they form a set that the posterior can express.
     pub(super) fn candidate_set(&self, selection: &Selection, has: impl Fn(Rank) -> bool) -> Option<CandidateSet> {
         if *selection == base(self.mode) {
             return Some(CandidateSet::prefix(0));
@@ -101,11 +101,12 @@ impl NoisyBracket {
         if selection.inverted != (self.mode == Mode::Disable) {
             return None;
         }
-        // What was found explains how it ended.
+        // A culprit found before explains the outcome.
         if self.found.iter().any(|set| set.iter().all(|&id| has(id))) {
             return None;
         }
-        // What it asked for counts, not what it came by: a change that shows up only in company does not matter without it.
+        // The changes that the run asked for count, not those that it reached: a forced change that only other changes
+        // make reachable does not matter without them.
         let asked = |id: &Rank| selection.contains(*id);
         if !self.forced.iter().all(asked) {
             return Some(CandidateSet::prefix(0));
@@ -122,7 +123,8 @@ impl NoisyBracket {
         }
     }
 
-    /// How many of the first candidates a prefix has; none if its gaps make it anything but a prefix of them.
+    /// Returns the number of first candidates in a prefix; `None` if its gaps make it different from a prefix of the
+    /// candidates.
     fn cut_by(&self, selection: &Selection) -> Option<usize> {
         let below = |rank: u128| {
             u64::try_from(rank).map_or(self.candidates.len(), |rank| ranked::below(&self.candidates, Rank(rank)))
@@ -138,12 +140,12 @@ impl NoisyBracket {
         Some(cut)
     }
 
-    /// Where a change is among the candidates, if it is one.
+    /// Returns the index of a change among the candidates, if it is one.
     pub(super) fn index(&self, change: Rank) -> Option<usize> {
         ranked::find(&self.candidates, change)
     }
 
-    /// The question whose run switches these candidates.
+    /// Returns the question whose run switches these candidates.
     pub(super) fn question(&self, tested: CandidateSet) -> (Question, Selection) {
         let forced = match tested.plus {
             Some(candidate) => self.with(candidate),
@@ -163,7 +165,7 @@ impl NoisyBracket {
             Prefix::All => Question::AllButFound,
             Prefix::Below(_) => Question::Prefix,
         };
-        // Sets that share no change with it are not in its way.
+        // Sets that share no change with the forced ones do not affect this run.
         let excluded = if prefix == Prefix::NONE { Vec::new() } else { self.found.concat() };
         let inverted = self.mode == Mode::Disable;
         let selection = Selection { prefix, gaps: Vec::new(), forced, excluded, inverted };
@@ -171,8 +173,8 @@ impl NoisyBracket {
     }
 }
 
-/// What is known of the rates: how often what was found fails. Not only alone: those runs were made until they had failed
-/// often enough.
+/// Returns the evidence on the rates: the outcomes of all runs that contain a culprit found before. The runs of the
+/// culprit alone are not enough, as they are biased: they were repeated until the culprit had failed often enough.
 fn evidence(found: &[Vec<Rank>], runs: &[Run]) -> Evidence {
     let mut evidence = Evidence::new();
     for run in runs {

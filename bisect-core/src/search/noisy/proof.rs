@@ -1,25 +1,25 @@
 //! Proof that a suspect matters, whatever else the outcomes follow: bursts, drift, the run before.
 //!
-//! Each run of a proof is of the suspect or of a control without it, and a coin of the search's own says of which. If the
-//! suspect makes no difference, how the run ends is settled before the coin is: by the target, its history, its
+//! Each run of a proof is of the suspect or of a control without it; a coin of the search decides which. If the suspect
+//! makes no difference, the outcome of the run is determined independently of the coin: by the target, its history, its
 //! environment. Then a bet at fair odds on the coin, made once the outcome is known, gains nothing on average, whatever
-//! the outcomes follow; so by Ville's inequality the wealth of who bets so, from 1 on, is ever as high as *w* with a
-//! probability of at most 1/*w* (Shafer, "Testing by betting", 2021). If the suspect matters, the wealth grows by what a
-//! run tells of the coin: the information of the channel between the two rates of failure.
+//! the outcomes follow. By Ville's inequality, a bettor's wealth that starts at 1 therefore ever reaches *w* with a
+//! probability of at most 1/*w* (Shafer, "Testing by betting", 2021). If the suspect matters, the wealth grows by the
+//! information that a run carries about the coin: that of the channel between the two rates of failure.
 
 use alloc::vec::Vec;
 
 use crate::search::model::rank::Rank;
 use crate::search::tuning;
 
-/// What a run of a proof is of.
+/// The two kinds of runs of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     Suspect,
     Control,
 }
 
-/// A run of a proof, of the side that the coin has said.
+/// A run of a proof, on the side that the coin has selected.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Toss {
     pub(super) set: Vec<Rank>,
@@ -29,7 +29,7 @@ pub(in crate::search) struct Toss {
 /// The proof of one set of changes.
 #[derive(Clone, Debug)]
 pub(super) struct Proof {
-    /// In ascending order.
+    /// The changes in ascending order.
     set: Vec<Rank>,
     wealth: f64,
 }
@@ -45,13 +45,13 @@ impl Proof {
         set.len() == self.set.len() && set.iter().all(|change| self.set.binary_search(change).is_ok())
     }
 
-    /// The higher it is, the less likely it is chance.
+    /// Returns the wealth. If the suspect makes no difference, it ever reaches *w* with a probability of at most 1/*w*.
     pub(super) fn wealth(&self) -> f64 {
         self.wealth
     }
 
-    /// Takes how a run ended of which the coin had said that it is of this side. The rates of failure are what is
-    /// believed, without and with the suspect, before this run.
+    /// Takes the outcome of a run on the side that the coin had selected. The rates of failure are the estimates from
+    /// before this run, without and with the suspect.
     pub(super) fn observe(&mut self, side: Side, failed: bool, [without, with]: [f64; 2]) {
         let ends_so = |rate: f64| {
             let rate = rate.clamp(tuning::PROOF_RATE_MARGIN, 1.0 - tuning::PROOF_RATE_MARGIN);
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
     use crate::search::model::rng::SeededRng;
 
-    /// The share of proofs that ever come to a wealth of 100 within 200 runs.
+    /// Returns the share of proofs that ever reach a wealth of 100 within 200 runs.
     fn proved(mut fails: impl FnMut(usize, Side, &mut SeededRng) -> bool) -> f64 {
         let proofs = 2_000;
         let mut rng = SeededRng::new(1);

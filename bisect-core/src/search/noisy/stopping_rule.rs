@@ -1,4 +1,4 @@
-//! What follows from all runs so far, under noise: what is sure enough to be named, and when it is over.
+//! The stopping rule of the noisy search: when a culprit is certain enough to be named, and when the search ends.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// What follows from what is known.
+/// The next step that follows from all runs so far.
 enum Next {
     Stage(Box<Stage>),
     Found(Culprit, Certainty),
@@ -29,13 +29,13 @@ impl Next {
 }
 
 impl NoisySearch {
-    /// The chance of a mistake that may be spent on the present culprit.
+    /// Returns the probability of an error that may be spent on the present culprit.
     pub(super) fn allowed(&self) -> f64 {
         let first = (1.0 - self.confidence) * (1.0 - tuning::NEXT_CULPRIT_SHARE);
         self.found.iter().fold(first, |allowed, _| allowed * tuning::NEXT_CULPRIT_SHARE)
     }
 
-    /// Follows from what is known as far as it goes.
+    /// Takes all steps that follow from the runs so far.
     pub(super) fn conclude(&mut self, options: &Options) {
         if matches!(self.stage, Stage::Ends) && !self.known.is_empty() && self.direction.is_known(&self.runs) {
             self.restart();
@@ -96,14 +96,15 @@ impl NoisySearch {
         None
     }
 
-    /// Whether it goes on for long, and it is likely that nothing comes of it.
+    /// Returns true if the search already takes long and will probably find nothing; `nothing` is the probability of
+    /// that.
     fn is_moot(&self, nothing: f64) -> bool {
         let runs = self.runs.len();
         runs >= tuning::GIVE_UP_AFTER_RUNS && nothing >= tuning::GIVE_UP_PROBABILITY
             || runs >= tuning::GIVE_UP_SOONER_AFTER_RUNS && nothing >= tuning::GIVE_UP_SOONER_PROBABILITY
     }
 
-    /// A set fails alone: it is a culprit, once it is known that each of its changes is needed.
+    /// Continues with a set that fails alone: it is a culprit, once each of its changes is known to be needed.
     fn with_set(&self, set: Vec<Rank>, confidence: f64) -> Next {
         match set[..] {
             [_] => self.name(set, confidence),
@@ -154,43 +155,45 @@ impl NoisySearch {
         }
     }
 
-    /// Whether it is proved that the set matters. The chance of a mistake is shared out among all suspects.
+    /// Returns true if it is proved that the set matters. The allowed probability of an error is divided among all
+    /// suspects.
     fn is_proved(&self, set: &[Rank]) -> bool {
         let Some(number) = self.proof_of(set) else { return false };
-        // Of all shares 1/(1·2), 1/(2·3), 1/(3·4), … the sum is 1.
+        // The shares 1/(1·2), 1/(2·3), 1/(3·4), … add up to 1.
         let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
         let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
         self.proofs[number].wealth() >= tuning::PROOF_ERROR_DIVISOR / (share * (1.0 - self.confidence))
     }
 
-    /// The index of the first run that failed with exactly these changes.
+    /// Returns the index of the first run that failed with exactly these changes.
     pub(super) fn failed_alone(&self, changes: &[Rank]) -> Option<usize> {
         self.runs.iter().position(|run| run.failed && run.is_exactly(changes))
     }
 
-    /// Whether the target has passed as it does without any of the changes, after this run.
+    /// Returns true if the target has passed without any change, in a run after this one.
     pub(super) fn passed_since(&self, index: usize) -> bool {
         let base = history::base(self.direction.mode());
         self.runs[index..].iter().any(|run| !run.failed && run.selection == base)
     }
 
-    /// How all runs have ended, if they have ended alike.
+    /// Returns the outcome of all runs, if they have the same outcome.
     pub(super) fn always(&self) -> Option<Outcome> {
         let failed = self.runs.first()?.failed;
         let outcome = if failed { Outcome::Fail } else { Outcome::Pass };
         self.runs.iter().all(|run| run.failed == failed).then_some(outcome)
     }
 
-    /// Whether there were so many runs that it would be a wonder if none had ended as few do.
+    /// Returns true if there were enough runs at the ends to show the rarer outcome, if it occurs at the minimum rate:
+    /// the probability that none of them shows it is below the allowed error.
     fn would_show(&self) -> bool {
-        // What matters is switched in all prefixes only if it is switched with everything.
+        // A shorter prefix may lack the culprit.
         let ends = self.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
         let mut probability_of_none = 1.0;
         (0..ends).for_each(|_| probability_of_none *= 1.0 - tuning::MIN_FAILURE_RATE);
         probability_of_none < 1.0 - self.confidence
     }
 
-    /// How the search ends if no more runs may be made.
+    /// Returns the verdict if no more runs may be made.
     pub(super) fn at_limit(&self) -> Verdict {
         match &self.stage {
             Stage::Narrow(narrowing)

@@ -1,40 +1,41 @@
-//! What is believed of each interval of candidates.
+//! The posterior of each interval of candidates.
 
 use alloc::vec::Vec;
 
 use super::{candidate_set::CandidateSet, candidates::Candidates, math::entropy};
 use crate::search::tuning;
 
-/// How the change is one of an interval.
+/// The way in which the change is in an interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Alone: runs of it by itself are with the change.
+    /// The change suffices alone: a run of the change alone counts as a run with the change.
     Alone,
-    /// In company: others before it are needed.
+    /// The change needs other changes before it.
     InCompany,
-    /// Either; the interval has several candidates, none of which was run by itself.
+    /// Alone or together with others; the interval has several candidates, none of which was run alone.
     Either,
-    /// Not at all: no candidate matters.
+    /// No candidate matters.
     Nothing,
 }
 
-/// What is believed if the change is in an interval, between two cuts; its candidates are equally well supported by what was
-/// observed.
+/// The hypothesis that the change is in an interval, between two cuts. The observations support all candidates of the
+/// interval equally.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Belief {
-    /// The cut where the interval ends; it begins where the one before ends.
+    /// The cut at the end of the interval, which begins at the end of the interval before.
     pub(super) end: usize,
     pub(super) kind: Kind,
-    /// How likely that is.
+    /// The probability of the hypothesis.
     pub(super) probability: f64,
-    /// How often runs fail without the change.
+    /// The expected failure rate without the change.
     pub(super) without: f64,
-    /// How often they fail with it.
+    /// The expected failure rate with the change.
     pub(super) with: f64,
 }
 
 impl Belief {
-    /// How often runs of a part fail. The interval lies on one side of its cut.
+    /// Returns the failure rate of runs of a set under this hypothesis. The interval must be on one side of the set's
+    /// cut.
     pub(super) fn rate(&self, set: CandidateSet) -> f64 {
         let before = self.kind != Kind::Nothing && set.has_before(self.end);
         let itself = self.kind == Kind::Alone && set.plus.is_some_and(|plus| plus + 1 == self.end);
@@ -42,12 +43,12 @@ impl Belief {
     }
 }
 
-/// How a run of a part may end.
+/// The forecast of a run of a set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Forecast {
-    /// The chance that it fails.
+    /// The probability of a failure.
     pub(super) failure: f64,
-    /// The entropy of how it ends that would be left if the change were known.
+    /// The entropy of the outcome that would remain if the change were known: a conditional entropy.
     pub(super) doubt: f64,
 }
 
@@ -56,7 +57,7 @@ impl Forecast {
         Self { failure: self.failure + share * other.failure, doubt: self.doubt + share * other.doubt }
     }
 
-    /// What a run has more that is with the change, if that is where it is believed to be.
+    /// Returns the difference that a hypothesis makes to a forecast if the run is with its change.
     pub(super) fn of_change(belief: &Belief) -> Self {
         Self {
             failure: belief.probability * (belief.with - belief.without),
@@ -65,7 +66,8 @@ impl Forecast {
     }
 }
 
-/// All intervals, in order: one of several candidates once, one of a single candidate for both kinds.
+/// The hypotheses for all intervals, in order: one for an interval of several candidates, one for each kind for a
+/// single candidate.
 #[derive(Clone, Debug)]
 pub(super) struct Beliefs {
     pub(super) places: Vec<Belief>,
@@ -77,7 +79,7 @@ impl Beliefs {
         self.places.iter_mut().chain([&mut self.nothing])
     }
 
-    /// The candidate that stands out.
+    /// Returns the hypothesis of the candidate that stands out, if one does.
     pub(super) fn suspect(&self) -> Option<&Belief> {
         let least = tuning::STAND_OUT_SHARE * (1.0 - self.nothing.probability);
         let alone = self.places.iter().filter(|belief| belief.kind == Kind::Alone);
@@ -85,7 +87,7 @@ impl Beliefs {
         likeliest.filter(|belief| belief.probability > least && belief.probability < 1.0)
     }
 
-    /// Makes a cut one at which an interval ends.
+    /// Splits the interval that contains a cut, so that an interval ends there.
     pub(super) fn split(&mut self, candidates: &Candidates, cut: usize) {
         let index = self.places.partition_point(|belief| belief.end < cut);
         let Some(&whole) = self.places.get(index).filter(|belief| cut > 0 && belief.end != cut) else { return };
@@ -95,7 +97,7 @@ impl Beliefs {
         self.places.insert(index, Belief { end: cut, probability: whole.probability * share, ..whole });
     }
 
-    /// How a run of a part may end whose cut is where an interval ends.
+    /// Returns the forecast of a run of a set. An interval must end at the set's cut.
     pub(super) fn forecast(&self, set: CandidateSet) -> Forecast {
         self.places.iter().chain([&self.nothing]).fold(Forecast::default(), |sum, belief| {
             let rate = belief.rate(set);
@@ -103,8 +105,8 @@ impl Beliefs {
         })
     }
 
-    /// How likely it is that a run ends so, and what would be believed then; the rates are taken for known. Its cut is
-    /// where an interval ends.
+    /// Returns the probability of this outcome, and the posterior given this outcome, with the rates taken as known. An
+    /// interval must end at the set's cut.
     pub(super) fn condition_on(mut self, failed: bool, set: CandidateSet) -> (f64, Self) {
         let mut sum = 0.0;
         for belief in self.all_mut() {

@@ -1,31 +1,31 @@
-//! What a run switches on.
+//! The candidates that a run switches on.
 
-/// What a run switches on, of the candidates and beside what is forced: those before a cut, and perhaps one more or one less.
+/// The candidates that a run switches on, besides the forced changes: those before a cut, and perhaps one more or one
+/// less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CandidateSet {
-    /// The cut: how many of the first candidates are on; 0 is none.
+    /// The cut: the number of first candidates that are on; 0 is none.
     pub prefix: usize,
-    /// One more; it is the same as none if it is before the cut.
+    /// One more candidate. One before the cut has no effect.
     pub plus: Option<usize>,
-    /// One of those before the cut that is off all the same; it is the same as none if it is not before the cut, or
-    /// if it is the one more.
+    /// One candidate before the cut that is off. It has no effect if it is not before the cut, or if it is `plus`.
     pub minus: Option<usize>,
 }
 
 impl CandidateSet {
-    /// The candidates before a cut.
+    /// Returns the candidates before a cut.
     #[must_use]
     pub const fn prefix(cut: usize) -> Self {
         Self { prefix: cut, plus: None, minus: None }
     }
 
-    /// One candidate by itself.
+    /// Returns one candidate alone.
     #[must_use]
     pub const fn alone(candidate: usize) -> Self {
         Self { plus: Some(candidate), ..Self::prefix(0) }
     }
 
-    /// The same as a cut where that is possible.
+    /// Returns an equal set without ineffective parts, as a mere cut where possible.
     pub(super) fn plain(mut self) -> Self {
         self.minus = self.minus.filter(|&minus| minus < self.prefix && self.plus != Some(minus));
         match self.plus {
@@ -35,14 +35,14 @@ impl CandidateSet {
         }
     }
 
-    /// The cuts that it is about.
+    /// Returns the cuts around the parts of this set.
     pub(super) fn cuts(self) -> impl Iterator<Item = usize> {
         let around = [self.plus, self.minus].into_iter().flatten().flat_map(|candidate| [candidate, candidate + 1]);
         [self.prefix].into_iter().chain(around)
     }
 
-    /// Whether those of an interval that ends there are on, as far as they are before the cut. The interval is on one side
-    /// of each cut that this is about.
+    /// Returns true if the candidates of the interval that ends at `end` are before the cut, and on. The interval must
+    /// be on one side of each of this set's [cuts](Self::cuts).
     pub(super) fn has_before(self, end: usize) -> bool {
         end <= self.prefix && self.minus.is_none_or(|minus| minus + 1 != end)
     }

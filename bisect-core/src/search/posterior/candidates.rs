@@ -1,19 +1,21 @@
-//! How likely each candidate is before the first run.
+//! The prior probabilities of the candidates.
 
 use alloc::{sync::Arc, vec::Vec};
 
 use super::math::count;
 
-/// The candidates, in order.
+/// The candidates, in order, and their prior weights.
 #[derive(Clone, Debug)]
 pub(super) enum Candidates {
-    /// So many, each as likely as any other.
+    /// This number of candidates, each as likely as any other.
     Even(usize),
-    /// How much those before each weigh together; and at last, all.
+    /// The sum of the weights before each candidate, and at the end the total.
     Weighted(Arc<[f64]>),
 }
 
 impl Candidates {
+    /// Returns candidates with these prior weights.
+    ///
     /// # Panics
     /// If a weight is not a positive number, or their sum is not finite.
     pub(super) fn weighted(weights: impl IntoIterator<Item = f64>) -> Self {
@@ -42,12 +44,12 @@ impl Candidates {
         }
     }
 
-    /// The weight of those between two cuts.
+    /// Returns the weight of the candidates between two cuts.
     pub(super) fn weight(&self, low: usize, high: usize) -> f64 {
         self.before(high) - self.before(low)
     }
 
-    /// The last cut of an interval that leaves no more than a share of its weight below.
+    /// Returns the last cut of an interval that has at most this share of the interval's weight below it.
     pub(super) fn cut_at(&self, low: usize, high: usize, share: f64) -> usize {
         let most = self.before(low) + share * self.weight(low, high);
         let (mut low, mut above) = (low, high);

@@ -1,8 +1,8 @@
-//! Which set is most worth a run.
+//! The choice of the set that is most worth a run.
 //!
-//! As long as no candidate stands out, the worth of a run is what it is expected to tell about the change for what it is
-//! expected to cost: the mutual information of outcome and change. Once one does, it is the evidence for it against all
-//! others together, of runs with it by itself and of runs without it.
+//! While no candidate stands out, the worth of a run is its expected information about the change per expected cost:
+//! the mutual information of outcome and change. Once a candidate stands out, the worth is the expected evidence for
+//! this candidate against all other hypotheses together, from runs of the candidate alone and from runs without it.
 
 use alloc::vec::Vec;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::search::tuning;
 
-/// What a run costs, by how it ends; only their ratio matters.
+/// The costs of a run, by its outcome; only their ratio matters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Costs {
     pub(super) failing: f64,
@@ -27,14 +27,14 @@ impl Costs {
     }
 }
 
-/// A part, and its worth: bits for the cost.
+/// A set, and its worth in bits per cost.
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     set: CandidateSet,
     worth: f64,
 }
 
-/// Who chooses.
+/// The data of a choice.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chooser<'a> {
     pub(super) candidates: &'a Candidates,
@@ -42,7 +42,7 @@ pub(super) struct Chooser<'a> {
 }
 
 impl Chooser<'_> {
-    /// The part to run next while runs of others are in flight.
+    /// Returns the set to run next while runs of other sets are in flight.
     pub(super) fn next(self, beliefs: &Beliefs, in_flight: &[CandidateSet]) -> CandidateSet {
         let futures = self.futures(beliefs, in_flight);
         let mut sets: Vec<CandidateSet> = futures.iter().map(|(_, future)| self.best(future).set).collect();
@@ -63,7 +63,7 @@ impl Chooser<'_> {
         choices.max_by(|a, b| a.worth.total_cmp(&b.worth)).expect("there is a future").set
     }
 
-    /// What may be believed once the runs in flight have ended, and how likely that is; the likeliest ways.
+    /// Returns the most likely posteriors after the runs in flight, each with its probability.
     fn futures(self, beliefs: &Beliefs, in_flight: &[CandidateSet]) -> Vec<(f64, Beliefs)> {
         let mut futures: Vec<_> = [(1.0, beliefs.clone())].into();
         for set in in_flight.iter().map(|set| set.plain()) {
@@ -81,12 +81,13 @@ impl Chooser<'_> {
         futures
     }
 
-    /// The best part, with nothing in flight.
+    /// Returns the best set, with nothing in flight.
     fn best(self, beliefs: &Beliefs) -> Choice {
         if let Some(suspect) = beliefs.suspect() {
             return self.confirmation(beliefs, suspect);
         }
-        // The best ratio of gain to cost is that for which the gain less ratio times cost has its maximum at 0.
+        // The gain minus a ratio times the cost has a maximum of 0 exactly at the best ratio of gain to cost
+        // (Dinkelbach).
         let mut best = self.best_at(beliefs, 0.0);
         if self.costs.failing.total_cmp(&self.costs.passing).is_ne() {
             for _ in 0..tuning::COST_ROUNDS {
@@ -100,8 +101,8 @@ impl Chooser<'_> {
         best
     }
 
-    /// The best of the cuts between intervals, of those within each that are best if a unit of cost is worth so many bits,
-    /// and of candidates by themselves.
+    /// Returns the best of three kinds of sets: prefixes that end with an interval, prefixes that end within an
+    /// interval at its optimum for a price in bits per unit of cost, and single candidates.
     fn best_at(self, beliefs: &Beliefs, price: f64) -> Choice {
         let of_none = beliefs.forecast(CandidateSet::prefix(0));
         let mut best = Choice { set: CandidateSet::prefix(0), worth: self.worth(of_none) };
@@ -115,7 +116,8 @@ impl Chooser<'_> {
         for belief in &beliefs.places {
             let change = Forecast::of_change(belief);
             if belief.end - begin > 1 && change.failure > f64::EPSILON {
-                // The gain is concave within an interval: flat where the log-odds of passing are this.
+                // The gain is concave within an interval. Its derivative is 0 where the log-odds of passing have this
+                // value.
                 let odds = exp2(change.doubt / change.failure + price * (self.costs.failing - self.costs.passing));
                 let share = (1.0 / (1.0 + odds) - before.failure) / change.failure;
                 if share > 0.0 && share < 1.0 {
@@ -129,7 +131,7 @@ impl Chooser<'_> {
             }
             before = before.plus(1.0, change);
             begin = belief.end;
-            // That of the same candidate in company follows.
+            // The hypothesis of the same candidate together with others follows.
             if belief.kind != Kind::Alone {
                 consider(CandidateSet::prefix(begin), before);
             }
@@ -140,7 +142,7 @@ impl Chooser<'_> {
         best
     }
 
-    /// The candidate that stands out by itself, or a part without it.
+    /// Returns the candidate that stands out, alone, or the empty set without it.
     fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
         let choice = |set: CandidateSet| {
             let forecast = beliefs.forecast(set);

@@ -1,8 +1,8 @@
-//! Runs that are understood already.
+//! Prior runs whose side is known.
 
 use super::rate_grid::{Likelihood, Prior};
 
-/// Runs of which it is known whether the change was in them: what is known of the rates beforehand.
+/// Runs that are known to be with the change or without it: prior knowledge of the rates.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
     without: Ends,
@@ -16,7 +16,7 @@ struct Ends {
 }
 
 impl Evidence {
-    /// Nothing is known.
+    /// Returns evidence without runs.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -34,7 +34,7 @@ impl Evidence {
         without.passed + without.failed + with.passed + with.failed == 0
     }
 
-    /// How likely it is, for each rate without the change and each with it.
+    /// Returns the likelihood of the runs for each rate without the change, and for each rate with it.
     pub(super) fn likelihoods(&self, prior: &Prior) -> [Likelihood; 2] {
         [self.without, self.with].map(|ends| {
             let mut likelihood = Likelihood::ONE;

@@ -1,4 +1,4 @@
-//! Candidates that no run has told apart, and the runs with them and without.
+//! Intervals of candidates that no run has separated, and the runs with them and without.
 
 use alloc::boxed::Box;
 
@@ -7,16 +7,17 @@ use super::{
     rate_grid::{Likelihood, Prior, Weight},
 };
 
-/// Of the runs without the change, and of those with it.
+/// The likelihoods of the runs without the change, and of those with it.
 pub(super) type Sides = [Likelihood; 2];
 
 #[derive(Clone, Debug)]
 pub(super) struct Interval {
-    /// The cut where it ends.
+    /// The cut at the end of the interval.
     pub(super) end: usize,
-    /// If the change is one of these in company.
+    /// The likelihoods if the change is one of these candidates, together with others.
     in_company: Sides,
-    /// If it is one of these alone, and that makes a difference: it was run by itself.
+    /// The likelihoods if the change is one of these candidates, alone. `None` if the candidate was never run alone,
+    /// because then both kinds have the same likelihoods.
     alone: Option<Box<Sides>>,
 }
 
@@ -25,12 +26,12 @@ impl Interval {
         Self { end, in_company: [without, with], alone: None }
     }
 
-    /// Those of its candidates that are before a cut.
+    /// Returns the part of the interval before a cut.
     pub(super) fn until(&self, cut: usize) -> Self {
         Self { end: cut, ..self.clone() }
     }
 
-    /// Takes one run more; the interval lies on one side of each cut that it is about.
+    /// Takes one more run. The interval must be on one side of each of the set's cuts.
     pub(super) fn observe(&mut self, prior: &Prior, set: CandidateSet, failed: bool) {
         let before = set.has_before(self.end);
         let itself = set.plus.is_some_and(|plus| plus + 1 == self.end);
@@ -41,20 +42,20 @@ impl Interval {
             alone[usize::from(before || itself)].observe(prior, failed);
         }
         if itself && set.prefix > 0 {
-            // Its company may be before the cut, or not.
+            // The changes that this candidate needs may be before the cut, or not.
             self.in_company[0].observe_uninformative();
         } else {
             self.in_company[usize::from(before)].observe(prior, failed);
         }
     }
 
-    /// What is known of both rates if the change is one of these alone, and if it is one in company; the same place if that
-    /// makes no difference.
+    /// Returns the likelihoods of both rates if the change is one of these candidates alone, and if it is one together
+    /// with others. Both references are the same if the kind makes no difference.
     pub(super) fn sides(&self) -> [&Sides; 2] {
         [self.alone.as_deref().unwrap_or(&self.in_company), &self.in_company]
     }
 
-    /// How likely what was observed is, for both.
+    /// Returns the likelihood of the observations for both kinds, summed over the rates.
     pub(super) fn weigh(&self, prior: &Prior) -> [Weight; 2] {
         let of = |[without, with]: &Sides| prior.weigh(without, with);
         let in_company = of(&self.in_company);

@@ -1,8 +1,9 @@
-//! A change among many, found by runs that are not reliable.
+//! The posterior of a change among many candidates, given runs that are not reliable.
 //!
-//! A run *with* the change fails at one rate, a run *without* it at a lower one; neither rate is known. Candidates have an
-//! order, and a run is of a [`CandidateSet`]: those before a cut, or one. The change is one candidate, the last of several
-//! that are needed together, or nothing. [`ChangePoint`] keeps the probability of each, and says which set to run next.
+//! A run *with* the change fails at one rate, a run *without* it at a lower rate; both rates are unknown. Candidates
+//! have an order, and a run is of a [`CandidateSet`]: the candidates before a cut, or one. The change is one candidate
+//! alone, or the last of several that are needed together, or no candidate. [`ChangePoint`] keeps the probability of
+//! each hypothesis, and chooses the set to run next.
 //!
 //! ```
 //! use bisect_core::search::posterior::{ChangePoint, Evidence};
@@ -23,12 +24,13 @@
 //! ```
 //!
 //! # Method
-//! That runs of prefixes under noise find a change at the rate of a channel's capacity is due to Horstein (1963) and
-//! Burnashev and Zigangirov (1974), for known rates; Karp and Kleinberg (2007) and Waeber, Frazier and Henderson ("Bisection
-//! search with noisy responses", 2013) treat the same search for other noise. That culprits of flaky tests can be found so
-//! is due to Henderson and others ("Flake Aware Culprit Finding", 2023), with one known rate; `git_bayesect` has both rates
-//! unknown, with Beta priors. Here both are on a grid, in their order, with the likeliest special cases (see `rates`), and only
-//! intervals between cuts that were run are kept, so that the work does not depend on the number of candidates.
+//! Horstein (1963) and Burnashev and Zigangirov (1974) show that, for known rates, runs of prefixes under noise find a
+//! change at the rate of a channel's capacity. Karp and Kleinberg (2007) and Waeber, Frazier and Henderson ("Bisection
+//! search with noisy responses", 2013) treat the same search for other noise. Henderson and others ("Flake Aware
+//! Culprit Finding", 2023) find culprits of flaky tests in this way, with one known rate. In `git_bayesect` both rates
+//! are unknown, with Beta priors. Here both rates are on a grid, in their order, with extra prior weight for the most
+//! likely special cases (see `rate_grid`). Only intervals between cuts that were run are kept, so that the work does
+//! not depend on the number of candidates.
 
 mod beliefs;
 mod candidate_set;
@@ -53,86 +55,88 @@ pub use evidence::Evidence;
 use interval::Interval;
 use rate_grid::{Likelihood, POINTS, Prior, Weight};
 
-/// What is known of one change among many.
+/// The posterior of one change among many candidates.
 #[derive(Clone, Debug)]
 pub struct ChangePoint {
     candidates: Candidates,
     prior: Prior,
-    /// How likely it is that nothing matters, before the first run.
+    /// The prior probability that no candidate matters.
     prior_nothing: f64,
     costs: Costs,
-    /// Between cuts that were run, in order.
+    /// The intervals between cuts that were run, in order.
     intervals: Vec<Interval>,
     nothing: Nothing,
     beliefs: Beliefs,
-    /// How likely the change is in each interval and matters.
+    /// The probability that the change is in each interval and matters.
     matters: Vec<Matters>,
-    /// How many runs were observed.
+    /// The number of observed runs.
     runs: usize,
-    /// For each candidate: how many runs of it by itself failed, and of those before it passed.
+    /// For each candidate: the number of failed runs of the candidate alone, plus the number of passed runs of all
+    /// candidates before it.
     confirmations: BTreeMap<usize, usize>,
 }
 
-/// If no candidate matters: what is known of the rates then.
+/// The likelihoods of the rates if no candidate matters.
 #[derive(Clone, Debug)]
 struct Nothing {
-    /// Of all runs, but those that are known to be with something else.
+    /// All runs, except prior runs that are known to be with another change.
     without: Likelihood,
-    /// Of those; if no run is known beforehand there is only one rate.
+    /// Those prior runs. Without prior runs, there is only one rate.
     with: Option<Likelihood>,
 }
 
-/// How likely the change is in an interval, of each kind.
+/// The probability that the change is in an interval, by kind.
 #[derive(Clone, Copy, Debug)]
 struct Matters {
     alone: f64,
     in_company: f64,
 }
 
-/// One that may be the change.
+/// A candidate, and the probability that it is the change.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Candidate {
-    /// Its place among the candidates, from 0.
+    /// The index among the candidates, from 0.
     pub index: usize,
-    /// How likely it is the change and suffices, with what is forced.
+    /// The probability that this is the change and suffices, together with the forced changes.
     pub alone: f64,
-    /// How likely it is the last of several that are needed together.
+    /// The probability that this is the last of several changes that are needed together.
     pub in_company: f64,
 }
 
 impl Candidate {
-    /// How likely it is the change: that runs with it fail more often, and that it is this one.
+    /// Returns the probability that this is the change: that runs with this candidate fail more often than runs without
+    /// it, and that no other candidate is the change.
     #[must_use]
     pub fn probability(&self) -> f64 {
         self.alone + self.in_company
     }
 }
 
-/// How often runs fail, as far as is known.
+/// The estimate of a failure rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rate {
-    /// The mean of what is believed.
+    /// The posterior mean.
     pub mean: f64,
-    /// It is lower than this with a probability of at most 2.5%.
+    /// The lower bound: the rate is below it with a probability of at most 2.5%.
     pub low: f64,
-    /// It is higher than this with a probability of at most 2.5%.
+    /// The upper bound: the rate is above it with a probability of at most 2.5%.
     pub high: f64,
 }
 
 impl ChangePoint {
-    /// One change among so many candidates, each as likely as any other.
+    /// Returns the posterior for this number of candidates, each as likely as any other.
     ///
     /// # Panics
-    /// If there is none.
+    /// If there is no candidate.
     #[must_use]
     pub fn new(candidates: usize, known: &Evidence) -> Self {
         Self::among(Candidates::Even(candidates), known)
     }
 
-    /// One change among candidates of these weights: how likely each is, up to a common factor.
+    /// Returns the posterior for candidates of these weights, which are prior probabilities up to a common factor.
     ///
     /// # Panics
-    /// If there is none, or if a weight or their sum is not a positive number.
+    /// If there is no candidate, or if a weight or their sum is not a positive number.
     #[must_use]
     pub fn weighted(weights: impl IntoIterator<Item = f64>, known: &Evidence) -> Self {
         Self::among(Candidates::weighted(weights), known)
@@ -160,7 +164,7 @@ impl ChangePoint {
         this
     }
 
-    /// Sets what a failing run and a passing one cost, for instance in seconds; at first both cost the same.
+    /// Sets the costs of a failing run and of a passing run, for instance in seconds; by default both are the same.
     ///
     /// # Panics
     /// If a cost is not a positive number.
@@ -169,20 +173,20 @@ impl ChangePoint {
         self.costs = Costs { failing, passing };
     }
 
-    /// Sets how likely it is, before the first run, that nothing matters; at first that is 0.15, or 0.7 if runs are known.
+    /// Sets the prior probability that no candidate matters; the default is 0.15, or 0.7 if there are prior runs.
     ///
     /// # Panics
-    /// If it is not a probability below 1.
+    /// If this is not a probability below 1.
     pub fn set_prior_of_nothing(&mut self, prior: f64) {
         assert!((0.0..1.0).contains(&prior), "nothing is less than certain");
         self.prior_nothing = prior;
         self.conclude();
     }
 
-    /// Takes what a run of a part showed.
+    /// Takes the result of a run of a set.
     ///
     /// # Panics
-    /// If there are not so many candidates.
+    /// If the set has more candidates than there are.
     pub fn observe(&mut self, set: CandidateSet, failed: bool) {
         let set = set.plain();
         let end = set.plus.map_or(set.prefix, |plus| plus + 1);
@@ -205,7 +209,7 @@ impl ChangePoint {
         self.conclude();
     }
 
-    /// Makes a cut one at which an interval ends.
+    /// Splits the interval that contains a cut, so that an interval ends there.
     fn split(&mut self, cut: usize) {
         let index = self.intervals.partition_point(|interval| interval.end < cut);
         if cut > 0 && self.intervals[index].end != cut {
@@ -213,7 +217,7 @@ impl ChangePoint {
         }
     }
 
-    /// Works out what follows from all that was observed.
+    /// Updates the posterior from all observations.
     fn conclude(&mut self) {
         let weights: Vec<_> = self.intervals.iter().map(|interval| interval.weigh(&self.prior)).collect();
         let nothing = match &self.nothing {
@@ -228,7 +232,7 @@ impl ChangePoint {
         self.matters.clear();
         for (interval, [alone, in_company]) in self.intervals.iter().zip(&weights) {
             let end = interval.end;
-            // Nothing is before the first candidate that could be its company.
+            // No candidate is before the first one, so the first one cannot be the last of several.
             let share = self.candidates.weight(begin.max(1).min(end), end) * (1.0 - tuning::PRIOR_ALONE);
             let matters = Matters {
                 alone: something * (self.candidates.weight(begin, end) - share) * alone.sum * alone.factor(unit),
@@ -254,9 +258,10 @@ impl ChangePoint {
         }
     }
 
-    /// The part to run next, most worth its cost, if runs of these parts are in flight.
+    /// Returns the set to run next, the one that is most worth its cost, while runs of these sets are in flight.
     ///
-    /// It is those before a cut, where none and all tell of the rates; or a candidate that stands out, by itself.
+    /// The set is a prefix, where the empty and the full one serve to estimate the rates, or a candidate that stands
+    /// out, alone.
     #[must_use]
     pub fn next(&self, in_flight: &[CandidateSet]) -> CandidateSet {
         let number = self.runs + in_flight.len() + 1;
@@ -271,12 +276,13 @@ impl ChangePoint {
             });
         }
         let set = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
-        // The first candidate is by itself what is before a cut, too.
+        // The prefix of one candidate is also the first candidate alone.
         if set == CandidateSet::prefix(1) { CandidateSet::alone(0) } else { set }
     }
 
-    /// The candidate to be named, if one is the change, alone, with this probability at least, whatever the rates are: its
-    /// own probability is higher, and enough runs show it, of itself and of those before it.
+    /// Returns the candidate to be named, if one candidate is the change, alone, with at least this probability for all
+    /// values of the rates. For that, the posterior probability must be higher than `confidence`, and enough runs of
+    /// the candidate alone, or of those before it, must confirm it.
     #[must_use]
     pub fn found(&self, confidence: f64) -> Option<Candidate> {
         let doubt = doubt(confidence);
@@ -287,13 +293,13 @@ impl ChangePoint {
         self.likeliest().filter(found)
     }
 
-    /// The likeliest of the candidates that runs have told apart from all others; none if there are no such yet.
+    /// Returns the most likely of the candidates that runs have separated from all others; `None` if there is none yet.
     #[must_use]
     pub fn likeliest(&self) -> Option<Candidate> {
         self.single().max_by(|a, b| a.probability().total_cmp(&b.probability()))
     }
 
-    /// All candidates that runs have told apart from all others, the likeliest first.
+    /// Returns all candidates that runs have separated from all others, the most likely first.
     #[must_use]
     pub fn suspects(&self) -> Vec<Candidate> {
         let mut suspects: Vec<_> = self.single().collect();
@@ -308,20 +314,21 @@ impl ChangePoint {
         single.map(|((index, _), &Matters { alone, in_company })| Candidate { index, alone, in_company })
     }
 
-    /// How likely it is that no candidate matters: that runs fail as often with all as with none, or if runs were known
-    /// beforehand, as often as those without the change.
+    /// Returns the probability that no candidate matters: that runs of all candidates fail at the same rate as runs of
+    /// none. If there are prior runs, this is the rate of those without the change.
     #[must_use]
     pub fn probability_of_nothing(&self) -> f64 {
         self.beliefs.nothing.probability
     }
 
-    /// How likely it is that this candidate is the change, alone or in company.
+    /// Returns the probability that this candidate is the change, alone or together with others.
     pub(crate) fn probability_of(&self, candidate: Option<usize>, is_alone: bool) -> f64 {
         let found = self.single().find(|single| candidate == Some(single.index));
         found.map_or(0.0, |found| if is_alone { found.alone } else { found.in_company })
     }
 
-    /// How likely it is that this is wrong, and that a run of this part ends so.
+    /// Returns the joint probability that this candidate is not the change of this kind, and that a run of this set has
+    /// this outcome.
     pub(crate) fn joint_surprise(
         &self,
         candidate: Option<usize>,
@@ -337,7 +344,8 @@ impl ChangePoint {
         beliefs.map(|belief| belief.probability * ends_so(belief.rate(set))).sum()
     }
 
-    /// The failure rates without the change and with it. They are equal as far as nothing matters.
+    /// Returns the estimated failure rates without the change and with it. As far as no candidate matters, they are
+    /// equal, unless there are prior runs.
     #[must_use]
     pub fn rates(&self) -> [Rate; 2] {
         let mut sums = [[0.0; POINTS]; 2];
@@ -370,7 +378,7 @@ impl ChangePoint {
         let rates = self.prior.rates();
         let whole: f64 = weights.iter().sum();
         let mean = weights.iter().zip(rates).map(|(weight, rate)| weight * rate).sum::<f64>() / whole;
-        // The outermost rate that no more than 2.5% are beyond.
+        // The outermost rate with at most 2.5% of the weight beyond it.
         let end = |mut places: &mut dyn Iterator<Item = usize>| {
             let mut sum = 0.0;
             let end = Iterator::find(&mut places, |&i| {
@@ -382,14 +390,15 @@ impl ChangePoint {
         Rate { mean, low: end(&mut (0..POINTS)), high: end(&mut (0..POINTS).rev()) }
     }
 
-    /// Estimates the mean number of runs until a candidate is [`found`](Self::found); at first it may be wrong by a factor of 3.
+    /// Estimates the mean number of runs until a candidate is [`found`](Self::found). The first estimates may be wrong
+    /// by a factor of 3.
     #[must_use]
     pub fn runs_left(&self, confidence: f64) -> f64 {
         runs_left::runs_left(&self.beliefs, doubt(confidence))
     }
 }
 
-/// How unlikely it has to be that a candidate is not the change, for a name of this confidence.
+/// Returns the error probability below which a candidate is named with this confidence.
 fn doubt(confidence: f64) -> f64 {
     math::exp2(tuning::CONFIDENCE_EXPONENT * math::log2(1.0 - confidence))
 }

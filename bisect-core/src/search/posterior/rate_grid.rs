@@ -1,12 +1,13 @@
-//! How often runs fail: what is believed of the two rates, on a grid.
+//! The joint distribution of the two failure rates, on a grid.
 //!
-//! The points of the grid are at equal distances of angle: a rate is the squared sine of its angle. On that scale an
-//! estimate from *n* runs is about as sharp everywhere, and an even weight is Jeffreys' prior, Beta(1/2, 1/2). Its ends are
-//! exactly 0 and 1 and have weights of their own: a target that never fails without the change is the usual case, no limit
-//! of one that does now and then.
+//! The points of the grid are at equal distances of angle: a rate is the squared sine of its angle. On this scale an
+//! estimate from *n* runs has about the same precision everywhere, and an even weight is Jeffreys' prior, Beta(1/2,
+//! 1/2). The ends of the grid are exactly 0 and 1 and have separate weights: a target that never fails without the
+//! change is the usual case, not the limit of one that sometimes does.
 //!
-//! Against closed forms (ratios of Beta functions) a grid has the order of the two rates for nothing, takes any prior, and needs
-//! no transcendental function: evidence is a product of its entries, and a sum over all pairs of rates is one pass.
+//! In contrast to closed forms (ratios of Beta functions), a grid represents the order of the two rates without extra
+//! cost, allows any prior, and needs no transcendental function: evidence is a product of its entries, and a sum over
+//! all pairs of rates takes one pass.
 
 use super::math::{exponent_of, power_of_two};
 use crate::search::tuning::{
@@ -19,28 +20,30 @@ pub(super) const POINTS: usize = RATE_STEPS + 1;
 /// The cosine of pi / [`RATE_STEPS`].
 const COSINE: f64 = 0.998_795_456_205_172_4;
 
-/// The pairs of a gap: of each of these and larger, how likely they are, but for [`GAP_STEP_FACTOR`] for each step more.
+/// The weights by gap: a pair of rates has the sum of the weights of all these gaps that it reaches, each multiplied
+/// with [`GAP_STEP_FACTOR`] for each step beyond that gap.
 const GAPS: [(usize, f64); 2] = [(MIN_RATE_GAP, NEAR_RATES_FACTOR), (FULL_RATE_GAP, 1.0)];
 
-/// What is believed before the first run.
+/// The prior distribution of the rates.
 #[derive(Clone, Debug)]
 pub(super) struct Prior {
-    /// The rates of the grid, ascending.
+    /// The rates of the grid, in ascending order.
     rates: [f64; POINTS],
-    /// Weights of rates by themselves.
+    /// Weights of single rates.
     even: [f64; POINTS],
-    /// Weights of the rate with the change where the other is 0.
+    /// Weights of the rate with the change if the rate without it is 0.
     never: [f64; POINTS],
-    /// Weights of the rate without the change where the other is 1.
+    /// Weights of the rate without the change if the rate with it is 1.
     always: [f64; POINTS],
-    /// Where neither need be: the factor of the product of both weights, and of [`GAP_STEP_FACTOR`] for each step.
+    /// The factor for pairs of any two rates: it multiplies the product of their weights, the weights of [`GAPS`] and
+    /// [`GAP_STEP_FACTOR`] for each step.
     free: f64,
 }
 
 impl Prior {
     pub(super) fn new() -> Self {
         let mut rates = [0.0; POINTS];
-        // The cosines of multiples of an angle; sin² x = (1 - cos 2x) / 2.
+        // The recurrence of the cosines of multiples of an angle; sin² x = (1 - cos 2x) / 2.
         let (mut before, mut cosine) = (COSINE, 1.0);
         for rate in &mut rates {
             *rate = f64::midpoint(1.0, -cosine);
@@ -70,12 +73,12 @@ impl Prior {
         }
     }
 
-    /// The sum over all pairs of rates that differ.
+    /// Returns the sum over all pairs of different rates.
     pub(super) fn weigh(&self, without: &Likelihood, with: &Likelihood) -> Weight {
         let (low, high) = (&without.values, &with.values);
         let certain = PRIOR_DETERMINISTIC * low[0] * high[RATE_STEPS];
         let (mut sum, mut of_without, mut of_with) = (certain, 0.0, certain);
-        // Sums of the pairs with an end of the grid; and over the lower rates, as far as they are below the present one.
+        // Sums of the pairs with an end of the grid, and sums over the lower rates below the present one.
         let (mut never, mut never_rate, mut always, mut always_rate) = (0.0, 0.0, 0.0, 0.0);
         let (mut below, mut below_rate) = (0.0, 0.0);
         for i in 0..POINTS {
@@ -106,7 +109,7 @@ impl Prior {
         Weight { sum, without: of_without, with: of_with, exponent: without.exponent + with.exponent }
     }
 
-    /// The sum over all rates that do not depend on the change.
+    /// Returns the sum over all rates that do not depend on the change.
     pub(super) fn weigh_alike(&self, all: &Likelihood) -> Weight {
         let (mut sum, mut rate) = (0.0, 0.0);
         for i in 0..POINTS {
@@ -117,7 +120,8 @@ impl Prior {
         Weight { sum, without: rate, with: rate, exponent: all.exponent }
     }
 
-    /// How likely each rate is, without the change and with it, where it is one of those that differ; not normalised.
+    /// Returns the unnormalised probabilities of each rate, without the change and with it, if both rates are
+    /// different.
     pub(super) fn marginals(&self, without: &Likelihood, with: &Likelihood) -> [[f64; POINTS]; 2] {
         let (low, high) = (&without.values, &with.values);
         let (mut of_without, mut of_with) = ([0.0; POINTS], [0.0; POINTS]);
@@ -137,7 +141,7 @@ impl Prior {
             for (gap, share) in GAPS {
                 if let Some(lower) = i.checked_sub(gap) {
                     below += share * self.even[lower] * low[lower];
-                    // The same from the other end.
+                    // The same sum from the other end of the grid.
                     let higher = RATE_STEPS - lower;
                     above += share * self.even[higher] * high[higher];
                 }
@@ -151,7 +155,7 @@ impl Prior {
         [of_without, of_with]
     }
 
-    /// How likely each rate is that does not depend on the change; not normalised.
+    /// Returns the unnormalised probabilities of each rate that does not depend on the change.
     pub(super) fn marginal_alike(&self, all: &Likelihood) -> [f64; POINTS] {
         core::array::from_fn(|i| self.even[i] * all.values[i])
     }
@@ -160,7 +164,7 @@ impl Prior {
         &self.rates
     }
 
-    /// The weight of one pair of rates that differ.
+    /// Returns the weight of one pair of different rates.
     #[cfg(test)]
     pub(super) fn of_pair(&self, without: usize, with: usize) -> f64 {
         let mut weight = 0.0;
@@ -175,7 +179,7 @@ impl Prior {
         weight + if (without, with) == (0, RATE_STEPS) { PRIOR_DETERMINISTIC } else { 0.0 }
     }
 
-    /// The weight of one rate that does not depend on the change.
+    /// Returns the weight of one rate that does not depend on the change.
     #[cfg(test)]
     pub(super) fn of_alike(&self, rate: usize) -> f64 {
         self.even[rate]
@@ -187,22 +191,22 @@ fn scaled(weights: &[f64; POINTS], sum: f64) -> [f64; POINTS] {
     weights.map(|weight| weight * factor)
 }
 
-/// A likelihood whose maximum is below 2 to this power is scaled up.
+/// The exponent of two below which the maximum of a likelihood is scaled up.
 const SCALE: i32 = -200;
 
-/// How likely what was observed is, for each rate of the grid.
+/// The likelihood of the observations for each rate of the grid.
 #[derive(Clone, Debug)]
 pub(super) struct Likelihood {
     values: [f64; POINTS],
-    /// The power of two that all values are to be multiplied with.
+    /// The power of two by which all values are to be multiplied.
     exponent: i32,
 }
 
 impl Likelihood {
-    /// That of nothing observed.
+    /// The likelihood without observations.
     pub(super) const ONE: Self = Self { values: [1.0; POINTS], exponent: 0 };
 
-    /// Takes one run more.
+    /// Takes one more run.
     pub(super) fn observe(&mut self, prior: &Prior, failed: bool) {
         let mut largest = 0.0_f64;
         for (value, rate) in self.values.iter_mut().zip(&prior.rates) {
@@ -215,31 +219,32 @@ impl Likelihood {
         }
     }
 
-    /// Takes one run more that may as well end either way.
+    /// Takes one more run that is equally likely to end either way.
     pub(super) fn observe_uninformative(&mut self) {
         self.exponent -= 1;
     }
 }
 
-/// Sums over rates, to be multiplied with a power of two.
+/// Sums over rates, to be multiplied by a power of two.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Weight {
-    /// How likely what was observed is.
+    /// The likelihood of the observations, weighted by the prior.
     pub(super) sum: f64,
     /// The same, times the rate without the change.
     pub(super) without: f64,
-    /// The same, times the rate with it.
+    /// The same, times the rate with the change.
     pub(super) with: f64,
     exponent: i32,
 }
 
 impl Weight {
-    /// The power of two that the sum is about; none if it is 0.
+    /// Returns the exponent of two of the sum; `None` if the sum is 0.
     pub(super) fn magnitude(&self) -> Option<i32> {
         (self.sum >= f64::MIN_POSITIVE).then(|| exponent_of(self.sum) + self.exponent)
     }
 
-    /// What to multiply the sums with to have them in units of this power of two, if it is no less than their magnitude.
+    /// Returns the factor that converts the sums to units of this power of two, which must not be less than their
+    /// magnitude.
     pub(super) fn factor(&self, unit: i32) -> f64 {
         power_of_two(self.exponent.saturating_sub(unit))
     }

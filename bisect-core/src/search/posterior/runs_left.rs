@@ -1,4 +1,4 @@
-//! How long it may still take.
+//! The forecast of the number of runs left.
 
 use super::{
     beliefs::{Beliefs, Kind},
@@ -6,8 +6,9 @@ use super::{
 };
 use crate::search::tuning;
 
-/// The runs until so little doubt is left of a candidate: those of prefixes tell at most the capacity of the channel each about the place,
-/// and those of the candidate by itself at most the divergence of both rates. Every place has its own rates.
+/// Estimates the runs until the error probability of a candidate is down to `doubt`. Runs of prefixes carry at most the
+/// capacity of the channel each about the index of the candidate; runs of the candidate alone carry at most the
+/// divergence of both rates. Each interval has its own rates.
 pub(super) fn runs_left(beliefs: &Beliefs, doubt: f64) -> f64 {
     let (mut begin, mut bits, mut search, mut confirm, mut whole) = (0, 0.0, 0.0, 0.0, 0.0);
     for belief in &beliefs.places {
@@ -30,7 +31,7 @@ pub(super) fn runs_left(beliefs: &Beliefs, doubt: f64) -> f64 {
     bits * search / whole - log2(doubt) * confirm / whole
 }
 
-/// How many bits a run tells at most about which of both rates it fails with.
+/// Returns the maximum information, in bits, that one run carries about which of both rates it fails with.
 fn capacity(without: f64, with: f64) -> f64 {
     let (failure, doubt) = (with - without, entropy(with) - entropy(without));
     if failure < 1e-6 {

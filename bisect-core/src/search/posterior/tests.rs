@@ -1,4 +1,4 @@
-//! Against sums over all candidates and all pairs of rates, and on simulated targets.
+//! Comparison of the posterior with sums over all candidates and all pairs of rates, and searches of simulated targets.
 
 extern crate std;
 
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::search::tuning;
 
-/// Uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
+/// A generator of uniform numbers in [0, 1), the same for the same seed (`SplitMix64`).
 struct TestRng(u64);
 
 impl TestRng {
@@ -22,12 +22,12 @@ impl TestRng {
     }
 }
 
-/// Whether a run of a part is with a change that is alone.
+/// Returns true if a run of a set is with a change that suffices alone.
 fn has(set: CandidateSet, change: usize) -> bool {
     change < set.prefix && set.minus != Some(change) || set.plus == Some(change)
 }
 
-/// Searches until one candidate is found; that candidate, and the runs it took.
+/// Searches until one candidate is found. Returns that candidate, and the number of runs.
 fn find(search: &mut ChangePoint, confidence: f64, mut fails: impl FnMut(CandidateSet) -> bool) -> (usize, usize) {
     for runs in 0..5000 {
         if let Some(candidate) = search.found(confidence) {
@@ -44,12 +44,13 @@ fn share_of(number: usize, share: f64) -> usize {
     (math::count(number) * share) as usize
 }
 
-/// How likely each candidate is the change, alone and in company, and that none is: by the definition.
+/// Returns the probabilities that each candidate is the change, alone and together with others, and that none is,
+/// computed by definition.
 fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(CandidateSet, bool)]) -> (Vec<[f64; 2]>, f64) {
     let prior = Prior::new();
     let rates = prior.rates();
     let of_run = |rate: f64, failed: bool| if failed { rate } else { 1.0 - rate };
-    // Over both rates, if such runs are with the change.
+    // Sums over both rates, given which runs are with the change.
     let of_runs = |is_with: &dyn Fn(CandidateSet) -> Option<bool>| {
         let mut sum = 0.0;
         for without in 0..POINTS {
@@ -78,7 +79,7 @@ fn by_definition(weights: &[f64], known: &[(bool, bool)], runs: &[(CandidateSet,
             return [weight * of_runs(&|set| Some(has(set, 0))), 0.0];
         }
         let in_company = of_runs(&|set| match set {
-            // Its company may be before the cut, or not.
+            // The changes that this candidate needs may be before the cut, or not.
             CandidateSet { prefix, plus: Some(plus), .. } if plus == k && 0 < prefix && prefix < k => None,
             _ => Some(k < set.prefix && has(set, k) || set.plus == Some(k) && set.prefix == k),
         });
@@ -140,7 +141,7 @@ proptest! {
             }
             begin = interval.end;
         }
-        // In any other order the same.
+        // The posterior does not depend on the order of runs.
         let mut backwards = ChangePoint::weighted(weights.iter().copied(), &evidence);
         for &(set, failed) in runs.iter().rev() {
             backwards.observe(set, failed);

@@ -10,58 +10,59 @@ use crate::{
     search::model::{rank::simplest_cut, ranked, selection::Prefix, trial::Outcome},
 };
 
-/// A prefix that does not fail and a longer one that does, both together with the same forced changes.
+/// A prefix that does not fail and a longer one that does, both with the same forced changes.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Bracket {
-    /// Ranks below this do not suffice.
+    /// End of the prefix that does not fail.
     low: Rank,
-    /// Those of this prefix do.
+    /// The prefix that fails.
     high: Prefix,
-    /// Whether a run of `high` has failed with the present forced changes.
+    /// True if a run of `high` has failed with the present forced changes.
     observed: bool,
     /// The changes that the failing run of this prefix or a longer one reported, in order: only these can have
     /// mattered.
     failing: Arc<[Rank]>,
-    /// How likely each of them is.
+    /// The weights of the changes in `failing`, by their likelihood.
     weights: Weights,
     /// Favoured changes, in order; some may not be in `failing`.
     favoured: Arc<[Rank]>,
-    /// Cuts between the two that were unresolved.
+    /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
     steps: u32,
 }
 
-/// What a bracket knows, or wants to know.
+/// The next step of a bracket: a question, or its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::search) enum BracketStep {
-    /// Whether this prefix fails.
+    /// Does this prefix fail?
     Ask(Rank),
     /// This change is needed: the shortest prefix known to fail ends with it.
     Needed(Rank),
-    /// The failing run reported nothing that a passing one left out.
+    /// The failing run reported no change that a passing run excluded.
     Unexplained,
 }
 
 impl Bracket {
-    /// A run of `high` failed and reported `failing`, in order; with none of them it does not fail.
+    /// Returns the bracket after a run of `high` that failed and reported `failing`, in order. With none of these
+    /// changes the target does not fail.
     pub(in crate::search) fn new(high: Prefix, failing: Arc<[Rank]>, favoured: Arc<[Rank]>) -> Self {
         let end = end(high, &failing);
         let weights = Weights::new(&failing[..end], &favoured);
         Self { low: Rank::FIRST, high, observed: true, failing, weights, favoured, unresolved: Vec::new(), steps: 0 }
     }
 
-    /// The same search, with these changes taken for likelier, in order.
+    /// Returns the same bracket with these changes favoured; they are in order.
     pub(in crate::search) fn favouring(self, favoured: Arc<[Rank]>) -> Self {
         let weights = Weights::new(&self.failing[..self.span().end], &favoured);
         Self { weights, favoured, ..self }
     }
 
-    /// The changes that may be the one searched for.
+    /// Returns the changes that may be the one searched for.
     pub(in crate::search) fn candidates(&self) -> &[Rank] {
         &self.failing[self.span()]
     }
 
-    /// Where they are among those of the failing run.
+    /// Returns the range of the candidates in `failing`.
     fn span(&self) -> Range<usize> {
         let end = end(self.high, &self.failing);
         ranked::below(&self.failing, self.low).min(end)..end
@@ -75,35 +76,37 @@ impl Bracket {
             [.., last] => self.cut().map_or(BracketStep::Needed(*last), BracketStep::Ask),
         };
         match (settled, self.high) {
-            // All trials passed: confirm that `high` still fails. If nothing was asked, the set is confirmed by a run alone.
+            // All trials passed: confirm that `high` still fails. If nothing was asked, a run of the set alone confirms
+            // it.
             (BracketStep::Needed(_), Prefix::Below(high)) if !self.observed && self.steps > 0 => BracketStep::Ask(high),
             (settled, _) => settled,
         }
     }
 
-    /// Returns whether any cut between two candidates may be asked: none was unresolved, and the step limit is not reached.
+    /// Returns true if any cut between two candidates may be asked: none was unresolved, and the step limit is not
+    /// reached.
     pub(in crate::search) fn is_open(&self) -> bool {
         self.candidates().len() > 1 && self.unresolved.is_empty() && self.steps < tuning::MAX_BRACKET_STEPS
     }
 
-    /// Whether `cut` separates some candidates from others.
+    /// Returns true if `cut` separates some candidates from others.
     pub(in crate::search) fn is_cut_by(&self, cut: Rank) -> bool {
         let candidates = self.candidates();
         (1..candidates.len()).contains(&ranked::below(candidates, cut))
     }
 
-    /// Whether `cut` is the whole prefix that is believed to fail.
+    /// Returns true if `cut` is the whole prefix that is believed to fail.
     pub(in crate::search) fn is_high(&self, cut: Rank) -> bool {
         self.high == Prefix::Below(cut)
     }
 
-    /// Whether [`BracketStep::Ask`] may yet ask for this cut.
+    /// Returns true if [`BracketStep::Ask`] may still ask for this cut.
     pub(in crate::search) fn may_ask(&self, cut: Rank) -> bool {
         self.low < cut && (self.high.contains(cut) || self.is_high(cut))
     }
 
-    /// Takes the answer to [`BracketStep::Ask`]; without reports, a failing run is taken to have reported what the one of
-    /// the longer prefix did.
+    /// Takes the answer to [`BracketStep::Ask`]. Without reports, a failing run is assumed to have reported the same
+    /// changes as the failing run of the longer prefix.
     pub(in crate::search) fn record(&mut self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) {
         self.steps += 1;
         match outcome {
@@ -112,35 +115,35 @@ impl Bracket {
                 self.high = Prefix::Below(cut);
                 self.observed = true;
                 if let Some(reported) = reported {
-                    // Forced changes may be among them: all of those rank above.
+                    // The reports may include forced changes: all of those rank above the prefix.
                     self.failing = reported.clone();
                     self.weights.find(reported, &self.favoured);
                 }
             }
-            // It cannot be shown, then.
+            // No run can confirm that the prefix fails.
             Outcome::Unresolved(_) if self.is_high(cut) => self.observed = true,
             Outcome::Unresolved(_) => self.unresolved.push(cut),
         }
     }
 
-    /// How likely a prefix is to fail, in 256ths.
+    /// Returns the probability that a prefix fails, in 256ths.
     pub(in crate::search) fn odds_of_failure(&self, cut: Rank) -> u64 {
         if self.is_high(cut) {
             return tuning::odds::BELIEVED_PREFIX;
         }
         let span = self.span();
         let middle = ranked::below(&self.failing, cut).clamp(span.start, span.end);
-        // Weights are far from overflowing: their sum is less than the square of the number of changes.
+        // Weights do not overflow: their sum is less than the square of the number of changes.
         (256 * self.weights.of(span.start..middle) / self.weights.of(span).max(1)).clamp(1, 255)
     }
 
-    /// What is left to search once `needed` is forced: the failing prefix without it.
+    /// Returns the bracket of the search that remains once `needed` is forced: the failing prefix without it.
     pub(in crate::search) fn below(&self, needed: Rank) -> Self {
         let high = Prefix::Below(needed);
         Self { observed: false, ..Self::new(high, self.failing.clone(), self.favoured.clone()) }
     }
 
-    /// The cut between candidates to ask for next; none if all that are left were unresolved.
+    /// Returns the cut between candidates to ask for next; `None` if all remaining cuts were unresolved.
     fn cut(&self) -> Option<Rank> {
         let span = self.span();
         let rank = |i: usize| self.failing[i];
@@ -156,8 +159,8 @@ impl Bracket {
         if self.unresolved.len() >= tuning::MAX_UNRESOLVED_CUTS {
             return None;
         }
-        // What keeps a trial from resolving is likely to keep its neighbours from it too: go as far away as possible,
-        // counted in candidates, from the cuts that told nothing and from both ends.
+        // The cause of an unresolved trial probably affects its neighbours too. Choose the cut with the largest
+        // distance, in candidates, from the unresolved cuts and from both ends.
         let position = |cut: Rank| ranked::below(&self.failing, cut).clamp(span.start, span.end);
         let mut marks: Vec<usize> = self.unresolved.iter().map(|&cut| position(cut)).collect();
         marks.extend([span.start, span.end]);
@@ -168,7 +171,7 @@ impl Bracket {
     }
 }
 
-/// How many changes of a list a prefix has.
+/// Returns the number of changes of a list that are in a prefix.
 fn end(prefix: Prefix, changes: &[Rank]) -> usize {
     match prefix {
         Prefix::Below(cut) => ranked::below(changes, cut),

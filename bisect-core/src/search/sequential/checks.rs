@@ -1,15 +1,16 @@
-//! What is run before something is named, of a target that has not contradicted itself.
+//! The runs that are made before a culprit is named, of a target that has not contradicted itself.
 //!
-//! A plain search follows outcomes wherever they lead, so a coin, or a target that depends on the run before, may lead it
-//! to any change. Some runs more show that, if each of them may end otherwise than the search expects. With *n* runs, no
-//! choice of them shows a fair coin in more than 1 - 2^-*n* of all cases. This one comes near to that whatever outcomes
-//! follow, as long as it is not the changes: whether a run is expected to fail or to pass is decided by a coin of the
-//! search's own, so outcomes that know nothing of it agree in half of the cases. Where a simple [rule](carry_over) without
-//! changes explains all outcomes so far, the run is one of which the rule and the changes say different things; and where
-//! outcomes only tend to follow the one before, it mostly is.
+//! A plain search follows every outcome. If outcomes are random, or depend on the run before, they may lead to any
+//! change. A few more runs reveal that, if each of them may end differently from what the search expects. With *n*
+//! runs, no choice of runs exposes a fair coin in more than 1 - 2^-*n* of all cases. This choice comes near to that
+//! bound for all outcomes that do not follow the changes: a coin of the search decides if a run is expected to fail or
+//! to pass, so outcomes that are independent of this coin agree in half of the cases. Where a simple [rule](carry_over)
+//! that ignores the changes explains all outcomes so far, the check is a run for which the rule and the changes predict
+//! different outcomes. Where outcomes only tend to follow the outcome before, the check is mostly one that contradicts
+//! the tendency.
 //!
-//! Which of the runs that are expected to fail, or to pass, is the likeliest to end otherwise is up to the posterior of
-//! the search under noise: see [`Alternatives`].
+//! Among the runs that are expected to fail, or to pass, the posterior of the noisy search selects the one that is most
+//! likely to end differently: see [`Alternatives`].
 
 use alloc::{vec, vec::Vec};
 
@@ -33,7 +34,7 @@ use crate::search::{
 };
 
 impl Sequential {
-    /// Schedules checks before this answer is taken, if the answer would name a culprit. Returns whether there are any.
+    /// Schedules checks before this answer is taken, if the answer would name a culprit. Returns true if there are any.
     pub(super) fn check_before_naming(&mut self, answer: &Answer<'_>, options: &Options) -> bool {
         let number = self.procedure.found().len();
         if !may_check(options) || self.checked_culprits > number {
@@ -49,8 +50,8 @@ impl Sequential {
         !checks.is_empty()
     }
 
-    /// Replaces the question [`Question::Baseline`] by checks, at least one of which must pass. Returns whether the question is
-    /// handled this way, by an answer or by scheduled checks.
+    /// Replaces the question [`Question::Baseline`] by checks, at least one of which must pass. Returns true if the
+    /// question is handled this way, by an answer or by scheduled checks.
     pub(super) fn replace_baseline(&mut self, options: &Options) -> bool {
         if !may_check(options) {
             return false;
@@ -76,21 +77,21 @@ impl Sequential {
         }
     }
 
-    /// The runs that are the likeliest to show that this culprit is wrong. Each is chosen as if those before it will have
-    /// ended as expected: else the rest need not be made.
+    /// Returns the runs that are most likely to show that this culprit is wrong. Each is chosen on the assumption that
+    /// the runs before it end as expected: if one does not, the rest is not needed.
     fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
         let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
         let mut runs = self.history.clone();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
             let alternatives = Alternatives::new(&self.seen, &found, &runs, culprit);
-            // A target that has come to fail always must be seen to pass once more.
+            // A target that has begun to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;
             let expected = if fails { Outcome::Fail } else { Outcome::Pass };
             let candidates = self.questions_that(expected).into_iter();
             let surprises = candidates.map(|asked| (alternatives.probability_of(&asked.selection, !fails), asked));
-            // Of several that are as good, the last: what it needs may still be built.
+            // Among equally good questions, take the last one: what it needs may still be built.
             let Some((_, asked)) = surprises.max_by(|(one, _), (other, _)| one.total_cmp(other)) else { break };
             runs.push(Run::expected(&asked.selection, fails));
             checks.push((asked, expected));
@@ -126,8 +127,9 @@ impl Sequential {
         checks
     }
 
-    /// Returns whether the next check should be one that is expected to fail: the opposite of what rules predict. If outcomes
-    /// only have a tendency, its opposite in three of four cases; else by a coin.
+    /// Returns true if the next check should be one that is expected to fail: the opposite of the outcome that rules
+    /// predict. Without a prediction but with a tendency, it is the opposite of the tendency with a probability of 3/4.
+    /// Otherwise a coin decides.
     fn expects_failure(&mut self, runs: &[Run]) -> bool {
         if let Some(fails) = contrary(&carry_over::rules(&self.seen, runs)) {
             return fails;
@@ -139,7 +141,7 @@ impl Sequential {
         }
     }
 
-    /// Returns each question of which a run has ended with this outcome.
+    /// Returns each question that has a run with this outcome.
     fn questions_that(&self, outcome: Outcome) -> Vec<Asked> {
         let mut questions: Vec<Asked> = Vec::new();
         for progress in self.trials.iter().filter(|progress| progress.outcomes.contains(&outcome)) {
@@ -150,8 +152,8 @@ impl Sequential {
         questions
     }
 
-    /// Schedules two more runs of one end before the search reports [`Verdict::NoDifference`]: a flaky target may pass, or
-    /// fail, at both ends by chance.
+    /// Schedules two more runs of one end before the search reports [`Verdict::NoDifference`]: a flaky target may pass,
+    /// or fail, at both ends by chance.
     pub(super) fn check_before_giving_up(&mut self, options: &Options) {
         let &Err(&Verdict::NoDifference(outcome)) = &self.procedure.question() else { return };
         let end = match outcome {
@@ -169,26 +171,26 @@ impl Sequential {
     }
 }
 
-/// Returns whether checks are made: only where noise is suspected.
+/// Returns true if checks are made: only where noise is suspected.
 pub(super) fn may_check(options: &Options) -> bool {
     matches!(options.noise, Noise::Suspected(_))
 }
 
-/// How many runs are made before the culprit with this number is named, if it is one change.
+/// Returns the number of runs that are made before the culprit with this number is named, if it is one change.
 pub(in crate::search) fn of_change(number: usize) -> usize {
     if number == 0 { tuning::CHECKS_BEFORE_FIRST } else { tuning::CHECKS_BEFORE_FURTHER }
 }
 
-/// The places of the changes that are left out of a set of several changes in the runs before it is named. A flaky change
-/// beside a reliable culprit is often found together with an innocent one. No run has shown yet how a set ends without its
-/// first change, so that is left out twice: with one run less, 1.1% of the searches of a pair beside a coin are wrong
-/// instead of 0.6% (bench `trust`).
+/// Returns the indices of the changes that the checks of a set of several changes leave out, one index a run. A flaky
+/// change beside a reliable culprit is often found together with an innocent one. No run has shown yet how a set ends
+/// without its first change, so that one is left out twice: with one run less, 1.1% of the searches of a pair beside a
+/// coin are wrong instead of 0.6% (bench `trust`).
 pub(in crate::search) fn left_out(size: usize) -> Vec<usize> {
     (0..size).chain([0]).collect()
 }
 
-/// Returns the outcome that the next check should have to contradict the rules: a failure, `Some(true)`, if the rules that
-/// predict a pass weigh more. `None` if both predictions weigh the same, or there is none.
+/// Returns the outcome that the next check should have to contradict the rules: a failure, `Some(true)`, if the rules
+/// that predict a pass weigh more. `None` if both predictions weigh the same, or there is none.
 fn contrary(rules: &[Rule]) -> Option<bool> {
     let weight = |fails: bool| -> u64 {
         rules.iter().filter(|rule| rule.next_fails == Some(fails)).map(|rule| u64::from(rule.weight)).sum()

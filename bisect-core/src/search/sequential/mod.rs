@@ -1,7 +1,7 @@
-//! The search as one trial after the other, each of which is believed.
+//! The sequential search: one trial after the other, each of which is believed.
 //!
-//! [`Procedure`] says which question is next, and what its answer means; [`speculation`] asks it early, where several
-//! trials may be in flight; [`checks`] says what is run before something is named.
+//! [`Procedure`] defines the next question and the effect of its answer. [`speculation`] asks questions early, where
+//! several trials may be in flight. [`checks`] defines the runs that are made before a culprit is named.
 
 mod bracket;
 mod checks;
@@ -35,17 +35,18 @@ use crate::search::tuning;
 pub(super) struct Sequential {
     procedure: Procedure,
     trials: Trials,
-    /// The trials whose answers are wanted, the one that the procedure waits for first; worked out again after each answer.
+    /// The trials whose answers are wanted; the one that the procedure waits for is first. Each answer invalidates this
+    /// list.
     wanted: Option<Vec<usize>>,
     /// Every change ever reported, in order.
     seen: Vec<Rank>,
-    /// Ends the search whatever the procedure would go on to ask.
+    /// A verdict that overrides the procedure.
     stopped: Option<Verdict>,
-    /// The procedure as it was when both answers of the calibration were known.
+    /// The procedure right after both answers of the calibration.
     calibrated: Option<Procedure>,
     /// All resolved runs; kept only if noise is suspected.
     history: Vec<Run>,
-    /// Culprits for which checks were chosen.
+    /// Number of culprits for which checks were chosen.
     checked_culprits: usize,
     rng: SeededRng,
 }
@@ -65,7 +66,7 @@ impl Sequential {
         }
     }
 
-    /// What to do next, after `runs` runs were started.
+    /// Returns the next step, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = self.verdict() {
             return Step::Done(verdict);
@@ -74,7 +75,7 @@ impl Sequential {
         let may_start = |&&trial: &&usize| self.trials[trial].started < self.trials.runs_wanted(trial, options);
         let Some(&next) = wanted.iter().find(may_start) else { return Step::Wait };
         if options.max_runs.is_some_and(|max| runs >= max) {
-            // What the search waits for may still come.
+            // The answer that the search waits for may still arrive.
             if self.trials[wanted[0]].in_flight() > 0 {
                 return Step::Wait;
             }
@@ -86,10 +87,10 @@ impl Sequential {
         Step::Run(self.trials[next].trial.clone())
     }
 
-    /// Takes what one run of a trial showed.
+    /// Takes the result of one run of a trial.
     ///
     /// # Panics
-    /// If no run of such a trial is in flight.
+    /// If no run of this trial is in flight.
     pub(super) fn record(&mut self, id: TrialId, mut observation: Observation, options: &Options) {
         self.trials.note(id, observation.outcome);
         let progress = &mut self.trials[id.0];
@@ -108,23 +109,23 @@ impl Sequential {
         self.trials.cancel(id);
     }
 
-    /// Works out anew which trials are wanted.
+    /// Discards the list of wanted trials, so that it is computed again.
     pub(super) fn reconsider(&mut self) {
         self.wanted = None;
     }
 
-    /// Takes these changes, in order, for likelier than others from now on.
+    /// Favours these changes from now on; they are in order.
     pub(super) fn favour(&mut self, favoured: Vec<Rank>, options: &Options) {
         if let Some(calibrated) = &mut self.calibrated {
             calibrated.favour(favoured.clone());
         }
         self.procedure.favour(favoured);
         self.wanted = None;
-        // What it asks for now may have been answered early.
+        // The procedure's new question may have been answered early.
         self.advance(options);
     }
 
-    /// Has the end that failed run once more before anything else.
+    /// Schedules one more run of the end that failed, before anything else.
     pub(super) fn recheck_failing_end(&mut self) {
         let failed = self.trials.iter().find(|progress| {
             matches!(progress.asked.question, Question::AllOn | Question::AllOff)
@@ -136,13 +137,13 @@ impl Sequential {
         self.wanted = None;
     }
 
-    /// The trials with runs in flight that do not matter any more.
+    /// Returns the trials with runs in flight that no longer matter.
     pub(super) fn obsolete(&mut self, options: &Options) -> Vec<TrialId> {
         let wanted = if self.verdict().is_some() { Vec::new() } else { self.wanted(options) };
         self.trials.in_flight().filter(|trial| !wanted.contains(trial)).map(TrialId).collect()
     }
 
-    /// Gives the procedure all answers that it waits for and that are known.
+    /// Gives the procedure all known answers that it waits for.
     fn advance(&mut self, options: &Options) {
         while self.stopped.is_none() && self.trials.checks_due().next().is_none() {
             let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up(options) };
@@ -174,26 +175,26 @@ impl Sequential {
         }
     }
 
-    /// Why what was observed in a trial cannot be believed.
+    /// Returns a verdict if the observations of a trial cannot be believed.
     fn distrust(&self, id: TrialId) -> Option<Verdict> {
         let progress = &self.trials[id.0];
         let reported = &progress.reported;
         let unasked = |change: &Rank| !progress.trial.selection.contains(*change);
         let changes: Vec<_> = reported.iter().copied().filter(unasked).take(tuning::MAX_UNASKED_LISTED).collect();
         if !changes.is_empty() {
-            // Not one change that it could have left out is missing.
+            // The run reported every change that it could have left out.
             let ignores_pattern = self.seen.iter().all(|&change| ranked::contains(reported, change));
             return Some(Verdict::Unusable(Unusable::Unasked { trial: id, changes, ignores_pattern }));
         }
         (!progress.agrees()).then_some(Verdict::Inconsistent(Inconsistency::Runs(id)))
     }
 
-    /// How the search ended, if it has.
+    /// Returns the verdict, if the search has ended.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         self.ended().cloned()
     }
 
-    /// As [`verdict`](Self::verdict).
+    /// Returns the same as [`verdict`](Self::verdict), by reference.
     pub(super) fn ended(&self) -> Option<&Verdict> {
         match &self.stopped {
             Some(stopped) => Some(stopped),
@@ -210,19 +211,19 @@ impl Sequential {
         &self.trials
     }
 
-    /// Every change ever reported, in order.
+    /// Returns every change ever reported, in order.
     pub(super) fn known(&self) -> &[Rank] {
         &self.seen
     }
 
-    /// About how many trials are left, if one more change is needed.
+    /// Estimates the number of trials left, if one more change is needed.
     pub(super) fn trials_left(&self) -> Option<usize> {
         let candidates = self.procedure.candidates()?.len();
-        // Halving; the set on its own; the rest.
+        // Trials to halve the candidates, one of the set alone, one of the rest.
         Some(candidates.next_power_of_two().ilog2() as usize + 2)
     }
 
-    /// The trials whose answers are wanted, the one that the procedure waits for first.
+    /// Returns the trials whose answers are wanted; the one that the procedure waits for is first.
     fn wanted(&mut self, options: &Options) -> Vec<usize> {
         let checks: Vec<_> = self.trials.checks_due().take(options.in_flight.get()).collect();
         if !checks.is_empty() {
@@ -248,7 +249,7 @@ impl Sequential {
         wanted
     }
 
-    /// Whether the outcomes so far show that the target is not reliable, and that can be made use of.
+    /// Returns true if the outcomes so far show that the target is not reliable, and noise is suspected.
     pub(super) fn is_contradicted(&self, options: &Options) -> bool {
         if !checks::may_check(options) {
             return false;
@@ -260,18 +261,19 @@ impl Sequential {
         }
     }
 
-    /// Goes on with all runs as mere evidence.
+    /// Converts this search into a noisy one, in which all runs are only evidence.
     pub(super) fn into_noisy(self, confidence: f64, options: &Options) -> (NoisySearch, Trials) {
         let first = self.trials.len();
         (NoisySearch::new(confidence, options).after(options, self.seen, self.history, first), self.trials)
     }
 
-    /// The procedure as it was when it was known that the changes make a difference; nothing, if they make none.
+    /// Returns the procedure at the time when it was known that the changes make a difference; `None` if they make
+    /// none.
     pub(super) fn calibrated(&self) -> Option<&Procedure> {
         self.calibrated.as_ref().filter(|procedure| procedure.question().is_ok())
     }
 
-    /// Its trials, and every change ever reported, in order.
+    /// Returns the trials, and every change ever reported, in order.
     pub(super) fn into_trials(self) -> (Trials, Vec<Rank>) {
         (self.trials, self.seen)
     }

@@ -1,6 +1,7 @@
 //! The state machine of the sequential search: the next question, and the effect of its answer. It makes no trials.
 //!
-//! The state is small and cheap to clone, so a caller can try both outcomes of a trial to see what would be asked next.
+//! The state is small and cheap to clone, so a caller can try both outcomes of a trial to see the question that
+//! follows.
 
 mod for_suite;
 mod lookahead;
@@ -19,27 +20,27 @@ use crate::{
     },
 };
 
-/// The state of the sequential search: what is found, and what is asked next.
+/// The state of the sequential search: the culprits found, and the next question.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Procedure {
     options: Options,
     state: State,
     mode: Mode,
-    /// Reported in the calibration, in order.
+    /// The changes reported in the calibration, in order.
     known: Arc<[Rank]>,
-    /// Whether `known` is only made up, to guess what will be asked.
+    /// True if `known` is only made up, to guess later questions.
     is_made_up: bool,
     /// Changes that are likelier than others, in order.
     favoured: Arc<[Rank]>,
     found: Vec<Culprit>,
-    /// Left out for the time being, so that sets which share changes with one that is too large are found.
+    /// Changes that are left out for the time being, to find sets that share changes with one that is too large.
     avoided: Vec<Rank>,
-    /// What else to avoid in turn.
+    /// The sets of changes to avoid in later branches.
     branches: Vec<Vec<Rank>>,
     too_large: usize,
-    /// Branches begun so far.
+    /// Number of branches begun so far.
     stages: usize,
-    /// A trial for the present set told nothing, so the set may come to hold changes that it does not need.
+    /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
     had_unresolved: bool,
     incomplete: Option<Incomplete>,
 }
@@ -53,12 +54,13 @@ pub(in crate::search) struct Asked {
     stage: usize,
 }
 
-/// The answer to it.
+/// The answer to a question.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Answer<'a> {
     pub(in crate::search) trial: TrialId,
     pub(in crate::search) outcome: Outcome,
-    /// In order; none of a trial that has not been made, which is taken to report what those before did.
+    /// The reported changes, in order. `None` for a trial that has not been made, which is assumed to report the same
+    /// changes as the trials before.
     pub(in crate::search) reported: Option<&'a Arc<[Rank]>>,
 }
 
@@ -66,33 +68,33 @@ pub(in crate::search) struct Answer<'a> {
 enum State {
     /// Run with every change.
     AllOn,
-    /// Run with none; this came of running with every change.
+    /// Run with no change; the fields are the result of the run with every change.
     AllOff {
         all: Outcome,
         reported: Arc<[Rank]>,
     },
-    /// One test of several, on its own for the first time: does it fail where all together did?
+    /// Run one of several tests on its own for the first time: does it fail where all tests together did?
     FirstSolo,
     /// Find one more change that the failure needs beside the forced ones.
     Narrow {
         forced: Vec<Rank>,
         bracket: Bracket,
     },
-    /// Do the forced changes suffice? What is left to search if not.
+    /// Do the forced changes suffice? `rest` is the search that remains if they do not.
     FoundAlone {
         forced: Vec<Rank>,
         rest: Bracket,
     },
-    /// This set fails, but may be too large; does this part of it?
+    /// This set fails, but may be too large; does this part of the set fail too?
     Minimize {
         culprit: Culprit,
         part: usize,
     },
-    /// This set fails; does the target pass without it, and everything else switched?
+    /// This set fails; does the target pass without the set, with everything else switched?
     AllButFound {
         culprit: Culprit,
     },
-    /// This set fails; does the target still pass in the state that passed at first? What to do if so.
+    /// This set fails; does the target still pass at the end that passed at first? `then` is the next step if so.
     Baseline {
         culprit: Culprit,
         then: AfterConfirm,
@@ -102,14 +104,14 @@ enum State {
     Done(Verdict),
 }
 
-/// What follows once a culprit is confirmed.
+/// The step after a culprit is confirmed.
 #[derive(Clone, Debug)]
 enum AfterConfirm {
-    /// As many sets as were asked for.
+    /// Stop: the requested number of sets was found.
     Stop,
-    /// Everything else failed too, in this trial: search what it reported.
+    /// Everything else failed too, in this trial: search the changes that it reported.
     Search(TrialId, Arc<[Rank]>),
-    /// What else fails is not known.
+    /// Continue with the next branch: no failure of everything else is known.
     NextBranch,
 }
 
@@ -136,7 +138,7 @@ impl Procedure {
         &self.found
     }
 
-    /// Takes these changes, in order, for likelier than others from now on.
+    /// Favours these changes from now on; they are in order.
     pub(in crate::search) fn favour(&mut self, favoured: Vec<Rank>) {
         self.favoured = favoured.into();
         match &mut self.state {
@@ -147,7 +149,7 @@ impl Procedure {
         }
     }
 
-    /// The changes that may be the one searched for at the moment.
+    /// Returns the changes that may be the one searched for at the moment.
     pub(in crate::search) fn candidates(&self) -> Option<&[Rank]> {
         match &self.state {
             State::Narrow { bracket, .. } => Some(bracket.candidates()),
@@ -155,7 +157,7 @@ impl Procedure {
         }
     }
 
-    /// The question whose answer is needed, or how the search ended.
+    /// Returns the question whose answer is needed, or the verdict.
     pub(in crate::search) fn question(&self) -> Result<Asked, &Verdict> {
         let inverted = self.mode == Mode::Disable;
         let (question, selection) = match &self.state {
@@ -182,12 +184,13 @@ impl Procedure {
         Ok(Asked { question, selection, stage: self.stage() })
     }
 
-    /// Culprits found plus branches begun.
+    /// Returns the number of culprits found plus branches begun.
     fn stage(&self) -> usize {
         self.found.len() + self.stages
     }
 
-    /// A prefix and the forced changes, without the excluded ones, switched as the mode wants it.
+    /// Returns the selection of a prefix and the forced changes, without the excluded ones, in the direction of the
+    /// mode.
     fn select(&self, prefix: Prefix, forced: &[Rank]) -> Selection {
         Selection {
             prefix,
@@ -268,7 +271,7 @@ impl Procedure {
         self.narrow(forced, bracket, answer.trial)
     }
 
-    /// Goes on with a bracket; `failed` is the trial that last changed it.
+    /// Continues with a bracket; `failed` is the trial that last changed it.
     fn narrow(&mut self, mut forced: Vec<Rank>, bracket: Bracket, failed: TrialId) -> State {
         match bracket.narrowing() {
             BracketStep::Ask(_) => State::Narrow { forced, bracket },
@@ -276,7 +279,8 @@ impl Procedure {
             BracketStep::Needed(change) => {
                 let rest = bracket.below(change);
                 forced.push(change);
-                // Every set is of reported changes: a target that invents new ones with every run is stopped here.
+                // Every set consists of reported changes. This limit stops a target that invents new changes in every
+                // run.
                 let named = forced.len() + self.found.iter().map(|culprit| culprit.changes.len()).sum::<usize>();
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {
                     return inconsistent(Inconsistency::Endless);
@@ -289,7 +293,7 @@ impl Procedure {
     fn after_found_alone(&mut self, forced: Vec<Rank>, rest: Bracket, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Fail => self.after_failing_alone(forced, rest, 0, answer),
-            // Nothing else can be needed, so this is the set that failed a moment ago.
+            // No other change can be needed, so this is the set that failed in an earlier trial.
             Outcome::Pass if rest.candidates().is_empty() => {
                 inconsistent(Inconsistency::NotConfirmed(answer.trial, forced))
             }
@@ -306,7 +310,8 @@ impl Procedure {
         }
     }
 
-    /// These changes failed, and no others were switched. So many parts of them are known not to fail.
+    /// Continues after a run in which exactly these changes were switched and that failed. The first `tried` parts of
+    /// the set are known not to fail.
     fn after_failing_alone(
         &mut self,
         mut changes: Vec<Rank>,
@@ -314,8 +319,8 @@ impl Procedure {
         tried: usize,
         answer: &Answer<'_>,
     ) -> State {
-        // A change that this run did not even ask about cannot be needed. Of an honest and monotone target all were
-        // asked about.
+        // A change that this run did not report cannot be needed. A correct, monotone target reports all changes of the
+        // set.
         let before = changes.len();
         changes.retain(|id| answer.reported.is_none_or(|reported| reported.contains(id)));
         if changes.is_empty() {
@@ -333,11 +338,11 @@ impl Procedure {
 
     fn after_minimize(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
         match answer.outcome {
-            // What is left is tried like any other set, and thinned further.
+            // The part is treated like any other set that fails alone, and minimized further.
             Outcome::Fail => {
                 let rest = Bracket::new(Prefix::NONE, Arc::new([]), Arc::new([]));
                 let left = part(&culprit, index);
-                // None of its changes fails alone: that was tried first.
+                // None of its changes fails alone: those parts were tried first.
                 let tried = left.len();
                 self.after_failing_alone(left, rest, tried, answer)
             }
@@ -348,7 +353,7 @@ impl Procedure {
         }
     }
 
-    /// What is still to be asked about a set that fails alone.
+    /// Returns the question that is still open about a set that fails alone.
     fn confirm(&self, culprit: Culprit) -> State {
         if self.options.max_sets.is_some_and(|max| self.found.len() + 1 >= max.get()) {
             return State::Baseline { culprit, then: AfterConfirm::Stop };
@@ -356,8 +361,8 @@ impl Procedure {
         State::AllButFound { culprit }
     }
 
-    /// A set with these changes, and more, is too large to be searched for. Any other minimal set lacks at least one of
-    /// them (Reiter's hitting-set tree): look for each one's in turn.
+    /// Handles a set with these changes, and more, that is too large to be searched for. Any other minimal set lacks at
+    /// least one of them (Reiter's hitting-set tree), so the search avoids each of them in turn.
     fn work_around(&mut self, forced: &[Rank]) -> State {
         self.incomplete = Some(Incomplete::MaxSetSize);
         self.too_large += 1;
@@ -385,7 +390,7 @@ impl Procedure {
 
     fn after_all_but_found(&mut self, culprit: Culprit, answer: &Answer<'_>) -> State {
         match answer.outcome {
-            // It passes without the set and with everything else: no better confirmation.
+            // The target passes without the set and with everything else, which is the best confirmation.
             Outcome::Pass => {
                 self.found.push(culprit);
                 self.next_branch()
@@ -401,7 +406,7 @@ impl Procedure {
         }
     }
 
-    /// Starts a new set: everything but the excluded changes failed, and these were reported.
+    /// Starts a new set: everything but the excluded changes failed, and these changes were reported.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
         let bracket = Bracket::new(Prefix::All, reported, self.favoured.clone());
         self.had_unresolved = false;
@@ -424,15 +429,15 @@ impl Procedure {
         }
     }
 
-    /// What is left out of every selection: found already, or avoided.
+    /// Returns the changes that every selection leaves out: found already, or avoided.
     pub(in crate::search) fn excluded(&self) -> Vec<Rank> {
         let found = self.found.iter().flat_map(|culprit| &culprit.changes);
         found.chain(&self.avoided).copied().collect()
     }
 }
 
-/// A part of a set that is worth trying where the set may be too large: first each change alone, as most culprits are one
-/// change; then all but one. Of a pair that is the same.
+/// Returns a part of a set that may be too large. First come single changes, as most culprits are one change; then the
+/// set without one change. For a pair both are the same.
 fn part(culprit: &Culprit, index: usize) -> Vec<Rank> {
     let changes = &culprit.changes;
     let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
@@ -440,7 +445,7 @@ fn part(culprit: &Culprit, index: usize) -> Vec<Rank> {
     others.map(|(_, &change)| change).collect()
 }
 
-/// How many such parts there are.
+/// Returns the number of these parts.
 fn parts(culprit: &Culprit) -> usize {
     match culprit.changes.len() {
         1 => 0,

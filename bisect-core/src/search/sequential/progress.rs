@@ -8,28 +8,29 @@ use crate::{
     search::model::trial::{Outcome, Trial},
 };
 
-/// A trial, and what is known of it.
+/// A trial, its runs and their results.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Progress {
     pub(in crate::search) asked: Asked,
     pub(in crate::search) trial: Trial,
-    /// Runs that were started and not cancelled.
+    /// Number of runs that were started and not cancelled.
     pub(in crate::search) started: usize,
-    /// How those that are over ended.
+    /// The outcomes of the runs that have ended.
     pub(in crate::search) outcomes: Vec<Outcome>,
-    /// What they reported, in order, each once.
+    /// The changes that they reported, in order, without duplicates.
     pub(in crate::search) reported: Arc<[Rank]>,
-    /// The procedure has taken the answer, or will never ask. Reports are dropped then: a run may have a million.
+    /// True if the procedure has taken the answer, or will never ask. Reports are then dropped: a run may report a
+    /// million changes.
     pub(in crate::search) is_over: bool,
 }
 
 impl Progress {
-    /// A trial that was not begun.
+    /// Returns the progress of a trial that was not begun.
     pub(super) fn new(asked: Asked, trial: Trial) -> Self {
         Self { asked, trial, started: 0, outcomes: Vec::new(), reported: Arc::new([]), is_over: false }
     }
 
-    /// A trial that another search has made, or is making; how it ended.
+    /// Returns the progress of a trial that another search has made, or is making, with its outcome if it has ended.
     pub(in crate::search) fn of_others(trial: Trial, outcome: Option<Outcome>) -> Self {
         let asked = Asked::by_others(trial.question, trial.selection.clone());
         let (outcomes, reported) = (outcome.into_iter().collect(), Arc::new([]));
@@ -40,7 +41,7 @@ impl Progress {
         self.started - self.outcomes.len()
     }
 
-    /// The outcome and all that was reported, if this is all that was to be observed.
+    /// Returns the outcome and all reported changes, if this number of runs have ended and agree.
     pub(in crate::search) fn answer(&self, runs: usize) -> Option<(Outcome, &Arc<[Rank]>)> {
         let is_known = !self.is_over && self.outcomes.len() >= runs && self.agrees();
         is_known.then(|| (self.outcomes[0], &self.reported))
@@ -56,7 +57,7 @@ impl Progress {
     }
 }
 
-/// Whether runs of the same changes have passed and failed.
+/// Returns true if runs of the same changes have passed and failed.
 pub(in crate::search) fn differ(outcomes: &[Outcome]) -> bool {
     outcomes.contains(&Outcome::Pass) && outcomes.contains(&Outcome::Fail)
 }

@@ -1,9 +1,9 @@
-//! Several trials in flight, without a second search algorithm: what will be asked next, whichever way they end?
+//! Several trials in flight without a second search algorithm: the questions that follow each outcome are asked early.
 //!
-//! The procedure is one trial after the other, and it stays so. To keep more than one in flight, copies of it are given
-//! the answers that may come, the likelier first, and the questions that they go on to ask are wanted too. Of *n*
-//! prefixes at once this asks about as cleverly as an (*n*+1)-ary search would, it looks beyond the end of a set as well, and what
-//! is found is what one trial after the other finds, because those are the answers that count.
+//! The procedure makes one trial after the other. To keep more than one in flight, copies of the procedure receive the
+//! possible answers, the more likely ones first, and the questions that these copies ask next are wanted too. With *n*
+//! prefixes at once, this is about as efficient as an (*n*+1)-ary search, and it also looks beyond the end of a set.
+//! The result is that of one trial after the other, because only the answers to the original procedure count.
 
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
@@ -15,23 +15,23 @@ use crate::{
     search::model::trial::{Outcome, TrialId},
 };
 
-/// A likelihood, as a fraction of this.
+/// The likelihood of a certain event; other likelihoods are fractions of this number.
 const CERTAIN: u64 = 1 << 48;
 
 /// A possible future.
 struct Future {
     likelihood: u64,
-    /// Among equally likely ones, the one thought of first.
+    /// The order of creation, by which the first of equally likely futures is examined first.
     turn: Reverse<usize>,
     procedure: Rc<Procedure>,
-    /// How the trial that it waits for has ended; worked out only for futures that are looked at.
+    /// The outcome of the trial that the procedure waits for. It is applied only when the future is examined.
     outcome: Option<Outcome>,
 }
 
 impl Future {
     fn procedure(self) -> Rc<Procedure> {
         let Some(outcome) = self.outcome else { return self.procedure };
-        // No culprit is looked at before its trial is over, so it does not matter which one it is said to be.
+        // No culprit is used before its trial is over, so any trial number will do.
         Rc::new(self.procedure.after(&Answer { trial: TrialId(usize::MAX), outcome, reported: None }))
     }
 }
@@ -56,10 +56,11 @@ impl PartialEq for Future {
 
 impl Eq for Future {}
 
-/// The answer to a trial that is over, while the procedure has not come to it.
+/// The answer to a trial that is over, but whose question the procedure has not reached.
 pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[Rank]>);
 
-/// The `count` questions whose answers are most likely to be needed, the one that the procedure waits for first.
+/// Returns the `count` questions whose answers are most likely to be needed; the one that the procedure waits for is
+/// first.
 pub(in crate::search) fn wanted<'a>(
     procedure: &Procedure,
     count: usize,
@@ -76,7 +77,8 @@ pub(in crate::search) fn wanted<'a>(
     for _ in 0..count * tuning::FUTURES_PER_TRIAL {
         let Some(future) = futures.pop() else { break };
         let likelihood = future.likelihood;
-        // Unlikely questions are not worth a run. Without this limit, one long run would let the others run ever further ahead.
+        // Unlikely questions are not worth a run. Without this limit, one long run would let the others run ever
+        // further ahead.
         if likelihood < CERTAIN / count as u64 {
             break;
         }

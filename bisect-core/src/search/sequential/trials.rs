@@ -19,14 +19,14 @@ pub(in crate::search) struct Trials {
     checks: Vec<Check>,
 }
 
-/// A run that is made to see whether the target is reliable.
+/// A run that checks if the target is reliable.
 #[derive(Clone, Copy, Debug)]
 struct Check {
     /// The trial that makes this check.
     trial: usize,
     /// The earlier trial with the same selection, if there is one.
     of: Option<usize>,
-    /// How it ends if the target is reliable.
+    /// The outcome of the run if the target is reliable.
     expected: Outcome,
 }
 
@@ -43,7 +43,7 @@ impl Trials {
         self.trials.iter_mut()
     }
 
-    /// The trial that answers a question of the procedure, if it was wanted before.
+    /// Returns the trial that answers a question of the procedure, if it was wanted before.
     pub(super) fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {
         self.trials.iter().enumerate().find(|(_, progress)| !progress.is_over && progress.asked == *asked)
     }
@@ -55,12 +55,12 @@ impl Trials {
         id.0
     }
 
-    /// Adds trials that another engine has made, or is making, and how each ended.
+    /// Adds trials that another engine has made, or is making, with the outcome of each that has ended.
     pub(in crate::search) fn extend(&mut self, trials: impl Iterator<Item = (Trial, Option<Outcome>)>) {
         self.trials.extend(trials.map(|(trial, outcome)| Progress::of_others(trial, outcome)));
     }
 
-    /// Adds a run that is made before anything else. It is a trial of its own, which the procedure does not wait for.
+    /// Adds a check, which is run before anything else. It is a separate trial, which the procedure does not wait for.
     pub(super) fn check(&mut self, asked: Asked, expected: Outcome) {
         let of = self.trials.iter().position(|progress| progress.asked.selection == asked.selection);
         let trial = self.add(asked);
@@ -68,52 +68,52 @@ impl Trials {
         self.checks.push(Check { trial, of, expected });
     }
 
-    /// How many such runs there are.
+    /// Returns the number of checks.
     pub(super) fn checks(&self) -> usize {
         self.checks.len()
     }
 
-    /// The trials of the checks that have no outcome yet.
+    /// Returns the trials of the checks that have no outcome yet.
     pub(super) fn checks_due(&self) -> impl Iterator<Item = usize> {
         let checks = self.checks.iter().map(|check| check.trial);
         checks.filter(|&trial| self.trials[trial].outcomes.is_empty())
     }
 
-    /// Returns whether a check has ended as expected, is unresolved, or has no outcome yet.
+    /// Returns true if a check has ended as expected, is unresolved, or has no outcome yet.
     fn agrees(&self, check: &Check) -> bool {
         let mut outcomes = self.trials[check.trial].outcomes.clone();
         outcomes.push(check.expected);
         !progress::differ(&outcomes)
     }
 
-    /// Returns whether a trial has both passed and failed, or a check ended otherwise than expected.
+    /// Returns true if a trial has both passed and failed, or a check ended differently from its expected outcome.
     pub(super) fn contradict(&self) -> bool {
         self.trials.iter().any(|progress| progress::differ(&progress.outcomes))
             || self.checks.iter().any(|check| !self.agrees(check))
     }
 
-    /// The trial that this one makes once more, and that has not ended otherwise.
+    /// Returns the earlier trial that this check repeats, unless the check ended differently from its expected outcome.
     pub(in crate::search) fn repeated(&self, id: TrialId) -> Option<TrialId> {
         let check = self.checks.iter().find(|check| check.trial == id.0).filter(|check| self.agrees(check))?;
         check.of.map(TrialId)
     }
 
-    /// Trials that were begun, without those that only made another one once more.
+    /// Returns the number of trials begun, without checks that only repeat another trial.
     pub(in crate::search) fn begun(&self) -> usize {
         let repeats = self.checks.iter().filter(|check| check.of.is_some() && self.agrees(check));
         let repeats = repeats.filter(|check| self.trials[check.trial].started > 0).count();
         self.trials.iter().filter(|progress| progress.started > 0).count() - repeats
     }
 
-    /// The trials of which runs are in flight.
+    /// Returns the trials that have runs in flight.
     pub(in crate::search) fn in_flight(&self) -> impl Iterator<Item = usize> {
         (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0)
     }
 
-    /// Takes how a run of a trial has ended.
+    /// Records the outcome of a run of a trial.
     ///
     /// # Panics
-    /// If none is in flight.
+    /// If no run of the trial is in flight.
     pub(in crate::search) fn note(&mut self, id: TrialId, outcome: Outcome) {
         self.in_flight_of(id).outcomes.push(outcome);
     }
@@ -121,7 +121,7 @@ impl Trials {
     /// Takes back the start of a run.
     ///
     /// # Panics
-    /// If none is in flight.
+    /// If no run of the trial is in flight.
     pub(in crate::search) fn cancel(&mut self, id: TrialId) {
         self.in_flight_of(id).started -= 1;
     }
@@ -132,7 +132,7 @@ impl Trials {
         progress
     }
 
-    /// How many runs a trial takes.
+    /// Returns the number of runs that a trial takes.
     pub(in crate::search) fn runs_wanted(&self, trial: usize, options: &Options) -> usize {
         let is_check = self.checks.iter().any(|check| check.trial == trial);
         if is_check { 1 } else { options.runs_per_trial.get() }

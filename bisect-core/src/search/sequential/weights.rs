@@ -1,4 +1,4 @@
-//! How likely each candidate is: cuts halve the weight of the candidates, not their number.
+//! The weights of candidates, by their likelihood: cuts halve the weight of the candidates, not their number.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::{Range, RangeInclusive};
@@ -6,8 +6,8 @@ use core::ops::{Range, RangeInclusive};
 use crate::search::tuning;
 use crate::{search::model::rank::Rank, search::model::ranked};
 
-/// How far from the middle, in candidates, a simpler cut is taken. Hashes are spread so evenly that within the square
-/// root of their number there nearly always is the middle of their space, too.
+/// Returns the distance from the middle, in candidates, within which a simpler cut is chosen. Hashes are spread so
+/// evenly that the middle of their space nearly always lies within the square root of their number.
 fn slack(candidates: usize) -> usize {
     if candidates < tuning::MIN_CANDIDATES_FOR_SLACK {
         0
@@ -19,15 +19,15 @@ fn slack(candidates: usize) -> usize {
 /// The weights of the changes of a list, which are named by their indices.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Weights {
-    /// Which of them are favoured, sorted.
+    /// The indices of the favoured changes, sorted.
     favoured: Arc<[usize]>,
     weight_of_favoured: u64,
     weight_of_others: u64,
 }
 
 impl Weights {
-    /// The favoured ones together weigh as much as all others together. If all are favoured, or none is, all weigh
-    /// the same.
+    /// Returns weights by which the favoured changes together weigh as much as all others together. If all are
+    /// favoured, or none is, all weigh the same.
     pub(in crate::search) fn new(changes: &[Rank], favoured: &[Rank]) -> Self {
         let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1 };
         weights.find(changes, favoured);
@@ -39,27 +39,27 @@ impl Weights {
         weights
     }
 
-    /// Finds the favoured ones in a new list of changes. Both weights stay: a narrower list does not change their ratio.
+    /// Finds the favoured changes in a new list. Both weights stay: a narrower list does not change their ratio.
     pub(in crate::search) fn find(&mut self, changes: &[Rank], favoured: &[Rank]) {
         let index = |&id| ranked::find(changes, id);
         self.favoured = favoured.iter().filter_map(index).collect::<Vec<_>>().into();
     }
 
-    /// The weight of all changes before this index.
+    /// Returns the weight of all changes before this index.
     fn before(&self, index: usize) -> u64 {
         let favoured = self.favoured.partition_point(|&i| i < index);
         favoured as u64 * self.weight_of_favoured + (index - favoured) as u64 * self.weight_of_others
     }
 
-    /// The weight of a span.
+    /// Returns the weight of a span.
     pub(in crate::search) fn of(&self, span: Range<usize>) -> u64 {
         self.before(span.end) - self.before(span.start)
     }
 
-    /// Returns where a span of at least two changes may be cut into halves of about the same weight: the indices at which the
-    /// second half may begin.
+    /// Returns the cuts of a span of at least two changes into halves of about the same weight, as the indices at which
+    /// the second half may begin.
     pub(in crate::search) fn middle(&self, span: Range<usize>) -> RangeInclusive<usize> {
-        // Everything is doubled, for the half of it to be a whole number.
+        // All weights are doubled, so that half of the total is a whole number.
         let total = self.of(span.clone());
         let left_of = |index: usize| 2 * self.of(span.start..index);
         let inner = |index: usize| index.clamp(span.start + 1, span.end - 1);
@@ -70,13 +70,13 @@ impl Weights {
         if low <= high {
             return low..=high;
         }
-        // There is none so near: the nearest, then.
+        // No cut is within the slack, so this is the nearest one.
         let nearest = if left_of(high).abs_diff(total) <= left_of(low).abs_diff(total) { high } else { low };
         nearest..=nearest
     }
 }
 
-/// The first index of a span, or its end, from which on this holds.
+/// Returns the first index of a span from which on `holds` is true, or the end of the span.
 fn first(span: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (span.start, span.end);
     while low < high {
@@ -111,7 +111,7 @@ mod tests {
     fn a_favoured_one_is_told_from_the_others() {
         let weights = weights(100, &[30]);
         assert_eq!(weights.of(30..31), weights.of(0..30) + weights.of(31..100));
-        // It weighs most of what is on its side, so it is cut off on this side and on the other.
+        // The favoured change weighs most of its side, so the cuts isolate it: first on one side, then on the other.
         assert_eq!(weights.middle(0..100), 31..=31);
         assert_eq!(weights.middle(0..31), 30..=30);
     }

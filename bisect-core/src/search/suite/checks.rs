@@ -1,7 +1,7 @@
-//! What is run before a culprit of a test is named, of several tests that seem reliable.
+//! The runs that are made before a culprit of a test is named, in a search over several tests that seem reliable.
 //!
-//! As for a single target, see the checks of the sequential search: a coin says whether the next run is expected to fail or to pass.
-//! All tests toss the same coin, so those that are about to name something share their runs.
+//! The method is that of the sequential search: a coin decides if the next run is expected to fail or to pass. All
+//! tests use the same sequence of coin tosses, so tests that are about to name a culprit can share their runs.
 
 use alloc::vec::Vec;
 
@@ -24,7 +24,8 @@ use crate::search::{
 };
 
 impl Suite {
-    /// Has runs made before a test takes this answer, if it would name a culprit by it. Says whether it has to wait.
+    /// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test
+    /// has to wait.
     pub(super) fn check_before_naming(
         test: &mut Test,
         selection: &Selection,
@@ -45,7 +46,7 @@ impl Suite {
         true
     }
 
-    /// The run that most of the tests take part in which are about to name something.
+    /// Returns the check that most of the tests that are about to name a culprit can share.
     pub(super) fn check_of_culprits(&self) -> Option<Plan> {
         let waiting = self.tests.iter().enumerate().filter(|(number, test)| {
             test.mode.search().is_none() && test.verdict().is_none() && !self.is_in_check(*number)
@@ -64,7 +65,7 @@ impl Suite {
     }
 }
 
-/// The runs that are made before this culprit is named.
+/// Returns the runs that are made before this culprit is named.
 fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> Vec<TestCheck> {
     let mut rng = SeededRng::new(options.seed);
     let alone = |forced| TestCheck {
@@ -79,7 +80,7 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
         let mut checks: Vec<_> =
             (1..of_change(number)).map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
         let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
-        // A test that has come to fail always must be seen to pass once more.
+        // A test that has begun to fail always must be seen to pass once more.
         checks.push(if has_passing && rng.coin() { alone(changes.clone()) } else { passing });
         return checks;
     }

@@ -1,7 +1,7 @@
-//! Questions that name their changes, those of several tests in one run.
+//! Questions that name their changes: the questions of several tests, joined in one run.
 //!
-//! Tests often have changes that no other test comes by: call stacks that begin with the test itself. What such a
-//! question names beside a test's own changes makes no difference to the test, so that one run can be everybody's own.
+//! Tests often have changes that no other test reaches: call stacks that begin with the test itself. The changes that a
+//! joint question names besides a test's own make no difference to the test, so each test can treat the run as its own.
 
 use alloc::{vec, vec::Vec};
 
@@ -12,15 +12,15 @@ use crate::{
     search::model::{selection::Selection, trial::Question},
 };
 
-/// A run that several tests take for their own.
+/// A run that answers the questions of several tests.
 struct Joint {
     question: Question,
     selection: Selection,
-    /// The tests, and what each would ask alone.
+    /// The tests, and the selection that each would ask for alone.
     tests: Vec<(usize, Selection)>,
 }
 
-/// The runs that answer these questions of tests, each in the first run that it fits into.
+/// Returns the runs that answer these questions of tests; each question joins the first run that suits it.
 pub(super) fn runs(tests: &[Test], asked: impl Iterator<Item = (usize, (Question, Selection))>) -> Vec<Plan> {
     let mut runs: Vec<Joint> = Vec::new();
     for (test, (question, own)) in asked {
@@ -32,14 +32,15 @@ pub(super) fn runs(tests: &[Test], asked: impl Iterator<Item = (usize, (Question
     runs.into_iter().map(Joint::plan).collect()
 }
 
-/// The run that most tests take part in; of equal ones, what fails alone comes first, then the one of the first test.
+/// Returns the run that most tests take part in. A question whether changes fail alone always comes first; of equal
+/// runs, the one of the first test.
 pub(super) fn most_asked(runs: Vec<Plan>) -> Option<Plan> {
-    // What is known to break a test is looked at first when another one is searched.
+    // A culprit of one test is tested first where it may be one of another test.
     runs.into_iter().rev().max_by_key(|plan| (plan.question == Question::FoundAlone, plan.tests.len()))
 }
 
 impl Joint {
-    /// Whether the question of one more test leaves everybody's as it is.
+    /// Returns true if the question of one more test does not affect the other questions of the run.
     fn suits(&self, tests: &[Test], test: usize, question: Question, own: &Selection) -> bool {
         let named = |selection: &Selection| selection.forced.len() + selection.excluded.len();
         let is_alike =

@@ -1,10 +1,10 @@
-//! Several tests, searched together: each has a search of its own, and every run answers for as many as possible.
+//! The search over several tests: each test has its own search, and every run answers for as many tests as possible.
 //!
-//! First each test shows what it does in a process of its own. Questions that name their changes (alone? anything else?)
-//! are put by exact runs, for all tests that cannot tell the run from their own: see [`joint`]. Prefixes are *pooled*: see
-//! [`pool`] for what is run, and [`mod@test`] for what a test makes of it.
-//! One at a time, pooled runs come first: they bring tests to the same questions, which are then asked once.
-//! Tests that contradict themselves are searched under noise, and take turns with all others: see [`noisy_test`] and [`schedule`].
+//! First each test is run in its own process. Questions that name their changes (alone? anything else?) are answered by
+//! exact runs, for all tests to which the run is equivalent to their own: see [`joint`]. Prefixes are *pooled*:
+//! [`pool`] chooses the selection, and [`mod@test`] interprets the result for a test. One at a time, pooled runs come
+//! first: they bring tests to the same questions, which are then asked once. Tests that contradict themselves have a
+//! noisy search, and take turns with all others: see [`noisy_test`] and [`schedule`].
 
 mod checks;
 mod joint;
@@ -46,21 +46,21 @@ pub(super) struct Suite {
     /// The trials that were begun, numbered from `first` on.
     runs: Vec<SharedTrial>,
     first: usize,
-    /// The culprits, in the order in which they were found: the test, and which of its culprits it is.
+    /// The culprits, in the order in which they were found: the test, and the index among the culprits of this test.
     found: Vec<(usize, usize)>,
-    /// Their changes.
+    /// The changes of all culprits.
     culprits: BTreeSet<Rank>,
     /// Changes for which there is evidence, in order.
     favoured: Arc<[Rank]>,
-    /// The order and the mode of every selection.
+    /// A template for the mode of every selection.
     model: Selection,
-    /// The last trial that was begun of those that are believed was a pooled one.
+    /// True if the last trial for reliable tests was a pooled one.
     is_pooling: bool,
-    /// The last trial that was begun was for tests that contradict themselves.
+    /// True if the last trial was for noisy tests.
     was_noisy_turn: bool,
-    /// A run is still to be made to see whether tests are reliable.
+    /// True if the run that checks if tests are reliable is still to be made.
     is_unchecked: bool,
-    /// Ends the search whatever the tests would go on to ask.
+    /// A verdict that overrides those of the tests.
     stopped: Option<Verdict>,
 }
 
@@ -70,12 +70,13 @@ struct Plan {
     selection: Selection,
     tests: Vec<usize>,
     purpose: Purpose,
-    /// The coin that has said that it is made, if one has.
+    /// The coin toss that selected this trial, if it is part of a proof.
     toss: Option<Toss>,
 }
 
 impl Suite {
-    /// So many tests, each of which would go on like `procedure`; trials are numbered from `first` on.
+    /// Returns a search over this number of tests, each of which continues like `procedure`; trials are numbered from
+    /// `first` on.
     pub(super) fn new(
         procedure: &Procedure,
         known: Vec<Rank>,
@@ -103,7 +104,7 @@ impl Suite {
         this
     }
 
-    /// What to do next, after `runs` runs were started.
+    /// Returns the next step, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = self.verdict() {
             return Step::Done(verdict);
@@ -111,16 +112,16 @@ impl Suite {
         let useful = self.useful();
         let in_flight = useful.iter().filter(|&&trial| self.runs[trial].in_flight() > 0).count();
         let has_room = in_flight < options.in_flight.get();
-        // One that was cancelled may be of use again, or lack some of its runs.
+        // A cancelled trial may be useful again, or lack some of its runs.
         let may_start = |runs: &SharedTrial| runs.may_start() && (has_room || runs.in_flight() > 0);
         let next = useful.iter().copied().find(|&trial| may_start(&self.runs[trial]));
         if options.max_runs.is_some_and(|max| runs >= max) {
-            // What is in flight may still tell something.
+            // The runs in flight may still have useful results.
             return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit()) };
         }
         let plan = if next.is_none() && has_room { self.choose(&useful) } else { None };
         let Some(next) = next.or_else(|| plan.map(|plan| self.begin(plan, options))) else {
-            // A search under noise may have ended for want of a question.
+            // A noisy search may have ended because it has no question.
             return self.verdict().map_or(Step::Wait, Step::Done);
         };
         self.runs[next].start();
@@ -161,7 +162,7 @@ impl Suite {
         id.0 - self.first
     }
 
-    /// Takes what one run of a trial showed, for each of its tests.
+    /// Takes the result of one run of a trial, for each of its tests.
     pub(super) fn record(&mut self, id: TrialId, observations: Vec<Observation>, options: &Options) {
         let runs = &mut self.runs[id.0 - self.first];
         let trial = runs.trial.clone();
@@ -206,19 +207,19 @@ impl Suite {
         runs.trial.tests.iter().for_each(|&test| self.tests[test].cancel(id));
     }
 
-    /// The trials with runs in flight that no test has any use for.
+    /// Returns the trials with runs in flight that are of no use to any test.
     pub(super) fn obsolete(&self) -> Vec<TrialId> {
         let useful = if self.verdict().is_some() { Vec::new() } else { self.useful() };
         let in_flight = (0..self.runs.len()).filter(|&trial| self.runs[trial].in_flight() > 0);
         in_flight.filter(|trial| !useful.contains(trial)).map(|trial| TrialId(self.first + trial)).collect()
     }
 
-    /// The trials that are begun and not answered, and of use to some test.
+    /// Returns the trials that are begun and not answered, and useful to a test.
     fn useful(&self) -> Vec<usize> {
         let is_useful = |runs: &SharedTrial| match runs.purpose {
             Purpose::Answer | Purpose::Guess => runs.open_tests().any(|(_, test)| self.is_useful_to(test, &runs.trial)),
             Purpose::Check => true,
-            // One that was cancelled is asked for anew, if it is still worth most.
+            // A cancelled question is asked again if it is still worth most.
             Purpose::Evidence => {
                 runs.in_flight() > 0 && runs.trial.tests.iter().any(|&test| self.tests[test].verdict().is_none())
             }
@@ -234,11 +235,11 @@ impl Suite {
         test.awaits(trial.question, &trial.selection) || test.asks_next().is_some_and(is_next)
     }
 
-    /// Tells every test all that is known and that it waits for.
+    /// Passes all known answers to the tests that wait for them.
     fn advance(&mut self, options: &Options) {
-        // An answer may be to a question that a test only comes to by another answer.
+        // An answer may lead a test to a question that is already answered.
         while self.tell(options) {}
-        // And some were asked early and turned out not to matter.
+        // Other questions were asked early, and then turned out not to matter.
         for trial in 0..self.runs.len() {
             let runs = &self.runs[trial];
             if runs.is_complete() {
@@ -250,7 +251,7 @@ impl Suite {
         }
     }
 
-    /// Tells every test what it waits for now; says whether there was anything.
+    /// Passes the answers to the tests that wait for them now. Returns true if there were any.
     fn tell(&mut self, options: &Options) -> bool {
         let mut has_told = false;
         for runs in self.runs.iter_mut().filter(|runs| runs.is_complete()) {
@@ -277,9 +278,9 @@ impl Suite {
         has_told
     }
 
-    /// The trial of those that are believed.
+    /// Returns the next trial for tests whose runs are believed.
     fn plan(&self, useful: &[usize]) -> Option<Plan> {
-        // Asked already, and the answer may be there, if it was asked early.
+        // The question may have been asked early, and the answer may be known.
         let is_asked = |question: Question, selection: &Selection, test: usize| {
             self.runs.iter().any(|runs| {
                 let Trial { question: asked, selection: of, .. } = &runs.trial;
@@ -292,8 +293,8 @@ impl Suite {
             joint::most_asked(joint::runs(&self.tests, new))
         };
         let prefixes = useful.iter().filter(|&&trial| self.runs[trial].trial.question == Question::Prefix).count();
-        // Pooled runs go on as long as there is one to make, and so does everything else: a test that is ahead waits for
-        // the others, so that they are in the same run again.
+        // Pooled runs continue as long as there is one to make, and so do other runs: a test that is ahead waits for
+        // the others, so that all can share a run again.
         let pooled = |of: bool| if of { self.pooled(useful) } else { None };
         let exact = |of: bool| if of { self.exact(useful) } else { None };
         pooled(self.is_pooling && prefixes == 0)
@@ -305,14 +306,14 @@ impl Suite {
             .or_else(|| exact(true))
     }
 
-    /// The best prefix with gaps for the tests that take one.
+    /// Returns the best prefix with gaps for the tests that accept pooled runs.
     fn pooled(&self, useful: &[usize]) -> Option<Plan> {
         let members = self.members(useful);
         let members: Vec<_> = members.iter().filter(|member| !member.is_exact()).collect();
         pool::pooled(&members, &self.model).map(|selection| self.prefix(selection, Purpose::Guess))
     }
 
-    /// The best prefix for the tests that search exactly.
+    /// Returns the best prefix for the tests that search exactly.
     fn exact(&self, useful: &[usize]) -> Option<Plan> {
         let members = self.members(useful);
         let members: Vec<_> = members.iter().filter(|member| member.is_exact()).collect();
@@ -334,7 +335,7 @@ impl Suite {
         Plan { question: Question::Prefix, selection, tests, purpose, toss: None }
     }
 
-    /// How the search ended, if it has: as the worst of the tests' did.
+    /// Returns the verdict, if the search has ended: the worst of the tests' verdicts.
     pub(super) fn verdict(&self) -> Option<Verdict> {
         if let Some(stopped) = &self.stopped {
             return Some(stopped.clone());
@@ -350,11 +351,11 @@ impl Suite {
             Verdict::Inconsistent(_) => 3,
             Verdict::Unusable(_) => 4,
         };
-        // Of equally bad ones that of the first test.
+        // Of equally bad verdicts, the one of the first test counts.
         verdicts.into_iter().rev().max_by_key(rank).cloned()
     }
 
-    /// Every change ever reported, in order.
+    /// Returns every change ever reported, in order.
     pub(super) fn known(&self) -> &[Rank] {
         &self.known
     }
@@ -371,7 +372,7 @@ impl Suite {
         self.tests[test].found()
     }
 
-    /// The culprits so far, those of several tests once.
+    /// Returns the culprits so far; one of several tests is one entry.
     pub(super) fn culprits(&self) -> Vec<Shared<'_>> {
         let found = self.found.iter().map(|&(test, which)| (test, &self.tests[test].found()[which]));
         Shared::group(found)
@@ -381,12 +382,12 @@ impl Suite {
         self.tests.iter().filter(|test| test.verdict().is_none()).count()
     }
 
-    /// How many runs a trial takes.
+    /// Returns the number of runs that a trial takes.
     pub(super) fn runs_of_trial(&self, id: TrialId) -> usize {
         self.runs[id.0 - self.first].wanted()
     }
 
-    /// Trials begun since the tests are apart.
+    /// Returns the number of trials begun since the split.
     pub(super) fn trials(&self) -> usize {
         self.runs.len()
     }
@@ -395,7 +396,7 @@ impl Suite {
         &self.runs[id.0 - self.first].trial
     }
 
-    /// About how many trials are left, if each test needs one more change.
+    /// Estimates the number of trials left, if each test needs one more change.
     pub(super) fn trials_left(&self) -> usize {
         let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, test.asks()?)));
         let asked = joint::runs(&self.tests, asked).len();
@@ -403,7 +404,8 @@ impl Suite {
         let halvings = candidates.next_power_of_two().ilog2() as usize;
         let under_noise: usize =
             self.tests.iter().filter(|test| test.mode.turns().is_some()).map(Test::runs_left).sum();
-        // Halving, pooled; what the tests ask now; each group's set on its own, and the rest.
+        // The sum of pooled halvings, the present questions, one run of each set alone, one of the rest, and the noisy
+        // runs.
         halvings + asked + if halvings > 0 { 2 } else { 0 } + under_noise
     }
 }

@@ -1,8 +1,8 @@
 //! A test that contradicts itself: it switches to a noisy search, and the other tests stay sequential.
 //!
-//! The runs of each test are kept from the start if noise may be found, and the noisy search begins with them. From then
-//! on the test asks questions of its own. A run that one noisy test asks for is made for all noisy tests that it is
-//! evidence for: tests that share a culprit share its search.
+//! If noise may be found, the runs of each test are kept from the start, and the noisy search begins with them. From
+//! then on the test asks its own questions. A run that one noisy test asks for is made for all noisy tests for which it
+//! is evidence: tests that share a culprit share its search.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -19,7 +19,7 @@ use crate::search::{
     noisy::{Ask, NoisySearch, Run, Toss},
 };
 
-/// How the runs of a test are taken.
+/// The treatment of the runs of a test.
 #[derive(Clone, Debug)]
 pub(super) enum TestMode {
     /// Each run is believed; the runs so far.
@@ -35,7 +35,7 @@ impl Default for TestMode {
 }
 
 impl TestMode {
-    /// The search under noise, if it has come to that.
+    /// Returns the noisy search, if the test has one.
     pub(super) fn search(&self) -> Option<&NoisySearch> {
         match self {
             TestMode::Reliable(_) => None,
@@ -50,7 +50,7 @@ impl TestMode {
         }
     }
 
-    /// How many runs were made for the search under noise, as long as it goes on.
+    /// Returns the number of runs made for the noisy search, until that search ends.
     pub(super) fn turns(&self) -> Option<usize> {
         match self {
             TestMode::Noisy(search, turns) if search.verdict().is_none() => Some(*turns),
@@ -60,22 +60,23 @@ impl TestMode {
 }
 
 impl Test {
-    /// From now on its runs, those so far as well, are only evidence; an answer must be as likely as this.
+    /// Switches this test to a noisy search with this confidence, in which all runs, also those so far, are only
+    /// evidence.
     pub(super) fn switch_to_noisy(&mut self, confidence: f64, options: &Options) {
         let TestMode::Reliable(runs) = &mut self.mode else { return };
         let runs = core::mem::take(runs);
-        // Before it was on its own, it is only known what all tests come by.
+        // Before the test was run on its own, only the changes that all tests together reach are known.
         let is_new = self.procedure.is_first_solo();
         let mut known = if is_new { Vec::new() } else { self.procedure.known().to_vec() };
         let mut late: Vec<_> = self.late.iter().copied().collect();
         ranked::sort(&mut late);
         ranked::merge(&mut known, &late);
-        // Its trials are numbered by the suite.
+        // The suite numbers the trials of this search.
         let search = NoisySearch::new(confidence, options).after(options, known, runs, 0);
         self.mode = TestMode::Noisy(Box::new(search), 0);
     }
 
-    /// Takes what one run of a trial showed, as evidence.
+    /// Takes the result of one run of a trial as evidence.
     pub(super) fn weigh(&mut self, trial: &Trial, observation: &Observation, options: &Options) {
         if options.noise == Noise::Refused {
             return;
@@ -90,7 +91,7 @@ impl Test {
         }
     }
 
-    /// A selection without the changes that it names for the sake of other tests.
+    /// Returns a selection without the changes that it names only for other tests.
     fn view(&self, selection: &Selection, observation: &Observation) -> Selection {
         let mut own = selection.clone();
         own.forced.retain(|id| observation.reported.contains(id));
@@ -100,13 +101,13 @@ impl Test {
         own
     }
 
-    /// Whether it has contradicted itself, as far as it believes its runs.
+    /// Returns true if the test has contradicted itself while its runs are believed.
     pub(super) fn is_contradictory(&self) -> bool {
         let is_noise = |how: &Inconsistency| *how != Inconsistency::Endless;
         self.mode.search().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
     }
 
-    /// Whether it ended otherwise than a reliable test would, in a run that was made to see that.
+    /// Returns true if a check had another outcome than a reliable test would have.
     pub(super) fn is_surprised_by(&mut self, trial: &Trial, outcome: Outcome) -> bool {
         let is_due =
             |check: &TestCheck| check.question == trial.question && self.is_as_good(&trial.selection, &check.selection);
@@ -123,19 +124,19 @@ impl Test {
         !matches!(outcome, Outcome::Unresolved(_)) && outcome != before
     }
 
-    /// Whether a run tells the search under noise anything, as long as it goes on.
+    /// Returns true if a run is evidence for the noisy search, which has not ended.
     pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
         self.mode.search().is_some_and(|search| search.verdict().is_none() && search.is_evidence(selection))
     }
 
-    /// A run of this trial is started, whoever asked for it.
+    /// Starts a run of this trial in the noisy search, whichever test asked for it.
     pub(super) fn begin(&mut self, trial: &Trial, toss: Option<&Toss>) {
         if let Some(search) = self.mode.search_mut() {
             search.begin(trial.clone(), toss);
         }
     }
 
-    /// The question of the search under noise that is most worth a run.
+    /// Returns the question of the noisy search that is most worth a run.
     pub(super) fn asks_for_evidence(&mut self) -> Option<Ask> {
         let TestMode::Noisy(search, turns) = &mut self.mode else { return None };
         let asked = search.next();
@@ -143,7 +144,7 @@ impl Test {
         asked
     }
 
-    /// About how many runs the search under noise takes until it names something.
+    /// Estimates the number of runs until the noisy search names a culprit.
     pub(super) fn runs_left(&self) -> usize {
         self.mode.search().and_then(NoisySearch::runs_left).unwrap_or(0)
     }

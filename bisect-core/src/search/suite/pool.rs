@@ -1,8 +1,8 @@
-//! One selection that is a good question for as many tests as possible.
+//! A pooled selection: one selection that is a good question for as many tests as possible.
 //!
 //! Tests whose candidates overlap form a component, and each component is cut in two: the selection is a prefix of the
 //! order that leaves out the upper part of every component. Tests with different culprits soon have candidates far
-//! apart, and one run then halves them all.
+//! apart, and one run then halves all of them.
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -20,19 +20,19 @@ use crate::{
     },
 };
 
-/// A test, as a pooled run sees it.
+/// A test, from the view of a pooled run.
 pub(super) struct Member<'a> {
     narrowing: PrefixQuestion<'a>,
-    /// Candidates that are likelier than others: their positions, and by how much, summed up.
+    /// Candidates that are likelier than others: their positions, and the cumulative sums of their extra weights.
     likely: Vec<(usize, u64)>,
-    /// Where runs in flight cut the candidates, with both ends.
+    /// The cuts that runs in flight make between the candidates, and both ends.
     marks: Vec<usize>,
 }
 
 impl<'a> Member<'a> {
-    /// A test that is searched by prefixes, with the runs in flight that it will learn from. Changes that broke other
-    /// tests are, all together, as likely as the rest, so are those that are favoured, and a hint is as likely as
-    /// everything else.
+    /// Returns the member for a test that is searched by prefixes, given the useful runs in flight. Changes that broke
+    /// other tests together get as much extra weight as all candidates have without extra; so do favoured changes. A
+    /// hint gets twice as much.
     pub(super) fn new<'s>(
         test: &'a Test,
         culprits: &BTreeSet<Rank>,
@@ -83,16 +83,16 @@ impl<'a> Member<'a> {
         ranked::below(self.narrowing.candidates, cut)
     }
 
-    /// The weight of so many candidates, from the first on.
+    /// Returns the weight of this number of candidates, from the first on.
     fn weight(&self, position: usize) -> u64 {
         let likely = self.likely.partition_point(|&(at, _)| at < position);
         position as u64 + self.likely[..likely].last().map_or(0, |&(_, sum)| sum)
     }
 
-    /// How much is learned from this cut, if the runs in flight are answered too: at most [`u32::MAX`] / 4.
+    /// Returns the information of this cut, if the runs in flight are answered too: at most [`u32::MAX`] / 4.
     ///
-    /// This is the probability that the cut tells two candidates apart which are drawn by their weights. It is at its
-    /// best in the middle, like entropy, and needs no logarithm.
+    /// This is proportional to the probability that the cut separates two candidates drawn by their weights. Like
+    /// entropy, it has its maximum in the middle, and it needs no logarithm.
     fn information(&self, position: usize) -> u64 {
         let above = self.marks.partition_point(|&mark| mark < position);
         if above == 0 || self.marks.get(above).is_none_or(|&mark| mark == position) {
@@ -104,11 +104,11 @@ impl<'a> Member<'a> {
         u64::try_from(parts * u128::from(u32::MAX) / (total * total)).expect("it is a fraction of 32 bits")
     }
 
-    /// The best cut for this test alone, up to a position.
+    /// Returns the best cut for this test alone, up to a position.
     fn middle(&self, limit: usize) -> Option<Rank> {
         let widest = self.marks.windows(2).max_by_key(|cell| self.weight(cell[1]) - self.weight(cell[0]))?;
         let middle = u64::midpoint(self.weight(widest[0]), self.weight(widest[1]));
-        // The first candidate beyond the middle may lie above the cut or below it.
+        // The candidate at the middle may be above the cut or below it.
         let (mut low, mut high) = (widest[0], widest[1]);
         while high - low > 1 {
             let position = usize::midpoint(low, high);
@@ -119,7 +119,8 @@ impl<'a> Member<'a> {
         (best > 0).then(|| simplest_cut(self.rank(best - 1), self.rank(best)))
     }
 
-    /// The highest position at which a cut misses no candidate; none if the selection does not suit this test at all.
+    /// Returns the highest position up to which a cut misses no candidate; `None` if the selection does not suit this
+    /// test.
     fn limit(&self, named: &Named) -> Option<usize> {
         let PrefixQuestion { candidates, forced, excluded, .. } = &self.narrowing;
         if forced.iter().any(|id| named.excluded.contains(id)) || excluded.iter().any(|id| named.forced.contains(id)) {
@@ -146,7 +147,7 @@ impl Named {
     }
 }
 
-/// Tests whose candidates overlap, and where to cut them.
+/// Tests whose candidates overlap, and the cut between their candidates.
 struct Component<'a, 'b> {
     members: Vec<(&'b Member<'a>, usize)>,
     last: Rank,
@@ -155,7 +156,7 @@ struct Component<'a, 'b> {
 }
 
 impl<'a, 'b> Component<'a, 'b> {
-    /// The components of these tests, from the lowest ranks on.
+    /// Returns the components of these tests, from the lowest ranks on.
     fn all(members: &[&'b Member<'a>], named: &Named) -> Vec<Self> {
         let mut suited: Vec<_> = members.iter().filter_map(|&member| Some((member, member.limit(named)?))).collect();
         suited.sort_by_key(|(member, _)| member.first());
@@ -176,7 +177,7 @@ impl<'a, 'b> Component<'a, 'b> {
         components
     }
 
-    /// Chooses the cut that tells most, all tests together; of equally good ones the simplest.
+    /// Chooses the cut with the most information for all tests together; of equally good cuts, the simplest.
     fn choose(&mut self) {
         let every = self.members.len().div_ceil(tuning::MAX_CUT_PROPOSALS);
         let proposals = self.members.iter().step_by(every).filter_map(|(member, limit)| member.middle(*limit));
@@ -197,14 +198,14 @@ impl<'a, 'b> Component<'a, 'b> {
     }
 }
 
-/// A selection, and how much all tests learn from it.
+/// A selection, and its information for all tests together.
 struct Pooled {
     selection: Selection,
     information: u64,
 }
 
 impl Pooled {
-    /// With the upper parts of all components left out.
+    /// Returns the selection without the upper parts of all components.
     fn of(members: &[&Member<'_>], model: &Selection) -> Option<Self> {
         let named = Named::of(members);
         let components = Component::all(members, &named);
@@ -225,7 +226,7 @@ impl Pooled {
         })
     }
 
-    /// A mere prefix.
+    /// Returns a prefix without gaps.
     fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Self> {
         let named = Named::of(members);
         let best = Component::all(members, &named).into_iter().max_by_key(|component| component.information)?;
@@ -246,18 +247,18 @@ impl Named {
     }
 }
 
-/// The changes in the order in which a pattern names them.
+/// Returns the changes in the order in which a pattern names them.
 fn by_id(changes: BTreeSet<Rank>) -> Vec<Rank> {
     let mut changes: Vec<_> = changes.into_iter().collect();
     changes.sort_unstable_by_key(|change| change.id());
     changes
 }
 
-/// The best selection for these tests; its mode is that of `model`.
+/// Returns the best selection for these tests; its mode is that of `model`.
 pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
     let mut groups = groups(members);
     groups.sort_by_key(|group| core::cmp::Reverse(group.len()));
-    // Tests whose forced and excluded changes get into each other's way wait for another run.
+    // Tests whose forced and excluded changes conflict wait for another run.
     let mut together: Vec<&Member<'_>> = Vec::new();
     let mut best: Option<Pooled> = None;
     for group in groups.into_iter().take(tuning::MAX_POOLED_GROUPS) {
@@ -273,13 +274,13 @@ pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selec
     Some(best?.selection)
 }
 
-/// The best prefix for tests that are searched by exact prefixes.
+/// Returns the best prefix for tests that are searched by exact prefixes.
 pub(super) fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
     let prefixes = groups(members).into_iter().filter_map(|group| Pooled::exact(&group, model));
     prefixes.max_by_key(|prefix| prefix.information).map(|prefix| prefix.selection)
 }
 
-/// The tests by what they force and exclude.
+/// Returns the tests grouped by the changes that they force and exclude.
 fn groups<'a, 'b>(members: &[&'b Member<'a>]) -> Vec<Vec<&'b Member<'a>>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for &member in members {

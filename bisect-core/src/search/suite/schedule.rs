@@ -1,4 +1,4 @@
-//! Tests that contradict themselves among those that do not: whose turn it is, and the run that shows who is which.
+//! The schedule of noisy and reliable tests: the turns, and the run that shows which test is which.
 
 use alloc::vec::Vec;
 
@@ -18,7 +18,7 @@ use crate::search::{
 };
 
 impl Suite {
-    /// Goes on under noise with a test. The chance of a mistake is shared out among all tests.
+    /// Switches a test to a noisy search. The tests share the allowed probability of an error.
     #[expect(clippy::cast_precision_loss, reason = "there are not so many tests")]
     pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
         let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
@@ -31,13 +31,13 @@ impl Suite {
         }
     }
 
-    /// The trial that is worth a run beside those that are useful already. Tests that contradict themselves, all together,
-    /// take turns with those that do not.
+    /// Returns the next trial, beside those that are useful already. Noisy tests, all together, take turns with
+    /// reliable tests.
     pub(super) fn choose(&mut self, useful: &[usize]) -> Option<Plan> {
         if let Some(check) = self.check() {
             return Some(check);
         }
-        // Checks come last, when as many tests as can share them have come to them.
+        // Checks come last, so that as many tests as possible have reached them and can share them.
         if self.was_noisy_turn {
             let believed = self.plan(useful).or_else(|| self.check_of_culprits());
             return believed.or_else(|| self.evidence());
@@ -45,8 +45,9 @@ impl Suite {
         self.evidence().or_else(|| self.plan(useful)).or_else(|| self.check_of_culprits())
     }
 
-    /// The run that is made to see whether tests are reliable, once each was on its own: where a test has passed that failed
-    /// with the others, the same again; else what none of them has done on its own, to show that it passes.
+    /// Returns the run that checks if tests are reliable, once each was run on its own. If a test has passed that
+    /// failed together with the others, the run repeats that end. Otherwise it is the end that none of them has run on
+    /// its own, which must pass.
     fn check(&self) -> Option<Plan> {
         let tests = self.tests.iter().enumerate();
         let believed: Vec<_> = tests.filter(|(_, test)| test.mode.search().is_none()).collect();
@@ -64,40 +65,41 @@ impl Suite {
         Some(Plan { question, selection, tests, purpose: Purpose::Check, toss: None })
     }
 
-    /// What the tests that contradict themselves want to know: the one that has had the fewest runs says what.
+    /// Returns the question of the noisy test that has had the fewest runs, for all noisy tests to which the run is
+    /// evidence.
     fn evidence(&mut self) -> Option<Plan> {
         let mut askers: Vec<_> =
             (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
         askers.sort_unstable();
         let ask = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence())?;
         let Ask { question, selection, toss } = ask;
-        // A test that has a part in it has its say later.
+        // A test that only takes part in this run still keeps its turn.
         let tests = (0..self.tests.len()).filter(|&test| self.tests[test].is_evidence(&selection)).collect();
         Some(Plan { question, selection, tests, purpose: Purpose::Evidence, toss })
     }
 
-    /// Whether it is being seen whether tests are reliable.
+    /// Returns true if the check of the tests is pending or in flight.
     pub(super) fn is_being_checked(&self) -> bool {
         let is_open = |runs: &SharedTrial| runs.purpose == Purpose::Check && runs.in_flight() > 0;
         self.check().is_some() || self.runs.iter().any(is_open)
     }
 
-    /// What is believed of a test that contradicts itself.
+    /// Returns the estimate for a noisy test.
     pub(in crate::search) fn estimate(&self, test: usize) -> Option<Estimate> {
         self.tests[test].mode.search().and_then(NoisySearch::estimate)
     }
 
-    /// Whether a test has contradicted itself, or was expected to.
+    /// Returns true if a test has contradicted itself, or was expected to.
     pub(in crate::search) fn is_noisy(&self, test: usize) -> bool {
         self.tests[test].mode.search().is_some()
     }
 
-    /// How sure a culprit of a test is, by its index among those.
+    /// Returns the certainty of a culprit of a noisy test, by its index.
     pub(in crate::search) fn certainty(&self, test: usize, index: usize) -> Option<Certainty> {
         self.tests[test].mode.search().and_then(|search| search.certainty(index))
     }
 
-    /// Sets what a failing run and a passing one of tests that contradict themselves cost.
+    /// Sets the costs of a failing run and of a passing run, for the noisy tests.
     pub(in crate::search) fn set_costs(&mut self, failing: f64, passing: f64) {
         let searches = self.tests.iter_mut().filter_map(|test| test.mode.search_mut());
         searches.for_each(|search| search.set_costs(failing, passing));

@@ -1,4 +1,4 @@
-//! A trial of several tests, and what its runs have shown so far.
+//! A trial of several tests, and the results of its runs.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -10,16 +10,16 @@ use crate::{
     },
 };
 
-/// What a trial of several tests is made for.
+/// The purpose of a trial of several tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// It answers the question of every test that it is of.
+    /// The trial answers the question of each of its tests.
     Answer,
-    /// It moves their guesses.
+    /// The trial advances the guesses of its tests.
     Guess,
-    /// It shows whether tests are reliable.
+    /// The trial checks if tests are reliable.
     Check,
-    /// It is evidence for tests that are searched under noise.
+    /// The trial is evidence for noisy tests.
     Evidence,
 }
 
@@ -28,19 +28,19 @@ pub(super) enum Purpose {
 pub(super) struct SharedTrial {
     pub(super) trial: Trial,
     pub(super) purpose: Purpose,
-    /// The number of runs that it takes.
+    /// The number of runs that the trial takes.
     wanted: usize,
-    /// Runs that were started and not cancelled.
+    /// Number of runs that were started and not cancelled.
     started: usize,
     recorded: usize,
-    /// What they showed, for each of the trial's tests.
+    /// The results of these runs, for each of the trial's tests.
     observations: Vec<Vec<Observation>>,
-    /// For which of the tests the answer is still of use.
+    /// For each of the tests: true if the answer is still useful.
     is_open: Vec<bool>,
 }
 
 impl SharedTrial {
-    /// A trial; `usual` is how many runs are made to answer a question.
+    /// Returns a trial; `usual` is the number of runs that answer a question.
     pub(super) fn new(trial: Trial, purpose: Purpose, usual: usize) -> Self {
         let wanted = match purpose {
             Purpose::Answer | Purpose::Guess => usual,
@@ -50,12 +50,12 @@ impl SharedTrial {
         Self { trial, purpose, wanted, started: 0, recorded: 0, observations, is_open }
     }
 
-    /// How many runs it takes.
+    /// Returns the number of runs that the trial takes.
     pub(super) fn wanted(&self) -> usize {
         self.wanted
     }
 
-    /// Whether one more run would tell something.
+    /// Returns true if another run may be started.
     pub(super) fn may_start(&self) -> bool {
         self.started < self.wanted
     }
@@ -68,13 +68,13 @@ impl SharedTrial {
         self.started += 1;
     }
 
-    /// Takes back a start.
+    /// Takes back the start of a run.
     pub(super) fn cancel(&mut self) {
         assert!(self.in_flight() > 0, "trial {} has no run in flight", self.trial.id.0);
         self.started -= 1;
     }
 
-    /// One run is over.
+    /// Takes the results of one run.
     pub(super) fn record(&mut self, observations: Vec<Observation>) {
         assert!(self.in_flight() > 0, "trial {} has no run in flight", self.trial.id.0);
         assert_eq!(observations.len(), self.trial.tests.len(), "one observation for each of the trial's tests");
@@ -86,7 +86,7 @@ impl SharedTrial {
         }
     }
 
-    /// The tests that still have use for the answer, and their places in the trial.
+    /// Returns the indices and the numbers of the tests to which the answer is still useful.
     pub(super) fn open_tests(&self) -> impl Iterator<Item = (usize, usize)> {
         let open = self.trial.tests.iter().copied().enumerate().zip(&self.is_open);
         open.filter(|&(_, &is_open)| is_open).map(|((index, test), _)| (index, test))
@@ -96,7 +96,7 @@ impl SharedTrial {
         self.trial.tests.binary_search(&test).is_ok_and(|index| self.is_open[index])
     }
 
-    /// Nothing more is to be told to this test, and nothing kept for it.
+    /// Marks the answer as no longer useful to this test, and drops its results.
     pub(super) fn close(&mut self, index: usize) {
         self.is_open[index] = false;
         self.observations[index] = Vec::new();
@@ -106,12 +106,12 @@ impl SharedTrial {
         self.recorded >= self.wanted
     }
 
-    /// Whether the runs so far ended alike for the test at this place.
+    /// Returns true if the runs so far have the same outcome for the test at this index.
     pub(super) fn agree(&self, index: usize) -> bool {
         self.observations[index].windows(2).all(|pair| pair[0].outcome == pair[1].outcome)
     }
 
-    /// The outcome for the test at this place, and all that it reported, once.
+    /// Returns the outcome for the test at this index, and all reported changes without duplicates.
     pub(super) fn answer(&self, index: usize) -> (Outcome, Arc<[Rank]>) {
         let observations = &self.observations[index];
         let outcome = observations[0].outcome;

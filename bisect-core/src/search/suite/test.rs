@@ -1,10 +1,10 @@
-//! One test among several: an exact search, and a guess that goes before it.
+//! One test among several: an exact search, and a guess that runs ahead of the exact search.
 //!
-//! The [`Procedure`] is told nothing but what runs of its own questions showed, or of such that [are as
-//! good](Test::is_as_good), so what it finds is what a search for this test alone would find. A pooled run, which serves
-//! tests with other candidates too, is *not* such a question: it has changes on and off outside this test's candidates.
-//! It moves a copy of the bracket, the guess. Where the guess ends, one run of that change alone tells in most cases
-//! that it was right, and in the others exact prefixes are searched.
+//! The [`Procedure`] receives only results of its own questions, or of runs that [are as good](Test::is_as_good), so
+//! its result is that of a search for this test alone. A pooled run, which also serves tests with other candidates, is
+//! *not* as good: it switches changes outside this test's candidates. It advances a copy of the bracket, the guess.
+//! When the guess is down to one change, one run of that change alone confirms it in most cases. In the other cases the
+//! test searches by exact prefixes.
 //!
 //! A test that contradicts itself switches to a noisy search: see [`noisy_test`](super::noisy_test).
 
@@ -32,41 +32,41 @@ pub(super) struct Test {
     pub(super) procedure: Procedure,
     pub(super) mode: TestMode,
     guess: Guess,
-    /// What the guess is about.
+    /// The identity of the narrowing to which the guess belongs.
     narrowing: Option<(usize, usize)>,
-    /// What a change alone showed that was tried before its turn.
+    /// The result of a change that was run alone before the procedure asked for it.
     alone: Option<Alone>,
     /// Runs to make before the answer that names a culprit is taken.
     pub(super) checks: Vec<TestCheck>,
-    /// Culprits before whose naming such runs were made.
+    /// Number of culprits for which these checks were made.
     pub(super) checked_culprits: usize,
-    /// Ends the search whatever the procedure would go on to ask.
+    /// A verdict that overrides the procedure.
     stopped: Option<Verdict>,
-    /// The most changes that a run reported.
+    /// The largest number of changes that a run reported.
     most_reported: usize,
-    /// Changes that runs reported and that this test did not come by in its first.
+    /// Changes that later runs reported, but that this test's first run did not reach.
     pub(super) late: BTreeSet<Rank>,
 }
 
-/// What pooled runs say about the change that is being searched for.
+/// The result of pooled runs for the change that is being searched for.
 #[derive(Clone, Debug)]
 enum Guess {
-    /// No more than exact runs do.
+    /// No pooled run has narrowed the candidates beyond the exact search.
     Nothing,
-    /// It is one of these.
+    /// The change is among these candidates.
     Among(Bracket),
-    /// It is this one, and it may well fail alone.
+    /// It is this change, which may well fail alone.
     Alone(Rank),
-    /// They have had their say. Exact runs go on from here, and look at this change first.
+    /// Pooled runs are over. Exact runs continue, and try this change first.
     Over(Option<Rank>),
 }
 
-/// A run that is made to see whether a test is reliable.
+/// A run that checks if a test is reliable.
 #[derive(Clone, Debug)]
 pub(super) struct TestCheck {
     pub(super) question: Question,
     pub(super) selection: Selection,
-    /// How it ends if the test is.
+    /// The outcome of the run if the test is reliable.
     pub(super) expected: Outcome,
 }
 
@@ -78,15 +78,15 @@ struct Alone {
     reported: Option<Arc<[Rank]>>,
 }
 
-/// A change that is searched for by prefixes: any cut between the candidates is a good question.
+/// The search for a change by prefixes: any cut between the candidates is a good question.
 #[derive(Debug)]
 pub(super) struct PrefixQuestion<'a> {
     pub(super) candidates: &'a [Rank],
     pub(super) forced: &'a [Rank],
     pub(super) excluded: Vec<Rank>,
-    /// The one to look at first.
+    /// The candidate to try first.
     pub(super) hint: Option<Rank>,
-    /// Only its own prefixes will do.
+    /// True if only the procedure's own prefixes are of use.
     pub(super) is_exact: bool,
 }
 
@@ -117,19 +117,19 @@ impl Test {
         }
     }
 
-    /// Ends the search unless it has ended.
+    /// Ends the search with a verdict, unless it has ended.
     pub(super) fn stop(&mut self, verdict: Verdict) {
         if self.verdict().is_none() {
             self.stopped = Some(verdict);
         }
     }
 
-    /// Whether its own questions are not asked any more.
+    /// Returns true if the procedure's questions are no longer asked.
     fn is_over(&self) -> bool {
         self.stopped.is_some() || self.mode.search().is_some()
     }
 
-    /// The question that only a run with exactly its selection answers, if that is what this test waits for.
+    /// Returns the question that only a run with exactly its selection answers, if this test waits for one.
     pub(super) fn asks(&self) -> Option<(Question, Selection)> {
         if self.is_over() || self.open().is_some() {
             return None;
@@ -141,7 +141,7 @@ impl Test {
         Some((asked.question, normal(asked.selection)))
     }
 
-    /// What it will ask after that, if that is whether a set fails alone, and it does.
+    /// Returns the question after that, if the present one asks if a set fails alone, and the set does.
     pub(super) fn asks_next(&self) -> Option<(Question, Selection)> {
         self.asks()?;
         let asked = match self.guess {
@@ -155,7 +155,7 @@ impl Test {
         Some((asked.question, normal(asked.selection)))
     }
 
-    /// What is searched for by prefixes, if that is what this test waits for.
+    /// Returns the search by prefixes, if this test waits for one.
     pub(super) fn narrowing(&self) -> Option<PrefixQuestion<'_>> {
         let bracket = self.open()?;
         let (forced, _) = self.procedure.narrowing()?;
@@ -167,7 +167,7 @@ impl Test {
         Some(PrefixQuestion { candidates: bracket.candidates(), forced, excluded, hint, is_exact })
     }
 
-    /// The cut that a selection makes between the candidates, if its answer would tell this test something.
+    /// Returns the cut that a selection makes between the candidates, if its answer is useful to this test.
     pub(super) fn learns_from(&self, selection: &Selection) -> Option<Rank> {
         let narrowing = self.narrowing()?;
         let cut = selection.cut_among(narrowing.candidates)?;
@@ -176,19 +176,19 @@ impl Test {
         (fits && (!narrowing.is_exact || self.is_its_own(selection))).then_some(cut)
     }
 
-    /// How many candidates there are, where a set is being narrowed.
+    /// Returns the number of candidates, if a set is being narrowed.
     pub(super) fn candidates(&self) -> usize {
         self.open().map_or(0, |bracket| bracket.candidates().len())
     }
 
-    /// Whether the answer to a question is of use now.
+    /// Returns true if the answer to a question is useful now.
     pub(super) fn awaits(&self, question: Question, selection: &Selection) -> bool {
         self.asks().is_some_and(|asked| asked.0 == question && self.is_as_good(selection, &asked.1))
             || question == Question::Prefix && self.learns_from(selection).is_some()
     }
 
-    /// Whether a run with this selection shows of this test what one with `own` would: it may name other changes too, as
-    /// long as they are none of this test's business.
+    /// Returns true if a run with this selection has the same result for this test as a run with `own`. It may name
+    /// other changes too, as long as this test ignores them.
     pub(super) fn is_as_good(&self, selection: &Selection, own: &Selection) -> bool {
         let has = |all: &[Rank], some: &[Rank]| some.iter().all(|id| all.contains(id));
         selection.prefix == own.prefix
@@ -198,11 +198,11 @@ impl Test {
             && self.ignores(selection, own)
     }
 
-    /// Whether this test never came by any of the changes that a selection names beside those of `own`.
+    /// Returns true if this test never reached any of the changes that a selection names besides those of `own`.
     ///
-    /// Of changes that are forced that is certain once the run is over: had it come by one, it would have reported it.
-    /// Nobody reports what is excluded, so there it is as far as is known: a test that comes by another one's culprit
-    /// only with others of its own left out is taken for one that does not.
+    /// For forced changes this is certain once the run is over: a test reports each forced change that it reaches.
+    /// Excluded changes are never reported, so for them it is an assumption: a test that reaches another test's culprit
+    /// only when some of its own changes are left out is assumed not to reach it.
     pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
         let is_ignored =
             |all: &[Rank], own: &[Rank]| all.iter().filter(|id| !own.contains(id)).all(|&id| !self.reaches(id));
@@ -222,14 +222,14 @@ impl Test {
         self.drop_stale_guess();
     }
 
-    /// Learns which changes this test comes by, and ends the search if what one run of a trial showed cannot be believed.
+    /// Records the changes that this test reaches, and ends the search if the result of a run cannot be believed.
     pub(super) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
         let reported = &observation.reported;
         let known = self.procedure.known();
         self.late.extend(reported.iter().filter(|&&id| !ranked::contains(known, id)));
         let changes: Vec<_> =
             reported.iter().copied().filter(|&id| !selection.contains(id)).take(tuning::MAX_UNASKED_LISTED).collect();
-        // It never reported more, so there is nothing that it leaves out.
+        // No run reported more, so the target leaves nothing out.
         let ignores_pattern = self.most_reported > 0 && reported.len() >= self.most_reported;
         self.most_reported = self.most_reported.max(reported.len());
         if !changes.is_empty() {
@@ -237,12 +237,12 @@ impl Test {
         }
     }
 
-    /// Two runs of a trial ended differently.
+    /// Ends the search because two runs of a trial have different outcomes.
     pub(super) fn contradicts_itself(&mut self, trial: TrialId) {
         self.stop(Verdict::Inconsistent(Inconsistency::Runs(trial)));
     }
 
-    /// The culprit that this answer would name.
+    /// Returns the culprit that this answer would name.
     pub(super) fn would_name(&self, selection: &Selection, answer: &Answer<'_>) -> Option<Culprit> {
         let is_guess = matches!(self.guess, Guess::Alone(_)) && self.procedure.narrowing().is_some();
         if is_guess || self.learns_from(selection).is_some() {
@@ -251,7 +251,7 @@ impl Test {
         self.procedure.after(answer).found().get(self.procedure.found().len()).cloned()
     }
 
-    /// The bracket that runs of prefixes narrow.
+    /// Returns the bracket that runs of prefixes narrow.
     fn open(&self) -> Option<&Bracket> {
         let (_, exact) = self.procedure.narrowing().filter(|(_, bracket)| bracket.is_open())?;
         match &self.guess {
@@ -262,10 +262,10 @@ impl Test {
         }
     }
 
-    /// Whether a selection is a prefix as the procedure would ask for it, but for where it ends.
+    /// Returns true if a selection is a prefix as the procedure would ask for it, whatever its end.
     fn is_its_own(&self, selection: &Selection) -> bool {
         let Some((forced, _)) = self.procedure.narrowing() else { return false };
-        // What is avoided may have been found as well, and is then excluded twice.
+        // An avoided change may have been found as well, and is then excluded twice.
         let same = |a: &[Rank], b: &[Rank]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
         selection.gaps.is_empty()
             && same(&selection.forced, forced)
@@ -304,7 +304,7 @@ impl Test {
                 Outcome::Fail if answer.reported.is_some_and(|reported| reported.contains(&change)) => {
                     self.procedure.fails_alone(change, answer.trial);
                 }
-                // It fails without any change: no guess is any good.
+                // It fails without the change, so no guess is valid.
                 Outcome::Fail => self.guess = Guess::Over(None),
                 outcome @ (Outcome::Pass | Outcome::Unresolved(_)) => {
                     self.guess = Guess::Over(Some(change));
@@ -317,7 +317,7 @@ impl Test {
         }
     }
 
-    /// Forgets a guess whose narrowing is over, and asks nothing that has been answered.
+    /// Drops a guess whose narrowing is over, and passes on an early answer if the procedure now asks for it.
     fn drop_stale_guess(&mut self) {
         if let Some(alone) = &self.alone
             && self.procedure.narrowing().is_none()
@@ -338,10 +338,11 @@ impl Test {
 }
 
 impl Selection {
-    /// Where this cuts candidates in two, those below selected and all others not; none if it does not.
+    /// Returns the cut if this selection selects exactly the candidates below it; `None` otherwise.
     ///
-    /// Changes that other tests force may be selected all the same: they rarely matter to this one, and what comes of
-    /// that is a guess anyway. Those that they exclude may not be missing, for they break tests, and maybe this one.
+    /// Changes that other tests force may be selected all the same: they rarely matter to this test, and the result is
+    /// only a guess. Candidates that other tests exclude must not be missing: those changes break other tests, and may
+    /// break this one.
     fn cut_among(&self, candidates: &[Rank]) -> Option<Rank> {
         let (first, last) = (*candidates.first()?, *candidates.last()?);
         let mut intervals = self.intervals().skip_while(|&(_, end)| end <= u128::from(first.0));
@@ -355,12 +356,12 @@ impl Selection {
     }
 }
 
-/// The same selection, however the changes were found.
+/// Returns the same selection in a normal form, which does not depend on the order in which the changes were found.
 fn normal(mut selection: Selection) -> Selection {
     selection.forced.sort_unstable_by_key(|change| change.id());
     selection.excluded.sort_unstable_by_key(|change| change.id());
     if selection.prefix == Prefix::NONE {
-        // Nothing to leave out of the changes named.
+        // Exclusions only matter for changes that are named.
         let forced = core::mem::take(&mut selection.forced);
         selection.excluded.retain(|id| forced.contains(id));
         selection.forced = forced;

@@ -1,4 +1,4 @@
-//! Each test gets what a search of it alone finds, and all together take few runs.
+//! Each test gets the result of a search for it alone, and all together take few runs.
 
 use std::num::NonZeroUsize;
 
@@ -15,7 +15,7 @@ use super::{Target, Test, apart, honest, in_flight, search, sets, taking_turns};
 prop_compose! {
     fn test(n: usize)(fails in vec(btree_set(0..n, 1..4), 1..4), reaches in proptest::option::of(btree_set(0..n, n / 2..=n)),
                       appears_with in vec((0..n, 0..n), 0..3)) -> Test {
-        // Whatever breaks a test is reached by it.
+        // A test reaches every change that breaks it.
         let reaches = reaches.map(|reaches| &reaches | &fails.iter().flatten().copied().collect());
         Test { fails, reaches, appears_with }
     }
@@ -26,14 +26,14 @@ prop_compose! {
                (tests in vec(test(ids.len()), 1..10), shared in vec(any::<prop::sample::Index>(), 0..12),
                 keep_apart in vec(any::<bool>(), 10), favoured in vec(any::<prop::sample::Index>(), 0..9),
                 disable in any::<bool>(), ids in Just(ids)) -> Target {
-        // Some share what breaks others.
+        // Some tests reach changes that break others.
         let mut tests = tests;
         for (i, shared) in shared.iter().enumerate().take(tests.len()) {
             let other = tests[shared.index(tests.len())].clone();
             tests[i].reaches = None;
             tests[i].fails = other.fails;
         }
-        // Others come by nothing that breaks any other test.
+        // Other tests reach no change that breaks another test.
         let count = tests.len();
         for (i, test) in tests.iter_mut().enumerate().filter(|&(i, _)| keep_apart[i] && i < ids.len()) {
             let own = |&change: &usize| Some(change / count * count + i).filter(|&own| own < ids.len()).unwrap_or(i);
@@ -92,7 +92,7 @@ fn forty_tests_with_three_culprits_take_little_more_than_the_hardest() {
             let Trial { question, selection, .. } = together.trial(confirmed_by);
             assert_eq!((*question, &selection.forced), (Question::FoundAlone, &culprit.changes));
         }
-        // Tests with the same culprit search alike.
+        // Tests with the same culprit have the same searches.
         let alone = [0, 1, 2].map(|test| honest(&target.alone(test), Options::default()).runs());
         all.push((together.runs(), alone.into_iter().max().unwrap()));
     }
@@ -169,7 +169,7 @@ fn a_hundred_and_fifty_culprits_fit_into_patterns() {
     assert_eq!((together.verdict(), together.culprits().len()), (Some(Verdict::Complete), 150));
     let most_gaps = (0..together.trials()).map(|trial| together.trial(TrialId(trial)).selection.gaps.len()).max();
     assert_eq!(most_gaps, Some(63));
-    // Two for each culprit, and some rounds of halving in which not every test has a part.
+    // Two runs for each culprit, and some rounds of halving in which not every test takes part.
     assert!(together.runs() < 2 * 150 + 40, "{}", together.runs());
 }
 
@@ -214,7 +214,7 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
     search.split(NonZeroUsize::new(2).unwrap());
     assert!(!search.can_split());
     assert_eq!(search.obsolete(), ids(&running));
-    // Recorded or cancelled, they change nothing.
+    // Late results, recorded or cancelled, change nothing.
     let late = running.remove(0);
     search.record(late.id, target.observe_all(&late.selection));
     search.cancel(running[0].id);

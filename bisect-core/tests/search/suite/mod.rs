@@ -12,14 +12,14 @@ use bisect_core::{
     search::{Culprit, Observation, Options, Outcome, Question, Rank, Search, Selection, Step, Trial},
 };
 
-/// A test of a simulated target, over the changes by their positions.
+/// A test of a simulated target, over the changes by their indices.
 #[derive(Clone, Debug, Default)]
 struct Test {
-    /// It fails with all of one of these sets.
+    /// The sets that make the test fail.
     fails: Vec<BTreeSet<usize>>,
-    /// The changes that it comes by; all if none are given.
+    /// The changes that the test reaches; `None` for all.
     reaches: Option<BTreeSet<usize>>,
-    /// The first appears only where the second is enabled.
+    /// Pairs of which the first change appears only where the second is enabled.
     appears_with: Vec<(usize, usize)>,
 }
 
@@ -38,7 +38,7 @@ impl Target {
         Self { ids, tests, disable: false, favoured: Vec::new() }
     }
 
-    /// The same with one of its tests only.
+    /// Returns the same target with only one of its tests.
     fn alone(&self, test: usize) -> Self {
         Self { tests: vec![self.tests[test].clone()], ..self.clone() }
     }
@@ -60,7 +60,7 @@ impl Target {
         Observation { outcome, reported: reported.filter(|&id| selection.contains(id)).collect() }
     }
 
-    /// What all tests show together.
+    /// Returns the result of all tests together.
     fn observe_all(&self, selection: &Selection) -> Observation {
         let mut all = Observation { outcome: Outcome::Pass, reported: Vec::new() };
         for test in 0..self.tests.len() {
@@ -74,10 +74,10 @@ impl Target {
     }
 }
 
-/// What a test is seen to do, and the target, its number and the trial that make it so.
+/// A function that returns the result of a test, given the target, the number of the test and the trial.
 type Observe<'a> = dyn FnMut(&Target, usize, &Trial) -> Observation + 'a;
 
-/// Searches all tests; `choices` say which of several runs in flight is over next.
+/// Searches all tests; `choices` selects the run in flight that ends next.
 fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Observe<'_>) -> Search {
     let in_flight = options.in_flight.get();
     let mut search = Search::new(options);
@@ -100,7 +100,7 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
                 running.push(trial);
             }
             Step::Done(_) => {
-                // What was still in flight may be recorded, and changes nothing.
+                // Late results may be recorded, and change nothing.
                 for trial in running {
                     let observations = trial.tests.iter().map(|&test| target.observe(test, &trial.selection));
                     search.record_each(trial.id, observations.collect());
@@ -133,18 +133,18 @@ fn in_flight(count: usize, options: &Options) -> Options {
     Options { in_flight: NonZeroUsize::new(count).unwrap(), ..options.clone() }
 }
 
-/// The sets of a test, whichever was found first.
+/// Returns the sets of a test, in any order.
 fn sets(found: &[Culprit]) -> BTreeSet<BTreeSet<Rank>> {
     found.iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
 }
 
-/// A target whose tests fail by one of so many culprits in turn.
+/// Returns a target whose tests fail by this number of culprits in turn.
 fn taking_turns(seed: u64, changes: u64, tests: usize, culprits: usize) -> Target {
     let test = |i: usize| Test { fails: vec![[i % culprits].into()], ..Test::default() };
     Target::new(seed, changes, (0..tests).map(test).collect())
 }
 
-/// A target whose tests have so many changes of their own each, one of which breaks it.
+/// Returns a target whose tests have this number of separate changes each, one of which breaks the test.
 fn apart(seed: u64, changes: u64, tests: usize) -> Target {
     let total = usize::try_from(changes).unwrap() * tests;
     let test = |i: usize| Test {

@@ -1,4 +1,4 @@
-//! Tests that do not always end the same way, among others that do: seeded, so that every search is the same each time.
+//! Tests with random outcomes among reliable ones: seeded, so that every search is reproducible.
 
 use std::{collections::BTreeSet, num::NonZeroUsize};
 
@@ -15,7 +15,7 @@ fn with(noise: Noise) -> Options {
     Options { noise, ..Options::default() }
 }
 
-/// Uniform in [0, 1) (`SplitMix64`).
+/// Returns a uniform number in [0, 1) (`SplitMix64`).
 fn random(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut z = *state;
@@ -24,7 +24,7 @@ fn random(state: &mut u64) -> f64 {
     f64::from(u32::try_from((z ^ (z >> 31)) >> 32).unwrap()) / (f64::from(u32::MAX) + 1.0)
 }
 
-/// Searches a target of which these tests fail at one rate with what breaks them, and at another without.
+/// Searches a target of which these tests fail at one rate with their culprits, and at another rate without.
 fn search_flaky(seed: u64, target: &Target, options: Options, flaky: &[usize], (p1, p0): (f64, f64)) -> Search {
     let mut state = seed;
     search(target, options, &[1, 0], &mut |target, test, trial| {
@@ -38,7 +38,7 @@ fn search_flaky(seed: u64, target: &Target, options: Options, flaky: &[usize], (
     })
 }
 
-/// Three tests that have a culprit each: once with the same changes, once with changes of their own.
+/// Returns two targets of three tests with a culprit each: one with common changes, one with separate changes.
 fn three(seed: u64) -> [Target; 2] {
     [taking_turns(seed, 200, 3, 3), apart(seed, 100, 3)]
 }
@@ -81,7 +81,7 @@ fn each_is_found_with_the_confidence_asked_for() {
                     let search = search_flaky(seed, &target, options, &[1, 2], rates);
                     for test in 0..3 {
                         assert!(is_right(&search, &target, test), "{test} of {seed}, {rates:?}, {count} in flight");
-                        // The chance of a mistake is shared out.
+                        // The tests share the allowed probability of an error.
                         assert!(search.test(test).certainty(0).unwrap().confidence > 1.0 - 0.01 / 3.0);
                     }
                 }
@@ -163,8 +163,8 @@ fn reliable_tests_cost_only_so_many_runs_more() {
                         assert_eq!(sets(checked.test(test).found()), sets(plain.test(test).found()));
                         assert!(!checked.test(test).is_noisy());
                     }
-                    // One to see what each does on its own; before something is named, those of one test at most cost
-                    // more than what others share: 5 and 3 runs for culprits of one change, 6 for a pair.
+                    // One run checks each test on its own. Before a culprit is named, the checks of at most one test
+                    // are not shared: 5 and 3 runs for culprits of one change, 6 for a pair.
                     let culprits = plain.culprits().len();
                     let most = plain.runs() + if count == 1 { 1 } else { 3 } + 6 * culprits;
                     assert!(checked.runs() <= most, "{} and {} runs", checked.runs(), plain.runs());
@@ -184,13 +184,13 @@ fn runs_are_shared_fairly_at_a_limit() {
         let undecided = (0..3).filter(|&test| search.test(test).verdict() != Some(&Verdict::Complete)).count();
         assert!(undecided > 0 && search.undecided() == 0, "{undecided}");
     }
-    // Tests that are believed and one that is not take turns.
+    // Reliable tests and a noisy one take turns.
     let options = Options { max_runs: Some(24), ..with(SUSPECTED) };
     let mut state = 3;
     let search = search(&taking_turns(3, 1000, 3, 3), options, &[0], &mut |target, test, trial| {
         let seen = target.observe(test, &trial.selection);
         let fails = match test {
-            // It fails where it passed with the others.
+            // It fails at the end at which it passed together with the others.
             2 => trial.question == Question::AllOff || random(&mut state) < 0.5,
             _ => seen.outcome == Outcome::Fail,
         };

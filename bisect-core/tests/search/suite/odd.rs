@@ -1,4 +1,4 @@
-//! Tests that are not what they were taken for, or misbehave, while the others are searched as ever.
+//! Tests that behave unexpectedly, while the search of the others is not affected.
 
 use std::num::NonZeroUsize;
 
@@ -12,7 +12,7 @@ use bisect_core::{
 use super::{Target, Test, in_flight, search, sets, taking_turns};
 use crate::simulator::change;
 
-/// A search in which one of six tests misbehaves, while the others have two culprits.
+/// Searches six tests, one of which misbehaves, while the others have two culprits.
 fn with_one_odd(
     options: Options,
     observe: &mut dyn FnMut(Observation, &Trial, &Target) -> Observation,
@@ -70,12 +70,12 @@ fn a_test_that_tells_nothing_on_its_own_is_unusable_alone() {
     assert_eq!(search.test(4).verdict(), Some(&Verdict::Unusable(Unusable::NoReports)));
 }
 
-/// A test that comes by what breaks another one only where one of its own changes is off, and is mended by it.
+/// Covers a test that reaches the culprit of another test only where one of its own changes is off, and then passes.
 #[test]
 fn a_test_that_comes_by_what_breaks_another_one_is_asked_again_on_its_own() {
     for count in [1, 4] {
-        // By rank: test 0 has the first ten, test 1 the next, and so on; each is broken by its last but one, but for the
-        // last test, which is broken by the very last change.
+        // By rank: test 0 has the first ten changes, test 1 the next, and so on. Each is broken by its last change but
+        // one, except for the last test, which is broken by the very last change.
         let change = |rank: u64| Rank(rank << 58);
         let test = |i: usize| Test {
             fails: vec![[10 * i + 8 + i / 2].into()],
@@ -147,7 +147,7 @@ fn a_flaky_test_is_inconsistent_alone() {
 #[test]
 fn a_test_that_is_not_confirmed_is_not_accused() {
     let (search, target) = with_one_odd(Options::default(), &mut |seen, trial, target| {
-        // It fails with any prefix that has this one, but not with it alone.
+        // It fails with any prefix that has this change, but not with this change alone.
         let fails = trial.selection.contains(target.ids[3]) && trial.question != Question::FoundAlone;
         let fails = fails && !trial.selection.inverted && trial.question != Question::AllButFound;
         Observation { outcome: outcome(fails), ..seen }
@@ -182,7 +182,7 @@ fn a_test_that_fails_for_good_is_not_accused() {
 #[test]
 fn runs_that_tell_nothing_are_worked_around() {
     let (search, target) = with_one_odd(Options::default(), &mut |seen, trial, target| {
-        // Not without its companion, unless nothing is on.
+        // A run is unresolved if change 50 is on without change 60.
         let on = |i: usize| trial.selection.contains(target.ids[i]) != trial.selection.inverted;
         let outcome = if on(50) && !on(60) { Outcome::Unresolved(Reason::Skip) } else { seen.outcome };
         Observation { outcome, ..seen }

@@ -1,4 +1,4 @@
-//! A search that is one of several: it also takes answers to questions that it did not ask.
+//! A procedure as one of several: it also takes answers to questions that it did not ask.
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
@@ -16,20 +16,21 @@ use crate::{
 };
 
 impl Asked {
-    /// A question that no procedure has asked.
+    /// Returns a question that no procedure has asked.
     pub(in crate::search) fn by_others(question: Question, selection: Selection) -> Self {
         Self { question, selection, stage: 0 }
     }
 }
 
 impl Procedure {
-    /// The search for one test of the target, which was calibrated with all its tests together. It first runs
-    /// this test alone at the failing end: the test may fail only together with others, and it may not reach all changes.
+    /// Returns the procedure for one test of the target, which was calibrated with all its tests together. It first
+    /// runs this test alone at the failing end: the test may fail only together with others, and it may not reach all
+    /// changes.
     pub(in crate::search) fn for_test(&self) -> Self {
         Self { state: State::FirstSolo, ..self.clone() }
     }
 
-    /// The end that failed: the question of the calibration, and its selection.
+    /// Returns the end that failed: the question of the calibration, and its selection.
     pub(in crate::search) fn failing_end(&self) -> (Question, Selection) {
         let question = match self.mode {
             Mode::Enable => Question::AllOn,
@@ -38,7 +39,7 @@ impl Procedure {
         (question, self.everything())
     }
 
-    /// The end that passed.
+    /// Returns the end that passed: its question, and its selection.
     pub(in crate::search) fn passing_end(&self) -> (Question, Selection) {
         let question = match self.mode {
             Mode::Enable => Question::AllOff,
@@ -48,7 +49,7 @@ impl Procedure {
         (question, Selection { inverted: !everything.inverted, ..everything })
     }
 
-    /// Whether it is yet to be seen what this test does on its own.
+    /// Returns true if this test was not run on its own yet.
     pub(in crate::search) fn is_first_solo(&self) -> bool {
         matches!(self.state, State::FirstSolo)
     }
@@ -65,17 +66,17 @@ impl Procedure {
         }
     }
 
-    /// What was reported at the ends, in order.
+    /// Returns the changes that were reported at the ends, in order.
     pub(in crate::search) fn known(&self) -> &[Rank] {
         &self.known
     }
 
-    /// The changes that are likelier than others, in order.
+    /// Returns the changes that are likelier than others, in order.
     pub(in crate::search) fn favoured(&self) -> Arc<[Rank]> {
         self.favoured.clone()
     }
 
-    /// The changes of the present set that are known, and where one more is searched for.
+    /// Returns the known changes of the present set, and the bracket of the next one.
     pub(in crate::search) fn narrowing(&self) -> Option<(&[Rank], &Bracket)> {
         match &self.state {
             State::Narrow { forced, bracket } => Some((forced, bracket)),
@@ -83,7 +84,7 @@ impl Procedure {
         }
     }
 
-    /// Which narrowing that is: its number, and how many changes are known.
+    /// Identifies the present narrowing by the stage and the number of known changes.
     pub(in crate::search) fn narrowing_id(&self) -> Option<(usize, usize)> {
         self.narrowing().map(|(forced, _)| (self.stage(), forced.len()))
     }
@@ -91,7 +92,7 @@ impl Procedure {
     /// Takes the answer to a prefix question like the present one, but with another cut between its candidates.
     ///
     /// # Panics
-    /// If nothing is being narrowed.
+    /// If no bracket is open.
     pub(in crate::search) fn answer_cut(&mut self, cut: Rank, answer: &Answer<'_>) {
         self.had_unresolved |= matches!(answer.outcome, Outcome::Unresolved(_));
         self.state = match core::mem::replace(&mut self.state, State::AllOn) {
@@ -100,36 +101,37 @@ impl Procedure {
         };
     }
 
-    /// Every change, switched as prefixes are.
+    /// Returns the selection of every change, in the direction of prefixes.
     pub(in crate::search) fn everything(&self) -> Selection {
         Selection { excluded: Vec::new(), ..self.select(Prefix::All, &[]) }
     }
 
-    /// Whether a change that fails alone may be taken for a set before every shorter prefix has passed. What is found
-    /// in the end is the same, because no other minimal set has that change; but not what is found first.
+    /// Returns true if a change that fails alone may be named before every shorter prefix has passed. The final result
+    /// is the same, because no other minimal set contains that change; but the order of the culprits may differ.
     pub(in crate::search) fn may_guess(&self) -> bool {
         self.options.max_sets.is_none() && self.narrowing().is_some_and(|(forced, _)| forced.is_empty())
     }
 
-    /// The question whether a change fails alone, as it would be asked if everything else had been ruled out.
+    /// Returns the selection of one change alone, as the procedure would ask for it if everything else had been ruled
+    /// out.
     pub(in crate::search) fn alone(&self, change: Rank) -> Selection {
         self.select(Prefix::NONE, &[change])
     }
 
-    /// These changes and no others.
+    /// Returns the selection of exactly these changes.
     pub(in crate::search) fn exactly(&self, changes: Vec<Rank>) -> Selection {
         Selection { prefix: Prefix::NONE, forced: changes, ..self.everything() }
     }
 
-    /// A change failed alone in that trial: what is being narrowed ends with it.
+    /// Takes the result that a change failed alone in that trial, which ends the present narrowing.
     pub(in crate::search) fn fails_alone(&mut self, change: Rank, trial: TrialId) {
         self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: trial });
     }
 
-    /// What is asked after the present question if it is whether a set fails alone, and it does.
+    /// Returns the question after the present one, if the present one asks if a set fails alone, and the set does.
     pub(in crate::search) fn next_if_alone(&self) -> Option<Asked> {
         let State::FoundAlone { .. } = &self.state else { return None };
-        // No culprit is looked at before its trial is over, so it does not matter which one it is said to be.
+        // No culprit is used before its trial is over, so any trial number will do.
         let answer = Answer { trial: TrialId(usize::MAX), outcome: Outcome::Fail, reported: None };
         self.after(&answer).question().ok()
     }

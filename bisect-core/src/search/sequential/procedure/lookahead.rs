@@ -1,4 +1,4 @@
-//! How the next trial may end: guesses that say what is asked early, never what is found.
+//! Guesses about the outcome of the next trial. They determine which questions are asked early, never the result.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::cmp::Ordering;
@@ -18,8 +18,8 @@ use crate::{
 };
 
 impl Procedure {
-    /// What the first run may report. Hashes are spread evenly, so the first cuts halve their space, give or take what
-    /// brackets forgo for a simple cut, and can be asked before any change is known.
+    /// Returns made-up reports of the first run. Hashes are spread evenly, so the first cuts halve their space, apart
+    /// from the slack that brackets use for simple cuts, and can be asked before any change is known.
     pub(super) fn made_up(&self) -> Arc<[Rank]> {
         let evenly = |i: u64| Rank((2 * i + 1) * (u64::MAX / tuning::MADE_UP_CHANGES / 2));
         match self.options.order {
@@ -28,8 +28,8 @@ impl Procedure {
         }
     }
 
-    /// Returns the reports of a run without the excluded changes and without `left_out`: the actual ones, or a guess from the
-    /// known changes.
+    /// Returns the reports of a run without the excluded changes and without `left_out`: the actual reports, or a guess
+    /// from the known changes.
     pub(super) fn reported_of_rest(&self, answer: &Answer<'_>, left_out: &[Rank]) -> Arc<[Rank]> {
         answer.reported.cloned().unwrap_or_else(|| {
             let excluded = self.excluded();
@@ -38,12 +38,13 @@ impl Procedure {
         })
     }
 
-    /// Whether its question names changes that are only made up, so that no run can answer it.
+    /// Returns true if the present question names changes that are only made up, so that no run can answer it.
     pub(in crate::search) fn asks_about_made_up(&self) -> bool {
         self.is_made_up && !matches!(self.state, State::AllOff { .. } | State::Narrow { .. })
     }
 
-    /// Whether a question that it was expected to ask may yet be asked; if not, the answer is of no use.
+    /// Returns true if the procedure may still ask a question that it was expected to ask; if not, the answer is
+    /// useless.
     pub(in crate::search) fn may_ask(&self, asked: &Asked) -> bool {
         let Prefix::Below(cut) = asked.selection.prefix else { return asked.stage == self.stage() };
         let as_many_forced = |forced: &[Rank]| asked.selection.forced.len().cmp(&forced.len());
@@ -59,7 +60,7 @@ impl Procedure {
         asked.stage == self.stage() && of_this_set
     }
 
-    /// How likely the next trial is to fail, in 256ths.
+    /// Returns the probability that the next trial fails, in 256ths.
     pub(in crate::search) fn odds_of_failure(&self) -> u64 {
         match &self.state {
             State::AllOn | State::FirstSolo => tuning::odds::ALL_ON,
@@ -79,7 +80,7 @@ impl Procedure {
         }
     }
 
-    /// The procedure as it would be with this answer.
+    /// Returns the procedure as it would be after this answer.
     pub(in crate::search) fn after(&self, answer: &Answer<'_>) -> Self {
         let mut after = self.clone();
         after.answer(answer);
