@@ -1,4 +1,4 @@
-//! How the target fails where it is known to fail: what other failures are compared with.
+//! The known failures of the target, with which other failures are compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,24 +9,24 @@ use crate::run::{
     spec::EndState,
 };
 
-/// How each of several things, known by a `K`, fails at the ends of a search.
+/// The causes with which each of several things, identified by a `K`, fails at the end states of a search.
 ///
-/// What counts is how it fails at the end that fails. Which one that is may be a matter of chance for a while: the one
-/// that has failed more often, and both as long as that is undecided.
+/// Only the causes at the end state that fails count. With a flaky target it may be undecided for a while which one
+/// that is: then the end state with more failures counts, and both count as long as they have equally many.
 ///
-/// A target that has failed in one way may fail in another once the culprits of the first are left out. That counts too,
-/// in the runs that leave out those changes.
+/// Once the culprits of one failure are left out, the target may fail in another way. That failure counts too, in the
+/// runs that leave out those changes.
 ///
-/// What fails by its surroundings counts only if it does so at one end and not at the other.
+/// A failure caused by the environment counts only if it occurs at one end state and not at the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Calibration<K> {
     ends: BTreeMap<K, [Failing; 2]>,
     left: Vec<Left<K>>,
-    /// Whether something failed by its surroundings with everything enabled, and with everything disabled.
+    /// Flags for everything enabled and for everything disabled: true if the environment made something fail there.
     surroundings: BTreeMap<(K, Environment), [bool; 2]>,
 }
 
-/// How something fails where these changes are left out.
+/// A failure that remains where these changes are left out.
 #[derive(Clone, Debug)]
 struct Left<K> {
     changes: BTreeSet<Rank>,
@@ -34,23 +34,23 @@ struct Left<K> {
     cause: Cause,
 }
 
-/// How something fails at one end.
+/// The failures of one thing at one end state.
 #[derive(Clone, Debug, Default)]
 struct Failing {
     times: usize,
-    /// Each once.
+    /// The causes, without duplicates.
     causes: Vec<Cause>,
 }
 
 impl<K> Default for Calibration<K> {
-    /// Nothing has failed yet.
+    /// Returns a calibration without failures.
     fn default() -> Self {
         Self { ends: BTreeMap::new(), left: Vec::new(), surroundings: BTreeMap::new() }
     }
 }
 
 impl<K: Ord + Clone> Calibration<K> {
-    /// Learns that it failed at an end.
+    /// Learns that `key` failed at an end state.
     pub(crate) fn learn(&mut self, side: EndState, key: &K, cause: &Cause) {
         let ends = self.ends.entry(key.clone()).or_default();
         let end = usize::from(side == EndState::AllOff);
@@ -64,12 +64,13 @@ impl<K: Ord + Clone> Calibration<K> {
         }
     }
 
-    /// Learns how it still fails where these changes are left out.
+    /// Learns how `key` still fails where these changes are left out.
     pub(crate) fn learn_left(&mut self, left_out: &BTreeSet<Rank>, key: &K, cause: &Cause) {
         self.left.push(Left { changes: left_out.clone(), key: key.clone(), cause: cause.clone() });
     }
 
-    /// The failures that those of a run with this selection are compared with; where it is not known, those at the ends.
+    /// Returns the failures with which those of a run with this selection are compared. Without a selection, these are
+    /// the failures at the end states.
     #[must_use]
     pub(crate) fn for_runs_of(&self, selection: Option<&Selection>) -> Self {
         let leaves_out = |left: &&Left<K>| selection.is_some_and(|selection| leaves_out(selection, &left.changes));
@@ -77,7 +78,7 @@ impl<K: Ord + Clone> Calibration<K> {
         Self { left: left.collect(), ..self.clone() }
     }
 
-    /// The failures that others are compared with.
+    /// Returns the causes with which other causes of `key` are compared.
     pub(crate) fn of(&self, key: &K) -> impl Iterator<Item = &Cause> {
         let ends = self.ends.get(key).into_iter().flatten();
         let most = ends.clone().map(|failing| failing.times).max();
@@ -85,18 +86,20 @@ impl<K: Ord + Clone> Calibration<K> {
         at_ends.chain(self.left.iter().filter(move |left| left.key == *key).map(|left| &left.cause))
     }
 
-    /// What has failed at an end, or where changes were left out.
+    /// Returns everything that has failed at an end state, or where changes were left out.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &K> {
         self.ends.keys().chain(self.left.iter().map(|left| &left.key))
     }
 
-    /// Whether it is the changes that make something fail by its surroundings: it does so at one end and not at the other.
+    /// Returns true if the changes make `key` fail by its environment: it does so at one end state and not at the
+    /// other.
     pub(crate) fn is_made_by_changes(&self, key: &K, environment: Environment) -> bool {
         let seen = self.surroundings.get(&(key.clone(), environment));
         seen.is_some_and(|[all, none]| all != none)
     }
 
-    /// Whether a failure may be the one that is searched for. As long as nothing has failed at an end, every failure may.
+    /// Returns true if a failure may be the searched one. As long as nothing has failed at an end state, every failure
+    /// may be, except one that the environment caused.
     pub(crate) fn fits(&self, key: &K, cause: &Cause) -> bool {
         if let Some(environment) = cause.environment() {
             return self.is_made_by_changes(key, environment);
@@ -105,7 +108,7 @@ impl<K: Ord + Clone> Calibration<K> {
     }
 }
 
-/// What the user should know of a run that failed by its surroundings.
+/// Returns the note about a run that failed because of its environment.
 pub(crate) fn environment_note(environment: Environment) -> String {
     format!(
         "a run failed by what surrounds the target ({environment}): such a run is made again at once, and if it fails so \
@@ -113,20 +116,19 @@ pub(crate) fn environment_note(environment: Environment) -> String {
     )
 }
 
-/// What the user should know where such a failure is the one that is searched for.
+/// Returns the note that a failure caused by the environment is the searched one.
 pub(crate) fn made_by_changes_note(environment: Environment) -> String {
     format!(
         "{environment}, twice in a row and at one end of the search only: so that is the failure that is searched for"
     )
 }
 
-/// The words for a run that failed in another way.
+/// Returns the reason of a run that failed in another way.
 pub(crate) fn another(what: impl std::fmt::Display) -> String {
     format!("another failure: {what}")
 }
 
-/// Whether a selection is one of those that leave out these changes. Where it names all its changes, others are left out
-/// anyway.
+/// Returns true if a selection leaves out these changes. A selection that names all its changes leaves out all others.
 fn leaves_out(selection: &Selection, changes: &BTreeSet<Rank>) -> bool {
     changes.iter().all(|&id| match selection.prefix {
         Prefix::NONE => !selection.contains(id),
@@ -134,12 +136,12 @@ fn leaves_out(selection: &Selection, changes: &BTreeSet<Rank>) -> bool {
     })
 }
 
-/// What the user should know where everything but the culprits found so far fails in another way.
+/// Returns the note that everything except the culprits found so far fails in another way.
 pub(crate) fn left_note(what: impl std::fmt::Display) -> String {
     format!("with everything else it fails in another way ({what}): the search goes on for that failure")
 }
 
-/// What the user should know when that happens for the first time.
+/// Returns the note about the first run that fails in another way.
 pub(crate) fn another_note(what: impl std::fmt::Display) -> String {
     format!(
         "a run failed in another way than the failure that is searched for ({what}): such runs tell nothing, unless \
@@ -155,7 +157,7 @@ mod tests {
         Cause::of_test(&format!("thread 't' (7) panicked at src/lib.rs:{line}:5:\nbad"))
     }
 
-    /// Failures with every change and with none, in order; then which of the causes 1 to 3 fit.
+    /// Learns these failures at end states, in order, and checks which of the causes 1 to 3 fit then.
     #[track_caller]
     fn check(runs: &[(EndState, u32)], fitting: &[u32]) {
         let mut calibration = Calibration::default();
@@ -175,10 +177,10 @@ mod tests {
         check(&[(AllOn, 1)], &[1]);
         check(&[(AllOff, 2)], &[2]);
         check(&[(AllOn, 1), (AllOn, 3)], &[1, 3]);
-        // The end that passes fails too: another failure is none of ours, the same is noise.
+        // The passing end state fails too: another failure is not the searched one, the same one is noise.
         check(&[(AllOn, 1), (AllOn, 1), (AllOff, 2)], &[1]);
         check(&[(AllOn, 1), (AllOn, 1), (AllOff, 1)], &[1]);
-        // The first run of the end that passes failed by chance, and the first of the other one passed.
+        // The first run at the passing end state failed by chance, and the first one at the failing end state passed.
         check(&[(AllOff, 2), (AllOn, 1)], &[1, 2]);
         check(&[(AllOff, 2), (AllOn, 1), (AllOn, 1)], &[1]);
     }
@@ -213,7 +215,7 @@ mod tests {
         };
         assert_eq!((fits(&[], 't'), fits(&[8], 't'), fits(&[7], 't')), (vec![1], vec![1], vec![1, 2]));
         assert_eq!((fits(&[7, 8, 9], 't'), fits(&[7], 'u'), fits(&[8, 7], 'u')), (vec![1, 2], vec![], vec![3]));
-        // What names all its changes says so of none that it leaves out.
+        // A selection that names all its changes does not list those that it leaves out.
         let fits = |id| {
             let forced = vec![Rank(id)];
             let alone = Selection { prefix: Prefix::NONE, forced, ..Selection::all() };

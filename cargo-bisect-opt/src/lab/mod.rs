@@ -1,4 +1,5 @@
-//! The loop: the search says which trials it wants, workers make the runs, the target judges them, listeners get events.
+//! The search loop: the engine asks for trials, workers make the runs, the target judges them, and listeners get
+//! events.
 
 pub(crate) mod calibration;
 mod emit;
@@ -49,72 +50,72 @@ use session::Session;
 use target::{Judgement, Target};
 use workers::{Next, Workers};
 
-/// Everything that a search needs beside its target.
+/// The settings and resources of a search, except its target.
 pub(crate) struct Lab<'a> {
-    /// How to search.
+    /// The options of the engine.
     pub(crate) options: Options,
-    /// Runs at once.
+    /// The maximum number of parallel runs.
     pub(crate) jobs: NonZeroUsize,
-    /// How often the target is executed in a run.
+    /// The number of executions of the target in a run, and the rule that combines their outcomes.
     pub(crate) repetition: Repetition,
-    /// What random choices come from.
+    /// The seed of random choices.
     pub(crate) seed: Seed,
-    /// The seed was given, to have the same search again: so nothing may depend on how long runs take.
+    /// True if the seed was given to repeat a search: then nothing may depend on how long runs take.
     pub(crate) is_repeated: bool,
-    /// Changes that this touches are likelier.
+    /// The lines that changed since a revision: changes of the search on them are likelier culprits.
     pub(crate) since: Option<Since>,
-    /// Where logs go.
+    /// The directory for logs.
     pub(crate) run_dir: &'a RunDir,
-    /// Where they are, for people.
+    /// The path of that directory as messages show it.
     pub(crate) out_dir: &'a Path,
-    /// Told what happens.
+    /// The receivers of events.
     pub(crate) listeners: Listeners<'a>,
-    /// Set when the user wants to stop.
+    /// The user's request to stop.
     pub(crate) interrupt: &'a Interrupt,
-    /// What the searches before this one have used up: numbers go on from there.
+    /// The totals of the previous searches: numbers continue from there.
     pub(crate) totals: Totals,
-    /// The culprit that is looked into, by its number, if it is one that was found before.
+    /// The number of the earlier culprit that this search examines, if it examines one.
     pub(crate) parent_culprit: Option<usize>,
-    /// Trials that have a number: all that were shown, of all searches.
+    /// The number of trials shown so far, in all searches. Each of them has a number.
     pub(crate) numbered: usize,
 }
 
-/// How much was done by searches that are over.
+/// The work done by completed searches.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
-    /// Culprits that were told.
+    /// The number of reported culprits.
     pub(crate) sets: usize,
-    /// Trials made.
+    /// The number of trials made.
     pub(crate) trials: usize,
-    /// Runs made.
+    /// The number of runs made.
     pub(crate) runs: usize,
 }
 
-/// What came of a search.
+/// The result of a search.
 #[derive(Debug)]
 pub(crate) struct Searched {
-    /// How it ended. Nobody was told so far.
+    /// The end of the search, not yet emitted as an event.
     pub(crate) end: End,
-    /// The culprits, as they were told.
+    /// The culprits, as they were reported.
     pub(crate) found: Vec<Named>,
-    /// The same as the search says it, if it came to its end.
+    /// The verdict of the engine, if the search was completed.
     pub(crate) verdict: Option<Verdict>,
 }
 
-/// A culprit that was told.
+/// A reported culprit.
 #[derive(Debug)]
 pub(crate) struct Named {
     /// Its changes.
     pub(crate) changes: Vec<ChangeId>,
-    /// What was told.
+    /// The content of the report.
     pub(crate) found: Found,
 }
 
 impl Lab<'_> {
-    /// Searches until the search is over, and tells how it ended.
+    /// Runs a whole search, and emits its end.
     ///
     /// # Errors
-    /// If an event cannot be told. A target that cannot be run, or an interruption, is an end, not an error.
+    /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
     pub(crate) fn run<T: Target>(&mut self, target: &mut T) -> io::Result<Exit> {
         let Searched { end, found, .. } = self.search(target)?;
         self.list(&found)?;
@@ -122,16 +123,16 @@ impl Lab<'_> {
         Ok(end.status)
     }
 
-    /// Tells all culprits once more, each on one line, if there are several.
+    /// Emits a list of all culprits, one line each, if there are several.
     ///
     /// # Errors
-    /// If it cannot be told.
+    /// If the event cannot be emitted.
     pub(crate) fn list(&mut self, found: &[Named]) -> io::Result<()> {
         let found: Vec<_> = found.iter().map(|named| &named.found).collect();
         if found.len() > 1 { self.emit(&Event::List(&found)) } else { Ok(()) }
     }
 
-    /// Searches until the search is over.
+    /// Runs a whole search, and returns its result without emitting its end.
     ///
     /// # Errors
     /// See [`run`](Self::run).
@@ -174,8 +175,8 @@ impl Lab<'_> {
         Ok(Searched { end, found, verdict: search.verdict() })
     }
 
-    /// Runs the target once with every change, outside any search. `None`: the target cannot be run, or the user wants to
-    /// stop.
+    /// Runs the target once with every change, outside any search. Returns `None` if the target cannot be run, or if
+    /// the user wants to stop.
     ///
     /// # Errors
     /// If an event cannot be emitted.
@@ -225,7 +226,7 @@ impl Lab<'_> {
         Ok(result)
     }
 
-    /// Returns the run with this number, executed once.
+    /// Returns the specification of the run with this number, executed once.
     fn spec(&self, number: usize, trial: Trial, choice: Choice, slot: usize) -> RunSpec {
         RunSpec {
             number,
@@ -239,16 +240,16 @@ impl Lab<'_> {
         }
     }
 
-    /// The log of a run, as people find it.
+    /// Returns the path of a run's log as messages show it.
     fn shown_log(&self, run: usize) -> PathBuf {
         let log = self.run_dir.log(run);
         log.file_name().map_or_else(|| log.clone(), |name| self.out_dir.join("runs").join(name))
     }
 
-    /// Tells all who listen.
+    /// Emits an event to all listeners.
     ///
     /// # Errors
-    /// If nobody listens any more.
+    /// If no listener is left.
     pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
         self.listeners.emit(event)
     }

@@ -1,22 +1,23 @@
-//! Whether several runs at once would help: if runs wait, and not for a processor, several take hardly more time than one.
+//! The hint to make runs in parallel. If runs wait, but not for a processor, several parallel runs take hardly more
+//! time than one.
 
 use std::time::Duration;
 
-/// Runs shorter than this, all together, say too little.
+/// The least total duration of runs from which a conclusion is drawn.
 const ENOUGH: Duration = Duration::from_secs(1);
 
-/// What processors did until now. What is not known is `None`.
+/// The use of processors until now. A value that is not known is `None`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Processors {
-    /// What the processes that we have started and waited for have computed, with all that they waited for.
+    /// The processor time of the child processes that have ended, including the descendants that they waited for.
     pub(crate) computed: Option<Duration>,
-    /// How long processors had nothing to do, all of them together.
+    /// The idle time of all processors together.
     pub(crate) idle: Option<Duration>,
-    /// How long any process of the machine had to wait for a processor.
+    /// The time for which any process of the machine had to wait for a processor.
     pub(crate) contended: Option<Duration>,
 }
 
-/// Compares the time that runs took, one at a time, with what they computed in it.
+/// A comparison of the time that runs took, one at a time, with the processor time that they used.
 #[derive(Debug)]
 pub(crate) struct ParallelismHint {
     before: Processors,
@@ -25,13 +26,13 @@ pub(crate) struct ParallelismHint {
 }
 
 impl ParallelismHint {
-    /// Nothing has run yet.
+    /// Creates a comparison before the first run.
     pub(crate) fn new(before: Processors) -> Self {
         Self { before, took: Duration::ZERO, was_given: false }
     }
 
-    /// Takes one more run into account. The result is what to say to the user, once. Where it is not sure that the runs wait for
-    /// something else than a processor there is nothing to say.
+    /// Adds one more run. Returns the hint for the user, once. Returns nothing as long as it is uncertain that the runs
+    /// wait for something other than a processor.
     pub(crate) fn add(&mut self, took: Duration, now: Processors) -> Option<String> {
         self.took += took;
         let since = |before: Option<Duration>, now: Option<Duration>| now?.checked_sub(before?);
@@ -41,7 +42,7 @@ impl ParallelismHint {
             return None;
         }
         let waited = self.took.saturating_sub(computed);
-        // While a run waits for something else, a processor has nothing to do.
+        // While a run waits for something else, a processor is idle.
         let contended = since(self.before.contended, now.contended).unwrap_or_default();
         if idle * 10 < waited * 9 || contended * 10 > self.took {
             return None;
@@ -56,13 +57,13 @@ impl ParallelismHint {
 }
 
 impl Processors {
-    /// As it is now.
+    /// Reads the current values.
     #[cfg(target_os = "linux")]
     pub(crate) fn now() -> Self {
         let read = |file| std::fs::read(file).ok();
         let ticks = |ticks: u64| Duration::from_millis(ticks * 1000 / rustix::param::clock_ticks_per_second());
         let own = read("/proc/self/stat").and_then(|stat| {
-            // From the third field on; user and system time of children are the 16th and the 17th.
+            // The text begins with the third field; user and system time of children are the 16th and the 17th.
             sum(stat.get(memchr::memrchr(b')', &stat)? + 1..)?, 13)
         });
         // After the word `cpu`: user, nice, system, idle, waiting for a disk.
@@ -71,21 +72,21 @@ impl Processors {
         Self { computed: own.map(ticks), idle: idle.map(ticks), contended }
     }
 
-    /// Not known here.
+    /// Returns no values: this system does not provide them.
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn now() -> Self {
         Self::default()
     }
 }
 
-/// The sum of two numbers, the first of which comes after so many words.
+/// Returns the sum of the two numbers after the first `skipped` words.
 #[cfg(target_os = "linux")]
 fn sum(text: &[u8], skipped: usize) -> Option<u64> {
     let words = std::str::from_utf8(text).ok()?.split_ascii_whitespace().skip(skipped);
     words.take(2).map(str::parse::<u64>).sum::<Result<_, _>>().ok()
 }
 
-/// How long some process had to wait, by the kernel's account of it (`some … total=MICROSECONDS`).
+/// Returns the time for which some process had to wait, as counted by the kernel (`some … total=MICROSECONDS`).
 #[cfg(target_os = "linux")]
 fn some_total(text: &str) -> Option<Duration> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
@@ -99,7 +100,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// Seconds that runs computed, that processors were idle, and that others waited for one.
+    /// Returns the values after these seconds of computing runs, of idle processors, and of processes that waited for
+    /// one.
     fn after(computed: f64, idle: f64, contended: f64) -> Processors {
         let [computed, idle, contended] =
             [computed, idle, contended].map(|seconds| Some(5 * SECOND + Duration::from_secs_f64(seconds)));

@@ -1,4 +1,5 @@
-//! Whole searches without processes: the loop on a simulated target, and everything that listeners make of it, as text.
+//! Tests of whole searches without processes: the loop runs on a simulated target, and the output of all listeners is
+//! text.
 
 #[path = "../../../bisect-core/tests/search/behaviour.rs"]
 mod behaviour;
@@ -38,19 +39,19 @@ use crate::{
 use behaviour::Settings;
 use fake_target::FakeTarget;
 
-/// Begins the settings of another search in the culprit with this number.
+/// The heading of the settings of another search, which examines the culprit with this number.
 const WITHIN: &str = "# in culprit ";
-/// Begins the settings of a single run of another target.
+/// The heading of the settings of a single run of another target.
 const ONCE: &str = "# once more\n";
 
-/// What a search shows and leaves.
+/// The output of a search.
 struct Simulated {
     /// The terminal: the trace and the answer, without colours.
     screen: String,
     /// The lines of `--json`.
     events: String,
     status: Exit,
-    /// The patterns that runs got, in the order of their numbers.
+    /// The patterns of the runs, in the order of their numbers.
     sent: Vec<String>,
 }
 
@@ -107,7 +108,7 @@ fn simulate(text: &str) -> Simulated {
     Simulated { screen: without_times(&screen.take()), events: rounded(&without_times(&events.take())), status, sent }
 }
 
-/// The settings of each search, with the line that begins them, if it is not the first.
+/// Returns the heading and the settings of each search. The first search has no heading.
 fn blocks(text: &str) -> Vec<(&str, &str)> {
     let headings = text.match_indices(WITHIN).chain(text.match_indices(ONCE)).map(|(at, _)| at);
     let mut borders: Vec<_> = headings.chain([text.len()]).collect();
@@ -116,7 +117,7 @@ fn blocks(text: &str) -> Vec<(&str, &str)> {
     std::iter::once(("", &text[..borders[0]])).chain(others).collect()
 }
 
-/// Makes the first search; then others that look into its culprits, as `--codegen` does.
+/// Makes the first search, then others that examine its culprits, as `--codegen` does.
 fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]) -> io::Result<(Exit, Vec<String>)> {
     if others.is_empty() {
         return Ok((lab.run(first)?, first.sent()));
@@ -151,7 +152,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
     Ok((end.status, sent))
 }
 
-/// Text that several write to.
+/// Text that several writers share.
 #[derive(Clone, Default)]
 struct Text(Rc<RefCell<Vec<u8>>>);
 
@@ -194,7 +195,7 @@ impl Show for Results {
     }
 }
 
-/// Shows events on one terminal, where the trace and the answer come in the order in which they are written.
+/// A listener on a shared terminal, where the trace and the answer come in the order in which they are written.
 struct OnScreen<S>(S, Text);
 
 impl<S: Show> Sink for OnScreen<S> {
@@ -206,14 +207,14 @@ impl<S: Show> Sink for OnScreen<S> {
     }
 }
 
-/// The text without the times that clocks have measured. Those of runs are logical.
+/// Returns the text without the times that clocks have measured. The times of runs are logical, and stay.
 fn without_times(text: &str) -> String {
     let in_words = Regex::new(r"(?m)(\(\d+ trials?, \d+ runs?, )[0-9ms.]+\)$").expect("it is constant");
     let in_json = Regex::new(r#"(?m)^(\{"v":1,"event":"end",.*"ms":)\d+"#).expect("it is constant");
     in_json.replace_all(&in_words.replace_all(text, "${1}TIME)"), "${1}0").into_owned()
 }
 
-/// The lines with rates and probabilities cut to four digits: the others are not promised.
+/// Returns the lines with rates and probabilities cut to four digits. Further digits are not promised.
 fn rounded(events: &str) -> String {
     let long = Regex::new(r"(\d\.\d{4})\d+").expect("it is constant");
     long.replace_all(events, "$1").into_owned()

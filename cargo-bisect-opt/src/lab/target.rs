@@ -1,4 +1,4 @@
-//! What is searched: a runner that threads share, and a judge that the loop owns.
+//! The interface of a searched target: a runner that threads share, and a judge that the loop owns.
 
 use std::{path::Path, sync::Arc};
 
@@ -17,18 +17,18 @@ use crate::{
     },
 };
 
-/// Makes runs, in any thread. It never changes.
+/// A maker of runs, in any thread. It is immutable.
 pub(crate) trait Runner: Send + Sync + 'static {
-    /// What the judge knew when the run began.
+    /// The knowledge of the judge when the run begins.
     type Brief: Send + Sync + 'static;
-    /// What one run showed, before it is judged.
+    /// The observations of one run, before they are judged.
     type Shown: Send + 'static;
 
     /// Makes a run.
     ///
     /// # Errors
-    /// Where this run, and so the whole search, cannot go on: see [`RunError`]. What concerns this selection only (it does
-    /// not build with it) is an unresolved outcome, not an error.
+    /// If this run, and with it the whole search, cannot continue: see [`RunError`]. A problem with this selection only
+    /// (for example, it does not build) is an unresolved outcome, not an error.
     fn run(
         &self,
         spec: &RunSpec,
@@ -36,37 +36,37 @@ pub(crate) trait Runner: Send + Sync + 'static {
         surroundings: &Surroundings<'_>,
     ) -> Result<Self::Shown, RunError>;
 
-    /// The loop has decided all that it can, and waits for one of this many runs to end. In tests, a target decides here
-    /// which one.
+    /// Learns that the loop has decided all that it can, and waits for one of this number of runs to end. In tests, the
+    /// runner decides here which one.
     #[cfg(test)]
     fn loop_waits(&self, _in_flight: usize) {}
 
-    /// The loop waits for no single run any more: all that are left may end.
+    /// Learns that the loop waits for no single run any more: all remaining runs may end.
     #[cfg(test)]
     fn loop_left(&self) {}
 }
 
-/// What a judge decides about a run.
+/// The decision of a judge about a run.
 #[derive(Debug)]
 pub(crate) enum Judgement<S> {
-    /// The results: one for each test that the run was made for; one for everything, if it was not made for single tests.
+    /// The results: one for each test that the run was made for, or a single one if it was not made for single tests.
     Ready(Vec<RunResult>),
-    /// Other runs must be known first.
+    /// The unjudged observations: other runs must be known first.
     Pending(S),
 }
 
-/// Decides what counts as the failure that is searched for, as far as the runs so far have taught that.
+/// A judge of runs: it decides which failures are the searched one, as far as the runs so far have shown that.
 pub(crate) trait Judge {
-    /// What makes the runs.
+    /// The runner that makes the runs.
     type Runner: Runner;
 
     /// Returns the runner.
     fn runner(&self) -> Arc<Self::Runner>;
 
-    /// Returns what a run that begins now must know.
+    /// Returns the knowledge for a run that begins now.
     fn brief(&self) -> Arc<<Self::Runner as Runner>::Brief>;
 
-    /// Learns from a run. Most is learned from those with every change, or with none.
+    /// Learns from a run. Most is learned from runs at the end states.
     ///
     /// # Errors
     /// If the target cannot be searched.
@@ -82,26 +82,27 @@ pub(crate) trait Judge {
     /// Assumes that no other run at an end state will come: from now on no judgement is pending.
     fn assume_no_more_ends(&mut self) {}
 
-    /// Returns what a run reported, however it ended: of each process that was asked for text.
+    /// Returns the reports of a run, whatever its outcome: one entry for each part of the run that was executed
+    /// separately.
     fn reports<'a>(&self, shown: &'a <Self::Runner as Runner>::Shown) -> Vec<&'a Reports>;
 
-    /// Returns the tests that fail, if the search is to go on for each of them, now that the first runs were made.
+    /// Returns the failing tests, if the search is to continue for each of them. Called after the first runs.
     fn tests(&mut self) -> Option<Vec<String>> {
         None
     }
 
-    /// Takes what the user should know, since this was last asked.
+    /// Takes the notes for the user since the last call.
     fn take_notes(&mut self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Something that can be searched, and the words about it.
+/// A searchable target, with the texts that describe it.
 pub(crate) trait Target: Judge {
-    /// Returns what is run, on one line, for the trace and for `start` in the JSON.
+    /// Returns a description of the target on one line, for the trace and for `start` in the JSON.
     fn describe(&self) -> String;
 
-    /// Returns the directory that paths in reports are relative to. What lies below it is the user's own code.
+    /// Returns the directory that paths in reports are relative to. Source files below it are the user's own code.
     fn root(&self) -> &Path;
 
     /// Returns the name of the axis: `start.axis` in the JSON.
@@ -112,41 +113,42 @@ pub(crate) trait Target: Judge {
         Order::ByHash
     }
 
-    /// Returns what is searched, for people, where that is not plain.
+    /// Returns a description of what is searched, if that is not obvious.
     fn subject(&self) -> Option<String> {
         None
     }
 
-    /// Returns what a culprit of this many changes says, where that is not that they are enabled or disabled.
+    /// Returns the headline of a culprit with this number of changes; `None` for the default one, about enabled or
+    /// disabled changes.
     fn headline(&self, _changes: usize) -> Option<String> {
         None
     }
 
-    /// Whether the target is a build: nothing is executed.
+    /// Returns true if the target is a build: nothing is executed.
     fn is_build(&self) -> bool {
         false
     }
 
-    /// Whether only a run that asks for text says what changes are. Otherwise every run does.
+    /// Returns true if only a run that asks for text describes changes. Otherwise every run describes them.
     fn needs_text_run(&self) -> bool {
         true
     }
 
-    /// Completes what was reported about a change of a culprit.
+    /// Completes the report about a change of a culprit.
     fn change(&self, report: Report) -> Report;
 
-    /// Returns what keeps a user going until these changes are mended, which break the target where they are enabled.
+    /// Returns a workaround to use until these changes are fixed, which break the target where they are enabled.
     fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
         None
     }
 
-    /// Returns what all runs together cost beyond their time, for people.
+    /// Returns a summary, for people, of the cost of all runs together beyond their time.
     fn summary(&self) -> Option<String> {
         None
     }
 
-    /// Returns a line for a shell that runs the target once more with these changes; of its tests, where it has any, only
-    /// these, unless none are named.
-    /// What it needs beside the command line is written to `directory`, in files whose names begin with `stem`.
+    /// Returns a shell command line that runs the target once more with these changes. If `tests` is not empty, a
+    /// target with tests runs only these.
+    /// Files that the command line needs are written to `directory`, with names that begin with `stem`.
     fn reproduce(&self, selection: &Selection, tests: &[String], directory: &Path, stem: &str) -> String;
 }

@@ -1,5 +1,5 @@
-//! Threads that make runs, one in each slot. The loop starts runs, ends those that do not matter any more, and waits for
-//! whichever run is over next, or for the user's wish to stop.
+//! Worker threads that make runs, one in each slot. The loop starts runs, ends those that have become obsolete, and
+//! waits for the next run to end, or for the user's request to stop.
 
 use std::{
     io,
@@ -34,11 +34,11 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     scope: &'scope Scope<'scope, 'env>,
     runner: Arc<R>,
     slots: Arc<Slots>,
-    /// By slot.
+    /// The runs in flight, by slot.
     running: Vec<Option<Running>>,
-    /// For temporary files of all runs.
+    /// The directory for temporary files of all runs.
     scratch: Arc<io::Result<ScratchDir>>,
-    /// Directories of runs that cannot be deleted yet.
+    /// The directories of runs that could not be deleted.
     left: Vec<PathBuf>,
     notes: Vec<String>,
     sender: Sender<Message<R::Shown>>,
@@ -51,43 +51,44 @@ struct Running {
     spec: Arc<RunSpec>,
     started: Instant,
     interrupt: Interrupt,
-    /// What it shows is not waited for any more.
+    /// True if the result of the run is discarded.
     is_abandoned: bool,
 }
 
 enum Message<S> {
-    /// The run in this slot is over; `None`: its thread panicked.
+    /// The end of the run in this slot; `None` if its thread panicked.
     Over(usize, Option<Ended<S>>),
-    /// The user wants to stop.
+    /// The user's request to stop.
     Interrupt,
 }
 
-/// A run that is over.
+/// A run that has ended.
 struct Ended<S> {
     result: Result<S, RunError>,
-    /// Its directory for temporary files, if that cannot be deleted.
+    /// Its directory for temporary files, if that could not be deleted.
     left: Option<(PathBuf, io::Error)>,
 }
 
-/// What comes next.
+/// The next event for the loop.
 pub(super) enum Next<S> {
-    /// A run is over.
+    /// The end of a run.
     Over {
-        /// The run.
+        /// The specification of the run.
         spec: Arc<RunSpec>,
-        /// What it showed.
+        /// The observations of the run, or the error that ended it.
         result: Result<S, RunError>,
-        /// How long it is worth waiting for others that began with it, and so may end with it; `None` if there are none.
+        /// The time that is worth waiting for other runs, which began with this one and so may end with it; `None` if
+        /// there are none.
         coalesce_window: Option<Duration>,
     },
-    /// A run that was asked to end has done so, without a trace.
+    /// The end of a run that was asked to end. Its files were deleted.
     Cancelled,
-    /// The user wants to stop, and all runs were asked to end.
+    /// The user's request to stop. All runs were asked to end.
     Interrupted,
 }
 
 impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
-    /// Returns workers for this number of runs at once.
+    /// Returns workers for this number of parallel runs.
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
         runner: Arc<R>,
@@ -109,12 +110,12 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         self.running.iter().position(Option::is_none)
     }
 
-    /// Whether no run is going on.
+    /// Returns true if no run is in flight.
     pub(super) fn is_idle(&self) -> bool {
         self.running.iter().all(Option::is_none)
     }
 
-    /// Returns the trials that runs are being made of.
+    /// Returns the trials of the runs in flight, except those whose results are discarded.
     pub(super) fn trials(&self) -> impl Iterator<Item = &Trial> {
         self.running.iter().flatten().filter(|running| !running.is_abandoned).map(|running| &running.spec.trial)
     }
@@ -122,7 +123,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     /// Starts a run in its slot.
     ///
     /// # Panics
-    /// If another run is going on there.
+    /// If another run is in flight there.
     pub(super) fn start(&mut self, spec: RunSpec, brief: Arc<R::Brief>) {
         let slot = spec.slot;
         assert!(self.running[slot].is_none(), "a run begins in a free slot");
@@ -138,7 +139,8 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         });
     }
 
-    /// Asks the runs of these trials to end, and returns how many there were. Nothing is left of them in the end.
+    /// Asks the runs of these trials to end, and returns the number of runs. Their files are deleted when they have
+    /// ended.
     pub(super) fn end(&mut self, is_one: impl Fn(&Trial) -> bool) -> usize {
         let mut ended = 0;
         for running in self.running.iter_mut().flatten() {
@@ -151,16 +153,17 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         ended
     }
 
-    /// Waits for what comes next, no longer than `window`; `None`: nothing came. At least one run must be going on.
+    /// Waits for the next event, no longer than `window`. Returns `None` if none came. At least one run must be in
+    /// flight.
     ///
     /// # Panics
-    /// If the thread of a run did.
+    /// If the thread of a run panicked.
     pub(super) fn next(&mut self, window: Option<Duration>) -> Option<Next<R::Shown>> {
         let message = match window {
             None => {
                 #[cfg(test)]
                 self.runner.loop_waits(self.running.iter().flatten().count());
-                // The sender is ours as well, so there is always one.
+                // `self` holds a sender too, so one always exists.
                 self.messages.recv().expect("a sender exists")
             }
             Some(window) => match self.messages.recv_timeout(window) {
@@ -195,7 +198,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
                     return Next::Over { spec, result, coalesce_window: self.coalesce_window(started) };
                 }
                 for file in [&spec.log, &spec.report_file] {
-                    // A file of a run that did not count does no harm, should it stay.
+                    // If a file of a discarded run stays, it does no harm.
                     let _ = fs_err::remove_file(file);
                 }
                 Next::Cancelled
@@ -203,7 +206,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         }
     }
 
-    /// See [`Next::Over`], for a run that began then and ends now.
+    /// Returns the coalesce window (see [`Next::Over`]) of a run that began at `started` and ends now.
     fn coalesce_window(&self, started: Instant) -> Option<Duration> {
         let took = started.elapsed();
         let began_with_it =
@@ -211,12 +214,12 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         self.running.iter().flatten().any(began_with_it).then(|| took / 16)
     }
 
-    /// Takes what the user should know, since this was last asked.
+    /// Takes the notes for the user since the last call.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
         std::mem::take(&mut self.notes)
     }
 
-    /// Ends everything that is going on, waits for it, and tries once more to delete what runs have left.
+    /// Ends all runs, waits for them, and tries once more to delete the directories that could not be deleted.
     pub(super) fn finish(&mut self) {
         self.end(|_| true);
         while !self.is_idle() {
@@ -232,7 +235,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
 }
 
 impl<R: Runner> Drop for Workers<'_, '_, R> {
-    /// Ends all runs, on the way out with an error: the scope waits for their threads.
+    /// Ends all runs. After an error they may still be in flight, and the scope waits for their threads.
     fn drop(&mut self) {
         self.end(|_| true);
         #[cfg(test)]
@@ -240,7 +243,7 @@ impl<R: Runner> Drop for Workers<'_, '_, R> {
     }
 }
 
-/// Makes a run, in its thread.
+/// Makes a run. Called by the thread of the run.
 fn make<R: Runner>(
     runner: &R,
     spec: &RunSpec,
@@ -262,7 +265,7 @@ fn make<R: Runner>(
     Ended { result, left: scratch.delete().err().map(|error| (path, error)) }
 }
 
-/// Sends that a run is over, also where its thread panics.
+/// A guard that sends the end of a run, even if its thread panics.
 struct SendOnDrop<S> {
     sender: Sender<Message<S>>,
     slot: usize,
@@ -271,7 +274,7 @@ struct SendOnDrop<S> {
 
 impl<S> Drop for SendOnDrop<S> {
     fn drop(&mut self) {
-        // A loop that has ended does not listen any more.
+        // A loop that has ended does not receive messages.
         let _ = self.sender.send(Message::Over(self.slot, self.ended.take()));
     }
 }

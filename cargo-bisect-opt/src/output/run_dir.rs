@@ -1,20 +1,20 @@
-//! The run directory, `bisect.out`: everything that a search leaves behind.
+//! The run directory, `bisect.out`: everything that a search leaves.
 //!
 //! ```text
-//! bisect-opt.json   says that the directory is ours
-//! lock              locked as long as a search runs
+//! bisect-opt.json   marks the directory as ours
+//! lock              locked while a search runs
 //! runs/0001.log     what run 1 printed
 //! reports/0001      what run 1 reported through BISECT_REPORT
-//! inputs/culprit-1* what reproduces culprit 1 beside its command line
+//! inputs/culprit-1* files that the command line of culprit 1 needs
 //! trials.jsonl      one line a trial
 //! result.json       the answer; written whole, then renamed
-//! .gitignore        nobody wants to commit any of this
+//! .gitignore        keeps all of these files out of commits
 //! ```
-//! A search begins with an empty directory. What it deletes for that is only what its kind has written: in a directory
-//! that is not ours nothing is touched, and in ours no file with a name that we do not give.
+//! A search begins with an empty directory. For that it deletes only what an earlier search has written. In a directory
+//! that is not ours it touches nothing, and in ours no file with a name that we do not use.
 //!
-//! Files that say something are written under another name and renamed, so that a full disk or a kill at any moment leaves
-//! a directory that the next search takes.
+//! The mark and the answer are written under another name and renamed. So a full disk or a kill at any moment leaves a
+//! directory that the next search accepts.
 
 use std::{
     fs::{File, TryLockError},
@@ -24,7 +24,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-/// Version of the layout and of the formats of the files.
+/// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
 const MARK: &str = "bisect-opt.json";
 const LOCK: &str = "lock";
@@ -33,7 +33,7 @@ const REPORTS: &str = "reports";
 const INPUTS: &str = "inputs";
 const TRIALS: &str = "trials.jsonl";
 const RESULT: &str = "result.json";
-/// How names of files begin that are not yet written to their end.
+/// The prefix of the names of files that are not completely written yet.
 const UNFINISHED: &str = ".result-";
 
 /// A run directory, locked for one search.
@@ -41,20 +41,20 @@ const UNFINISHED: &str = ".result-";
 pub(crate) struct RunDir {
     path: PathBuf,
     trials: fs_err::File,
-    /// Holds the lock until it is closed.
+    /// The file that holds the lock until it is closed.
     _lock: File,
 }
 
-/// Why a directory cannot be used.
+/// A reason why a directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RunDirError {
-    /// Another search is using it.
+    /// A directory that another search is using.
     #[error("another search is running in `{}`; wait for it, or give this one a directory of its own with `--out`", path.display())]
     InUse {
         /// The directory.
         path: PathBuf,
     },
-    /// Someone else's files are in it.
+    /// A directory with files that no search has written.
     #[error(
         "`{}` is not empty, and no earlier search has made it: nothing in it was touched; choose another directory with `--out`",
         path.display()
@@ -63,58 +63,58 @@ pub(crate) enum RunDirError {
         /// The directory.
         path: PathBuf,
     },
-    /// It has a format that this version does not know.
+    /// A directory of a format that this version does not know.
     #[error("`{}` was made by another version (format {found}, not {FORMAT}); delete it, or choose another directory with `--out`", path.display())]
     Format {
         /// The directory.
         path: PathBuf,
-        /// The format that it has.
+        /// The format of the directory.
         found: u32,
     },
-    /// Its file system does not lock files.
+    /// A directory on a file system that does not lock files.
     #[error("`{}` cannot be locked: {source}; choose a directory on another file system with `--out`", path.display())]
     Lock {
         /// The directory.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A file in it cannot be written, read or deleted.
+    /// A file that cannot be written, read or deleted.
     #[error("{0}; choose another directory with `--out`")]
     Io(#[from] io::Error),
 }
 
-/// The content of the file that says whose directory this is.
+/// The content of the file that marks a directory as ours.
 #[derive(Serialize, Deserialize)]
 struct MarkText {
     made_by: String,
     format: u32,
 }
 
-/// Whose directory it is.
+/// The owner of a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// Of a search that writes this format.
+    /// A search that writes this format.
     Of(u32),
-    /// Of a search that was stopped before anything else was in it; or of nobody, since it is empty.
+    /// A search that was stopped before it wrote anything else; or no owner, since the directory is empty.
     Unwritten,
-    /// Of someone else.
+    /// Another owner.
     NotOurs,
 }
 
 impl RunDir {
-    /// An empty run directory at `path`, which is created, together with the directories above it; an earlier one is
-    /// emptied.
+    /// Creates an empty run directory at `path`, together with the directories above it. Empties an earlier run
+    /// directory there.
     ///
     /// # Errors
     /// If another search is using it, if it is not ours, or if it cannot be written.
     pub(crate) fn create(path: &Path) -> Result<Self, RunDirError> {
-        // Targets run elsewhere, and are told the names of files in here.
+        // Targets run in other directories, and get the paths of files in this one.
         let path = std::path::absolute(path)?;
         fs_err::create_dir_all(&path)?;
         check_mark(&path)?;
         let lock = take_lock(&path)?;
-        // Another search may have written it meanwhile.
+        // Another search may have written the mark meanwhile.
         if check_mark(&path)? == Mark::Unwritten {
             write_whole(&path, MARK, &mark_text()?)?;
         }
@@ -126,19 +126,19 @@ impl RunDir {
         Ok(Self { path, trials, _lock: lock })
     }
 
-    /// The log of a run.
+    /// Returns the path of a run's log.
     #[must_use]
     pub(crate) fn log(&self, run: usize) -> PathBuf {
         self.path.join(RUNS).join(format!("{run:04}.log"))
     }
 
-    /// The file for the reports of a run. Whoever starts the run creates it: targets only append to it.
+    /// Returns the path of the file for the reports of a run. The runner creates the file: targets only append to it.
     #[must_use]
     pub(crate) fn report_file(&self, run: usize) -> PathBuf {
         self.path.join(REPORTS).join(format!("{run:04}"))
     }
 
-    /// Returns the directory for what reproduces culprits beside their command lines. It may have to be made.
+    /// Returns the directory for files that the command lines of culprits need. It may not exist yet.
     #[must_use]
     pub(crate) fn inputs(&self) -> PathBuf {
         self.path.join(INPUTS)
@@ -151,15 +151,16 @@ impl RunDir {
     pub(crate) fn append_trial(&self, trial: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(trial)?;
         line.push(b'\n');
-        // One write: a reader never sees half a line, and neither does who resumes after a crash.
+        // With one write, a reader never sees half a line, not even after a crash.
         let before = self.trials.metadata()?.len();
         (&self.trials).write_all(&line).inspect_err(|_| {
-            // Of a full disk, the beginning of the line may be there. That it stays is the smaller trouble.
+            // On a full disk, the beginning of the line may have been written. If it cannot be removed, it stays: that
+            // does less harm.
             let _ = self.trials.set_len(before);
         })
     }
 
-    /// Writes the answer. Whoever looks sees the one before or the whole of this one.
+    /// Writes the answer. A reader sees the previous one or the whole of this one.
     ///
     /// # Errors
     /// If it cannot be written.
@@ -177,12 +178,12 @@ fn write_whole(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // Temporary files are private by default; this one is to be as open as the others.
+        // Temporary files are private by default; this one is to have the same permissions as the others.
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
     let mut file = builder.tempfile_in(dir)?;
     file.write_all(text)?;
-    // What is renamed is there after a crash as well, or the old one is.
+    // After a crash, the directory has either the complete new file or the old one.
     file.as_file().sync_all()?;
     file.persist(dir.join(name))?;
     Ok(())
@@ -205,7 +206,7 @@ fn read_mark(dir: &Path) -> io::Result<Mark> {
     if let Ok(MarkText { format, .. }) = serde_json::from_slice(&text) {
         return Ok(Mark::Of(format));
     }
-    // Earlier versions wrote it in place, so that it may have been cut off.
+    // Earlier versions wrote the mark in place, so it may be incomplete.
     let is_ours = mark_text()?.starts_with(&text) && has_nothing_else(dir)?;
     Ok(if is_ours { Mark::Unwritten } else { Mark::NotOurs })
 }
@@ -216,7 +217,7 @@ fn mark_text() -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Whether a directory has nothing in it but what is there before the mark is.
+/// Returns true if a directory contains nothing except the files that exist before the mark.
 fn has_nothing_else(dir: &Path) -> io::Result<bool> {
     for entry in fs_err::read_dir(dir)? {
         let name = entry?.file_name();
@@ -228,7 +229,7 @@ fn has_nothing_else(dir: &Path) -> io::Result<bool> {
 }
 
 fn take_lock(dir: &Path) -> Result<File, RunDirError> {
-    // The file stays where it is for ever: were it deleted, two searches could hold locks on two files of this name.
+    // The file is never deleted: otherwise two searches could hold locks on two files of this name.
     let file = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK));
     let file = file.map_err(|source| RunDirError::Lock { path: dir.into(), source })?;
     match file.try_lock() {
@@ -238,7 +239,7 @@ fn take_lock(dir: &Path) -> Result<File, RunDirError> {
     }
 }
 
-/// Deletes what an earlier search has written.
+/// Deletes the files that an earlier search has written.
 fn empty(dir: &Path) -> io::Result<()> {
     remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(UNFINISHED))?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
@@ -251,7 +252,7 @@ fn is_number(name: &str) -> bool {
 }
 
 fn remove_files(dir: &Path, ours: impl Fn(&str) -> bool) -> io::Result<()> {
-    // Not through a link: what is behind one is not ours.
+    // Links are not followed: the target of a link is not ours.
     match fs_err::symlink_metadata(dir) {
         Ok(metadata) if metadata.is_dir() => {}
         Ok(_) => return Ok(()),

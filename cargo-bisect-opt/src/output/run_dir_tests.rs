@@ -1,10 +1,10 @@
-//! What is emptied, what is refused, and what a search finds there afterwards.
+//! Tests of run directories: those that are emptied, those that are refused, and the files that a search leaves.
 
 use std::fs;
 
 use super::*;
 
-/// A temporary directory with a path for a run directory in it.
+/// Returns a temporary directory, with a path for a run directory in it.
 fn place() -> (tempfile::TempDir, PathBuf) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("some/where/bisect.out");
@@ -81,7 +81,7 @@ fn a_directory_of_someone_else_is_not_touched() {
     assert!(text.contains(path.to_str().unwrap()) && text.contains("--out"), "{text}");
     assert_eq!(names(&path), [RESULT, RUNS]);
     assert_eq!(fs::read(path.join("runs/0001.log")).unwrap(), b"mine");
-    // A file that merely has the name of our mark makes it no more ours.
+    // A file with only the name of our mark does not make the directory ours.
     fs::write(path.join(MARK), "{}").unwrap();
     assert!(matches!(RunDir::create(&path), Err(RunDirError::NotOurs { .. })));
 }

@@ -1,4 +1,4 @@
-//! Reports however they are cut into reads, whatever bytes are around them.
+//! Tests of reports, in reads of any size, with any bytes around them.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ fn ids(reports: &Reports) -> Vec<u64> {
     reports.ids().iter().map(|id| id.0).collect()
 }
 
-/// What a stream reports when it comes in reads of `size` bytes.
+/// Returns the reports in a stream that comes in reads of `size` bytes.
 fn scanned(stream: &[u8], size: usize) -> Reports {
     let mut reports = Reports::new(true);
     let mut scanner = reports.scanner();
@@ -28,9 +28,9 @@ fn each_change_once_in_order_with_its_lines() {
         "[bisect-match 0xg] [bisect-match",
         "  g at src/b.rs:3:4 [bisect-match 0x2]\r\n",
         "[bisect-match 0x1] after",
-        // It calls itself.
+        // The function calls itself.
         "  f at src/a.rs:3:4 [bisect-match 0x2]",
-        // Another process says the same.
+        // Another process reports the same.
         "src/a.rs:1:1 sort [bisect-match 0x2]",
         "  f at src/a.rs:3:4 [bisect-match 0x2]",
         "[bisect-match 0x1] after",
@@ -45,7 +45,7 @@ fn each_change_once_in_order_with_its_lines() {
     assert_eq!(reports.get(ChangeId(3)).text, [""; 0]);
 }
 
-/// What Go's runtime prints, of a function that calls itself.
+/// The output of Go's runtime for a function that calls itself.
 const GO: &str = "\
 [bisect-match 0xff3a673cb61c22c3]main.walk()
 [bisect-match 0xff3a673cb61c22c3]\t/src/recursion/main.go:13
@@ -63,7 +63,7 @@ fn a_recursive_stack_of_go_keeps_all_frames() {
     let id = ChangeId(0xff3a_673c_b61c_22c3);
     let expected: Vec<_> = GO.lines().map(|line| &line["[bisect-match 0xff3a673cb61c22c3]".len()..]).collect();
     let expected = &expected[..8];
-    // By one process, and by several, whose reports may come between others.
+    // One process prints it, or several do, whose reports may come between others.
     let other = "[bisect-match 0x1]main.main()\n[bisect-match 0x1]\t/src/main.go:9\n[bisect-match 0x1]\n";
     for stream in [GO.to_owned(), GO.repeat(3), [GO, other, GO].concat()] {
         for size in [1, 50, stream.len()] {
@@ -116,7 +116,7 @@ fn reads_may_end_anywhere() {
 
 #[test]
 fn a_line_without_end_is_scanned_in_bounded_memory() {
-    // A marker is at every place with respect to the end of the first piece, and neither lost nor seen twice.
+    // A marker at any place around the end of the first read is neither lost nor seen twice.
     const READ: usize = 64;
     let marker = b"[bisect-match 0x77]";
     for distance in 0..2 * marker.len() {

@@ -1,4 +1,4 @@
-//! What one run showed.
+//! The result of one run.
 
 use std::{io, time::Duration};
 
@@ -7,50 +7,50 @@ use serde::Serialize;
 
 use crate::report::scan::Reports;
 
-/// What one run showed, of everything or of one test.
+/// The result of one run, of everything or of one test.
 #[derive(Clone, Debug)]
 pub(crate) struct RunResult {
     /// Pass, fail or unresolved.
     pub(crate) outcome: Outcome,
-    /// More about the outcome, for people: `timeout`, `signal 11`, `exit status 101`; empty if it passed.
+    /// Details of the outcome, for people: `timeout`, `signal 11`, `exit status 101`; empty if the run passed.
     pub(crate) reason: String,
-    /// The changes that it reported.
+    /// The changes that the run reported.
     pub(crate) reports: Reports,
     /// The tests that failed, where they are known.
     pub(crate) failed_tests: Vec<String>,
-    /// How it failed, as far as failures are told apart.
+    /// The failures, if they are distinguished by their causes.
     pub(crate) failures: Vec<Failed>,
-    /// How long its executions took together.
+    /// The duration of all executions together.
     pub(crate) duration: Duration,
-    /// How often the target was executed.
+    /// The number of executions of the target.
     pub(crate) executions: usize,
-    /// Outcomes of executions that count beside the outcome of the run.
+    /// The outcomes of executions that count in addition to the outcome of the run.
     pub(crate) extra_outcomes: Vec<Outcome>,
-    /// How long the build of this selection took, once for all executions.
+    /// The time to build this selection, once for all executions.
     pub(crate) build_time: Duration,
 }
 
-/// How something failed.
+/// A failure and its cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Failed {
-    /// The test; `None`: the whole target.
+    /// The test; `None` for the whole target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
-    /// `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
+    /// The cause: `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
     pub(crate) how: String,
 }
 
-/// Something that the user should know, said once in a search.
+/// A note for the user, which is shown once in a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Note {
-    /// What it is about: of several notes about the same, the first is shown.
+    /// The topic. Of several notes on the same topic, the first is shown.
     pub(crate) about: String,
-    /// The words.
+    /// The text.
     pub(crate) text: String,
 }
 
 impl Note {
-    /// Returns a note that is shown whenever its words are new.
+    /// Returns a note that is shown whenever its text is new.
     pub(crate) fn new(text: String) -> Self {
         Self { about: text.clone(), text }
     }
@@ -62,7 +62,7 @@ impl Note {
     }
 }
 
-/// Notes for the user: each is taken once, and none is said twice.
+/// Notes for the user. Each is taken once. Of several notes on one topic, [`add`](Self::add) keeps the first.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
     said: std::collections::BTreeSet<String>,
@@ -70,7 +70,7 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
-    /// Adds notes that were not said before.
+    /// Adds notes on new topics.
     pub(crate) fn add(&mut self, notes: impl IntoIterator<Item = Note>) {
         for note in notes {
             if self.said.insert(note.about) {
@@ -79,7 +79,7 @@ impl Notes {
         }
     }
 
-    /// Adds words, also if they were said before.
+    /// Adds texts, even if they were added before.
     pub(crate) fn repeat(&mut self, texts: impl IntoIterator<Item = String>) {
         self.waiting.extend(texts);
     }

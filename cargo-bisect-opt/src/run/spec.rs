@@ -1,4 +1,4 @@
-//! One run to make, and what it needs to keep out of the way of other runs.
+//! The specification of a run, and the means that separate it from other runs.
 
 use std::{fmt, io, path::PathBuf, process::Command};
 
@@ -10,33 +10,33 @@ use bisect_core::{
 use super::repetition::Repetition;
 use crate::process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots};
 
-/// One run to make. The lab makes it once; it is shared down to the process that is started.
+/// The specification of a run. The lab makes it once; it is shared down to the process that is started.
 #[derive(Clone, Debug)]
 pub(crate) struct RunSpec {
-    /// Number of the run among those of all searches, from 1.
+    /// The number of the run among those of all searches, from 1.
     pub(crate) number: usize,
     /// The question that the run answers.
     pub(crate) trial: Trial,
     /// The changes to enable.
     pub(crate) choice: Choice,
-    /// How often the target is executed, and what that means.
+    /// The number of executions of the target, and the rule that combines their outcomes.
     pub(crate) repetition: Repetition,
-    /// Numbers of the tests to run, each in its own process; `None`: everything, in one go.
+    /// The numbers of the tests to run, each in its own process; `None` for everything, in one go.
     pub(crate) tests: Option<Vec<usize>>,
     /// The file for everything that the run prints.
     pub(crate) log: PathBuf,
     /// The file for its reports (`BISECT_REPORT`), as an absolute path. The runner creates it.
     pub(crate) report_file: PathBuf,
-    /// Number of a slot, which no other run has at the same time.
+    /// The number of a slot, which no other run has at the same time.
     pub(crate) slot: usize,
 }
 
 /// The changes that a run enables, as an axis applies them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// By a pattern that matches hashes.
+    /// A pattern that matches hashes.
     Hashes(Pattern),
-    /// By position in a given order. The changes are known before the search, so no run reports them.
+    /// Positions in a given order. The changes are known before the search, so no run reports them.
     Positions(Selection),
 }
 
@@ -57,7 +57,7 @@ impl Choice {
         }
     }
 
-    /// Whether the run is asked for text about the changes.
+    /// Returns true if the run is asked for text about the changes.
     pub(crate) fn asks_for_text(&self) -> bool {
         match self {
             Self::Hashes(pattern) => Matcher::new(pattern).is_some_and(|matcher| matcher.verbose()),
@@ -76,7 +76,7 @@ impl Choice {
         }
     }
 
-    /// Whether a change is enabled.
+    /// Returns true if a change is enabled.
     pub(crate) fn enables(&self, id: ChangeId) -> bool {
         match self {
             Self::Hashes(pattern) => Matcher::new(pattern).is_none_or(|matcher| matcher.should_enable(id)),
@@ -84,7 +84,7 @@ impl Choice {
         }
     }
 
-    /// Returns true if a change is selected, and so is to be reported, whether that enables or disables it.
+    /// Returns true if a change is selected, and so is to be reported. A selected change may be enabled or disabled.
     pub(crate) fn selects(&self, id: ChangeId) -> bool {
         match self {
             Self::Hashes(pattern) => Matcher::new(pattern).is_some_and(|matcher| matcher.should_report(id)),
@@ -92,7 +92,7 @@ impl Choice {
         }
     }
 
-    /// Returns the end state of the search that this is, if it is one.
+    /// Returns the end state that this choice equals, if there is one.
     pub(crate) fn end_state(&self) -> Option<EndState> {
         let all = match self {
             Self::Hashes(pattern) => {
@@ -115,7 +115,8 @@ impl Choice {
 }
 
 impl fmt::Display for Choice {
-    /// Writes the pattern, or positions from 1: `1-500,702`; `!` before the positions that are disabled, and only they.
+    /// Writes the pattern, or positions from 1: `1-500,702`. After a leading `!`, only the positions that follow are
+    /// disabled. Each excluded position follows after `without`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let selection = match self {
             Self::Hashes(pattern) => return pattern.fmt(f),
@@ -159,7 +160,7 @@ pub(crate) enum EndState {
 }
 
 impl EndState {
-    /// Returns the end state that a question is about, if it is about one.
+    /// Returns the end state that a question is about, if any.
     pub(crate) fn of(question: Question) -> Option<Self> {
         match question {
             Question::AllOn => Some(Self::AllOn),
@@ -177,20 +178,21 @@ impl EndState {
     }
 }
 
-/// What surrounds a run: the slots of its search, its directory for temporary files, and the user's wish to stop.
+/// The surroundings of a run: the slots of its search, its directory for temporary files, and the user's request to
+/// stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
-    /// Variables that depend on the slot.
+    /// The variables that depend on the slot.
     pub(crate) slots: &'a Slots,
     /// A directory that is deleted after the run.
     pub(crate) scratch: &'a ScratchDir,
-    /// Raised when the run must end.
+    /// A flag that is raised when the run must end.
     pub(crate) interrupt: &'a Interrupt,
 }
 
 impl Surroundings<'_> {
-    /// Gives a process of the run what keeps it out of the way of other runs, at the same time and later: among it, an empty
-    /// directory for temporary files, to be dropped when the process has ended.
+    /// Separates a process of the run from other runs, parallel and later ones, by variables. Returns an empty
+    /// directory for its temporary files, to be dropped when the process has ended.
     ///
     /// # Errors
     /// If that directory cannot be made.

@@ -1,4 +1,4 @@
-//! What is run again and again: any command, or what cargo tests, runs, builds or checks.
+//! Targets of searches: any command, or what cargo tests, runs, builds or checks.
 
 pub(crate) mod command;
 pub(crate) mod project;

@@ -1,7 +1,8 @@
-//! When the runs of a fake target end: after logical steps, one at a time, so that their order is the same in every test.
+//! A logical clock for the runs of a fake target: they end one at a time, after logical steps, so that their order is
+//! the same in every test.
 //!
-//! No time passes. A run begins at the step at which the loop starts it, and takes as many steps as a script or a seed says.
-//! It ends when the loop waits and no other run ends before it.
+//! No real time passes. A run begins at the step at which the loop starts it. A script or a seed determines the number
+//! of its steps. It ends when the loop waits and no other run ends before it.
 
 use std::{
     collections::BTreeMap,
@@ -13,17 +14,18 @@ use bisect_core::{ChangeId, Field};
 
 use crate::process::interrupt::Interrupt;
 
-/// A thread that takes longer to begin its run will not begin it. Tests do not depend on this but where they would hang.
+/// The time after which a thread is considered unable to begin its run. Only tests that would hang otherwise depend on
+/// it.
 const GIVE_UP_AFTER: Duration = Duration::from_secs(60);
 
-/// Random runs take fewer steps than this.
+/// The exclusive upper limit of the steps of a random run.
 const MOST_STEPS: u64 = 10;
 
-/// How many steps runs take.
+/// The number of steps that runs take.
 pub(super) enum Steps {
-    /// By the number of the run: the first, the second, …, and from the beginning again.
+    /// The steps of the first run, the second run, …; the list repeats.
     Script(Vec<u64>),
-    /// By chance.
+    /// Random numbers of steps from this seed.
     Random(u64),
 }
 
@@ -55,7 +57,7 @@ struct State {
     now: u64,
     /// Runs that have begun, by their numbers.
     begun: BTreeMap<usize, Begun>,
-    /// Nobody waits for single runs any more: all may end.
+    /// True if the loop waits for no single run any more: all may end.
     is_over: bool,
 }
 
@@ -65,7 +67,7 @@ struct Begun {
     may_end: bool,
 }
 
-/// The run was told to end before its time.
+/// The error of a run that was interrupted before its end.
 pub(super) struct Cancelled;
 
 impl Clock {
@@ -92,7 +94,7 @@ impl Clock {
         if interrupt.requested() { Err(Cancelled) } else { Ok(steps) }
     }
 
-    /// Whether a run is in flight. Called by the loop when it waits for one of so many runs.
+    /// Returns true if a run is in flight. Called by the loop when it waits for one of `in_flight` runs.
     ///
     /// # Panics
     /// If they do not begin.
@@ -100,13 +102,13 @@ impl Clock {
         self.when_begun(in_flight).begun.contains_key(&run)
     }
 
-    /// Ends the run whose turn it is. Called by the loop when it waits for one of so many runs.
+    /// Ends the run whose turn it is. Called by the loop when it waits for one of `in_flight` runs.
     ///
     /// # Panics
     /// If they do not begin.
     pub(super) fn end_one(&self, in_flight: usize) {
         let mut state = self.when_begun(in_flight);
-        // What was cancelled ends at once, before all others.
+        // Cancelled runs end at once, before all others.
         let order = |(run, begun): &(&usize, &mut Begun)| {
             let is_cancelled = begun.interrupt.requested();
             (!is_cancelled, if is_cancelled { 0 } else { begun.ends }, **run)
@@ -120,13 +122,13 @@ impl Clock {
         self.changed.notify_all();
     }
 
-    /// Ends all runs. Called by the loop on its way out.
+    /// Ends all runs. Called when the loop ends.
     pub(super) fn end_all(&self) {
         self.state().is_over = true;
         self.changed.notify_all();
     }
 
-    /// Waits until so many runs have begun, and no other one is about to end.
+    /// Waits until `in_flight` runs have begun, and no other run is about to end.
     fn when_begun(&self, in_flight: usize) -> MutexGuard<'_, State> {
         let is_missing = |state: &mut State| state.begun.len() != in_flight;
         let (state, timeout) = self

@@ -1,4 +1,5 @@
-//! A target without processes: its changes, tests and failures are a text, and a logical clock says when its runs end.
+//! A simulated target without processes: a text defines its changes, tests and failures, and a logical clock determines
+//! when its runs end.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,18 +31,18 @@ use crate::{
     },
 };
 
-/// How long a logical step is, for people. A search of a thousand steps is too short for the hint that more runs at once
-/// would help, which depends on how busy the machine is.
+/// The duration of a logical step, as it is shown. A search of a thousand steps is too short for the hint about
+/// parallel runs, which depends on the load of the machine.
 const STEP: Duration = Duration::from_millis(1);
 
-/// Makes simulated runs.
+/// A runner that simulates runs.
 pub(super) struct FakeRunner {
     behaviour: Behaviour,
     clock: Clock,
-    /// The user wants to stop when this run has begun.
+    /// The number of the run in which the simulated user stops the search.
     interrupted_in: Option<usize>,
     interrupt: Interrupt,
-    /// Whatever the pattern selects, all changes are reported.
+    /// True if all changes are reported, whatever the pattern selects.
     reports_everything: bool,
     /// Changes that are reported with a call stack.
     stacks: BTreeSet<String>,
@@ -52,22 +53,22 @@ pub(super) struct FakeRunner {
 /// A simulated target.
 pub(super) struct FakeTarget {
     runner: Arc<FakeRunner>,
-    /// Whether the search goes on for each of this number of failing tests.
+    /// A function that returns true if the search continues for each of this number of failing tests.
     splits: fn(usize) -> bool,
     axis: &'static str,
     subject: Option<String>,
     /// The tests that failed with everything enabled, and with everything disabled, as far as runs were made.
     ends: [Option<BTreeSet<usize>>; 2],
-    /// No other run at an end will come.
+    /// True if no other run at an end state will come.
     is_settled: bool,
-    /// The tests that the search goes on for.
+    /// The tests for each of which the search continues.
     searched: Arc<Vec<usize>>,
     notes: Vec<String>,
 }
 
-/// What a run showed.
+/// The observations of a run.
 pub(super) struct Shown {
-    /// Each of the tests that were run for themselves; all tests together, if none were.
+    /// One part for each test that was run separately; otherwise one part for all tests together.
     parts: Vec<Part>,
     repetition: Repetition,
     duration: Duration,
@@ -80,7 +81,7 @@ struct Part {
 }
 
 impl Part {
-    /// Takes the failures of these tests for none.
+    /// Removes the failures of these tests.
     fn forgive(&mut self, broken: &BTreeSet<usize>) {
         for (outcome, failed) in self.executions.iter_mut().filter(|(_, failed)| !failed.is_empty()) {
             failed.retain(|test| !broken.contains(test));
@@ -96,7 +97,7 @@ impl Part {
 }
 
 impl FakeTarget {
-    /// Returns a target as its settings say. `interrupt` is what the user raises to stop the search.
+    /// Returns the target that the settings describe. The simulated user raises `interrupt` to stop the search.
     pub(super) fn parse(settings: &mut Settings<'_>, interrupt: &Interrupt) -> Self {
         let behaviour = Behaviour::parse(settings);
         let stacks = settings.take("stacks").unwrap_or_default();
@@ -137,12 +138,12 @@ impl FakeTarget {
         self.runner.behaviour.seed()
     }
 
-    /// The patterns that runs got, in the order of their numbers.
+    /// Returns the patterns of the runs, in the order of their numbers.
     pub(super) fn sent(&self) -> Vec<String> {
         self.runner.sent().values().map(ToString::to_string).collect()
     }
 
-    /// The tests that fail at both ends, if it is known: they do not count.
+    /// Returns the tests that fail at both end states, if they are known: their failures do not count.
     fn broken(&self) -> Option<BTreeSet<usize>> {
         match &self.ends {
             [Some(all), Some(none)] => Some(all & none),
@@ -157,7 +158,7 @@ impl FakeRunner {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// All tests, or the whole target as its only one.
+    /// Returns all tests. The whole target counts as one test if it has none.
     fn all(&self) -> Vec<usize> {
         (0..self.behaviour.tests().len().max(1)).collect()
     }
@@ -167,7 +168,7 @@ impl FakeRunner {
         tests.into_iter().filter_map(|test| names.get(test).map(|&name| name.to_owned())).collect()
     }
 
-    /// What these tests show in a process of their own.
+    /// Executes these tests as one process would, and returns its observations.
     fn execute(&self, tests: &[usize], spec: &RunSpec, log: &mut String) -> Part {
         let now = Matcher::new(spec.choice.pattern()).expect("a search sends no empty pattern");
         let before = self.sent().get(&(spec.number - 1)).and_then(Matcher::new);
@@ -198,7 +199,7 @@ impl FakeRunner {
         Part { executions, reports }
     }
 
-    /// What a run prints about a change.
+    /// Returns the lines that a run prints about a change.
     fn report(&self, id: ChangeId, is_verbose: bool) -> String {
         let name = self.behaviour.name(id);
         let line = self.behaviour.ids().position(|other| other == id).expect("it is ours") + 1;
@@ -302,7 +303,7 @@ impl Judge for FakeTarget {
 
     fn judge(&mut self, _trial: &Trial, mut shown: Shown) -> Judgement<Shown> {
         let failed = shown.parts.iter().any(|part| part.failed().next().is_some());
-        // As with tests of cargo: which failures count depends on both ends.
+        // As with cargo's tests, both end states determine which failures count.
         match self.broken() {
             None if failed => return Judgement::Pending(shown),
             Some(broken) if !self.runner.behaviour.tests().is_empty() => {

@@ -1,4 +1,4 @@
-//! Whole searches as text files: what the terminal shows, and what `--json` prints.
+//! Tests of whole searches as text files: the output on the terminal, and the output of `--json`.
 //!
 //! A file in `testdata/searches/` begins with its settings. `UPDATE_SEARCHES=1` writes the rest.
 
@@ -38,7 +38,7 @@ fn check(name: &str) {
     }
 }
 
-/// The lines from the first that differs to the last one, and some around them.
+/// Returns the lines from the first difference to the last one, with some lines around them.
 fn difference(expected: &str, actual: &str) -> String {
     let (old, new): (Vec<_>, Vec<_>) = (expected.lines().collect(), actual.lines().collect());
     let same = |(a, b): &(&&str, &&str)| a == b;
@@ -58,7 +58,7 @@ fn difference(expected: &str, actual: &str) -> String {
     text
 }
 
-/// A test for each file.
+/// Defines a test for each file.
 macro_rules! goldens {
     ($($name:ident,)*) => {
         const NAMES: &[&str] = &[$(stringify!($name)),*];

@@ -1,4 +1,4 @@
-//! What holds for every simulated search, in whatever order its runs end.
+//! Properties of every simulated search, in whatever order its runs end.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ fn of_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
 
-/// The sets of changes that were found, by name.
+/// Returns the found sets of changes, by name.
 fn found(simulated: &Simulated) -> BTreeSet<BTreeSet<String>> {
     let names = |found: &Value| {
         let changes = found["changes"].as_array().unwrap();

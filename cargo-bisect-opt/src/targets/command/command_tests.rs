@@ -1,4 +1,5 @@
-//! Commands as targets: where the pattern goes, what is read from them, what can be pasted into a shell.
+//! Tests of commands as targets: places of placeholders, outputs that are read, and lines that can be pasted into a
+//! shell.
 
 use std::{cell::RefCell, fs, num::NonZeroUsize, process::Command};
 
@@ -35,7 +36,7 @@ fn target(words: &[&str]) -> Result<CommandTarget, UsageError> {
     CommandTarget::new(options(words), Box::new(Protocol))
 }
 
-/// The run with this number.
+/// Returns the specification of the run with this number.
 fn spec(dir: &Path, pattern: &str, number: usize, repetition: Repetition) -> RunSpec {
     RunSpec {
         number,
@@ -61,7 +62,7 @@ fn make(
     target.runner().run(&spec(dir, pattern, number, repetition), &target.brief(), &surroundings)
 }
 
-/// A trial, as far as the target wants to know.
+/// Returns a trial, with the fields that the target reads.
 fn trial(question: Question) -> Trial {
     Trial { id: TrialId(0), question, selection: Selection::all(), tests: vec![0] }
 }
@@ -73,7 +74,7 @@ fn judge(target: &mut CommandTarget, shown: CommandRun) -> RunResult {
     }
 }
 
-/// Runs words as a target in a directory of their own.
+/// Runs a command as a target, in its own directory.
 fn run_as(
     words: &[&str],
     pattern: &str,
@@ -82,7 +83,7 @@ fn run_as(
     run_again(words, pattern, (1, Repetition::Once), change)
 }
 
-/// The same as a later run, or with several executions.
+/// Runs a command like `run_as`, as a later run or with several executions.
 fn run_again(
     words: &[&str],
     pattern: &str,
@@ -105,7 +106,7 @@ fn run(words: &[&str], pattern: &str) -> (RunResult, String) {
 
 #[test]
 fn a_failure_with_lost_reports_tells_nothing() {
-    // As the runtime says it.
+    // The runtime prints this message.
     let script = "echo 'bisect-rt: BISECT_REPORT: no storage space: reports are lost' >&2; exit $1";
     for (status, outcome) in [("1", Outcome::Unresolved(Reason::Environment)), ("0", Outcome::Pass)] {
         let (run, _) = run(&["sh", "-c", script, "PATTERN", status], "y");
@@ -116,7 +117,7 @@ fn a_failure_with_lost_reports_tells_nothing() {
 
 #[test]
 fn placeholders_are_filled_in_values_and_arguments_only() {
-    // Written so, the name in the script is none of the places.
+    // Written like this, the name in the script is not a placeholder.
     let script = r#"echo "$V|$(printenv PAT''TERN)|$1|$2""#;
     let words = ["V=a:PATTERN", "PATTERN=PATTERN", "sh", "-c", script, "sh", "xPATTERNxPATTERN", "PATTERN RANDOM"];
     let (_, log) = run(&words, "!01+x3");
@@ -124,7 +125,7 @@ fn placeholders_are_filled_in_values_and_arguments_only() {
     assert_eq!(log, format!("a:!01+x3|!01+x3|x!01+x3x!01+x3|!01+x3 {random}\n"));
     random.parse::<u64>().unwrap();
 
-    // The command itself is no place for it.
+    // The name of the program is not a place for the placeholder.
     let (error, _) = run_as(&["PATTERN", "PATTERN"], "y", |_| {});
     let Err(RunError::Spawn(error @ SpawnError::NotFound { .. })) = error else { panic!("{error:?}") };
     assert!(error.to_string().contains("`PATTERN`"), "{error}");
@@ -163,7 +164,8 @@ fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
 fn a_run_may_execute_it_several_times() {
     let three = NonZeroUsize::new(3).unwrap();
     let (repeat, any_pass) = (Repetition::UntilFailure(three), Repetition::UntilPass(three));
-    // Each execution finds what those before have left, reports its number, and prints it with a random number.
+    // Each execution counts itself and the previous ones by a file, reports its number, and prints it with a random
+    // number.
     let script =
         "echo x >> count; n=$(wc -l < count); echo $((n)) $1; echo [bisect-match 0x$((n))] >> $BISECT_REPORT; ";
     for (repetition, then, outcome, executions) in [
@@ -173,7 +175,7 @@ fn a_run_may_execute_it_several_times() {
         (repeat, "exit 125", Outcome::Unresolved(Reason::Skip), 3),
         (any_pass, "exit 1", Outcome::Fail, 3),
         (any_pass, "test $n = 2", Outcome::Pass, 2),
-        // Each has the whole time.
+        // Each execution has the whole time limit.
         (repeat, "test $n = 1 || sleep 1000", Outcome::Fail, 2),
     ] {
         let script = format!("{script}{then}");
@@ -220,7 +222,7 @@ fn another_failure_is_unresolved_if_asked_for() {
             assert_eq!(other, failed("exit status 4"));
         }
         assert!(exec.borrow_mut().take_notes().is_empty(), "once is enough");
-        // At the ends, who fails is not decided by what it looks like.
+        // The cause of a failure at an end state is learned, so this failure counts, although it looks different.
         assert_eq!(run("!y", Question::AllOff), failed("signal 11"));
     }
 }
@@ -235,7 +237,7 @@ fn usage() {
         assert!(matches!(error, UsageError::NoPlaceholder(_)), "{words:?}");
         assert!(error.to_string().contains("exec BISECT_PATTERN=PATTERN ./program"));
     }
-    // What only looks like a variable is a command.
+    // A word that only looks like a variable is a command.
     for words in [&["./a=b", "PATTERN"][..], &["1=2", "PATTERN"], &["=", "PATTERN"], &["a", "b=PATTERN"]] {
         assert_eq!(target(words).unwrap().runner.program, words[0], "{words:?}");
     }
@@ -250,7 +252,7 @@ fn reports_come_from_the_file_and_from_both_outputs() {
     assert_eq!(run.reports.ids(), [ChangeId(1), ChangeId(2), ChangeId(3)]);
     assert_eq!(run.reports.get(ChangeId(3)).text, ["c"]);
     assert_eq!(log, "a [bisect-match 0x1]\nb [bisect-match 0x2]\n");
-    // Nobody reads the text if the pattern does not ask for it.
+    // The text is not read if the pattern does not ask for it.
     let (run, _) = self::run(&words, "y");
     assert_eq!((run.reports.len(), run.reports.get(ChangeId(3)).text), (3, Vec::new()));
 }
@@ -308,6 +310,6 @@ fn what_is_shown_can_be_pasted() {
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();
     assert_eq!(out, "it's 00\n\n$HOME 00\n\"!\"\n");
-    // A name stays outside of the quotes; inside, a shell would take the word for a command.
+    // The name of a variable stays outside the quotes; inside, a shell would take the word for a command.
     assert!(line.starts_with("V=\""), "{line}");
 }

@@ -1,4 +1,4 @@
-//! Any command as a target: an axis says what stands in the place of a word.
+//! A command as a target. An axis determines the text that replaces a placeholder.
 
 mod runner;
 
@@ -37,20 +37,20 @@ use crate::{
     },
 };
 
-/// What the user asks for.
+/// The user's options for a command.
 #[derive(Clone, Debug)]
 pub(crate) struct CommandOptions {
-    /// `[VAR=value]... COMMAND [ARGS]...`
+    /// The command line: `[VAR=value]... COMMAND [ARGS]...`
     pub(crate) words: Vec<String>,
-    /// The directory to run it in, also that of the user's code.
+    /// The directory to run the command in, which also holds the user's code.
     pub(crate) root: PathBuf,
-    /// A run that takes longer has failed.
+    /// The time limit of an execution, which fails if it takes longer.
     pub(crate) timeout: Option<Duration>,
-    /// The exit status of a run that says neither that it passes nor that it fails.
+    /// The exit status of a command that neither passes nor fails.
     pub(crate) skip_code: i32,
-    /// Only a failure with output that matches counts.
+    /// A regular expression: only a failure whose output matches counts.
     pub(crate) fail_when: Option<Regex>,
-    /// Only a failure like those at the end of the search that fails counts.
+    /// True if only a failure like those at the failing end state counts.
     pub(crate) same_failure: bool,
     /// The seed of the random numbers.
     pub(crate) seed: Seed,
@@ -62,13 +62,13 @@ pub(crate) struct CommandOptions {
 #[derive(Debug)]
 pub(crate) struct CommandTarget {
     runner: Arc<CommandRunner>,
-    /// How it fails.
+    /// The known causes of failures.
     calibration: Arc<Calibration<()>>,
-    /// The ends of the search that were run.
+    /// The end states that were run: true for every change enabled, false for every change disabled.
     ends: BTreeSet<bool>,
-    /// No other run at an end will come.
+    /// True if both end states were run, or if no other run at one will come.
     is_settled: bool,
-    /// The random number with which it failed last, by the changes.
+    /// The random number of the last failure, by the choice of changes.
     failing: HashMap<String, u64>,
     notes: Notes,
     lost_reports: LostReports,
@@ -78,7 +78,7 @@ impl CommandTarget {
     /// Returns the target that `options` describe, searched by `axis`.
     ///
     /// # Errors
-    /// If there is no command, or no place for what the axis fills in.
+    /// If there is no command, or if a required placeholder is missing.
     pub(crate) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
         let seed = options.seed;
         let runner = CommandRunner::new(options, axis)?;
@@ -97,8 +97,7 @@ impl CommandTarget {
         })
     }
 
-    /// Makes another failure the one that is searched for next, where the culprits found so far are left out and what is left
-    /// fails in another way.
+    /// Makes another failure the searched one, if the target fails in another way without the culprits found so far.
     fn learn_left(&mut self, selection: &Selection, shown: &CommandRun) {
         let known = self.calibration.for_runs_of(Some(selection));
         let causes: Vec<_> = shown.causes().filter(|cause| cause.environment().is_none()).collect();
@@ -232,7 +231,7 @@ impl Target for CommandTarget {
 
     fn reproduce(&self, selection: &Selection, _: &[String], directory: &Path, stem: &str) -> String {
         let choice = Choice::of(self.runner.axis.order(), selection);
-        // What has failed by chance may do so again by the same.
+        // What failed by chance may fail again with the same random number.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));
         let files = Files { directory, stem, report_file: None };

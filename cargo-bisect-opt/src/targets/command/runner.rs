@@ -1,4 +1,4 @@
-//! Runs a command, in any thread.
+//! The runner of a command, which any thread can use.
 
 use std::{ffi::OsString, io, process::Command, time::Duration};
 
@@ -31,21 +31,21 @@ use crate::{
     },
 };
 
-/// Stands for a number that is another one in each execution, to get around caches of whatever runs in between.
+/// The placeholder for a number that differs in each execution, to bypass the caches of programs in between.
 const RANDOM: &str = "RANDOM";
 
-/// Why words cannot be used as a target.
+/// A reason why words cannot be used as a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum UsageError {
-    /// There are only variables.
+    /// A missing command: the words are variables only.
     #[error("a command is missing; for example: cargo bisect-opt exec BISECT_PATTERN=PATTERN ./program")]
     NoCommand,
-    /// The target would never learn which changes are enabled.
+    /// A missing placeholder: the target would never learn which changes are enabled.
     #[error("{0}")]
     NoPlaceholder(&'static str),
 }
 
-/// A command with places for what an axis fills in.
+/// A command with placeholders, which an axis fills in.
 #[derive(Debug)]
 pub(crate) struct CommandRunner {
     pub(super) options: CommandOptions,
@@ -56,7 +56,7 @@ pub(crate) struct CommandRunner {
     arguments: Vec<String>,
 }
 
-/// What one run showed.
+/// The observations of one run.
 #[derive(Debug)]
 pub(crate) struct CommandRun {
     pub(super) choice: Choice,
@@ -64,34 +64,34 @@ pub(crate) struct CommandRun {
     pub(super) repetition: Repetition,
     pub(super) reports: Reports,
     pub(super) duration: Duration,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<Note>,
 }
 
 impl CommandRun {
-    /// Returns how its executions failed.
+    /// Returns the causes of its failed executions.
     pub(super) fn causes(&self) -> impl Iterator<Item = &Cause> {
         self.executions.iter().filter_map(|execution| execution.cause.as_ref())
     }
 }
 
-/// What one execution showed.
+/// The observations of one execution.
 #[derive(Debug)]
 pub(super) struct CommandExecution {
     pub(super) random: u64,
     pub(super) outcome: Outcome,
     pub(super) reason: String,
-    /// Of a failure.
+    /// The cause of a failure.
     pub(super) cause: Option<Cause>,
-    /// What the runtime said, if it could not write reports.
+    /// The message of the runtime, if it could not write reports.
     pub(super) lost_reports: Option<String>,
 }
 
 impl CommandRunner {
-    /// See [`CommandTarget::new`](super::CommandTarget::new).
+    /// Returns the runner for [`CommandTarget::new`](super::CommandTarget::new).
     ///
     /// # Errors
-    /// If there is no command, or no place for what the axis fills in.
+    /// If there is no command, or if a required placeholder is missing.
     pub(super) fn new(options: CommandOptions, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
         let mut words = options.words.iter();
         let mut variables = Vec::new();
@@ -113,7 +113,7 @@ impl CommandRunner {
         }
     }
 
-    /// Whether random numbers are filled in.
+    /// Returns true if random numbers are filled in.
     pub(super) fn uses_random(&self) -> bool {
         self.texts().any(|text| text.contains(RANDOM))
     }
@@ -147,7 +147,7 @@ impl CommandRunner {
         Ok((command, temporary))
     }
 
-    /// Executes the command. Returns how long that took, too, and what the user should know.
+    /// Executes the command. Returns its observations, its duration, and a note for the user.
     fn execute(
         &self,
         spec: &RunSpec,
@@ -181,7 +181,7 @@ impl CommandRunner {
         Ok((CommandExecution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
     }
 
-    /// Returns what an execution means, compared with these failures.
+    /// Returns the outcome of an execution, compared with these failures.
     pub(super) fn outcome(&self, execution: &CommandExecution, calibration: &Calibration<()>) -> Outcome {
         match &execution.cause {
             Some(cause) if cause.environment().is_some() && !calibration.fits(&(), cause) => {
@@ -271,13 +271,13 @@ impl Runner for CommandRunner {
     }
 }
 
-/// Returns what surrounds the command and made it fail, unless it is known to do so because of the changes.
+/// Returns the problem of the environment that made an execution fail, unless the changes are known to cause it.
 fn disturbance(execution: &CommandExecution, calibration: &Calibration<()>) -> Option<Environment> {
     let environment = execution.cause.as_ref()?.environment()?;
     (!calibration.is_made_by_changes(&(), environment)).then_some(environment)
 }
 
-/// What the placeholders of one run stand for.
+/// The values of the placeholders in one execution.
 struct Filling<'a> {
     placeholder: Option<&'static str>,
     words: Option<&'a Words>,
@@ -285,7 +285,7 @@ struct Filling<'a> {
 }
 
 impl Filling<'_> {
-    /// Returns a text, filled in.
+    /// Returns a text with its placeholders filled in.
     fn text(&self, text: &str) -> String {
         let text = match (self.placeholder, self.words) {
             (Some(placeholder), Some(Words::Text(words))) => text.replace(placeholder, words),
@@ -294,7 +294,7 @@ impl Filling<'_> {
         text.replace(RANDOM, &self.random)
     }
 
-    /// Returns arguments, filled in.
+    /// Returns arguments with their placeholders filled in.
     fn arguments(&self, arguments: &[String]) -> Vec<OsString> {
         let Some(Words::Arguments(words)) = self.words else {
             return arguments.iter().map(|argument| self.text(argument).into()).collect();

@@ -1,4 +1,4 @@
-//! What one run showed, all executions of it, and what that means for the search.
+//! The executions of one run, and their meaning for the search.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -16,29 +16,28 @@ use crate::{
     },
 };
 
-/// One run of everything that is to be run, or of one test, before it is judged.
+/// An unjudged run of everything that is to be run, or of one test.
 #[derive(Clone, Debug)]
 pub(crate) struct Attempt {
-    /// One after the other.
+    /// The executions, in order.
     pub(crate) executions: Vec<Execution>,
-    /// Why there may be several.
+    /// The rule that allows several executions.
     pub(crate) repetition: Repetition,
-    /// The changes that they reported.
+    /// The changes that the executions reported.
     pub(crate) reports: Reports,
-    /// How long it took to build what is executed.
+    /// The time to build what is executed.
     pub(crate) build_time: Duration,
-    /// How long they took together.
+    /// The duration of all executions together.
     pub(crate) duration: Duration,
     /// The tests that need others to fail.
     pub(crate) dependent: Failures,
 }
 
-/// One execution: what each executable did, in the order in which they ran; after one that took too long, there are no
-/// more.
+/// One execution: the results of the executables, in the order in which they ran. None is run after a timeout.
 pub(crate) type Execution = Vec<Part>;
 
 impl Attempt {
-    /// Nothing was executed.
+    /// Returns an unresolved run in which nothing was executed.
     pub(crate) fn unresolved(reason: Reason, words: &str, reports: Reports, build_time: Duration) -> Self {
         let part = Part { outcome: Outcome::Unresolved(reason), reason: words.to_owned(), ..Part::default() };
         let (executions, repetition) = (vec![vec![part]], Repetition::Once);
@@ -46,17 +45,17 @@ impl Attempt {
         Self { executions, repetition, reports, build_time, duration, dependent }
     }
 
-    /// What all executables did.
+    /// Returns the results of all executables, in all executions.
     pub(crate) fn parts(&self) -> impl Iterator<Item = &Part> {
         self.executions.iter().flatten()
     }
 
-    /// Whether anything failed, counting or not.
+    /// Returns true if anything failed, whether it counts or not.
     pub(crate) fn failed(&self) -> bool {
         self.parts().any(|part| part.outcome == Outcome::Fail)
     }
 
-    /// Everything that failed in this run; `None` if the run does not tell.
+    /// Returns everything that failed in this run; `None` if the run is inconclusive.
     pub(crate) fn failures(&self) -> Option<Failures> {
         let tells = |execution: &&Execution| !matches!(raw_outcome(execution), Outcome::Unresolved(_));
         let failures =
@@ -65,7 +64,7 @@ impl Attempt {
         let first: Failures = told.next()?;
         let is_one_missing = self.executions.iter().any(|execution| !tells(&execution));
         match self.repetition {
-            // What failed once has failed in this run, and what passed once has passed.
+            // Here a test that passed once has passed; in the other case a test that failed once has failed.
             Repetition::UntilPass(_) => Some(told.fold(first, |all, one| all.intersection(&one).cloned().collect())),
             Repetition::Once | Repetition::UntilFailure(_) | Repetition::Each(_) => {
                 let all = told.fold(first, |all, one| all.union(&one).cloned().collect());
@@ -74,7 +73,7 @@ impl Attempt {
         }
     }
 
-    /// Returns what the user should know of it.
+    /// Returns the notes for the user.
     pub(crate) fn notes(&self) -> Vec<Note> {
         self.parts().flat_map(|part| part.notes.iter().cloned()).collect()
     }
@@ -104,12 +103,13 @@ impl Attempt {
     }
 }
 
-/// Whether any part failed, counting or not; else whether any does not tell.
+/// Returns a failure if any part failed, whether it counts or not; otherwise an unresolved outcome if any part has one.
 pub(crate) fn raw_outcome(execution: &Execution) -> Outcome {
     judge(execution, &Criteria::any()).0
 }
 
-/// What an execution means: one failure that counts is a failure, whatever else is unresolved.
+/// Returns the outcome of an execution and its reason. One failure that counts is a failure, even if other parts are
+/// unresolved.
 pub(crate) fn judge(execution: &Execution, criteria: &Criteria) -> (Outcome, String) {
     let mut verdict = (Outcome::Pass, String::new());
     for part in execution {
@@ -157,7 +157,7 @@ mod tests {
         Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() }
     }
 
-    /// The outcome, its reason, and what failed.
+    /// Returns the outcome, its reason, and the failed tests.
     fn verdict(attempt: Attempt) -> (Outcome, String, Vec<String>) {
         let mut tests = TestSelection::default();
         tests.learn(EndState::AllOn, failing(&["a", "broken"]).failures);

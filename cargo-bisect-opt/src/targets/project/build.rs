@@ -1,7 +1,7 @@
-//! One run where the build itself is the target: it passes if cargo succeeds, and fails if what it compiles does not.
+//! One run whose target is the build itself: it passes if cargo succeeds, and fails if a compilation fails.
 //!
-//! Cargo keeps what was compiled without an error, also from one run to the next: that would only pass once more. What was
-//! not, it compiles again.
+//! Cargo keeps what was compiled without an error, also from one run to the next: compiling it again would only succeed
+//! again. The rest is compiled again.
 
 use std::{
     collections::BTreeMap,
@@ -23,10 +23,10 @@ use crate::{
     run::{cause::Cause, error::RunError, outcome::classify, spec::Surroundings},
 };
 
-/// Of a selection with which cargo does not come to compiling.
+/// The reason of a run in which cargo fails before it compiles anything.
 const NOT_BEGUN: &str = "cargo fails before it compiles anything";
 
-/// Builds what the selection says; several times, if that is asked for.
+/// Builds with the selection, several times if that is requested.
 pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<Attempt, RunError> {
     let mut reports = run.new_reports();
     let overrides = run.build_overrides().unwrap_or_default();
@@ -56,7 +56,7 @@ fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result
     builds.has_compiled |= has_begun;
     if !has_begun {
         if !(builds.has_compiled || run.brief.has_compiled) {
-            // It is not the selection then.
+            // No run has compiled anything, so the selection is not the cause.
             let error = built.to_error();
             return Err(RunError::Unusable(format!("{NOT_BEGUN}: {error}")));
         }
@@ -70,7 +70,7 @@ fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result
     let mut causes = BTreeMap::new();
     if outcome == Outcome::Fail {
         let cause = Cause::of_build(&finished);
-        // The status is always the same.
+        // The exit status of cargo is always the same.
         reason = cause.to_string();
         let executable = run.runner.project.subcommand.name().to_owned();
         causes.insert(Failure { executable, test: None }, cause);

@@ -1,4 +1,4 @@
-//! Lines for a shell that run the target once more.
+//! Shell command lines that run the target once more.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -18,10 +18,11 @@ use crate::{
     run::spec::Choice,
 };
 
-/// What executables need in their environment, by their keys: their bytes are searched once, and not for each culprit.
+/// The environment variables that executables need, by the keys of executables. The bytes of an executable are searched
+/// once, not for each culprit.
 pub(super) type NeededVariables = HashMap<String, Arc<BTreeMap<String, OsString>>>;
 
-/// Makes lines for a shell.
+/// A maker of shell command lines.
 pub(super) struct CommandLine<'a> {
     pub(super) runner: &'a ProjectRunner,
     pub(super) knowledge: &'a Knowledge,
@@ -29,17 +30,18 @@ pub(super) struct CommandLine<'a> {
 }
 
 impl CommandLine<'_> {
-    /// Returns a line that runs what fails with these changes: these tests, or all that are repeated if it is not known which.
+    /// Returns a command line that runs the failing tests with these changes: `tests`, or all that are repeated if it
+    /// is empty.
     pub(super) fn of(mut self, choice: &Choice, tests: &[String], files: &Files<'_>) -> String {
         let Ok(application) = self.runner.axis.reproduction(choice, files) else { return String::new() };
         match application.build {
-            // The IDs of call stacks hold for this very executable, so it must not be built again.
+            // The IDs of call stacks are valid for this executable only, so it must not be built again.
             None => self.start_lines(&application.variables, tests),
             Some(build) => self.cargo_line(&build, tests),
         }
     }
 
-    /// Starts each executable that is repeated.
+    /// Returns command lines that start each executable that is repeated.
     fn start_lines(&mut self, variables: &[(String, String)], tests: &[String]) -> String {
         let executables = self.runner.project.executables(self.runner.first_artifacts()).unwrap_or_default();
         let lines: Vec<_> =
@@ -64,7 +66,7 @@ impl CommandLine<'_> {
         let artifacts = self.runner.first_artifacts();
         let launch = self.runner.project.launch(artifacts, executable);
         let needed = self.needed_variables.entry(executable.key()).or_insert_with(|| {
-            // What cannot be read now can hardly be started; the line is right as far as it goes.
+            // An executable that cannot be read now can hardly be started. The rest of the line is still correct.
             launch.needed_variables(&artifacts.libraries).unwrap_or_default().into()
         });
         let needed = needed.iter().map(|(name, value)| format!("{name}={}", value.display()));
@@ -75,7 +77,8 @@ impl CommandLine<'_> {
         Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
     }
 
-    /// The tests of an executable that fail; empty: all that it runs; `None`: it need not be started.
+    /// Returns the failing tests of an executable. An empty list stands for all that it runs, `None` for an executable
+    /// that need not be started.
     fn failing(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
         match self.knowledge.tests.subset(&executable.key()) {
             Subset::Nothing => None,
@@ -88,7 +91,8 @@ impl CommandLine<'_> {
         }
     }
 
-    /// The same where everything is repeated: of a target that fails now and then, which tests fail is known in the end only.
+    /// Returns the same as `failing` if everything is repeated. With a flaky target, the failing tests are known at the
+    /// end only.
     fn failing_of_everything(&self, executable: &Executable, tests: &[String]) -> Option<Vec<String>> {
         if self.runner.options.all_tests || self.knowledge.tests.needs_others() {
             return Some(Vec::new());
@@ -108,7 +112,7 @@ impl CommandLine<'_> {
         (!here.is_empty()).then_some(here)
     }
 
-    /// Has cargo build and run the same, with these overrides.
+    /// Returns a command line with which cargo builds and runs the target, with these overrides.
     fn cargo_line(&self, build: &BuildOverrides, tests: &[String]) -> String {
         let project = &self.runner.project;
         let mut variables: Vec<_> =
@@ -138,7 +142,7 @@ impl CommandLine<'_> {
     }
 }
 
-/// `NAME=value` for a shell, with nothing but the values quoted.
+/// Returns assignments `NAME=value` for a shell, with only the values quoted.
 fn assignments(variables: impl Iterator<Item = String>) -> String {
     let quoted = variables.map(|variable| {
         let (name, value) = variable.split_once('=').unwrap_or((&variable, ""));

@@ -1,4 +1,4 @@
-//! What counts as the failure that is searched for: which tests, and how they fail.
+//! The criteria of the searched failure: the tests, and the causes of their failures.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -13,27 +13,28 @@ use crate::{
     },
 };
 
-/// What one executable did, or the build that did not make it.
+/// The result of one executable, or of the build that did not make it.
 #[derive(Clone, Debug)]
 pub(crate) struct Part {
-    /// Whether it failed.
+    /// The outcome, before it is judged.
     pub(crate) outcome: Outcome,
-    /// More about it, for people.
+    /// Details of the outcome, for people.
     pub(crate) reason: String,
-    /// What failed in it.
+    /// The failures.
     pub(crate) failures: Failures,
-    /// How; also of tests that are known to have failed before a crash, which is then the failure.
+    /// The causes of the failures. They include tests that are known to have failed before a crash, where the crash is
+    /// the failure.
     pub(crate) causes: BTreeMap<Failure, Cause>,
-    /// How many tests it said it would run.
+    /// The number of tests that the executable announced.
     pub(crate) tests: Option<usize>,
-    /// What the runtime said, if it could not write reports.
+    /// The message of the runtime, if it could not write reports.
     pub(crate) lost_reports: Option<String>,
-    /// What the user should know.
+    /// Notes for the user.
     pub(crate) notes: Vec<Note>,
 }
 
 impl Default for Part {
-    /// Returns an executable that passed.
+    /// Returns the result of an executable that passed.
     fn default() -> Self {
         Self {
             outcome: Outcome::Pass,
@@ -47,24 +48,25 @@ impl Default for Part {
     }
 }
 
-/// What is compared with what failed.
+/// The criteria by which failures are judged.
 #[derive(Clone, Debug)]
 pub(crate) struct Criteria {
-    /// Which tests.
+    /// The tests that count.
     pub(crate) tests: Arc<TestSelection>,
-    /// How they fail; `None`: everything that fails counts.
+    /// The known causes of failures; `None` if every failure counts.
     pub(crate) calibration: Option<Arc<Calibration<Failure>>>,
-    /// Whether a failure must be like those of the calibration.
+    /// True if a failure must be like those of the calibration.
     pub(crate) same_failure: bool,
 }
 
 impl Criteria {
-    /// Whatever fails counts.
+    /// Returns criteria by which every failure counts.
     pub(crate) fn any() -> Self {
         Self { tests: Arc::new(TestSelection::any()), calibration: None, same_failure: true }
     }
 
-    /// What one executable shows of the failure that is searched for, and the words for it; no words if it is not there.
+    /// Returns the outcome of one executable with respect to the searched failure, and the reason. The reason is empty
+    /// if the failure did not occur.
     pub(crate) fn judge(&self, part: &Part) -> (Outcome, String) {
         if part.outcome == Outcome::Fail && self.counting(part).next().is_none() {
             return (Outcome::Pass, String::new());
@@ -76,7 +78,7 @@ impl Criteria {
         }
     }
 
-    /// What surrounds the target, if that made something fail and nothing failed by itself.
+    /// Returns the problem of the environment that made something fail, unless the searched failure occurred.
     fn environment(&self, part: &Part) -> Option<Environment> {
         if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
             return None;
@@ -84,7 +86,7 @@ impl Criteria {
         self.counting(part).find_map(|(_, cause)| cause.environment())
     }
 
-    /// What surrounds the target and made something fail that is not known to do so because of the changes.
+    /// Returns the problem of the environment that made something fail, unless the changes are known to cause it.
     pub(crate) fn disturbance(&self, part: &Part) -> Option<Environment> {
         let mut disturbed = self.counting(part).filter(|(failure, cause)| {
             let is_known = |environment| {
@@ -95,14 +97,14 @@ impl Criteria {
         disturbed.find_map(|(_, cause)| cause.environment())
     }
 
-    /// What surrounds the target and is known to make it fail because of the changes.
+    /// Returns the problem of the environment that made something fail, if the changes are known to cause it.
     pub(crate) fn made_by_changes(&self, part: &Part) -> Option<Environment> {
         let mut fitting = self.counting(part).filter(|(failure, cause)| self.fits(failure, cause));
         self.calibration.as_ref()?;
         fitting.find_map(|(_, cause)| cause.environment())
     }
 
-    /// What failed, if that is not the failure that is searched for.
+    /// Returns a description of the failure, if it is not the searched one.
     pub(crate) fn another(&self, part: &Part) -> Option<String> {
         if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
             return None;
@@ -115,7 +117,7 @@ impl Criteria {
         })
     }
 
-    /// How what is searched for has failed, as far as failures are told from one another.
+    /// Returns the searched failures with their causes; none if failures are not distinguished by their causes.
     pub(crate) fn told<'a>(&self, parts: impl Iterator<Item = &'a Part>) -> Vec<Failed> {
         if self.calibration.is_none() || !self.same_failure {
             return Vec::new();
@@ -129,12 +131,12 @@ impl Criteria {
         told
     }
 
-    /// What failed that is searched for, whichever way it did.
+    /// Returns the failures of searched tests, whatever their causes.
     pub(crate) fn counting<'a>(&self, part: &'a Part) -> impl Iterator<Item = (&'a Failure, &'a Cause)> {
         part.causes.iter().filter(|(failure, _)| self.tests.counts(failure))
     }
 
-    /// The tests among what failed that are searched for, whichever way they failed.
+    /// Returns the names of searched tests that failed, whatever the causes.
     pub(crate) fn failed_tests(&self, part: &Part) -> impl Iterator<Item = String> {
         part.failures.iter().filter(|failure| self.tests.counts(failure)).filter_map(|failure| failure.test.clone())
     }
@@ -144,8 +146,7 @@ impl Criteria {
         if cause.environment().is_some() || !self.same_failure {
             return cause.environment().is_none() || calibration.fits(failure, cause);
         }
-        // Where a process did not come to its end and nobody knows by which test, it may have been this one; and the other
-        // way round.
+        // If a process crashed or timed out in an unknown test, it may have been this test; and the other way round.
         let both_unended = |known: &Cause| known.is_unended() && cause.is_unended() && known.is_like(cause);
         let may_be_meant = |known: &Cause| known.is_unknown() || known.is_unended() && known.is_like(cause);
         let of_tests = calibration.keys().filter(|known| failure.test.is_none() && known.whole() == *failure);
@@ -154,7 +155,7 @@ impl Criteria {
             || of_tests.flat_map(|test| calibration.of(test)).any(both_unended)
     }
 
-    /// Whether it did not fail where the failure was seen that is searched for.
+    /// Returns true if the test did not fail where the searched failure was seen.
     fn is_new(&self, failure: &Failure) -> bool {
         self.calibration.as_ref().is_some_and(|calibration| calibration.of(failure).next().is_none())
     }
@@ -171,7 +172,8 @@ mod tests {
         run::spec::EndState,
     };
 
-    /// `x:test@line`, `x:test@hang`, and how it crashed; `x:test` if it is not known how it failed; `x@line` and `x`: a whole executable.
+    /// Parses causes: `x:test@line`, `x:test@hang` and kinds of crashes; `x:test` for an unknown cause; `x@line` and
+    /// `x` for a whole executable.
     fn causes(list: &str) -> BTreeMap<Failure, Cause> {
         let failure = |item: &str| {
             let (name, how) = item.split_once('@').map_or((item, None), |(name, how)| (name, Some(how)));
@@ -245,7 +247,7 @@ mod tests {
         Part { outcome: Outcome::Fail, reason: "exit status 101".to_owned(), failures, causes, ..Part::default() }
     }
 
-    /// What a run means after these failures with every change.
+    /// Returns the judgement of a run after these failures with every change.
     fn verdict(calibrated: &str, list: &str) -> String {
         let mut calibration = Calibration::default();
         for (failure, cause) in &causes(calibrated) {
@@ -266,18 +268,18 @@ mod tests {
             ("x:a@1", "y:a@1", "another failure: a fails"),
             ("x:a@1 x:b@2", "x:b@2", "same"),
             ("x:a@1 x:b@2", "x:a@2 x:b@2", "same"),
-            // The output does not tell.
+            // The output does not show the cause, or the test.
             ("x:a@1", "x:a", "same"),
             ("x:a", "x:a@1", "same"),
             ("x:a@1", "x", "same"),
             ("x", "x:a@1", "same"),
             ("x", "y:a@1", "another failure: a fails"),
-            // It does, of a whole executable.
+            // The output shows the cause of a whole executable.
             ("x@1", "x:a@1", "another failure: a fails"),
             ("x@1 x:a", "x:a@2", "same"),
             ("x:a@1", "x@3", "another failure: panic at src/lib.rs:3:5"),
             ("x:a@1", "x@3 x:a", "same"),
-            // A test that hangs may be known or not to be what its executable hangs in.
+            // It may be unknown which test of an executable hangs.
             ("x:a@hang", "x:a@hang", "same"),
             ("x:a@hang", "x@hang", "same"),
             ("x@hang", "x:a@hang", "same"),
@@ -286,7 +288,8 @@ mod tests {
             ("x:a@hang", "x:a@1", "another failure: a: panic at src/lib.rs:1:5"),
             ("x:a@hang", "x@1", "another failure: panic at src/lib.rs:1:5"),
             ("x:a@1", "x@hang", "another failure: timeout"),
-            // A test crashes in any way, but a failed assertion is the same only where undefined behaviour has shown itself.
+            // All crashes of a test are alike. A failed assertion is like a crash only where undefined behaviour was
+            // seen.
             ("x:a@fault", "x:a@abort", "same"),
             ("x:a@fault", "x:a@1", "same"),
             ("x:a@1", "x:a@fault", "same"),
@@ -294,7 +297,7 @@ mod tests {
             ("x:a@1", "x:a@abort", "another failure: a: signal 6"),
             ("x:a@fault", "x:a@hang", "another failure: a: timeout"),
             ("x:a@fault", "x:a@term", "ended by SIGTERM"),
-            // Of another test it is another failure; of which one may not be known.
+            // A crash of another test is another failure. The test that crashed may be unknown.
             ("x:a@fault", "x:b@fault", "another failure: b fails"),
             ("x:a@fault", "x:b@1", "another failure: b fails"),
             ("x:a@fault", "x@abort", "same"),

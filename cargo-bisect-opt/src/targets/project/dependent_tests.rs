@@ -1,9 +1,10 @@
-//! Whether what fails does so without the tests that pass. Only what fails is repeated, and a test may need another one
-//! that passes: the one leaves something behind in the process, and the other comes across it.
+//! Detection of tests that fail only together with tests that pass. Only failing tests are repeated. But a failing test
+//! may need a passing one, which leaves a state in the process that the failing test meets.
 //!
-//! The first run that fails tells: what failed in it is run once more without the others, with the same changes. If a test
-//! passes, it is run so again, and then beside the others. One that passes twice without them and fails twice beside them
-//! needs them. A reliable target pays one execution of what fails.
+//! The first run that fails is examined: its failing tests are run once more without the others, with the same changes.
+//! A test that passes then is run in the same way again, and after that together with the others. A test that passes
+//! twice without the others and fails twice with them needs them. For a reliable target, this costs one execution of
+//! the failing tests.
 
 use super::{
     attempt::Attempt,
@@ -17,7 +18,7 @@ use crate::{
     run::{cause::Cause, error::RunError, spec::RunSpec},
 };
 
-/// Finds the tests that failed in a run of everything and need others for it, which pass.
+/// Returns the tests that failed in a run of everything, and that need passing tests to fail.
 pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifacts) -> Result<Failures, RunError> {
     let Some(end) = run.spec.choice.end_state() else { return Ok(Failures::new()) };
     let (options, tests) = (&run.runner.options, &run.brief.tests);
@@ -28,7 +29,7 @@ pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifact
     let Some(mut open) = attempt.failures().filter(|failures| can_need_others(attempt, failures)) else {
         return Ok(Failures::new());
     };
-    // What was broken anyway is not searched for.
+    // Tests that were broken anyway are not searched.
     open.retain(|failure| !tests.failed_at(end.other()).is_some_and(|failed| failed.contains(failure)));
     if open.is_empty() {
         return Ok(open);
@@ -48,7 +49,7 @@ pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifact
     Ok(open)
 }
 
-/// Returns what fails where only these tests are run: as often as in a run, or until all of `asked` has failed.
+/// Returns the failures if only these tests are run: as often as in a run, or until all of `asked` have failed.
 fn failing_with(
     run: &RunContext<'_>,
     tests: &TestSelection,
@@ -67,7 +68,8 @@ fn failing_with(
     Ok(failed)
 }
 
-/// Whether all that failed are tests, by themselves, beside others that did not.
+/// Returns true if all failures are tests that failed by themselves, and other tests in one of their executables did
+/// not fail.
 fn can_need_others(attempt: &Attempt, failures: &Failures) -> bool {
     let causes = || attempt.parts().flat_map(|part| part.causes.values());
     let are_tests = failures.iter().all(|failure| failure.test.is_some());

@@ -1,4 +1,4 @@
-//! Everything that is to be run, in one go.
+//! A run of everything that is to be run, in one go.
 
 use std::{borrow::Cow, time::Instant};
 
@@ -13,8 +13,8 @@ use super::{
 };
 use crate::{cargo::Artifacts, process::Ending, report::scan::Reports, run::error::RunError};
 
-/// Runs everything that is to be run, in one go; several times, if that is asked for. Returns what was run, too, if it could be
-/// built.
+/// Runs everything that is to be run, in one go, several times if that is requested. Also returns what was run, if it
+/// could be built.
 pub(super) fn attempt<'a>(
     run: &RunContext<'a>,
     builds: &mut BuildCounts,
@@ -41,7 +41,7 @@ pub(super) fn attempt<'a>(
     Ok((attempt, Some(artifacts)))
 }
 
-/// Runs everything once that is to be run.
+/// Executes everything that is to be run once.
 pub(super) fn execute(
     run: &RunContext<'_>,
     tests: &TestSelection,

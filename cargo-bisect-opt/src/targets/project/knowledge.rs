@@ -1,4 +1,4 @@
-//! What the runs so far have taught: which failures count.
+//! The knowledge from the runs so far: which failures count.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -28,39 +28,39 @@ use crate::{
     },
 };
 
-/// What the runs so far have taught.
+/// The knowledge from the runs so far.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
-    /// What is repeated, and what counts.
+    /// The tests that are repeated, and those that count.
     pub(super) tests: Arc<TestSelection>,
-    /// How everything fails, run in one go.
+    /// The failures of tests that run together, in one go.
     pub(super) together: Arc<Calibration<Failure>>,
-    /// How tests fail, each in its own process: not always as beside others.
+    /// The failures of tests in separate processes, which may differ from those of tests that run together.
     apart: Arc<Calibration<Failure>>,
-    /// The changes that each test reaches at the end that fails.
+    /// The changes that each test reaches at the end states that were run.
     reached: BTreeMap<Failure, BTreeSet<ChangeId>>,
-    /// The tests that failed at an end, and need others for it.
+    /// The tests that failed at an end state, and need others to fail.
     dependent: Failures,
-    /// What has failed in runs that count as failed.
+    /// The failures in runs that count as failed.
     pub(super) failed: Failures,
-    /// Builds that were made for runs.
+    /// The counts of builds that were made for runs.
     pub(super) builds: BuildCounts,
     pub(super) notes: Notes,
     lost_reports: LostReports,
 }
 
 impl Knowledge {
-    /// Returns what is known before the first run.
+    /// Returns the knowledge before the first run.
     pub(super) fn new(options: &ProjectOptions) -> Self {
         Self { tests: Arc::new(TestSelection::new(options.all_tests)), ..Self::default() }
     }
 
-    /// Returns what is known, for the search of another axis that is about the failures that `tests` selects.
+    /// Returns the knowledge for a search by another axis, about the failures that `tests` selects.
     pub(super) fn narrowed(&self, tests: TestSelection) -> Self {
         Self { tests: Arc::new(tests), together: self.together.clone(), ..Self::default() }
     }
 
-    /// Returns what a run that begins now must know.
+    /// Returns the knowledge for a run that begins now.
     pub(super) fn brief(&self, options: &ProjectOptions) -> Brief {
         Brief {
             tests: self.tests.clone(),
@@ -71,7 +71,7 @@ impl Knowledge {
         }
     }
 
-    /// Returns the tests that are searched each on its own, in order; `None` if the search is about all of them together.
+    /// Returns the tests that are searched separately, in order; `None` if the search is about all of them together.
     pub(super) fn separate_tests(&self, options: &ProjectOptions) -> Option<Vec<Failure>> {
         let tests: Vec<_> = self.tests.searched()?.iter().cloned().collect();
         (is_separate(options, tests.len()) && !self.tests.needs_others()).then_some(tests)
@@ -118,7 +118,8 @@ impl Knowledge {
         Ok(())
     }
 
-    /// Learns from a run of everything at one end what counts: what fails with every change and with none was broken anyway.
+    /// Learns from a run of everything at one end state which failures count. A test that fails at both was broken
+    /// anyway.
     fn learn_end(
         &mut self,
         end: EndState,
@@ -163,7 +164,7 @@ impl Knowledge {
         }
     }
 
-    /// Whether it depends on other runs what a run of everything means.
+    /// Returns true if the judgement of a run of everything depends on other runs.
     pub(super) fn must_wait_with(&self, attempt: &Attempt) -> bool {
         attempt.failed() && !self.tests.is_settled()
     }
@@ -192,27 +193,28 @@ impl Knowledge {
         self.judge_by(&criteria, attempt)
     }
 
-    /// Returns what counts in a run of everything for a trial.
+    /// Returns the criteria for a run of everything in a trial.
     fn together(&self, trial: &Trial, options: &ProjectOptions) -> Criteria {
         let calibration = Some(self.together.for_runs_of(Some(&trial.selection)).into());
         Criteria { tests: self.tests.clone(), calibration, same_failure: options.same_failure }
     }
 
-    /// Returns what counts for a trial of a test that is run in its own process.
+    /// Returns the criteria for a trial of a test that is run in its own process.
     fn alone(&self, trial: &Trial, options: &ProjectOptions) -> Criteria {
         let calibration = Some(self.apart.for_runs_of(Some(&trial.selection)).into());
         Criteria { calibration, same_failure: options.same_failure, ..Criteria::any() }
     }
 
-    /// Returns the changes that a trial leaves out; of one test, those that it reaches: others make no difference to it.
+    /// Returns the changes that a trial leaves out. For one test, these are only those that it reaches: others make no
+    /// difference to it.
     fn left_out(&self, trial: &Trial, test: Option<&Failure>) -> BTreeSet<Rank> {
         let reached = test.and_then(|test| self.reached.get(test));
         let left_out = trial.selection.excluded.iter().copied();
         left_out.filter(|change| reached.is_none_or(|reached| reached.contains(&change.id()))).collect()
     }
 
-    /// Makes another failure the one that is searched for next, where the culprits found so far are left out and what is left
-    /// fails in another way. Returns whether that is so. The trial is of one test, or of everything.
+    /// Makes another failure the searched one, if the target fails in another way without the culprits found so far.
+    /// Returns true if that is so. The trial is of one test, or of everything.
     fn learn_left(&mut self, trial: &Trial, test: Option<&Failure>, criteria: &Criteria, attempt: &Attempt) -> bool {
         let fails = attempt.parts().any(|part| criteria.judge(part).0 == Outcome::Fail);
         let another = attempt.parts().find_map(|part| criteria.another(part)).filter(|_| !fails);
@@ -243,7 +245,7 @@ impl Knowledge {
     }
 }
 
-/// Whether the search goes on for each of this number of failing tests.
+/// Returns true if the search continues for each of this number of failing tests.
 fn is_separate(options: &ProjectOptions, tests: usize) -> bool {
     let several = match options.per_test {
         PerTest::Auto => tests > 1,
@@ -253,7 +255,7 @@ fn is_separate(options: &ProjectOptions, tests: usize) -> bool {
     several && options.subcommand == Subcommand::Test && !options.all_tests
 }
 
-/// Learns how things fail at one end.
+/// Learns the causes of failures at one end state.
 fn calibrate(calibration: &mut Calibration<Failure>, end: EndState, attempt: &Attempt) {
     let causes = attempt.parts().flat_map(|part| &part.causes);
     causes.for_each(|(failure, cause)| calibration.learn(end, failure, cause));

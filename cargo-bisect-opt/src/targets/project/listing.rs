@@ -1,8 +1,9 @@
-//! The toggles of what may not build: where a build is the target, one that breaks it must be known all the same.
+//! The toggles of a target that may not build. Where a build is the target, a toggle that breaks it must be known
+//! nevertheless.
 //!
-//! Only executables can list their toggles, and with all changes compiled in there may be none. So what lists them is built
-//! with all of them left out, or, where that is what breaks it, with all of them. A library alone has no
-//! executable, nor has anything that is only checked, but for those of tests.
+//! Only executables can list their toggles, and with all changes compiled in there may be no executables. So they are
+//! built with all changes left out, or, if that breaks the build, with all changes. A library alone has no executables
+//! except those of its tests; nor has a project that is only checked.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -22,7 +23,7 @@ use crate::{
     process::interrupt::Interrupt,
 };
 
-/// Finds out what the build-time changes of a project are, and chooses among them.
+/// Finds the build-time changes of a project, and selects those to search.
 ///
 /// # Errors
 /// If there are none, or they cannot be listed.
@@ -52,13 +53,13 @@ pub(super) fn build_toggles(
     Ok(BuildToggles::new(build_time, names, true))
 }
 
-/// Lists the toggles of whatever of it can be built.
+/// Returns the toggles of the parts of a project that can be built.
 fn list(options: &ProjectOptions, project: &Project, interrupt: &Interrupt) -> Result<BTreeSet<Toggle>, CargoError> {
     let words: Vec<OsString> = options.cargo.iter().filter(|word| *word != KEEP_GOING).cloned().collect();
     let tests = Project::load(Subcommand::Test, &words, &[])?;
     let mut listed = None;
     for project in [&tests, project] {
-        // Of what is checked, nothing can be started.
+        // `cargo check` makes nothing that can be started.
         if project.subcommand == Subcommand::Check {
             continue;
         }
@@ -79,7 +80,8 @@ fn list(options: &ProjectOptions, project: &Project, interrupt: &Interrupt) -> R
     })
 }
 
-/// Builds it, with no change or with all of them, to list its toggles; `None`: it does not build either way.
+/// Builds a project, with no change or else with all of them, and returns its toggles; `None` if it does not build
+/// either way.
 fn list_by(
     options: &ProjectOptions,
     project: &Project,

@@ -1,4 +1,4 @@
-//! One run of a project, of whichever sort.
+//! One run of a project: of everything, of single tests, or of a build.
 
 use super::{
     build, dependent_tests, execution,

@@ -1,6 +1,6 @@
-//! What cargo tests or runs, with a selection of changes; or, of `build` and `check`, the build itself.
+//! Targets that cargo tests or runs, with a selection of changes; for `build` and `check`, the build itself.
 //!
-//! The [runner] is shared by threads: it builds, starts executables, and finds out which tests did what. The
+//! The [runner] is shared by threads: it builds, starts executables, and determines the result of each test. The
 //! [target] is owned by the loop: it decides which failures count and words the answer.
 
 mod attempt;

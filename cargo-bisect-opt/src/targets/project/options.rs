@@ -1,4 +1,4 @@
-//! What the user asks for when what cargo builds is searched.
+//! The user's options for the search of a project of cargo.
 
 use std::{ffi::OsString, time::Duration};
 
@@ -6,44 +6,46 @@ use regex::bytes::Regex;
 
 use crate::{cargo::Subcommand, process::launcher::Launcher};
 
-/// What the user asks for.
+/// The user's options for a project of cargo.
 #[derive(Clone, Debug)]
 pub(crate) struct ProjectOptions {
-    /// Cargo's subcommand: what is run, if anything is.
+    /// Cargo's subcommand, which determines what is run, if anything.
     pub(crate) subcommand: Subcommand,
-    /// Cargo's arguments.
+    /// The arguments for cargo.
     pub(crate) cargo: Vec<OsString>,
-    /// The words behind `--`: for the tests or the program.
+    /// The words after `--`, for the tests or the program.
     pub(crate) target: Vec<OsString>,
-    /// The toggles to search; empty: all that are decided at run time, else all that are decided while compiling.
+    /// The toggles to search. If empty, these are all that are decided at run time, or, if there are none, all that are
+    /// decided while compiling.
     pub(crate) toggles: Vec<String>,
-    /// Repeat everything in every run, not only the tests whose outcome depends on the changes.
+    /// True if every run repeats everything, not only the tests whose outcomes depend on the changes.
     pub(crate) all_tests: bool,
-    /// Whether the search goes on for each failing test.
+    /// The cases in which the search continues for each failing test.
     pub(crate) per_test: PerTest,
-    /// Flags for the compiler with PATTERN in them; then no toggle is searched.
+    /// Flags for the compiler that contain PATTERN. If there are any, no toggle is searched.
     pub(crate) rustflags: Option<String>,
-    /// A run that takes longer has failed; building does not count, unless it is the target.
+    /// The time limit of an execution, which fails if it takes longer. Building does not count, unless it is the
+    /// target.
     pub(crate) timeout: Option<Duration>,
-    /// The exit status of a run that does not tell.
+    /// The exit status of an inconclusive run.
     pub(crate) skip_code: i32,
-    /// Only a failure with output that matches counts.
+    /// A regular expression: only a failure whose output matches counts.
     pub(crate) fail_when: Option<Regex>,
-    /// Only failures like those at the end of the search that fails count.
+    /// True if only failures like those at the failing end state count.
     pub(crate) same_failure: bool,
-    /// What starts the executables.
+    /// The command that starts the executables.
     pub(crate) launcher: Option<Launcher>,
-    /// Keep quiet about the build, as long as it goes well.
+    /// True if the build prints nothing unless it fails.
     pub(crate) quiet: bool,
 }
 
-/// Whether the search goes on for each failing test on its own.
+/// The cases in which the search continues for each failing test on its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PerTest {
-    /// If there are several.
+    /// Several failing tests.
     Auto,
-    /// Also if there is one.
+    /// One failing test or several.
     Always,
-    /// Their failures are one failure.
+    /// No case: all failures are one failure.
     Never,
 }

@@ -1,4 +1,4 @@
-//! What is done before a search: building what is run, and finding out what there is to search.
+//! Preparations of a search: building the target, and finding the changes to search.
 
 use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::Arc};
 
@@ -12,10 +12,10 @@ use crate::{
     process::interrupt::Interrupt,
 };
 
-/// Lists the toggles in what cargo builds for these arguments: the answer of `cargo bisect-opt toggles`.
+/// Returns the toggles in what cargo builds for these arguments: the answer of `cargo bisect-opt toggles`.
 ///
 /// # Errors
-/// If it does not build, or does not list them.
+/// If it does not build, or if the executables do not list their toggles.
 pub(crate) fn toggles(
     cargo: &[OsString],
     target: &[OsString],
@@ -28,10 +28,10 @@ pub(crate) fn toggles(
     project.toggles(&artifacts, scratch.path(), interrupt)
 }
 
-/// Builds a project, and finds out what there is to search: toggles or flags.
+/// Builds a project, and finds the toggles or flags to search.
 ///
 /// # Errors
-/// If it cannot be built, or has no such toggles.
+/// If it cannot be built, or if it does not have these toggles.
 pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<ProjectTarget, CargoError> {
     if let (true, Some(_)) = (options.subcommand.is_build(), &options.launcher) {
         return Err(CargoError::Usage(
@@ -42,7 +42,7 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     let flags = flags.map_err(|error| CargoError::Usage(error.to_string()))?;
     let project = Arc::new(Project::load(options.subcommand, &options.cargo, &options.target)?);
     if let Some(flags) = flags {
-        // Each run builds; building without any of the flags first would be one build too many.
+        // Each run builds. A build without any of the flags before the first run would be superfluous.
         return Ok(ProjectTarget::new(options, project, Box::new(flags), None));
     }
     if options.subcommand.is_build() {

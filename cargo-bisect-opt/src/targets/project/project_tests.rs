@@ -1,4 +1,5 @@
-//! Small projects, really built and run: what is repeated, what counts, and what can be pasted into a shell.
+//! Tests with small projects that are really built and run: what is repeated, what counts, and what can be pasted into
+//! a shell.
 
 use std::{
     collections::HashMap,
@@ -58,7 +59,7 @@ fn settings(subcommand: Subcommand, fixture: &Fixture, line: &str, toggles: &[&s
     }
 }
 
-/// A target with a place for its files.
+/// A target with a directory for its files.
 struct Bench {
     program: ProjectTarget,
     dir: tempfile::TempDir,
@@ -66,7 +67,7 @@ struct Bench {
     repetition: Repetition,
 }
 
-/// The run of a pattern.
+/// Returns the specification of a run with a pattern.
 fn spec(dir: &Path, pattern: &Pattern, repetition: Repetition) -> RunSpec {
     RunSpec {
         number: 1,
@@ -100,7 +101,7 @@ impl Bench {
         Ok(shown)
     }
 
-    /// The kind of the changes of a toggle.
+    /// Returns the kind of the changes of a toggle.
     fn kind(&self, toggle: &str) -> ChangeKind {
         self.program.change(crate::report::text::parse(ChangeId(0), vec![format!("src/lib.rs:1:1 {toggle}")])).kind
     }
@@ -118,7 +119,7 @@ impl Bench {
         (builds.builds, builds.rustc_invocations)
     }
 
-    /// Runs once, and the ends as well if it must be known what fails there.
+    /// Runs once, and also at the end states if it must be known what fails there.
     fn try_run(&mut self, pattern: &Pattern) -> Result<RunResult, RunError> {
         let shown = self.shown(pattern)?;
         let mut results = match self.program.judge(&trial(pattern), shown) {
@@ -139,7 +140,7 @@ impl Bench {
         self.try_run(&pattern.parse().unwrap()).unwrap_or_else(|error| panic!("{pattern}: {error}"))
     }
 
-    /// The outcome, the tests that failed, and how many changes were reported.
+    /// Returns the outcome, the failed tests, and the number of reported changes.
     fn outcome(&mut self, pattern: &str) -> (Outcome, Vec<String>, usize) {
         let run = self.run(pattern);
         (run.outcome, run.failed_tests, run.reports.len())
@@ -149,7 +150,7 @@ impl Bench {
         fs_err::read_to_string(self.dir.path().join("log")).unwrap()
     }
 
-    /// Searches as the driver does. The result is each culprit's size and the tests that it breaks.
+    /// Searches as the driver does. Returns each culprit's size and the tests that it breaks.
     fn search(&mut self) -> Vec<(usize, Vec<String>)> {
         let mut search = Search::new(Options::default());
         let mut tests = HashMap::new();
@@ -164,7 +165,7 @@ impl Bench {
     fn shell(&self, pattern: &str) -> Output {
         let line = self.reproduce(pattern);
         let mut command = Command::new("sh");
-        // A command line that works by itself, wherever it is pasted.
+        // The command line must work by itself, wherever it is pasted.
         command.args(["-c", &line]).current_dir("/").env_remove("LD_LIBRARY_PATH");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("CARGO_PKG")) {
             command.env_remove(name);
@@ -173,7 +174,7 @@ impl Bench {
     }
 }
 
-/// The trial of a search that has this pattern, as far as the target wants to know.
+/// Returns a trial with this pattern, and with the fields that the target reads.
 fn trial(pattern: &Pattern) -> Trial {
     let question = match pattern {
         _ if *pattern == Pattern::all() => Question::AllOn,
@@ -236,7 +237,7 @@ fn toggles_in_a_child_process_are_found() {
     // The test asks for one of cargo's variables, and only that one is needed.
     let line = bench.reproduce("y");
     assert!(line.contains(" CARGO_BIN_EXE_gates=") && !line.contains("CARGO_PKG_"), "{line}");
-    // The executable is searched for the names of variables once, and not for each culprit.
+    // The executable is searched for the names of variables once, not for each culprit.
     let needed = || bench.program.needed_variables.borrow_mut();
     let keys: Vec<_> = needed().keys().cloned().collect();
     assert_eq!(keys.len(), 1);
@@ -331,7 +332,7 @@ fn toggles_are_listed_and_unknown_ones_refused() {
 
 #[test]
 fn several_executions_are_one_run_of_one_build() {
-    // Of three executions the second fails, unless no change is enabled.
+    // The second of three executions fails, unless no change is enabled.
     let library = "
 #[test]
 fn counts() {
@@ -351,7 +352,7 @@ fn broken_anyway() { panic!() }
     bench.repetition = Repetition::UntilFailure(std::num::NonZeroUsize::new(3).unwrap());
     let culprit = strings(&["counts"]);
     for (pattern, outcome, failed, executions) in [
-        // What was broken anyway ends no run before that is known.
+        // A test that was broken anyway ends no run before that is known.
         ("y", Outcome::Fail, &culprit, 3),
         ("01", Outcome::Fail, &culprit, 2),
         ("n", Outcome::Pass, &Vec::new(), 3),
@@ -361,7 +362,7 @@ fn broken_anyway() { panic!() }
         assert!(run.build_time > Duration::ZERO);
         assert_eq!(bench.log().matches("running 1 test\n").count(), run.executions * usize::from(pattern != "y"));
     }
-    // The first had to know what fails at the ends.
+    // The first run also needed the failures at the end states.
     assert_eq!(bench.builds().0, 5);
 }
 
@@ -373,7 +374,7 @@ fn build_time_changes_are_searched_by_building() {
     assert_eq!(bench.outcome("n"), (Outcome::Pass, Vec::new(), 4));
     assert_eq!(bench.kind("fast"), ChangeKind::BUILD);
 
-    // Only what is decided otherwise is compiled again: `top`, and of it only the test that is repeated.
+    // Only crates with other decisions are compiled again: `top`, and only its test that is repeated.
     let listed = toggles(&Fixture::toggles().words("-p top"), &[], true, &Interrupt::default()).unwrap();
     let safe = listed.iter().find(|toggle| toggle.name == "safe").unwrap();
     let safe = safe.build.as_ref().unwrap().id;

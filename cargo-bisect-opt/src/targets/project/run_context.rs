@@ -1,4 +1,4 @@
-//! One run, with all that it is made with: built if need be, and everything that is to be run started, one after the other.
+//! The context of one run: it builds if necessary, and starts everything that is to be run, one after the other.
 
 use std::{
     borrow::Cow,
@@ -36,23 +36,23 @@ use crate::{
     },
 };
 
-/// One run, with all that it is made with.
+/// The context of one run: its specification, its surroundings, and the runner and the knowledge that it uses.
 #[derive(Debug)]
 pub(super) struct RunContext<'a> {
     pub(super) runner: &'a ProjectRunner,
     pub(super) brief: &'a Brief,
     pub(super) spec: &'a RunSpec,
     pub(super) surroundings: &'a Surroundings<'a>,
-    /// What the axis does for it.
+    /// The means by which the axis enables the selection.
     application: Application,
 }
 
-/// Why there is nothing to run, for people; the log says more.
+/// The reason why there is nothing to run, for people. The log has more details.
 #[derive(Debug)]
 pub(super) struct Unbuilt(pub(super) String);
 
 impl<'a> RunContext<'a> {
-    /// Returns the run of this specification.
+    /// Returns the context of the run with this specification.
     ///
     /// # Errors
     /// If the axis cannot apply it.
@@ -67,7 +67,7 @@ impl<'a> RunContext<'a> {
         Ok(Self { runner, brief, spec, surroundings, application })
     }
 
-    /// Returns another run that is made on the way of this one.
+    /// Returns the context of another run that is made as a part of this one.
     ///
     /// # Errors
     /// If the axis cannot apply it.
@@ -78,7 +78,7 @@ impl<'a> RunContext<'a> {
         RunContext::new(self.runner, self.brief, spec, self.surroundings)
     }
 
-    /// Builds what this run is of, if the axis wants a build; otherwise it is what was built first.
+    /// Builds what this run executes, if the axis wants a build; otherwise returns the first build.
     pub(super) fn build(&self, builds: &mut BuildCounts) -> Result<Result<Cow<'a, Artifacts>, Unbuilt>, RunError> {
         let Some(overrides) = self.build_overrides() else {
             return Ok(Ok(Cow::Borrowed(self.runner.first_artifacts())));
@@ -99,37 +99,37 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Returns what the build for this run differs in, if there is one.
+    /// Returns the overrides of the build for this run, if there is one.
     pub(super) fn build_overrides(&self) -> Option<BuildOverrides> {
         let build = self.application.build.clone()?;
         let is_plain = build.is_plain || self.runner.options.subcommand.is_build();
         Some(BuildOverrides { only: self.runner.needed_targets(&self.brief.tests), is_plain, ..build })
     }
 
-    /// Adds what is reported by something else than the processes of the run.
+    /// Adds reports that do not come from the processes of the run.
     pub(super) fn collect(&self, artifacts: Option<&Artifacts>, reports: &mut Reports) -> io::Result<()> {
         self.runner.axis.collect(&self.spec.choice, &AfterBuild { artifacts, log: &self.spec.log }, reports)
     }
 
-    /// Returns what counts in a run of everything; at its ends, if it is not known which.
+    /// Returns the criteria for a run of everything, which compare it with the failures at the end states.
     pub(super) fn together(&self) -> Criteria {
         let calibration = Some(self.brief.together.for_runs_of(None).into());
         let (tests, same_failure) = (self.brief.tests.clone(), self.runner.options.same_failure);
         Criteria { tests, calibration, same_failure }
     }
 
-    /// Returns what counts of a test that is run in its own process.
+    /// Returns the criteria for a test in its own process, which compare it with the failures at the end states.
     pub(super) fn alone(&self) -> Criteria {
         let calibration = Some(self.brief.apart.for_runs_of(None).into());
         Criteria { calibration, same_failure: self.runner.options.same_failure, ..Criteria::any() }
     }
 
-    /// Returns no reports yet; their text is kept where it is asked for, or there is text anyway.
+    /// Returns empty reports. They keep text if the run asks for it, or if every run has text anyway.
     pub(super) fn new_reports(&self) -> Reports {
         Reports::new(self.spec.choice.asks_for_text() || !self.runner.axis.needs_text_run())
     }
 
-    /// Executes as often as it takes to decide the run.
+    /// Executes as often as necessary to decide the run.
     pub(super) fn repeat(
         &self,
         repetition: Repetition,
@@ -148,7 +148,7 @@ impl<'a> RunContext<'a> {
             let ends = if criteria.tests.is_settled() || self.runner.options.subcommand != Subcommand::Test {
                 repetition.ends_with(judge(&execution, criteria).0)
             } else {
-                // Before it is known which failures count, none of them ends anything.
+                // Until it is known which failures count, no failure ends the run.
                 repetition == Repetition::Once
                     || matches!(repetition, Repetition::UntilPass(_)) && raw_outcome(&execution) == Outcome::Pass
             };
@@ -164,7 +164,8 @@ impl<'a> RunContext<'a> {
     pub(super) fn start(&self, start: &ExecutableRun<'_>, reports: &mut Reports) -> Result<Finished, RunError> {
         let (command, _temporary) = self.command(start, &self.arguments(start.subset))?;
         check(start.artifacts)?;
-        // Where the report file cannot be reached, reports come with the output.
+        // A launcher may start the executable where the report file cannot be reached: then reports come with the
+        // output.
         let mut scanner = self.runner.options.launcher.is_some().then(|| reports.scanner());
         let finished = process::run(ProcessSpec {
             command,
@@ -178,7 +179,7 @@ impl<'a> RunContext<'a> {
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
         }
-        // Also between the look before and the start.
+        // A file may also have been exchanged between the first check and the start.
         check(start.artifacts)?;
         Ok(finished)
     }
@@ -200,7 +201,7 @@ impl<'a> RunContext<'a> {
         Ok((command, temporary))
     }
 
-    /// Returns the arguments of an executable that is run.
+    /// Returns the arguments for an executable.
     pub(super) fn arguments(&self, subset: Subset<'_>) -> Vec<OsString> {
         let arguments = self.runner.project.arguments();
         match subset {
@@ -209,7 +210,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Returns what an executable did.
+    /// Returns the result of an executable.
     pub(super) fn part(&self, executable: &Executable, finished: &Finished) -> Result<Part, RunError> {
         let code = match finished.ending {
             Ending::Exited(status) => status.code(),
@@ -224,12 +225,12 @@ impl<'a> RunContext<'a> {
         let lost_reports = lost_reports::in_output(&finished.output);
         let notes = finished.lost_log.iter().map(Note::lost_log).collect();
         if let (Outcome::Fail, Some(lost)) = (outcome, &lost_reports) {
-            // Else a change that makes the target fail would seem to have nothing to do with it.
+            // Otherwise a change that makes the target fail would seem to be unrelated.
             let (outcome, reason) = (Outcome::Unresolved(Reason::Environment), format!("{executable}: {lost}"));
             return Ok(Part { outcome, reason, tests, lost_reports, notes, ..Part::default() });
         }
         let causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
-        // Where the executable as a whole has failed, that is the failure.
+        // If the executable failed as a whole, that is the failure.
         let whole = causes.iter().find(|(failure, _)| failure.test.is_none());
         let failures: Failures = match whole {
             Some((failure, _)) => [failure.clone()].into(),
@@ -239,7 +240,7 @@ impl<'a> RunContext<'a> {
         Ok(Part { outcome, reason, failures, causes, tests, lost_reports, notes })
     }
 
-    /// How what failed in an executable has failed.
+    /// Returns the failures in an executable, with their causes.
     fn causes(&self, executable: &Executable, finished: &Finished, code: Option<i32>) -> Vec<(Failure, Cause)> {
         let failure = |test| Failure { executable: executable.key(), test };
         let tests = if code == Some(libtest::FAILED) { libtest::failed_tests(&finished.output) } else { None };
@@ -263,15 +264,15 @@ pub(super) struct ExecutableRun<'a> {
     pub(super) artifacts: &'a Artifacts,
     pub(super) executable: &'a Executable,
     pub(super) subset: Subset<'a>,
-    /// When the execution began.
+    /// The time at which the execution began.
     pub(super) started: Instant,
-    /// How long it may take.
+    /// The time limit.
     pub(super) limit: Option<Duration>,
     pub(super) report_file: &'a Path,
     pub(super) log: &'a Path,
 }
 
-/// Whether what is run is what was built.
+/// Checks that the files to run are those that were built.
 fn check(artifacts: &Artifacts) -> Result<(), RunError> {
     artifacts.exchanged().map_or(Ok(()), |file| {
         Err(RunError::Unusable(format!(
@@ -286,7 +287,7 @@ fn check(artifacts: &Artifacts) -> Result<(), RunError> {
 /// The exit status of a program whose runtime refuses its variables.
 const REFUSED: i32 = 2;
 
-/// Returns what the runtime said when it stopped the program before `main`, if it did.
+/// Returns the message of the runtime, if it stopped the program before `main`.
 fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
     if code != Some(REFUSED) {
         return None;
@@ -294,7 +295,7 @@ fn refusal(code: Option<i32>, output: &[u8]) -> Option<String> {
     lost_reports::runtime_message(output, "")
 }
 
-/// Returns the error of a run: in the middle of a search, the user cannot mend it.
+/// Converts an error of cargo into one of a run: in the middle of a search, the user cannot fix the cause.
 pub(super) fn unusable(error: CargoError) -> RunError {
     match error {
         CargoError::Spawn(error) => RunError::Spawn(error),

@@ -1,4 +1,4 @@
-//! What makes runs of what cargo builds, and what it must know for that.
+//! The runner of a project, and the knowledge that it needs.
 
 use std::{
     collections::BTreeSet,
@@ -18,7 +18,7 @@ use crate::{
     run::result::Note,
 };
 
-/// Makes runs of a project. It never changes, but for the first build, which the first run may make.
+/// A maker of runs of a project. It is immutable, except for the first build, which the first run may make.
 #[derive(Debug)]
 pub(crate) struct ProjectRunner {
     pub(super) options: ProjectOptions,
@@ -28,53 +28,53 @@ pub(crate) struct ProjectRunner {
     pub(super) artifacts: OnceLock<Artifacts>,
 }
 
-/// What the judge knew when a run began.
+/// The knowledge of the judge when a run begins.
 #[derive(Clone, Debug)]
 pub(crate) struct Brief {
-    /// What is repeated.
+    /// The tests that are repeated.
     pub(super) tests: Arc<TestSelection>,
-    /// How everything fails, run in one go.
+    /// The failures of tests that run together, in one go.
     pub(super) together: Arc<Calibration<Failure>>,
-    /// How tests fail, each in its own process: not always as beside others.
+    /// The failures of tests in separate processes, which may differ from those of tests that run together.
     pub(super) apart: Arc<Calibration<Failure>>,
-    /// The tests that are searched each on its own.
+    /// The tests that are searched separately.
     pub(super) separate: Vec<Failure>,
-    /// Whether cargo came to compiling in any run that was a build and nothing else.
+    /// True if cargo began to compile in any run that was a build and nothing else.
     pub(super) has_compiled: bool,
 }
 
-/// What a run showed, before it is known which failures count.
+/// The observations of a run, before it is known which failures count.
 #[derive(Debug)]
 pub(crate) struct ProjectRun {
     pub(super) parts: Parts,
-    /// What was built for the run.
+    /// The builds that were made for the run.
     pub(super) builds: BuildCounts,
-    /// What the user should know.
+    /// Notes for the user.
     pub(super) notes: Vec<Note>,
 }
 
-/// What was run.
+/// The parts of a run.
 #[derive(Debug)]
 pub(super) enum Parts {
     /// Everything, in one go.
     Together(Attempt),
-    /// Single tests.
+    /// Single tests, each in its own process.
     Separate(Vec<Solo>),
 }
 
-/// What one test showed in its own process.
+/// The observations of one test in its own process.
 #[derive(Debug)]
 pub(crate) struct Solo {
     pub(super) test: Failure,
     pub(super) attempt: Attempt,
 }
 
-/// What was built for a run.
+/// Counts of builds for a run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct BuildCounts {
     pub(super) builds: usize,
     pub(super) rustc_invocations: usize,
-    /// Whether cargo came to compiling.
+    /// True if cargo began to compile.
     pub(super) has_compiled: bool,
 }
 
@@ -87,15 +87,15 @@ impl BuildCounts {
 }
 
 impl ProjectRunner {
-    /// Returns what was built first; nothing, before any run has built it.
+    /// Returns the first build; an empty one, before any run has built.
     pub(super) fn first_artifacts(&self) -> &Artifacts {
         static NONE: OnceLock<Artifacts> = OnceLock::new();
         self.artifacts.get().unwrap_or_else(|| NONE.get_or_init(Artifacts::default))
     }
 
-    /// Returns options of cargo for what still has to be built, once it is known which tests are repeated: not the harnesses
-    /// of the others. `None`: all that the user's arguments select, where tests might start a program that is not built just
-    /// for them.
+    /// Returns options of cargo for the targets that still have to be built, once it is known which tests are repeated.
+    /// They leave out the harnesses of the other tests. Returns `None` for all targets that the user's arguments
+    /// select, if tests might start a program that would not be built for them alone.
     pub(super) fn needed_targets(&self, tests: &TestSelection) -> Option<Vec<OsString>> {
         let artifacts = self.artifacts.get()?;
         if self.options.subcommand != Subcommand::Test || !tests.is_settled() {

@@ -1,8 +1,8 @@
-//! Tests run each in a process of its own, so that each run says of each of them whether it fails and what it reports.
+//! Runs of tests in separate processes: a run shows for each test whether it fails and what it reports.
 //!
-//! One process for all tests would say who failed only as far as its text for people can be trusted, would mix the reports
-//! of all of them, and a crash would hide the others. The harness's JSON is unstable. A process costs a millisecond or
-//! two (see BENCHMARKS.md); cargo-nextest has made the same choice.
+//! With one process for all tests, the failed tests would be known only as far as text for people can be trusted. The
+//! reports of all tests would be mixed, and a crash would hide the other failures. The harness's JSON is unstable. A
+//! process costs a millisecond or two (see BENCHMARKS.md); cargo-nextest has made the same choice.
 
 use std::{
     collections::BTreeMap,
@@ -32,7 +32,7 @@ use crate::{
     run::{error::RunError, result::Note},
 };
 
-/// Runs tests by their numbers, as many at once as the harness would. The note says if what they print is lost.
+/// Runs tests by their numbers, as many in parallel as the harness would. Returns a note if their output is lost.
 pub(super) fn run(
     run: &RunContext<'_>,
     tests: &[usize],
@@ -43,7 +43,7 @@ pub(super) fn run(
     let built = run.build(builds)?;
     let build_time = begun.elapsed();
     let mut reports = run.new_reports();
-    // What the compiler said holds for each test.
+    // The compiler's messages apply to each test.
     run.collect(built.as_deref().ok(), &mut reports)?;
     if built.is_err() || run.runner.axis.builds() {
         reports.read_file(&run.spec.report_file)?;
@@ -59,7 +59,7 @@ pub(super) fn run(
     let places = tests.iter().map(|&test| TestRun::new(&all[test], test, run)).collect();
     let started = Instant::now();
     let (mut solos, note) = run_each(run, places, &artifacts, &reports)?;
-    // They are one run, which takes as long as it takes.
+    // All tests together are one run, which has one duration.
     let duration = started.elapsed();
     for Solo { attempt, .. } in &mut solos {
         (attempt.build_time, attempt.duration) = (build_time, duration);
@@ -67,8 +67,8 @@ pub(super) fn run(
     Ok((solos, note))
 }
 
-/// Runs each test in its own process, as many at once as the harness would. What they print and report is appended to that of
-/// the run.
+/// Runs each test in its own process, as many in parallel as the harness would. Appends their output and their reports
+/// to those of the run.
 pub(super) fn run_each(
     run: &RunContext<'_>,
     tests: Vec<TestRun<'_>>,
@@ -84,7 +84,7 @@ pub(super) fn run_each(
                 {
                     let result = run_alone(run, test, artifacts, reports.clone());
                     broken.fetch_or(result.is_err(), Ordering::Relaxed);
-                    // Each is run by one thread only.
+                    // Only one thread runs each test, so the result is not set yet.
                     let _ = test.result.set(result);
                 }
             });
@@ -92,13 +92,13 @@ pub(super) fn run_each(
     });
     let mut note = None;
     for test in &tests {
-        // What counts was read before; these are for people.
+        // The results were read before; these files are for people.
         let appended = append(&test.log, &run.spec.log);
         if let Err(error) = appended.and_then(|()| append(&test.report_file, &run.spec.report_file)) {
             note = Some(Note::lost_log(&error));
         }
     }
-    // After an error some are missing, but then the error is there.
+    // After an error some results are missing, but the error is among the others.
     let solo = |test: TestRun<'_>| {
         let attempt = test.result.into_inner()?;
         Some(attempt.map(|attempt| Solo { test: test.test.clone(), attempt }))
@@ -138,7 +138,7 @@ fn run_alone(
     Ok(Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() })
 }
 
-/// Whatever failed, and however, in a process with one test was that test.
+/// Attributes all failures in a process with one test to that test.
 fn all_by(test: &Failure, part: Part) -> Part {
     let whole = part.causes.iter().find(|(failure, _)| failure.test.is_none());
     let cause = whole.or(part.causes.iter().next()).map(|(_, cause)| (test.clone(), cause.clone()));
@@ -146,10 +146,10 @@ fn all_by(test: &Failure, part: Part) -> Part {
     Part { failures: causes.keys().cloned().collect(), causes, ..part }
 }
 
-/// A test that is run in a process of its own, and where.
+/// A test that is run in its own process, with the paths of its files.
 pub(super) struct TestRun<'a> {
     test: &'a Failure,
-    /// How long it may take, if not as long as any run.
+    /// The time limit, if it differs from that of a run.
     limit: Option<Duration>,
     log: PathBuf,
     report_file: PathBuf,
@@ -162,13 +162,13 @@ impl<'a> TestRun<'a> {
         Self { test, limit: None, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
     }
 
-    /// The same, that may take so long; `None`: as long as any run.
+    /// Sets the time limit; `None` for that of a run.
     pub(super) fn with_limit(self, limit: Option<Duration>) -> Self {
         Self { limit, ..self }
     }
 }
 
-/// Adds one file to the end of another; one that is not there is empty.
+/// Appends one file to another. A file that does not exist counts as empty.
 fn append(from: &Path, to: &Path) -> io::Result<()> {
     match fs_err::File::open(from) {
         Ok(mut from) => io::copy(&mut from, &mut fs_err::OpenOptions::new().append(true).open(to)?).map(drop),

@@ -1,4 +1,4 @@
-//! What cargo builds as something that can be searched: it decides what counts, and words the answer.
+//! A project of cargo as a searchable target: it decides which failures count, and words the answer.
 
 use std::{
     cell::RefCell,
@@ -32,18 +32,18 @@ use crate::{
     },
 };
 
-/// What cargo builds, ready to be searched by an axis.
+/// A project of cargo, ready to be searched by an axis.
 #[derive(Debug)]
 pub(crate) struct ProjectTarget {
     pub(super) runner: Arc<ProjectRunner>,
     pub(super) knowledge: Knowledge,
-    /// Filled as lines for a shell are made, also by reference.
+    /// A cache that is filled when shell command lines are made, also through shared references.
     pub(super) needed_variables: RefCell<NeededVariables>,
     root: PathBuf,
 }
 
 impl ProjectTarget {
-    /// Returns a project that nothing is known of yet. What it runs was built before; `None`: the first run builds it.
+    /// Returns a target without knowledge. `artifacts` was built before; if it is `None`, the first run builds.
     pub(crate) fn new(
         options: ProjectOptions,
         project: Arc<Project>,
@@ -59,8 +59,8 @@ impl ProjectTarget {
         Self { runner, knowledge, needed_variables: RefCell::default(), root }
     }
 
-    /// Returns the same project, searched by another axis for what makes these tests fail, as they were seen to fail; for what
-    /// made anything fail, if it is not known which do.
+    /// Returns the same project, for a search by another axis for the known failures of these tests; for all known
+    /// failures, if the failing tests are not known.
     pub(crate) fn narrowed(&self, tests: &[String], axis: Box<dyn Axis>) -> Self {
         let options = ProjectOptions { per_test: PerTest::Never, ..self.runner.options.clone() };
         let mut selected = (*self.knowledge.tests).clone();
@@ -72,8 +72,8 @@ impl ProjectTarget {
         Self { knowledge: self.knowledge.narrowed(selected), ..narrowed }
     }
 
-    /// Builds what is repeated, with these overrides, and does not run it. Where the build itself is the target it may fail:
-    /// then what it made by then, and what the compiler said by then, counts.
+    /// Builds what is repeated, with these overrides, and does not run it. Where the build itself is the target it may
+    /// fail: then what it has made and what the compiler has reported until then counts.
     ///
     /// # Errors
     /// If it does not build.
@@ -94,7 +94,7 @@ impl ProjectTarget {
         project.build(&overrides, BuildOutput::Log(&log), scratch.path(), interrupt)
     }
 
-    /// Builds without any change, beside a search of what is compiled in.
+    /// Builds without any change, in addition to a search of build-time changes.
     ///
     /// # Errors
     /// If it does not build.
@@ -106,7 +106,7 @@ impl ProjectTarget {
         self.build_beside(overrides.unwrap_or_default(), interrupt).map(drop)
     }
 
-    /// Returns the name of a test for people; of an executable, if no more is known.
+    /// Returns the name of a test for people, or that of its executable if the test is unknown.
     fn name(&self, failure: &Failure) -> String {
         failure.test.clone().unwrap_or_else(|| {
             let executables = &self.runner.first_artifacts().executables;

@@ -1,98 +1,101 @@
-//! Which tests failed, which of them count, and what is therefore repeated.
+//! The selection of tests: those that failed, those of them that count, and those that are repeated.
 //!
-//! The first runs execute everything, with everything enabled and with everything disabled. What fails in only one of
-//! them is what the search is about; what fails in both was broken anyway.
+//! The first runs execute everything, with everything enabled and with everything disabled. The search is about the
+//! tests that fail in only one of them. A test that fails in both was broken anyway.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::run::spec::EndState;
 
-/// Something that failed.
+/// The failure of a test, or of a whole executable.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Failure {
-    /// [`Executable::key`](crate::cargo::Executable::key)
+    /// The executable: its [`Executable::key`](crate::cargo::Executable::key).
     pub(crate) executable: String,
-    /// The test; `None`: the executable did not say which, or crashed.
+    /// The test; `None` if the executable did not name one, or crashed.
     pub(crate) test: Option<String>,
 }
 
 impl Failure {
-    /// That its executable failed as a whole.
+    /// Returns the failure of the whole executable.
     pub(crate) fn whole(&self) -> Self {
         Self { test: None, executable: self.executable.clone() }
     }
 }
 
-/// What failed in one run.
+/// The failures in one run.
 pub(crate) type Failures = BTreeSet<Failure>;
 
-/// How much of an executable is run.
+/// The part of an executable that is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subset<'a> {
-    /// It is not started.
+    /// No part: the executable is not started.
     Nothing,
-    /// All that the user's arguments select.
+    /// Everything that the user's arguments select.
     Everything,
-    /// These tests.
+    /// These tests only.
     Tests(&'a [String]),
 }
 
-/// What the search is about.
+/// The tests that the search is about.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TestSelection {
-    /// Nothing is left out of later runs.
+    /// True if later runs leave out nothing.
     repeat_all: bool,
     all: Option<Failures>,
     none: Option<Failures>,
-    /// What did not come to its end, at the ends of the search.
+    /// The tests and executables that crashed or timed out, at the end states.
     unended: Failures,
-    /// How often what failed elsewhere did so, while nothing had failed at the ends.
+    /// The number of times that each test failed elsewhere, while nothing had failed at the end states.
     late: BTreeMap<Failure, usize>,
     decided: Option<Decided>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Decided {
-    /// What fails in one of the two only.
+    /// The failures at one end state only.
     searched: Failures,
-    /// Of each executable, the tests that are repeated; `None`: all of them. Others are not run. Empty: everything is run.
+    /// The tests of each executable that are repeated; `None` if all are. Other executables are not run. If the map is
+    /// empty, everything is run.
     repeat: BTreeMap<String, Option<Vec<String>>>,
-    /// What does not count.
+    /// The failures that do not count.
     ignored: Failures,
-    /// What fails needs other tests, which are therefore repeated with it.
+    /// True if the failing tests need other tests to fail, which are therefore repeated too.
     needs_others: bool,
 }
 
-/// What fails so often in the middle of a search is not there by accident.
+/// The number of sightings in the middle of a search from which on a failure is treated as real.
 const MIN_SIGHTINGS: usize = 2;
 
-/// Arguments can have this many bytes in sum: far below the limit of any system, far above most lists of failed tests.
+/// The maximum size of all arguments, in bytes: far below the limit of any system, far above most lists of failed
+/// tests.
 const ARGUMENTS: usize = 24 << 10;
 
 impl TestSelection {
-    /// Nothing is known yet. Where `repeat_all` is set, all tests are run again all the same.
+    /// Returns a selection without knowledge. If `repeat_all` is set, all tests are repeated in any case.
     pub(crate) fn new(repeat_all: bool) -> Self {
         Self { repeat_all, ..Self::default() }
     }
 
-    /// Everything counts, and is repeated.
+    /// Returns a selection in which everything counts and is repeated.
     pub(crate) fn any() -> Self {
         Self { decided: Some(Decided::default()), ..Self::default() }
     }
 
-    /// Only this is repeated.
+    /// Returns a selection that repeats only these failures.
     pub(crate) fn only(failures: &Failures) -> Self {
         let decided = Decided { repeat: to_repeat(failures.clone()), ..Decided::default() };
         Self { decided: Some(decided), ..Self::default() }
     }
 
-    /// Whatever runs in the same process as this is repeated.
+    /// Returns a selection that repeats everything that runs in the same processes as these failures.
     pub(crate) fn executables_of(failures: &Failures) -> Self {
         Self::only(&failures.iter().map(Failure::whole).collect())
     }
 
-    /// Repeats the other tests of these executables as well, if these tests need them to fail: one of them, where one
-    /// failure is enough, or else all. The result is what the user should know.
+    /// Repeats the other tests of the executables too, if the searched tests in `dependent` need them to fail. If each
+    /// test is searched separately, all searched tests must need others; otherwise one is enough. Returns a note for
+    /// the user.
     pub(crate) fn repeat_others(&mut self, dependent: &Failures, is_separate: bool) -> Option<String> {
         let decided = self.decided.as_mut()?;
         let dependent: Failures = decided.searched.intersection(dependent).cloned().collect();
@@ -106,13 +109,13 @@ impl TestSelection {
         Some(format!("run without the other tests it passes, so all tests are run every time: {names}"))
     }
 
-    /// Whether what fails needs other tests to fail.
+    /// Returns true if the failing tests need other tests to fail.
     pub(crate) fn needs_others(&self) -> bool {
         self.decided.as_ref().is_some_and(|decided| decided.needs_others)
     }
 
-    /// Whether a run of this side can teach something: the first, and of a target that fails now and then, those that come
-    /// later, too, as long as nothing has failed on one side only.
+    /// Returns true if a run at this end state can teach something. The first run can. With a flaky target, later runs
+    /// can too, as long as nothing has failed at one end state only.
     pub(crate) fn wants(&self, side: EndState) -> bool {
         match &self.decided {
             None => self.failed_at(side).is_none(),
@@ -120,7 +123,7 @@ impl TestSelection {
         }
     }
 
-    /// What has failed at an end.
+    /// Returns the failures at an end state, if it was run.
     pub(crate) fn failed_at(&self, side: EndState) -> Option<&Failures> {
         match side {
             EndState::AllOn => self.all.as_ref(),
@@ -128,7 +131,7 @@ impl TestSelection {
         }
     }
 
-    /// Learns what failed in a run of everything. The result is what the user should know.
+    /// Learns what failed in a run of everything. Returns notes for the user.
     pub(crate) fn learn(&mut self, side: EndState, failures: Failures) -> Vec<String> {
         let known = match side {
             EndState::AllOn => &mut self.all,
@@ -138,7 +141,7 @@ impl TestSelection {
         let (Some(all), Some(none)) = (&self.all, &self.none) else { return Vec::new() };
         let (mut decided, notes) = decide(&self.coarsened(all), &self.coarsened(none));
         if !decided.searched.is_empty() {
-            // What was seen to fail stays in sight.
+            // Tests that have failed before are still repeated.
             let late = self.late.keys().filter(|failure| !decided.ignored.contains(failure));
             decided.repeat = to_repeat(late.chain(&decided.searched).cloned().collect());
         } else if self.is_narrowed() {
@@ -148,20 +151,21 @@ impl TestSelection {
         notes
     }
 
-    /// Learns which failures in a run of everything are that something did not come to its end.
+    /// Learns which failures in a run of everything are crashes or timeouts.
     pub(crate) fn learn_unended(&mut self, failures: impl IntoIterator<Item = Failure>) {
         self.unended.extend(failures);
     }
 
-    /// Where an executable did not come to its end and nobody knows by which of its tests, it may be any of those that fail at
-    /// the other end: they are no difference.
+    /// Returns the failures, coarsened: if an executable crashed or timed out in an unknown test, its failures are
+    /// replaced by one of the whole executable. The unknown test may be any of those that fail at the other end state,
+    /// so these make no difference.
     fn coarsened(&self, failures: &Failures) -> Failures {
         let is_unclear = |failure: &Failure| self.unended.contains(&failure.whole());
         let blur = |failure: &Failure| if is_unclear(failure) { failure.whole() } else { failure.clone() };
         failures.iter().map(blur).collect()
     }
 
-    /// Of what the search is about, only this is of interest from now on, if it is any of it.
+    /// Restricts the search to these failures, if it is about any of them.
     pub(crate) fn narrow(&mut self, is_meant: impl Fn(&Failure) -> bool) {
         let Some(decided) = &mut self.decided else { return };
         let (meant, others): (Failures, Failures) = decided.searched.iter().cloned().partition(is_meant);
@@ -174,9 +178,9 @@ impl TestSelection {
         }
     }
 
-    /// Learns what failed in a run of some of the changes. Of a target that fails now and then, that may be the first failure.
-    /// Once anything has failed twice, nothing is run any more that never has; all of that counts as before. The result is
-    /// what the user should know.
+    /// Learns what failed in a run with some of the changes. With a flaky target, that may be the first failure. Once
+    /// any test has failed twice, only tests that have failed are run; each failure counts as before. Returns a note
+    /// for the user.
     pub(crate) fn learn_late(&mut self, failures: &Failures) -> Option<String> {
         let is_empty = |side: &Option<Failures>| side.as_ref().is_some_and(Failures::is_empty);
         if !is_empty(&self.all) || !is_empty(&self.none) || self.is_narrowed() {
@@ -193,28 +197,28 @@ impl TestSelection {
         Some(note)
     }
 
-    /// Whether less than everything is repeated.
+    /// Returns true if less than everything is repeated.
     fn is_narrowed(&self) -> bool {
         self.decided.as_ref().is_some_and(|decided| !decided.repeat.is_empty())
     }
 
-    /// One of the two runs does not tell: then everything is repeated, and counts.
+    /// Gives up on comparing the end states: everything is repeated, and counts. Returns notes for the user.
     pub(crate) fn give_up(&mut self) -> Vec<String> {
         self.decided = Some(Decided::default());
         Vec::new()
     }
 
-    /// Whether it is decided what counts.
+    /// Returns true if it is decided which failures count.
     pub(crate) fn is_settled(&self) -> bool {
         self.decided.is_some()
     }
 
-    /// What the search is about, if that is known.
+    /// Returns the failures that the search is about, if they are known.
     pub(crate) fn searched(&self) -> Option<&Failures> {
         self.decided.as_ref().map(|decided| &decided.searched)
     }
 
-    /// What of an executable is to be run.
+    /// Returns the part of an executable that is to be run.
     pub(crate) fn subset(&self, executable: &str) -> Subset<'_> {
         match &self.decided {
             Some(decided) if !self.repeat_all && !decided.repeat.is_empty() => match decided.repeat.get(executable) {
@@ -226,7 +230,7 @@ impl TestSelection {
         }
     }
 
-    /// Whether a failure is of those that the search is about.
+    /// Returns true if a failure counts: all count except the ignored ones.
     pub(crate) fn counts(&self, failure: &Failure) -> bool {
         self.decided.as_ref().is_none_or(|decided| !decided.ignored.contains(failure))
     }
@@ -239,7 +243,7 @@ fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
     let (searched, ignored, left_over) =
         if only_all.is_empty() { (only_none, all, None) } else { (only_all, none, Some(only_none)) };
     if searched.is_empty() {
-        // Nothing to tell apart: the search will find that out by itself.
+        // The end states do not differ: the search will find that out by itself.
         return (Decided::default(), notes);
     }
     let both: Failures = all.intersection(none).cloned().collect();
@@ -262,7 +266,7 @@ fn to_repeat(searched: Failures) -> BTreeMap<String, Option<Vec<String>>> {
         let tests = repeat.entry(executable).or_insert_with(|| Some(Vec::new()));
         match (tests.as_mut(), test) {
             (Some(tests), Some(test)) => tests.push(test),
-            // It did not say which: all of them.
+            // The failing test is unknown: all tests are repeated.
             _ => *tests = None,
         }
     }
@@ -274,12 +278,12 @@ fn to_repeat(searched: Failures) -> BTreeMap<String, Option<Vec<String>>> {
     repeat
 }
 
-/// Whether these are too many for a command line.
+/// Returns true if these tests are too many for a command line.
 pub(crate) fn too_many_arguments(tests: &[String]) -> bool {
     tests.iter().map(|test| test.len() + 1).sum::<usize>() > ARGUMENTS
 }
 
-/// `a, b, c and 3 more`
+/// Returns the names of failures for people: `a, b, c and 3 more`.
 pub(crate) fn names(failures: &Failures) -> String {
     const SHOWN: usize = 3;
     let name = |failure: &Failure| failure.test.clone().unwrap_or_else(|| "a whole executable".to_owned());

@@ -1,8 +1,8 @@
-//! What is repeated and counts after which failures.
+//! Tests of the selection: what is repeated and what counts after which failures.
 
 use super::*;
 
-/// `exe:test`, or `exe` alone for the whole of it.
+/// Parses failures: `exe:test`, or `exe` alone for the whole executable.
 fn failures(list: &str) -> Failures {
     let failure = |item: &str| {
         let (executable, test) = item.split_once(':').map_or((item, None), |(e, t)| (e, Some(t.to_owned())));
@@ -31,7 +31,7 @@ fn what_fails_now_and_then_is_searched_from_its_first_failure_on() {
     assert!(focus.learn(EndState::AllOff, failures("x:b")).is_empty());
     focus.learn(EndState::AllOn, failures("x:a x:b"));
     assert_eq!(focus.searched(), Some(&failures("x:a")));
-    // And that is that.
+    // Nothing more can be learned from the end states.
     assert!(!focus.wants(EndState::AllOn) && !focus.wants(EndState::AllOff));
 }
 
@@ -48,7 +48,7 @@ fn what_fails_twice_in_the_middle_of_a_search_narrows_it_to_what_has_failed() {
     assert_eq!(focus.subset("x"), Subset::Tests(&all(&["a", "b"])));
     assert_eq!((focus.subset("y"), focus.subset("z")), (Subset::Tests(&all(&["c"])), Subset::Nothing));
     assert!(failures("x:a x:b x:new y:c").iter().all(|failure| focus.counts(failure)), "nothing is left out");
-    // What fails at an end later says what is searched for; what has failed before is not lost.
+    // A later failure at an end state determines what is searched. Tests that failed before are still repeated.
     focus.learn(EndState::AllOn, failures(""));
     assert_eq!(focus.subset("y"), Subset::Tests(&all(&["c"])));
     focus.learn(EndState::AllOn, failures("x:b"));
@@ -86,7 +86,7 @@ fn focus(all: &str, none: &str) -> (TestSelection, Vec<String>) {
     (focus, notes)
 }
 
-/// What is run, as `exe:a,b` or `exe`; and what counts of `all` and `none`.
+/// Returns what is run, as `exe:a,b` or `exe`, and which failures of `all` and `none` count.
 fn outcome(all: &str, none: &str) -> (String, String, String) {
     let (focus, _) = focus(all, none);
     let run = ["x", "y"].into_iter().filter_map(|executable| match focus.subset(executable) {
@@ -111,15 +111,15 @@ fn what_fails_one_way_is_repeated_and_counts() {
         ("x:a", "", "x:a", "x:a", ""),
         ("x:a x:b y:c", "", "x:a,b y:c", "x:a x:b y:c", ""),
         ("", "y:c", "y:c", "", "y:c"),
-        // Broken anyway: `b`.
+        // `b` was broken anyway.
         ("x:a x:b", "x:b", "x:a", "x:a", ""),
         ("x:b", "x:a x:b", "x:a", "", "x:a"),
-        // Nothing to tell apart.
+        // The end states do not differ.
         ("x:a", "x:a", "x y", "x:a", "x:a"),
         ("x", "x", "x y", "x", "x"),
-        // Something fails each way: what fails with everything enabled is searched for.
+        // Something else fails at each end state: what fails with everything enabled is searched for.
         ("x:a", "y:c", "x:a", "x:a", ""),
-        // Crashes.
+        // A whole executable crashes.
         ("x", "", "x", "x", ""),
         ("x y:c", "", "x y:c", "x y:c", ""),
         ("x", "x:a", "x", "x", ""),
@@ -135,7 +135,7 @@ fn a_test_that_fails_is_no_difference_if_the_other_end_does_not_say_what_hangs()
     for (all, none, searched) in
         [("x:a", "", "x:a"), ("x:a", "x", ""), ("x", "x:a", ""), ("x:a", "y", "x:a"), ("x:a y:c", "x", "y:c")]
     {
-        // Whether all of that hangs, or only what did not say which test it was.
+        // Either everything hangs, or only the executables that did not name the test.
         for hangs in [|_: &Failure| true, |failure: &Failure| failure.test.is_none()] {
             let mut focus = TestSelection::default();
             focus.learn_unended(failures(all).into_iter().filter(hangs));

@@ -1,11 +1,12 @@
-//! Which tests hang or crash, where an executable did not come to its end: the harness names most tests only when they have
-//! ended.
+//! Detection of the tests that hang or crash, if an executable did not finish: the harness names most tests only when
+//! they have ended.
 //!
-//! What was running in the end are the first of those that have not ended, as many as the harness runs at once. Some of
-//! them may be slow, have waited for another one, or just have been there when another one crashed. So each is run again in
-//! a process of its own, and is named if it does not come to its end there either, but not with the changes of the other end,
-//! as far as that takes no build. Where none is, only the executable as a whole is known to fail. So what misleads (output
-//! that looks like the harness's, another order, another harness) may hide a test, but accuses none.
+//! The tests that were running at the end are the first of those that have not ended, as many as the harness runs in
+//! parallel. Some of them may be slow, may have waited for another one, or may only have been running when another one
+//! crashed. So each is run again in its own process. A test is named if it does not finish there either, but finishes
+//! with the changes of the other end state (this is checked unless it takes a build). If no test is named, only the
+//! executable as a whole is known to fail. So misleading output (text that looks like the harness's, another order,
+//! another harness) may hide a test, but accuses none.
 
 use std::{
     collections::BTreeMap,
@@ -35,19 +36,21 @@ use crate::{
     },
 };
 
-/// Tests that did not come to their end, and how.
+/// The tests that did not finish, with the causes.
 type Unended = BTreeMap<Failure, Cause>;
 
-/// What is known of an executable that did not come to its end.
+/// The facts known about an executable that did not finish.
 #[derive(Clone, Copy)]
 struct Whole<'a> {
-    /// How it failed.
+    /// The cause of its failure.
     cause: &'a Cause,
-    /// How long each of its tests may take by itself until that proves anything; `None`: as long as a run may.
+    /// The time limit of each of its tests alone, beyond which the test is proved to hang; `None` for the limit of a
+    /// run.
     limit: Option<Duration>,
 }
 
-/// Returns what an executable showed, and if it did not come to its end, by which tests, as far as that can be told.
+/// Returns the result of an executable. If the executable did not finish, the result names the tests that are
+/// responsible, as far as they can be determined.
 pub(super) fn name(
     run: &RunContext<'_>,
     part: Part,
@@ -73,7 +76,7 @@ pub(super) fn name(
     let mut open = open.map(|test| Failure { test: Some(test.clone()), ..executable.clone() });
     let running: Vec<_> = open.by_ref().take(libtest::threads(&run.runner.project.arguments())).collect();
     let unended = match running.as_slice() {
-        // To repeat the only test is to repeat the executable.
+        // Repeating the only test would repeat the executable.
         [only] if tests.len() == 1 => [(only.clone(), cause.clone())].into(),
         running => unended(run, running, whole, start)?,
     };
@@ -81,7 +84,7 @@ pub(super) fn name(
         return Ok(part);
     }
     let (later, note) = later_tests(run, &open.collect(), whole, start, reports)?;
-    // Beside them, tests may have failed before.
+    // Other tests may have failed before.
     let is_test = |failure: &Failure| failure.test.as_ref().is_some_and(|test| tests.contains(test));
     let failed = part.causes.into_iter().filter(|(failure, _)| is_test(failure));
     let causes: BTreeMap<_, _> = failed.chain(unended).chain(later).collect();
@@ -89,14 +92,14 @@ pub(super) fn name(
     Ok(Part { failures: causes.keys().cloned().collect(), causes, notes, ..part })
 }
 
-/// Returns the tests that an executable is to run; none, if it does not list them.
+/// Returns the tests that an executable is to run; none if it does not list them.
 fn tests_of(run: &RunContext<'_>, start: &ExecutableRun<'_>) -> Result<Vec<String>, RunError> {
     if let Subset::Tests(tests) = start.subset {
         return Ok(tests.to_vec());
     }
     let file = |name| run.surroundings.scratch.path().join(name);
     let (log, report_file) = (file("list.log"), file("list.reports"));
-    // Before what could end the options.
+    // The option comes first, because an argument may end the options.
     let arguments = [vec!["--list".into()], run.arguments(start.subset)].concat();
     let (command, _temporary) = run.command(&ExecutableRun { report_file: &report_file, ..*start }, &arguments)?;
     let finished = process::run(ProcessSpec {
@@ -115,7 +118,7 @@ fn tests_of(run: &RunContext<'_>, start: &ExecutableRun<'_>) -> Result<Vec<Strin
     }
 }
 
-/// Returns those of the tests that were running that do not come to their end.
+/// Returns the running tests that do not finish.
 fn unended(
     run: &RunContext<'_>,
     running: &[Failure],
@@ -123,7 +126,7 @@ fn unended(
     start: &ExecutableRun<'_>,
 ) -> Result<Unended, RunError> {
     if run.brief.tests.is_settled() {
-        // Later runs need no proof once more.
+        // Later runs do not need the proof again.
         let fails_so = |known: &Cause| !known.is_unknown() && known.is_like(whole.cause);
         let known = running.iter().filter(|test| run.brief.together.of(test).any(fails_so));
         let known: Unended = known.map(|test| (test.clone(), whole.cause.clone())).collect();
@@ -135,7 +138,7 @@ fn unended(
     if run.runner.axis.builds() || unended.is_empty() {
         return Ok(unended);
     }
-    // What needs another test fails alone whatever is enabled, and must not be told apart from that test.
+    // A test that needs another one fails alone whatever is enabled. It must not be separated from that test.
     let end = if run.spec.choice.end_state() == Some(EndState::AllOff) { EndState::AllOn } else { EndState::AllOff };
     let report_file = run.surroundings.scratch.path().join("other-end.reports");
     fs_err::File::create(&report_file)?;
@@ -145,7 +148,7 @@ fn unended(
     Ok(unended.into_iter().filter(|(test, _)| !anyway.contains_key(test)).collect())
 }
 
-/// Returns those of the tests that fail like the executable, each in its own process.
+/// Returns the tests that fail like the executable, each in its own process.
 fn unended_alone(
     run: &RunContext<'_>,
     tests: &[Failure],
@@ -164,7 +167,7 @@ fn unended_alone(
     Ok(solos.into_iter().filter_map(cause).collect())
 }
 
-/// Returns how long each test may take by itself; `None`: as long as a run may.
+/// Returns the time limit of each test alone; `None` for the limit of a run.
 fn limit_alone(
     run: &RunContext<'_>,
     cause: &Cause,
@@ -177,8 +180,8 @@ fn limit_alone(
     Some(proof(timeout, finished.duration.saturating_sub(silence)))
 }
 
-/// Returns how tests fail that had no turn before the executable crashed. After one that hangs there is no time left: then a
-/// note says so.
+/// Returns the failures of tests that had not started when the executable crashed. If they cannot be found out, for
+/// example because a timeout leaves no time for them, a note names the tests.
 fn later_tests(
     run: &RunContext<'_>,
     unstarted: &Failures,
@@ -189,7 +192,7 @@ fn later_tests(
     let is_settled = run.brief.tests.is_settled();
     let is_final = !run.runner.options.all_tests && !is_settled;
     let is_end = run.spec.choice.end_state().is_some();
-    // A test that is not named at an end of the search counts as one that passes there.
+    // A test that is not named at an end state counts as one that passes there.
     if is_settled && !(whole.cause.is_crash() && is_end) || unstarted.is_empty() {
         return Ok((Unended::new(), None));
     }
@@ -215,10 +218,10 @@ fn later_tests(
     Ok((Unended::new(), note))
 }
 
-/// How long a test that is alone may take until it is said to hang, if the last sign of the others came after such a time. It
-/// had all the time since then already, and has no other test to wait for now; one that comes back does so in a time of the
-/// order of that which the others took. A test that is said to hang and does not is seen through in later runs, which
-/// have all the time there is.
+/// Returns the time after which a test that runs alone is considered to hang. `others` is the time from the start of
+/// the executable to the last output of its tests. Since then, the test had all the remaining time already, and now it
+/// has no other test to wait for. A test that finishes needs a time of the order of `others`. If a test is wrongly
+/// considered to hang, later runs show that, because they have the whole time limit.
 fn proof(timeout: Duration, others: Duration) -> Duration {
     const LEAST: Duration = Duration::from_secs(1);
     (others * 2).max(timeout / 8).max(LEAST).min(timeout)

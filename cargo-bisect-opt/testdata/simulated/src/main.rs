@@ -1,4 +1,4 @@
-//! What the call stacks of simulated searches refer to. It is never compiled.
+//! The source file in the call stacks of simulated searches. It is never compiled.
 
 fn main() {
     amber();

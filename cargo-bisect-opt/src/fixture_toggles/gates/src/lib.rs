@@ -2,17 +2,17 @@
 
 use bisect_rt::{bisect_point, bisect_toggle};
 
-/// Whether the new way is taken: one site.
+/// Returns true if the new way is taken: one site.
 pub fn new_way() -> bool {
     bisect_point!("way")
 }
 
-/// Whether the shield is up: another.
+/// Returns true if the shield is up: another site.
 pub fn shield() -> bool {
     bisect_point!("shield")
 }
 
-/// Twice as much, by call stack.
+/// Returns twice as much, decided by call stack.
 #[bisect_toggle("double", off = same)]
 pub fn double(x: u32) -> u32 {
     x * 2

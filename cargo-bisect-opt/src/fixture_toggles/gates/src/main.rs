@@ -1,4 +1,4 @@
-//! Fails if its toggle is on, or if it has an argument.
+//! A program that fails if its toggle is on, or if it has an argument.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The toggle is in another process, whose output nobody reads.
+//! A test of a toggle in a child process, whose output is not read.
 
 use std::process::{Command, Stdio};
 

@@ -1,8 +1,8 @@
-//! A change that is decided while compiling, and the tests.
+//! A change that is decided while compiling, and its tests.
 
 use bisect_rt::bisect_build;
 
-/// A change with a name of its own.
+/// A change with its own name.
 pub const SAFE: bool = bisect_build!("safe");
 
 #[cfg(test)]
