@@ -1,4 +1,4 @@
-//! What `--codegen` says at the end: whose code it is, what passes until it is mended, and how long all of it took.
+//! What `--codegen` says at the end: whose code it is, what passes until it is fixed, and how long all of it took.
 #![cfg(unix)]
 
 use std::{fs, path::Path, time::Duration};
@@ -60,7 +60,7 @@ fn a_pass_that_repairs_it_is_a_stop_gap() {
     // What LLVM has done to the function before makes it fail as well.
     assert!(of("others ").is_some_and(|text| text.contains("-opt-disable=")), "{answer}");
     let (_, variables) =
-        of("stop-gap ").and_then(|text| text.split_once("mended: ")).unwrap_or_else(|| panic!("{answer}"));
+        of("stop-gap ").and_then(|text| text.split_once("fixed: ")).unwrap_or_else(|| panic!("{answer}"));
     let (variables, _) = variables.split_once(" (").unwrap_or_else(|| panic!("{answer}"));
 
     let line = format!("cd {} && {variables} cargo test --release {}", fixture.dir().display(), words.join(" "));

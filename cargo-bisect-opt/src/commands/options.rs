@@ -43,7 +43,7 @@ pub(crate) enum Command {
     /// Search with any command that supports the protocol: replace PATTERN and RANDOM in values and arguments
     #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
     Exec(ExecCommand),
-    /// A command of an axis; see [`table`].
+    /// A command of an axis in its table.
     #[command(skip)]
     Axis(AxisCommand),
     /// List the toggles of this workspace

@@ -39,6 +39,7 @@ mod choice;
 mod evidence;
 mod interval;
 mod math;
+mod rate;
 mod rate_grid;
 mod runs_left;
 #[cfg(test)]
@@ -53,6 +54,7 @@ use candidates::Candidates;
 use choice::{Chooser, Costs};
 pub use evidence::Evidence;
 use interval::Interval;
+pub use rate::Rate;
 use rate_grid::{Likelihood, POINTS, Prior, Weight};
 
 /// The posterior of one change among many candidates.
@@ -110,17 +112,6 @@ impl Candidate {
     pub fn probability(&self) -> f64 {
         self.alone + self.in_company
     }
-}
-
-/// The estimate of a failure rate.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rate {
-    /// The posterior mean.
-    pub mean: f64,
-    /// The lower bound: the rate is below it with a probability of at most 2.5%.
-    pub low: f64,
-    /// The upper bound: the rate is above it with a probability of at most 2.5%.
-    pub high: f64,
 }
 
 impl ChangePoint {
@@ -371,23 +362,7 @@ impl ChangePoint {
             Nothing { without, with: None } => [self.prior.marginal_alike(without); 2],
         };
         add(self.probability_of_nothing(), of_nothing);
-        sums.map(|sum| self.summary(&sum))
-    }
-
-    fn summary(&self, weights: &[f64; POINTS]) -> Rate {
-        let rates = self.prior.rates();
-        let whole: f64 = weights.iter().sum();
-        let mean = weights.iter().zip(rates).map(|(weight, rate)| weight * rate).sum::<f64>() / whole;
-        // The outermost rate with at most 2.5% of the weight beyond it.
-        let end = |mut places: &mut dyn Iterator<Item = usize>| {
-            let mut sum = 0.0;
-            let end = Iterator::find(&mut places, |&i| {
-                sum += weights[i];
-                sum > 0.025 * whole
-            });
-            end.map_or(mean, |i| rates[i])
-        };
-        Rate { mean, low: end(&mut (0..POINTS)), high: end(&mut (0..POINTS).rev()) }
+        sums.map(|weights| Rate::summary(self.prior.rates(), &weights))
     }
 
     /// Estimates the mean number of runs until a candidate is [`found`](Self::found). The first estimates may be wrong

@@ -145,7 +145,7 @@ impl Suite {
     }
 
     fn begin(&mut self, Plan { question, selection, tests, purpose, toss }: Plan, options: &Options) -> usize {
-        debug_assert!(!tests.is_empty(), "somebody learns from every run");
+        debug_assert!(!tests.is_empty(), "every trial has a test that learns from it");
         match purpose {
             Purpose::Answer => self.is_pooling = false,
             Purpose::Guess => self.is_pooling = true,
@@ -253,7 +253,7 @@ impl Suite {
 
     /// Passes the answers to the tests that wait for them now. Returns true if there were any.
     fn tell(&mut self, options: &Options) -> bool {
-        let mut has_told = false;
+        let mut has_answered = false;
         for runs in self.runs.iter_mut().filter(|runs| runs.is_complete()) {
             for (index, number) in runs.open_tests().collect::<Vec<_>>() {
                 let test = &mut self.tests[number];
@@ -272,10 +272,10 @@ impl Suite {
                     self.found.push((number, which));
                     self.culprits.extend(&culprit.changes);
                 }
-                has_told = true;
+                has_answered = true;
             }
         }
-        has_told
+        has_answered
     }
 
     /// Returns the next trial for tests whose runs are believed.

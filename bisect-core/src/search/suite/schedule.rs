@@ -19,7 +19,7 @@ use crate::search::{
 
 impl Suite {
     /// Switches a test to a noisy search. The tests share the allowed probability of an error.
-    #[expect(clippy::cast_precision_loss, reason = "there are not so many tests")]
+    #[expect(clippy::cast_precision_loss, reason = "tests are few")]
     pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
         let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
         if self.tests[test].mode.search().is_none() {
