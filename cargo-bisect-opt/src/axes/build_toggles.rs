@@ -11,6 +11,7 @@ use crate::{
         toggles::{self, Toggle},
         variables,
     },
+    output::terms::Terms,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -40,8 +41,8 @@ impl BuildToggles {
 }
 
 impl Axis for BuildToggles {
-    fn name(&self) -> &'static str {
-        "toggles"
+    fn terms(&self) -> Terms {
+        Terms::TOGGLES
     }
 
     fn subject(&self) -> Option<String> {

@@ -7,7 +7,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use bisect_core::{ChangeId, Matcher};
+use bisect_core::{ChangeId, Matcher, search::Mode};
 
 use super::{
     AfterBuild, Application, Axis, Files,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     cargo::BuildOverrides,
-    output::events::StopGap,
+    output::{events::StopGap, terms::Terms},
     report::{
         content::{Location, Report},
         kind::ChangeKind,
@@ -26,6 +26,8 @@ use crate::{
     run::{error::RunError, spec::Choice},
 };
 
+/// The terms of this axis.
+pub(crate) const TERMS: Terms = Terms::of_compilation("crates", "crate");
 /// A package that is compiled with other options.
 pub(crate) const KIND: ChangeKind = ChangeKind::own("crate", "crate", "compiled differently");
 
@@ -55,15 +57,15 @@ impl Crates {
 }
 
 impl Axis for Crates {
-    fn name(&self) -> &'static str {
-        "crates"
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn subject(&self) -> Option<String> {
         Some("crates".to_owned())
     }
 
-    fn headline(&self, changes: usize) -> Option<String> {
+    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
         let Contrast { good, bad } = &self.compilation.contrast;
         let bad = if bad == &Settings::default() {
             format!("by the {} profile", self.compilation.profile)

@@ -2,9 +2,12 @@
 
 use std::{io, path::Path};
 
-use super::{AfterBuild, Application, Axis, Files};
+use bisect_core::search::Mode;
+
+use super::{AfterBuild, Application, Axis, Files, passes};
 use crate::{
     cargo::BuildOverrides,
+    output::terms::Terms,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -19,15 +22,15 @@ pub(crate) struct Fixed {
 }
 
 impl Axis for Fixed {
-    fn name(&self) -> &'static str {
-        "passes"
+    fn terms(&self) -> Terms {
+        passes::TERMS
     }
 
     fn subject(&self) -> Option<String> {
         Some(self.subject.clone())
     }
 
-    fn headline(&self, _: usize) -> Option<String> {
+    fn headline(&self, _: usize, _: Mode) -> Option<String> {
         Some("this compilation makes the target fail".to_owned())
     }
 

@@ -8,7 +8,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-use bisect_core::{ChangeId, Matcher, Pattern};
+use bisect_core::{ChangeId, Matcher, Pattern, search::Mode};
 
 use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, stop_gap};
 use crate::{
@@ -17,7 +17,7 @@ use crate::{
         bisect_rustc,
         plan::{self, Plan},
     },
-    output::events::StopGap,
+    output::{events::StopGap, terms::Terms},
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
@@ -27,6 +27,10 @@ use crate::{
     units::plural,
 };
 
+/// The terms of functions.
+pub(crate) const FUNCTIONS: Terms = Terms::of_compilation("functions", "function");
+/// The terms of expressions.
+const EXPRESSIONS: Terms = Terms::of_compilation("expressions", "expression");
 /// A function, optimized or not.
 pub(crate) const FUNCTION: ChangeKind =
     ChangeKind { name: "function", noun: "function", label: "compiled differently", source: ShownSource::Function };
@@ -82,18 +86,18 @@ pub(crate) struct Told {
 }
 
 impl Axis for Gated {
-    fn name(&self) -> &'static str {
+    fn terms(&self) -> Terms {
         match self.gates {
-            Gates::Functions { .. } => "functions",
-            Gates::Expressions { .. } => "expressions",
+            Gates::Functions { .. } => FUNCTIONS,
+            Gates::Expressions { .. } => EXPRESSIONS,
         }
     }
 
     fn subject(&self) -> Option<String> {
-        Some(format!("{} in {}", self.name(), self.compilation.names(&self.packages)))
+        Some(format!("{} in {}", self.terms().axis, self.compilation.names(&self.packages)))
     }
 
-    fn headline(&self, changes: usize) -> Option<String> {
+    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
         let makes = if changes == 1 { "makes" } else { "together make" };
         Some(match (&self.gates, changes) {
             (Gates::Functions { .. }, 1) => format!("this function optimized, {makes} the target fail"),

@@ -7,13 +7,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use bisect_core::{ChangeId, search::Order};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
 
 use super::{
     AfterBuild, Application, Axis, Files, Placeholder, Words,
     command_spec::{Asked, AxisError, CommandSpec, OptionSpec},
 };
 use crate::{
+    output::terms::Terms,
     report::{
         content::{Location, Report},
         kind::ChangeKind,
@@ -51,6 +55,8 @@ const AS_ARGS: &str = "as-args";
 const SHOWN: usize = 200;
 
 /// A line of the file.
+/// The terms of this axis. A run reports all lines that it has; an empty list is refused before the first run.
+const TERMS: Terms = Terms { axis: "list", change: "line", reported: None, if_none_reported: "the list is empty" };
 const KIND: ChangeKind = ChangeKind::own("item", "line", "this line");
 
 /// Lines of a file as changes, in the order of the file.
@@ -136,12 +142,21 @@ impl List {
 }
 
 impl Axis for List {
-    fn name(&self) -> &'static str {
-        "list"
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn subject(&self) -> Option<String> {
         Some(format!("{} of {}", plural(self.lines.len(), "line"), self.name()))
+    }
+
+    fn headline(&self, lines: usize, mode: Mode) -> Option<String> {
+        Some(match (mode, lines) {
+            (Mode::Enable, 1) => "this line makes the target fail".to_owned(),
+            (Mode::Enable, _) => "these lines together make the target fail".to_owned(),
+            (Mode::Disable, 1) => "without this line the target fails".to_owned(),
+            (Mode::Disable, _) => "without these lines the target fails".to_owned(),
+        })
     }
 
     fn order(&self) -> Order {

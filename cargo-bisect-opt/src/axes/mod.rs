@@ -27,11 +27,14 @@ pub(crate) mod table;
 
 use std::{ffi::OsString, fmt::Debug, io, path::Path};
 
-use bisect_core::{ChangeId, search::Order};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
 
 use crate::{
     cargo::{Artifacts, BuildOverrides},
-    output::events::StopGap,
+    output::{events::StopGap, terms::Terms},
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -41,8 +44,8 @@ use crate::{
 
 /// A kind of change.
 pub(crate) trait Axis: Debug + Send + Sync {
-    /// Returns the name of the axis, as in `start.axis` of the JSON.
-    fn name(&self) -> &'static str;
+    /// Returns the name of the axis and the words for its changes.
+    fn terms(&self) -> Terms;
 
     /// Describes the searched changes for people, unless the target's command line does.
     fn subject(&self) -> Option<String>;
@@ -99,7 +102,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
 
     /// Returns the headline of a culprit with this many changes; `None` for the default, that they are enabled or
     /// disabled.
-    fn headline(&self, _changes: usize) -> Option<String> {
+    fn headline(&self, _changes: usize, _mode: Mode) -> Option<String> {
         None
     }
 

@@ -7,7 +7,7 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::ChangeId;
+use bisect_core::{ChangeId, search::Mode};
 
 use super::{AfterBuild, Application, Axis, Files, compilation::Compilation};
 use crate::{
@@ -16,10 +16,13 @@ use crate::{
         passes::Passes,
         plan::{Counter, CounterKind},
     },
+    output::terms::Terms,
     report::{content::Report, kind::ChangeKind, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
 
+/// The terms of this axis.
+pub(crate) const TERMS: Terms = Terms { reported: Some("run"), ..Terms::of_compilation("passes", "pass") };
 /// A pass of the compiler.
 pub(crate) const KIND: ChangeKind = ChangeKind::own("pass", "pass", "compiled differently");
 
@@ -39,15 +42,15 @@ pub(crate) struct Counted {
 }
 
 impl Axis for Counted {
-    fn name(&self) -> &'static str {
-        "passes"
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn subject(&self) -> Option<String> {
         Some(format!("{} passes in {}", self.of.owner(), self.compilation.names(&[self.package].into())))
     }
 
-    fn headline(&self, _: usize) -> Option<String> {
+    fn headline(&self, _: usize, _: Mode) -> Option<String> {
         Some("up to the pass before this one the target passes, and with it, it fails".to_owned())
     }
 

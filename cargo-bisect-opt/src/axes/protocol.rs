@@ -4,6 +4,7 @@ use std::{io, path::Path};
 
 use super::{AfterBuild, Application, Axis, Files, Placeholder, Words};
 use crate::{
+    output::terms::Terms,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -13,8 +14,8 @@ use crate::{
 pub(crate) struct Protocol;
 
 impl Axis for Protocol {
-    fn name(&self) -> &'static str {
-        "toggles"
+    fn terms(&self) -> Terms {
+        Terms::TOGGLES
     }
 
     fn subject(&self) -> Option<String> {

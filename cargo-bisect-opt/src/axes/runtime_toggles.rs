@@ -7,6 +7,7 @@ use bisect_core::protocol::names;
 use super::{AfterBuild, Application, Axis, Files};
 use crate::{
     cargo::toggles::{self, Toggle},
+    output::terms::Terms,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -27,8 +28,8 @@ impl RuntimeToggles {
 }
 
 impl Axis for RuntimeToggles {
-    fn name(&self) -> &'static str {
-        "toggles"
+    fn terms(&self) -> Terms {
+        Terms::TOGGLES
     }
 
     fn subject(&self) -> Option<String> {

@@ -7,6 +7,7 @@ use bisect_core::protocol::names;
 use super::{AfterBuild, Application, Axis, Files, summary_of_builds};
 use crate::{
     cargo::BuildOverrides,
+    output::terms::Terms,
     report::{content::Report, scan::Reports},
     run::{error::RunError, spec::Choice},
 };
@@ -50,9 +51,17 @@ impl Rustflags {
     }
 }
 
+/// The terms of this axis.
+const TERMS: Terms = Terms {
+    axis: "rustflags",
+    change: "change",
+    reported: Some("reported"),
+    if_none_reported: "the compiler reported no change: does it accept these flags?",
+};
+
 impl Axis for Rustflags {
-    fn name(&self) -> &'static str {
-        "rustflags"
+    fn terms(&self) -> Terms {
+        TERMS
     }
 
     fn subject(&self) -> Option<String> {

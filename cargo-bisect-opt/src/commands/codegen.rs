@@ -327,7 +327,7 @@ impl Inquiry<'_> {
         axis: Box<dyn Axis>,
         what: &str,
     ) -> io::Result<(FoundChanges, Option<Outcome>)> {
-        let those = axis.name();
+        let those = axis.terms().axis;
         let mut target = self.crates.narrowed(self.tests, axis);
         let Searched { end, found, verdict } = lab.search(&mut target)?;
         if end.status == Exit::Interrupted {

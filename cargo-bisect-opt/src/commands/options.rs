@@ -57,7 +57,8 @@ pub(crate) struct TestCommand {
     /// Run all tests together in every run, not only those whose outcome depends on the changes
     #[arg(long)]
     pub(crate) all_tests: bool,
-    /// Find the culprits of each failing test, in one search [default: auto, that is if there are several]
+    /// Find the culprits of each failing test, in one search [default: auto, that is if there are several;
+    /// without WHEN: always]
     #[arg(
         long,
         value_name = "WHEN",
@@ -232,8 +233,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "REV", num_args = 0..=1)]
     #[expect(clippy::option_option, reason = "not asked for, asked for without a revision, or with one")]
     pub(crate) since: Option<Option<String>>,
-    /// Run the target this many times for each trial. If runs differ, the target is flaky, and each run counts as a
-    /// trial
+    /// Run the target this many times for each trial. If runs differ, the target is flaky, and from then on every run
+    /// is evidence of its own
     #[arg(long, value_name = "N", default_value = "1")]
     pub(crate) count: NonZeroUsize,
     /// Execute the target up to this many times in each run, until it fails. The run passes if all executions pass
@@ -259,8 +260,8 @@ pub(crate) struct SearchArgs {
     #[arg(long, value_name = "N")]
     pub(crate) max_runs: Option<usize>,
     /// End an execution of the target that takes longer, with all its child processes; it counts as failed (`90s`, `2m
-    /// 30s`). For `build` and `check`, crates that were compiled by then are kept, so a build that is slow only at
-    /// first continues
+    /// 30s`). For `build` and `check`, crates that were compiled by then are kept, and the next run continues from
+    /// there
     #[arg(long, value_name = "D", value_parser = duration)]
     pub(crate) timeout: Option<Duration>,
     /// Treat a run that exits with this status as unresolved
@@ -271,7 +272,7 @@ pub(crate) struct SearchArgs {
     pub(crate) fail_when: Option<Regex>,
     /// Count only the failure that is seen with every change (or, if that passes, with none). Others, by another panic
     /// or signal, in another test, or by a timeout, are unresolved [default: yes for `test`, `build` and `check`, no
-    /// for `run` and `exec`]
+    /// for `run`, `exec` and `list`]
     #[arg(
         long,
         value_name = "YES|NO",

@@ -231,7 +231,7 @@ fn culprit_found<T: Target>(
         changes,
         noise,
         within: session.lab.parent_culprit,
-        headline: session.target.headline(ids.len()),
+        headline: session.target.headline(ids.len(), culprit.mode),
         is_of_tests: session.tests.is_some(),
         reproduce: session.lab.repetition.line(session.target.reproduce(
             &session.search.alone(culprit),

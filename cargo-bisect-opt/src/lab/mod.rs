@@ -138,7 +138,7 @@ impl Lab<'_> {
     /// See [`run`](Self::run).
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = Instant::now();
-        let (axis, subject) = (target.axis(), target.subject());
+        let (axis, subject) = (target.terms(), target.subject());
         let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.emit(&Event::Start(&start))?;
         let interrupt = self.interrupt;

@@ -34,9 +34,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             Ok(()) => {
                 let verdict = self.search.verdict().expect("the search has ended");
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
-                let (is_build, axis) = (self.target.is_build(), self.target.axis());
+                let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let about = TargetFacts { log: &log, line: &line, is_build, axis };
+                let about = TargetFacts { log: &log, line: &line, is_build, terms };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {

@@ -4,11 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use bisect_core::{
     ChangeId,
-    search::{Order, Selection, Trial},
+    search::{Mode, Order, Selection, Trial},
 };
 
 use crate::{
-    output::events::StopGap,
+    output::{events::StopGap, terms::Terms},
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -105,8 +105,8 @@ pub(crate) trait Target: Judge {
     /// Returns the directory that paths in reports are relative to. Source files below it are the user's own code.
     fn root(&self) -> &Path;
 
-    /// Returns the name of the axis: `start.axis` in the JSON.
-    fn axis(&self) -> &'static str;
+    /// Returns the name of the axis and the words for its changes.
+    fn terms(&self) -> Terms;
 
     /// Returns the order of the changes.
     fn order(&self) -> Order {
@@ -120,7 +120,7 @@ pub(crate) trait Target: Judge {
 
     /// Returns the headline of a culprit with this number of changes; `None` for the default one, about enabled or
     /// disabled changes.
-    fn headline(&self, _changes: usize) -> Option<String> {
+    fn headline(&self, _changes: usize, _mode: Mode) -> Option<String> {
         None
     }
 

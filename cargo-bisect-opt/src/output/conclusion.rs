@@ -8,7 +8,7 @@ use bisect_core::{
     },
 };
 
-use super::{exit_status::Exit, noise::NoiseEstimate};
+use super::{exit_status::Exit, noise::NoiseEstimate, terms::Terms};
 use crate::run::spec::Choice;
 use crate::units::plural;
 
@@ -21,8 +21,8 @@ pub(crate) struct TargetFacts<'a> {
     pub(crate) line: &'a dyn Fn(TrialId, ChangeId) -> Option<String>,
     /// See [`Target::is_build`](crate::lab::target::Target::is_build).
     pub(crate) is_build: bool,
-    /// See [`Target::axis`](crate::lab::target::Target::axis).
-    pub(crate) axis: &'static str,
+    /// See [`Target::terms`](crate::lab::target::Target::terms).
+    pub(crate) terms: Terms,
 }
 
 /// Returns the estimate for a test, by its number, or for the whole target; none if the search was not noisy.
@@ -206,12 +206,7 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
         }
     };
     let hint = match (outcome, search.changes()) {
-        (_, 0) if about.axis == "rustflags" => "the compiler reported no change: does it accept these flags?",
-        (_, 0) if about.axis != "toggles" => "nothing in it is compiled differently",
-        (_, 0) => {
-            "it reported no change: is the code annotated, and does the target reach the toggle? \
-             `cargo bisect-opt toggles` lists all toggles"
-        }
+        (_, 0) => about.terms.if_none_reported,
         (Outcome::Fail, _) if about.is_build => {
             "the cause is something else; see the messages of the compiler in the logs"
         }

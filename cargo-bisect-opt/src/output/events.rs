@@ -9,6 +9,7 @@ use super::{
     change,
     exit_status::Exit,
     noise::{CulpritEstimate, NoiseEstimate},
+    terms::Terms,
 };
 use crate::{
     report::content::Report,
@@ -63,8 +64,8 @@ pub(crate) trait Sink {
 /// The beginning of a search.
 #[derive(Debug, Serialize)]
 pub(crate) struct Start {
-    /// The axis: `toggles`, …
-    pub(crate) axis: &'static str,
+    /// The axis: its name in the JSON, and words for people.
+    pub(crate) axis: Terms,
     /// A description of what is searched, for people, where the axis does not say it.
     #[serde(skip)]
     pub(crate) subject: Option<String>,

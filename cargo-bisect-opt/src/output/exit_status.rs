@@ -25,17 +25,17 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
     (
         Exit::Unusable,
         "the target cannot be used: it does not build or start, passes and fails but reports no change, ignores the pattern, \
-         or reports what it was not asked for",
+         or reports changes that the pattern does not select",
     ),
     (
         Exit::Inconsistent,
-        "the target contradicts itself, or is flaky and no change makes a difference that shows, or its outcomes follow the run before",
+        "the target contradicts itself, or is flaky and no change makes a measurable difference, or its outcomes depend on the run before",
     ),
     (
         Exit::Limit,
-        "stopped at a limit (`--max`, `--max-set`, `--max-runs`), or what is left does not tell, with what was found",
+        "stopped at a limit (`--max`, `--max-set`, `--max-runs`), or the remaining runs were unresolved; culprits found so far are reported",
     ),
-    (Exit::Interrupted, "interrupted, with what was found saved"),
+    (Exit::Interrupted, "interrupted; culprits found so far are saved"),
 ];
 
 /// Columns of the descriptions in [`help`].

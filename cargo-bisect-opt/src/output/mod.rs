@@ -18,5 +18,6 @@ pub(crate) mod run_dir;
 pub(crate) mod snippets;
 mod style;
 pub(crate) mod terminal;
+pub(crate) mod terms;
 pub(crate) mod toggle_list;
 pub(crate) mod trace;

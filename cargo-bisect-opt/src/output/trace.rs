@@ -14,6 +14,7 @@ use super::{
     groups,
     style::{BAD, BOLD, DIM, GOOD, ODD},
     terminal,
+    terms::Terms,
 };
 use crate::{
     stderr,
@@ -31,10 +32,8 @@ pub(crate) struct Trace {
     /// The lines of other trials in flight, without their numbers and outcomes.
     begun: HashMap<TrialId, String>,
     jobs: usize,
-    /// The word for a change.
-    noun: &'static str,
-    /// The word for a change that was reported.
-    reported: &'static str,
+    /// The words for changes.
+    terms: Terms,
 }
 
 /// The line of a trial whose outcome is not known yet.
@@ -51,7 +50,7 @@ impl Trace {
     /// Creates a trace. A verbose one also shows patterns, and logs in `out_dir`.
     pub(crate) fn new(verbose: bool, out_dir: &Path) -> Self {
         let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
-        Self { verbose, out_dir, open: None, begun, jobs: 1, noun: "change", reported: "reached" }
+        Self { verbose, out_dir, open: None, begun, jobs: 1, terms: Terms::TOGGLES }
     }
 
     /// Shows an event on this terminal.
@@ -79,7 +78,7 @@ impl Trace {
                     Some(whole) => format!("in culprit {whole}"),
                 };
                 self.complete_line(err)?;
-                writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{noise}", plural(n, self.noun))
+                writeln!(err, "      {BOLD}{which}{BOLD:#}: {}, confirmed{noise}", plural(n, self.terms.change))
             }
             Event::Note(note) | Event::OutputLost(note) => {
                 self.complete_line(err)?;
@@ -96,14 +95,7 @@ impl Trace {
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
         self.jobs = start.jobs;
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
-        (self.noun, self.reported) = match start.axis {
-            "crates" => ("crate", "compiled so"),
-            "functions" => ("function", "compiled so"),
-            "passes" => ("pass", "run"),
-            "expressions" => ("expression", "compiled so"),
-            "rustflags" => ("change", "reported"),
-            _ => ("change", "reached"),
-        };
+        self.terms = start.axis;
         let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
         writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
@@ -132,7 +124,7 @@ impl Trace {
 
     /// Returns the line of a trial after its number, as far as it is known when the first run begins.
     fn beginning(&self, run: &RunBegins<'_>) -> String {
-        let noun = self.noun;
+        let noun = self.terms.change;
         let what = match (run.question, run.selected) {
             _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
             (Question::AllOn, _) => format!("with every {noun}"),
@@ -174,7 +166,9 @@ impl Trace {
             "fail" => (BAD, "FAIL"),
             _ => (ODD, "unresolved"),
         };
-        write!(err, "{style}{word}{style:#}  {DIM}{} {}, {}", trial.matches, self.reported, seconds(trial.duration))?;
+        let reported = self.terms.reported.map(|reported| format!("{} {reported}, ", trial.matches));
+        let reported = reported.unwrap_or_default();
+        write!(err, "{style}{word}{style:#}  {DIM}{reported}{}", seconds(trial.duration))?;
         if !trial.reason.is_empty() {
             write!(err, ", {}", trial.reason)?;
         }

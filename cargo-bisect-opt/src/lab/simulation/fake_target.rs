@@ -21,6 +21,7 @@ use super::{
 use crate::{
     axes::{crates, gated, passes},
     lab::target::{Judge, Judgement, Runner, Target},
+    output::terms::Terms,
     process::{ReadAlong as _, interrupt::Interrupt},
     report::{content::Report, scan::Reports},
     run::{
@@ -55,7 +56,7 @@ pub(super) struct FakeTarget {
     runner: Arc<FakeRunner>,
     /// A function that returns true if the search continues for each of this number of failing tests.
     splits: fn(usize) -> bool,
-    axis: &'static str,
+    terms: Terms,
     subject: Option<String>,
     /// The tests that failed with everything enabled, and with everything disabled, as far as runs were made.
     ends: [Option<BTreeSet<usize>>; 2],
@@ -119,11 +120,11 @@ impl FakeTarget {
                 Some("never") => |_| false,
                 Some(other) => panic!("per test: {other}"),
             },
-            axis: match settings.take("axis") {
-                None => "toggles",
-                Some("crates") => "crates",
-                Some("functions") => "functions",
-                Some("passes") => "passes",
+            terms: match settings.take("axis") {
+                None => Terms::TOGGLES,
+                Some("crates") => crates::TERMS,
+                Some("functions") => gated::FUNCTIONS,
+                Some("passes") => passes::TERMS,
                 Some(other) => panic!("axis: {other}"),
             },
             subject: settings.take("subject").map(str::to_owned),
@@ -346,8 +347,8 @@ impl Target for FakeTarget {
         Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/testdata/simulated"))
     }
 
-    fn axis(&self) -> &'static str {
-        self.axis
+    fn terms(&self) -> Terms {
+        self.terms
     }
 
     fn subject(&self) -> Option<String> {
@@ -355,7 +356,7 @@ impl Target for FakeTarget {
     }
 
     fn change(&self, report: Report) -> Report {
-        let kind = match self.axis {
+        let kind = match self.terms.axis {
             "crates" => crates::KIND,
             "functions" => gated::FUNCTION,
             "passes" => passes::KIND,

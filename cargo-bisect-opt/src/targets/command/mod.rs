@@ -11,7 +11,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Order, Outcome, Question, Reason, Selection, Trial},
+    search::{Mode, Order, Outcome, Question, Reason, Selection, Trial},
 };
 use regex::bytes::Regex;
 
@@ -24,7 +24,7 @@ use crate::{
         calibration::{Calibration, another, another_note, left_note, made_by_changes_note},
         target::{Judge, Judgement, Target},
     },
-    output::events::StopGap,
+    output::{events::StopGap, terms::Terms},
     process::launcher::Launcher,
     report::{content::Report, scan::Reports},
     run::{
@@ -201,8 +201,8 @@ impl Target for CommandTarget {
         &self.runner.options.root
     }
 
-    fn axis(&self) -> &'static str {
-        self.runner.axis.name()
+    fn terms(&self) -> Terms {
+        self.runner.axis.terms()
     }
 
     fn order(&self) -> Order {
@@ -213,8 +213,8 @@ impl Target for CommandTarget {
         self.runner.axis.subject()
     }
 
-    fn headline(&self, changes: usize) -> Option<String> {
-        self.runner.axis.headline(changes)
+    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
+        self.runner.axis.headline(changes, mode)
     }
 
     fn needs_text_run(&self) -> bool {

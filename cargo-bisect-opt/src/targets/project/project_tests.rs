@@ -209,7 +209,7 @@ fn only_the_tests_that_fail_one_way_are_repeated_and_count() {
     assert!(run.reports.get(id).text[0].ends_with(" way"), "{:?}", run.reports.get(id).text);
     assert!(bench.log().contains("running 1 test\n"), "{}", bench.log());
     assert_eq!(bench.outcome("n").0, Outcome::Pass);
-    assert_eq!((bench.program.axis(), bench.kind("way")), ("toggles", ChangeKind::SITE));
+    assert_eq!((bench.program.terms().axis, bench.kind("way")), ("toggles", ChangeKind::SITE));
     assert_eq!(bench.kind("double"), ChangeKind::STACK);
 
     assert_eq!(bench.shell("y").status.code(), Some(101), "{}", bench.reproduce("y"));
@@ -435,7 +435,7 @@ compile_error!(\"cannot be built so\");
         (Outcome::Unresolved(Reason::Build), "does not build: error at src/lib.rs:13:1")
     );
     assert!(bench.log().contains("cannot be built so"), "{}", bench.log());
-    assert_eq!(bench.program.axis(), "rustflags");
+    assert_eq!(bench.program.terms().axis, "rustflags");
     let line = bench.reproduce("y");
     assert!(line.contains("RUSTFLAGS='--cfg one=\"y\"' cargo test "), "{line}");
 }

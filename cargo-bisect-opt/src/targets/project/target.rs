@@ -8,7 +8,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Order, Outcome, Selection, Trial},
+    search::{Mode, Order, Outcome, Selection, Trial},
 };
 
 use super::{
@@ -22,7 +22,7 @@ use crate::{
     axes::{Axis, Files},
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
     lab::target::{Judge, Judgement, Target},
-    output::events::StopGap,
+    output::{events::StopGap, terms::Terms},
     process::interrupt::Interrupt,
     report::{content::Report, scan::Reports},
     run::{
@@ -179,8 +179,8 @@ impl Target for ProjectTarget {
         &self.root
     }
 
-    fn axis(&self) -> &'static str {
-        self.runner.axis.name()
+    fn terms(&self) -> Terms {
+        self.runner.axis.terms()
     }
 
     fn order(&self) -> Order {
@@ -191,8 +191,8 @@ impl Target for ProjectTarget {
         self.runner.axis.subject()
     }
 
-    fn headline(&self, changes: usize) -> Option<String> {
-        self.runner.axis.headline(changes)
+    fn headline(&self, changes: usize, mode: Mode) -> Option<String> {
+        self.runner.axis.headline(changes, mode)
     }
 
     fn is_build(&self) -> bool {

@@ -1,0 +1,38 @@
+//! The terms of an axis: its name in the JSON, and words for its changes in the output.
+
+use serde::{Serialize, Serializer};
+
+/// The terms of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Terms {
+    /// The name of the axis: `start.axis` in the JSON.
+    pub(crate) axis: &'static str,
+    /// The noun for a change.
+    pub(crate) change: &'static str,
+    /// The participle for changes that a run reports; `None` if a run reports exactly those that it enables.
+    pub(crate) reported: Option<&'static str>,
+    /// The explanation and the next step, if no run reports a change.
+    pub(crate) if_none_reported: &'static str,
+}
+
+impl Terms {
+    /// Toggles, and changes of any program that supports the protocol.
+    pub(crate) const TOGGLES: Self = Self {
+        axis: "toggles",
+        change: "change",
+        reported: Some("reached"),
+        if_none_reported: "it reported no change: is the code annotated, and does the target reach the toggle? \
+                           `cargo bisect-opt toggles` lists all toggles",
+    };
+
+    /// Returns the terms of an axis whose changes affect how code is compiled.
+    pub(crate) const fn of_compilation(axis: &'static str, change: &'static str) -> Self {
+        Self { axis, change, reported: Some("compiled so"), if_none_reported: "nothing in it is compiled differently" }
+    }
+}
+
+impl Serialize for Terms {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.axis.serialize(serializer)
+    }
+}
