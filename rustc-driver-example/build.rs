@@ -1,5 +1,5 @@
-//! Finds the compiler's library and standard library, where the compiler that builds this crate has them, and keeps its
-//! version: no other will do.
+//! Finds the compiler's library and the standard library of the compiler that builds this crate, and records its
+//! version: no other version works.
 
 use std::{env, ffi::OsStr, process::Command};
 

@@ -1,4 +1,4 @@
-//! What is asked of this compilation: the variables, read once, and the answers for each change.
+//! The settings of this compilation: its variables, read once, and the decision for each change.
 
 use std::{
     env::VarError,
@@ -18,8 +18,7 @@ use crate::{
     settings::{Names, Settings},
 };
 
-/// What is asked of this compilation about one package: the one that is compiled, or another one that has written some
-/// of this one's code.
+/// The settings for one package: the compiled one, or another one whose macros wrote some of the compiled code.
 #[derive(Clone, Debug)]
 pub(crate) struct Bisection {
     package: Option<Package>,
@@ -28,24 +27,24 @@ pub(crate) struct Bisection {
     reports: Arc<Reports>,
 }
 
-/// A package, as cargo names it.
+/// The name and version of a package, as cargo sets them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
-/// A variable that was read, and what it was set to.
+/// An environment variable that was read, and its value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Variable {
-    /// Its name.
+    /// The name of the variable.
     pub(crate) name: String,
-    /// Its value; none if it was not set.
+    /// The value of the variable; `None` if it is not set.
     pub(crate) value: Option<String>,
 }
 
 impl Bisection {
-    /// Reads what is asked about the package that is compiled.
+    /// Reads the settings for the package that is compiled.
     ///
     /// # Errors
     /// See [`Self::of`].
@@ -57,10 +56,11 @@ impl Bisection {
         Self::of(package, variable)
     }
 
-    /// Reads the variables for a package: its own (`BISECT_RUSTC_<name>_<version>`) if it is set, else [`PATTERN`].
+    /// Reads the settings for a package: from its own variable (`BISECT_RUSTC_<name>_<version>`) if it is set, else
+    /// from [`PATTERN`].
     ///
     /// # Errors
-    /// If the one that counts has no meaning. The text is a line for the user.
+    /// If a variable is not UTF-8, or the one that counts is malformed. The text is a line for the user.
     pub(crate) fn of(
         package: Option<Package>,
         variable: impl Fn(&str) -> Result<String, VarError>,
@@ -84,38 +84,39 @@ impl Bisection {
     /// Sends reports to a file instead of standard error.
     ///
     /// # Errors
-    /// If it cannot be opened.
+    /// If the file cannot be opened.
     pub(crate) fn report_to(&mut self, path: &OsStr) -> io::Result<()> {
         self.reports = Arc::new(Reports::to(Some(path))?);
         Ok(())
     }
 
-    /// Sends reports to where those of another one go.
+    /// Returns these settings with the reports of `other`: the same destination, and the same record of reported
+    /// changes.
     #[must_use]
     pub(crate) fn reporting_with(self, other: &Self) -> Self {
         Self { reports: other.reports.clone(), ..self }
     }
 
-    /// The package, if cargo has told which it is.
+    /// Returns the package, if it is known.
     #[must_use]
     pub(crate) fn package(&self) -> Option<&Package> {
         self.package.as_ref()
     }
 
-    /// The variables that this compilation depends on.
+    /// Returns the variables that this compilation depends on.
     #[must_use]
     pub(crate) fn variables(&self) -> &[Variable] {
         &self.read
     }
 
-    /// Whether anybody asks for one of these gates.
+    /// Returns true if the settings ask for at least one of these gates.
     #[must_use]
     pub(crate) fn asks_for(&self, gates: &[Gate]) -> bool {
         gates.iter().any(|&gate| self.settings.asks_for(gate))
     }
 
-    /// The ID of the change that `fields` describe. Its low bits are those of the package that is compiled, or else of
-    /// the crate.
+    /// Returns the ID of the change that `fields` describe. Its low bits identify the package of these settings or,
+    /// without one, the crate `krate`.
     #[must_use]
     pub(crate) fn id(&self, gate: Gate, krate: &str, fields: &[Field<'_>]) -> ChangeId {
         let compiling = match &self.package {
@@ -126,22 +127,23 @@ impl Bisection {
         ChangeId::of(&fields).in_crate(compiling)
     }
 
-    /// Whether the change is to be on.
+    /// Returns true if the change should be enabled.
     #[must_use]
     pub(crate) fn is_on(&self, gate: Gate, id: ChangeId) -> bool {
         self.settings.should_enable(gate, id)
     }
 
-    /// Reports the change, if the pattern selects it and that was not done before; `place` and `function` are asked for
-    /// only if people want to read them.
+    /// Reports the change, if the pattern selects it and it was not reported before. `describe` is called only for a
+    /// verbose report.
     ///
-    /// To be called before the compiler acts on the change, so that a crash right behind it loses nothing.
+    /// Must be called before the compiler acts on the change: then the report exists even if the compiler crashes on
+    /// it.
     pub(crate) fn report(&self, gate: Gate, id: ChangeId, describe: impl FnOnce() -> Description) {
         let Some(matcher) = self.settings.should_report(gate, id) else { return };
         self.reports.once(id, matcher.verbose().then_some(|| describe().lines(gate)));
     }
 
-    /// Tells people who read reports of these gates a line that is no report.
+    /// Writes a line that is not a report, if reports of at least one of these gates are verbose.
     pub(crate) fn tell(&self, gates: &[Gate], line: impl FnOnce() -> String) {
         if gates.iter().any(|&gate| self.settings.is_verbose(gate)) {
             self.reports.write(&format!("bisect-rustc: {}\n", line()));
@@ -149,10 +151,10 @@ impl Bisection {
     }
 }
 
-/// Whether anybody asks for one of these gates, in whichever package.
+/// Returns true if the variables ask for at least one of these gates, for any package.
 #[must_use]
 pub(crate) fn somebody_asks_for(gates: &[Gate], variables: impl Iterator<Item = (OsString, OsString)>) -> bool {
-    // What has no meaning is told where it counts.
+    // Malformed values are skipped here. The compilation that they apply to reports them.
     let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut settings = texts.filter_map(|(name, value)| match &*name {
         PATTERN => Settings::parse(&value, Names::Shared).ok(),
@@ -170,19 +172,20 @@ fn get(variable: impl Fn(&str) -> Result<String, VarError>, name: &str) -> Resul
     }
 }
 
-/// A change, for people.
+/// The description of a change in a verbose report.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
-    /// `file:line:column`.
+    /// The source location, as `file:line:column`.
     pub(crate) place: String,
     /// The path of the function.
     pub(crate) function: String,
-    /// What else there is to say, a line each.
+    /// Further details, one per line.
     pub(crate) details: Vec<String>,
 }
 
 impl Description {
-    /// The form of the frames of a call stack: the place and the name, then the function; details are indented further.
+    /// Returns the lines of a report. They have the form of the frames of a call stack: the place and the name of the
+    /// gate, then the function. Details are indented further.
     fn lines(&self, gate: Gate) -> Vec<String> {
         let Self { place, function, details } = self;
         let mut lines = vec![format!("{place} {}", gate.name()), format!("  {function} at {place}")];
@@ -192,7 +195,8 @@ impl Description {
 }
 
 impl Package {
-    /// The variable that is for this package alone, with the same characters as that of its build-time changes.
+    /// Returns the name of the variable for this package alone. It is mangled like that of the package's build-time
+    /// changes.
     fn variable(&self) -> String {
         names::of_package(names::RUSTC_PACKAGE, &self.name, &self.version)
     }

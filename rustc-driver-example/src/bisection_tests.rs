@@ -1,4 +1,4 @@
-//! Which variable counts, and what the IDs are made of.
+//! Tests of the precedence of variables, and of the contents of IDs.
 
 use std::ffi::OsString;
 

@@ -1,32 +1,34 @@
-//! The kinds of changes that this compiler knows.
+//! The kinds of changes that this compiler can make.
 
-/// A kind of change; its name stands in patterns (`name=PATTERN`) and in reports.
+/// A kind of change. Its name is used in patterns (`name=PATTERN`) and in reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Gate {
-    /// One change a function: whether it is optimized.
+    /// One change per function: on, the function is optimized.
     Optimize,
-    /// The same for functions that came with the compiler and are compiled once more in this crate: generic ones, and those
-    /// that are inlined. Their own code is rarely to blame, but much of what is undefined behaviour in others shows only
-    /// where they are optimized along with it.
+    /// The same for functions that came with the compiler and are compiled again in this crate: generic ones and
+    /// inlined ones. Their own code is rarely wrong, but much undefined behaviour in their callers shows only where
+    /// they are optimized together.
     Std,
-    /// One change a division: whether it is made a shift, by the pass of the tutorial.
+    /// One change per division: on, the pass of the tutorial makes it a shift.
     Halve,
-    /// One change an expression whose temporaries have a destructor that somebody notices: whether it drops them where
-    /// the other edition does.
+    /// One change per expression whose temporaries have an observable destructor: on, they are dropped where the other
+    /// edition drops them.
     Drops,
-    /// The same for expressions of which only the borrow checker can tell when their temporaries are gone.
+    /// The same for expressions where only the borrow checker can observe the end of the temporaries.
     Scopes,
-    /// One change an `impl Trait` that is returned: whether it may be made of all lifetimes in scope. Only the borrow checker
-    /// can tell.
+    /// One change per returned `impl Trait`: on, it captures the lifetimes that it captures in the other edition. Only
+    /// the borrow checker can observe this.
     Captures,
-    /// One change a call of `into_iter` on a boxed slice: whether it gives away the values, or references.
+    /// One change per call of `into_iter` on a boxed slice: on, it yields what it yields in the other edition, values
+    /// or references.
     IntoIter,
-    /// One change a crate: the type of what never returns, where nothing says it.
+    /// One change per crate: on, an expression that never returns has the type of the other edition, where nothing else
+    /// determines that type.
     NeverType,
 }
 
 impl Gate {
-    /// All of them.
+    /// All gates.
     pub(crate) const ALL: [Self; 8] = [
         Self::Optimize,
         Self::Std,
@@ -38,14 +40,14 @@ impl Gate {
         Self::NeverType,
     ];
 
-    /// Those that decide what machine code is made of a function.
+    /// The gates that affect the machine code of a function.
     pub(crate) const OF_CODE: [Self; 3] = [Self::Optimize, Self::Std, Self::Halve];
 
-    /// Those that decide what the source means.
+    /// The gates that affect the meaning of the source.
     pub(crate) const OF_EDITIONS: [Self; 5] =
         [Self::Drops, Self::Scopes, Self::Captures, Self::IntoIter, Self::NeverType];
 
-    /// Its name.
+    /// Returns the name of the gate.
     #[must_use]
     pub(crate) const fn name(self) -> &'static str {
         match self {
@@ -60,10 +62,10 @@ impl Gate {
         }
     }
 
-    /// Whether its changes are on when nobody bisects.
+    /// Returns true if the changes of this gate are on when no variable is set.
     ///
-    /// A pattern without a name is for the gates that are: it takes away what rustc does anyway. What rustc does not do
-    /// by itself has to be asked for by name.
+    /// A pattern without a name applies to the gates that are on by default: it disables what rustc does anyway. The
+    /// other gates do what rustc does not do by itself, so they must be named.
     #[must_use]
     pub(crate) const fn is_on_by_default(self) -> bool {
         match self {

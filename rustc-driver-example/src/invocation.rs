@@ -1,21 +1,22 @@
-//! How cargo calls compilers: as `RUSTC` with arguments alone, as a wrapper with the path of a compiler before them.
+//! The two ways in which cargo calls compilers: as `RUSTC` with arguments alone, and as a wrapper with the path of a
+//! compiler before them.
 
 use std::{path::Path, process::Command};
 
-/// The compiler that this one was built from and for: the first line of its `-vV`.
+/// The compiler that this one was built with, which is the only one that it can replace: the first line of its `-vV`.
 const BUILT_FOR: &str = env!("BISECT_RUSTC_BUILT_FOR");
 const RELEASE: &str = env!("BISECT_RUSTC_RELEASE");
 const HOST: &str = env!("BISECT_RUSTC_HOST");
 
-/// The arguments that are for the compiler, the program's own name first.
+/// Returns the arguments for the compiler, with the name of this program first.
 ///
-/// Asking another compiler for its version takes as long as a small crate does. Cargo asks, through its wrappers, before
-/// it compiles anything, and keeps the answer only while all their files stay the same; so `is_checked` is true for what
-/// cargo compiles.
+/// A query for the version of another compiler takes as long as the compilation of a small crate. Cargo makes that
+/// query, through its wrappers, before it compiles anything, and keeps the answer only while all their files are
+/// unchanged. So `is_checked` is true for compilations by cargo, which skip the query.
 ///
 /// # Errors
-/// If this is to stand in for a compiler of another version: what each compiles, the other could not use. The text is
-/// a line for the user.
+/// If this is called as the wrapper of a compiler of another version: neither could use the output of the other. The
+/// text is a line for the user.
 pub(crate) fn arguments(mut args: Vec<String>, is_checked: bool) -> Result<Vec<String>, String> {
     if let Some(rustc) = args.get(1).filter(|arg| is_compiler(arg)) {
         if !is_checked {
@@ -29,8 +30,8 @@ pub(crate) fn arguments(mut args: Vec<String>, is_checked: bool) -> Result<Vec<S
     Ok(args)
 }
 
-/// Whether the first argument is a compiler: `rustc`, or something that is called so in part. Source files are told
-/// apart by their extension.
+/// Returns true if an argument is the path of a compiler: its file name contains `rustc` before the extension. Source
+/// files have the extension `rs`; flags and argument files begin with `-` and `@`.
 fn is_compiler(arg: &str) -> bool {
     let path = Path::new(arg);
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();

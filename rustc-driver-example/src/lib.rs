@@ -1,8 +1,8 @@
-//! A Rust compiler that is told, by a pattern, which functions it may optimize, and which expressions mean what they mean
-//! in another edition.
+//! A Rust compiler in which a pattern selects the functions that are optimized, and the expressions that have the
+//! meaning of another edition.
 //!
-//! `Bisection` is what is asked of a compilation, `Gate` a kind of change; both know nothing of rustc. All that does is
-//! in the module `rustc`. The README has a tutorial.
+//! `Bisection` holds the settings of a compilation, and a `Gate` is a kind of change. Neither depends on rustc:
+//! everything that does is in the module `rustc`. The README has a tutorial.
 #![feature(rustc_private)]
 
 extern crate rustc_ast;
@@ -32,10 +32,10 @@ use bisect_core::protocol::names;
 use bisection::{Bisection, Description};
 use gate::Gate;
 
-/// Compiles as told by the arguments and the environment of this process.
+/// Compiles as the arguments and the environment of this process specify.
 ///
-/// The status is the compiler's, or 2 with a line on standard error if this is the wrong compiler or a variable has no
-/// meaning.
+/// Returns the status of the compiler, or 2 after a line on standard error if this is the wrong compiler or a variable
+/// is malformed.
 #[must_use]
 pub fn main() -> ExitCode {
     match prepare() {

@@ -1,4 +1,4 @@
-//! `bisect-rustc`, to be used in place of `rustc`.
+//! The executable `bisect-rustc`, which replaces `rustc`.
 
 fn main() -> std::process::ExitCode {
     bisect_rustc::main()

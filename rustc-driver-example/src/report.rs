@@ -1,19 +1,20 @@
-//! Reports: which changes the pattern selected, told once each and before the compiler acts on them.
+//! Reports of the changes that the pattern selected: one per change, written before the compiler acts on it.
 //!
-//! Without `v` a report is a marker. With `v` it is the place and the gate, then the function, then details, which only
-//! the gates of editions have:
+//! Without `v` a report is a marker. With `v` it has the place and the gate, then the function, then details, which
+//! only the gates of editions have:
 //! ```text
 //! src/lib.rs:12:5 drops [bisect-match 0x…]
 //!   ledger::take at src/lib.rs:12:5 [bisect-match 0x…]
 //!     expression: 12:5-12:83 if let                  from, to (after the last character), kind
 //!     dropped earlier: MutexGuard<'_, Vec<u32>> (src/lib.rs:12:22)
-//!                                                    or `later`, or `gone` if nothing observes them; up to three
+//!                                                    or `dropped later`; any number
+//!     gone earlier: Vec<u32> (src/lib.rs:12:22)      or `gone later`; up to three, if nothing is `dropped`
 //!     captured as well: 'a, '_                       or `captured no more`, of an `impl Trait`
 //!     Drop: src/queue.rs:30:1                        destructors of this crate; any number
 //!     to keep it: match … { … }                      the smallest edit that keeps the present meaning
 //!     expanded from take! at src/main.rs:40:5        up to three calls; then `and from N more calls`
 //! ```
-//! `never-type` is one change for each crate, at the first place where it matters:
+//! `never-type` is one change per crate, at the first place where it matters:
 //! ```text
 //!     crate: what never returns is `()` in edition 2021, `!` in edition 2024
 //!     decides: src/lib.rs:12:5                       a place where it matters; any number
@@ -30,7 +31,7 @@ use std::{
 
 use bisect_core::{ChangeId, marker};
 
-/// The reports of this process.
+/// The reports of this process: their destination, and the changes that were reported.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
     told: Mutex<HashSet<ChangeId>>,
@@ -38,7 +39,8 @@ pub(crate) struct Reports {
 }
 
 impl Reports {
-    /// To this file, or to standard error. Appending makes each `write` a whole report, whatever other compilers write.
+    /// Returns reports that are appended to this file, or without a file go to standard error. Appending makes each
+    /// `write` a whole report, even if other compilers write to the same file.
     ///
     /// # Errors
     /// If the file cannot be opened.
@@ -47,10 +49,11 @@ impl Reports {
         Ok(Self { told: Mutex::default(), file })
     }
 
-    /// Reports a change, if that was not done before. `lines` are for people; without them the report is the marker.
+    /// Reports a change, if it was not reported before. `lines` are the text of a verbose report; without them the
+    /// report is the marker.
     pub(crate) fn once(&self, id: ChangeId, lines: Option<impl FnOnce() -> Vec<String>>) {
-        // The lock is held until the report is written, so that nobody acts on it before. A compiler thread that
-        // panicked has left a set of IDs all the same.
+        // The lock is held until the report is written: a thread that reaches the same change waits, and does not act
+        // on it before. A compiler thread that panics leaves a valid set of IDs.
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         if !told.insert(id) {
             return;
@@ -64,9 +67,9 @@ impl Reports {
         self.write(&text);
     }
 
-    /// Writes lines to where reports go.
+    /// Writes text to the destination of reports.
     pub(crate) fn write(&self, text: &str) {
-        // If that fails there is nobody left to tell.
+        // An error here cannot be reported: this is the channel for reports.
         let _ = match self.file.as_ref() {
             Some(mut file) => file.write_all(text.as_bytes()),
             None => io::stderr().lock().write_all(text.as_bytes()),

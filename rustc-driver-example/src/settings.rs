@@ -1,27 +1,28 @@
-//! What a variable says: a pattern for the gates that are on by default, or settings by name.
+//! The settings in the value of a variable: a pattern for the gates that are on by default, or settings by name.
 
 use bisect_core::{ChangeId, Config, Matcher, Setting};
 
 use crate::Gate;
 
-/// What all gates were told.
+/// The settings of all gates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings([Setting; Gate::ALL.len()]);
 
-/// Whom the names in a variable belong to.
+/// The owners of the names in a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// This compiler alone; it has to know them.
+    /// This compiler alone: a name that is no gate is an error.
     Gates,
-    /// The toggles of `bisect-rt` too; what is no gate is one of them.
+    /// This compiler and the toggles of `bisect-rt`: a name that is no gate is taken for a toggle.
     Shared,
 }
 
 impl Settings {
-    /// The meaning of a value: `PATTERN`, or `name=PATTERN;other=PATTERN` with `on` and `off` as patterns too.
+    /// Parses a value: `PATTERN`, or `name=PATTERN;other=PATTERN`, where `on` and `off` are patterns too.
     ///
     /// # Errors
-    /// If it has none; the text says why and at which byte.
+    /// If the value is malformed, or names an unknown gate. The text gives the reason, and the byte where the value is
+    /// malformed.
     pub(crate) fn parse(value: &str, names: Names) -> Result<Self, String> {
         let mut settings = Self::default();
         match Config::parse(value.as_bytes()).map_err(|error| error.to_string())? {
@@ -42,7 +43,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Whether a change of this gate may be otherwise than if nobody bisected, or is reported.
+    /// Returns true if changes of this gate are reported or may differ from the default.
     #[must_use]
     pub(crate) fn asks_for(&self, gate: Gate) -> bool {
         match self.get(gate) {
@@ -52,13 +53,13 @@ impl Settings {
         }
     }
 
-    /// Whether people are to read about the changes of this gate.
+    /// Returns true if reports of this gate are verbose.
     #[must_use]
     pub(crate) fn is_verbose(&self, gate: Gate) -> bool {
         matches!(self.get(gate), Setting::Search(matcher) if matcher.verbose())
     }
 
-    /// Whether the change is to be on.
+    /// Returns true if the change should be enabled.
     #[must_use]
     pub(crate) fn should_enable(&self, gate: Gate, id: ChangeId) -> bool {
         match self.get(gate) {
@@ -68,7 +69,7 @@ impl Settings {
         }
     }
 
-    /// Who wants a report of the change, if anybody does.
+    /// Returns the matcher of the gate, if it selects this change for a report.
     #[must_use]
     pub(crate) fn should_report(&self, gate: Gate, id: ChangeId) -> Option<&Matcher> {
         match self.get(gate) {

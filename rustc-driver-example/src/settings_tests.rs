@@ -1,10 +1,10 @@
-//! What values of the variables mean to the gates, and which mean nothing.
+//! Tests of the settings that values of the variables make, and of the errors of malformed values.
 
 use super::*;
 
 const IDS: [ChangeId; 4] = [ChangeId(0), ChangeId(1), ChangeId(2), ChangeId(3)];
 
-/// Which of the IDs are on, and which are reported.
+/// Returns which of the IDs are on, and which are reported.
 fn answers(value: &str, names: Names, gate: Gate) -> ([bool; 4], [bool; 4]) {
     let settings = Settings::parse(value, names).unwrap();
     (IDS.map(|id| settings.should_enable(gate, id)), IDS.map(|id| settings.should_report(gate, id).is_some()))
@@ -36,7 +36,7 @@ fn gates_are_set_by_name() {
     }
 }
 
-/// Whether anything is otherwise than if nobody bisected.
+/// Returns true if the settings ask for at least one gate.
 fn asks(settings: &Settings) -> bool {
     Gate::ALL.iter().any(|&gate| settings.asks_for(gate))
 }
@@ -69,7 +69,7 @@ fn malformed_values_are_refused_with_the_byte() {
     }
     let problem = Settings::parse("halve=y;newsort=y", Names::Gates).unwrap_err();
     assert!(problem.contains("no gate \"newsort\"") && problem.contains("halve"), "{problem}");
-    // Of others, too, what has no meaning at all.
+    // A malformed value is an error even if its names are those of toggles.
     assert!(Settings::parse("newsort=q", Names::Shared).is_err());
     assert!(Settings::parse("newsort=y;newsort=y", Names::Shared).is_err());
 }

@@ -1,7 +1,7 @@
-//! Gate `halve`: a pass of our own over MIR, each place where it does something a change. The README walks through it.
+//! Gate `halve`: a custom pass over MIR, with one change per rewritten place. The README explains it step by step.
 //!
-//! The pass makes `x / 8` of signed integers `x >> 3`. That is wrong for negative numbers: `-1 / 8` is 0, `-1 >> 3` is
-//! -1. It is here to be found.
+//! The pass rewrites `x / 8` of signed integers to `x >> 3`. That is wrong for negative numbers: `-1 / 8` is 0,
+//! `-1 >> 3` is -1. The error is deliberate, for a search to find.
 
 use bisect_core::Field;
 use rustc_middle::{
@@ -12,7 +12,7 @@ use rustc_middle::{
 use super::{bisection, names};
 use crate::Gate;
 
-/// The body with the divisions replaced whose changes are on.
+/// Returns the body with the divisions replaced whose changes are on.
 pub(super) fn run<'tcx>(tcx: TyCtxt<'tcx>, body: &'tcx Body<'tcx>) -> &'tcx Body<'tcx> {
     let mut new = None;
     for (block, data) in body.basic_blocks.iter_enumerated() {
@@ -29,12 +29,12 @@ pub(super) fn run<'tcx>(tcx: TyCtxt<'tcx>, body: &'tcx Body<'tcx>) -> &'tcx Body
     new.map_or(body, |new| tcx.arena.alloc(new))
 }
 
-/// What the pass would make of a statement.
+/// Returns the replacement of a statement, if the pass applies to it.
 fn as_shift<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, statement: &Statement<'tcx>) -> Option<StatementKind<'tcx>> {
     let StatementKind::Assign(assignment) = &statement.kind else { return None };
     let (place, Rvalue::BinaryOp(BinOp::Div, operands)) = &**assignment else { return None };
     let (dividend, Operand::Constant(divisor)) = &**operands else { return None };
-    // What was inlined is an expression of another function, which had its turn.
+    // Inlined code belongs to another function, and is a change of that function only.
     let scope = &body.source_scopes[statement.source_info.scope];
     if scope.inlined.is_some() || scope.inlined_parent_scope.is_some() || !divisor.const_.ty().is_signed() {
         return None;
@@ -47,7 +47,7 @@ fn as_shift<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>, statement: &Statement<'t
     Some(StatementKind::Assign(Box::new((*place, Rvalue::BinaryOp(BinOp::Shr, Box::new((dividend.clone(), bits)))))))
 }
 
-/// Reports the change at a statement and decides it.
+/// Reports the change at a statement, and returns true if it is on.
 fn is_on(tcx: TyCtxt<'_>, body: &Body<'_>, statement: &Statement<'_>) -> bool {
     let (function, span) = (body.source.def_id(), statement.source_info.span.source_callsite());
     let (_, line, column, ..) = tcx.sess.source_map().span_to_location_info(span);

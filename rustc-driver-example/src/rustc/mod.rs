@@ -1,7 +1,7 @@
-//! All that knows rustc: when its interfaces change, this folder is what there is to mend.
+//! The code that depends on rustc: when rustc's interfaces change, this folder has to be adapted.
 //!
 //! A driver is `rustc` with callbacks. Before the session starts, [`Driver::config`] may replace *queries*: the
-//! functions by which rustc computes everything it wants to know. Those of each gate are in a module of its name.
+//! functions by which rustc computes everything. The queries that a gate replaces are in the module of that gate.
 
 mod edition;
 mod halve;
@@ -26,10 +26,10 @@ use rustc_span::{Symbol, def_id::LocalDefId};
 
 use crate::{Bisection, Gate};
 
-/// What is asked of the compilation of this process. Queries are plain functions, so that it cannot be theirs.
+/// The settings of this process's compilation. They are static because queries are plain functions without state.
 static BISECTION: OnceLock<Bisection> = OnceLock::new();
 
-/// The queries as rustc has them.
+/// The original queries of rustc.
 static QUERIES: OnceLock<Providers> = OnceLock::new();
 
 fn bisection() -> &'static Bisection {
@@ -40,12 +40,12 @@ fn rustc() -> &'static Providers {
     QUERIES.get().expect("only queries that were replaced ask for those that they replace")
 }
 
-/// The arguments of this process, refused as rustc does where they are not UTF-8.
+/// Returns the arguments of this process. If one is not UTF-8, the process ends with the error of rustc.
 pub(crate) fn arguments() -> Vec<String> {
     rustc_driver::args::raw_args(&EarlyDiagCtxt::new(ErrorOutputType::default()))
 }
 
-/// Compiles once; a process does so only once. The status is that of `rustc`.
+/// Compiles a crate, which a process does only once. Returns the status of `rustc`.
 pub(crate) fn compile(args: &[String], bisection: Bisection) -> ExitCode {
     rustc_driver::init_rustc_env_logger(&EarlyDiagCtxt::new(ErrorOutputType::default()));
     rustc_driver::install_ice_hook(rustc_driver::DEFAULT_BUG_REPORT_URL, |diagnostics| {
@@ -58,19 +58,19 @@ pub(crate) fn compile(args: &[String], bisection: Bisection) -> ExitCode {
 
 #[derive(Debug, Default)]
 struct Driver {
-    /// What the gates of editions ask.
+    /// The plan of the gates of editions; `None` if they have nothing to do.
     plan: Option<edition::Plan>,
 }
 
 impl Callbacks for Driver {
     fn config(&mut self, config: &mut Config) {
-        // As in `rustc` itself: it is part of the hash of the crate.
+        // `rustc` itself sets this, and it is part of the hash of the crate.
         config.opts.trimmed_def_paths = true;
         if runs_while_building(config) {
             return;
         }
         self.plan = edition::plan(config);
-        // `cargo check` wants no machine code: of that nothing is decided, and nothing reported.
+        // `cargo check` generates no machine code: the gates of code decide and report nothing there.
         let decides_code = bisection().asks_for(&Gate::OF_CODE) && config.opts.output_types.should_codegen();
         let active = self.plan.is_some() || decides_code;
         config.track_state = Some(Box::new(move |session, hasher| track(session, active.then_some(hasher))));
@@ -96,17 +96,17 @@ impl Callbacks for Driver {
     }
 }
 
-/// Whether this is a procedural macro or a build script: no part of the program in question.
+/// Returns true for a procedural macro or a build script, which is no part of the searched program.
 fn runs_while_building(config: &Config) -> bool {
     let is_build_script = |name: &String| name.starts_with("build_script_");
     config.opts.crate_types.contains(&CrateType::ProcMacro)
         || config.opts.crate_name.as_ref().is_some_and(is_build_script)
 }
 
-/// Tells cargo which variables were read, and empties the incremental cache if somebody bisects.
+/// Reports to cargo which variables were read, and empties the incremental cache if a gate is active.
 ///
-/// What is in that cache was decided by another pattern, or by none; and what is taken from it is not reported. So
-/// each of these compilations starts from nothing: the hash is one that was never before.
+/// The content of that cache was decided by another pattern, or by none, and reused results are not reported. So each
+/// of these compilations starts from nothing: the hash differs from all earlier ones.
 fn track(session: &Session, hasher: Option<&mut StableHasher>) {
     for variable in bisection().variables() {
         let value = variable.value.as_deref().map(Symbol::intern);
@@ -130,8 +130,8 @@ fn replace_queries(session: &Session, queries: &mut Providers) {
     optimize::replace_queries(queries);
 }
 
-/// The hash by which crates that depend on this one know whether it is another one. What the pattern decided is in the
-/// machine code and metadata of this crate, so that incremental compilations of the others have to see it.
+/// Returns the hash by which dependent crates detect that this one has changed. The decisions of the pattern are in the
+/// machine code and metadata of this crate, so incremental compilations of dependent crates must see them.
 fn crate_hash(tcx: TyCtxt<'_>, krate: LocalCrate) -> Svh {
     let hash = (rustc().queries.crate_hash)(tcx, krate).as_u128();
     let mut hasher = StableHasher::new();
@@ -139,7 +139,7 @@ fn crate_hash(tcx: TyCtxt<'_>, krate: LocalCrate) -> Svh {
     Svh::new(hasher.finish::<Fingerprint>())
 }
 
-/// The code of a function of this crate, ready to be made machine code or to be inlined.
+/// Returns the body of a function of this crate, ready to become machine code or to be inlined.
 fn optimized_mir(tcx: TyCtxt<'_>, function: LocalDefId) -> &Body<'_> {
     optimize::report(tcx, function.to_def_id());
     let body = (rustc().queries.optimized_mir)(tcx, function);

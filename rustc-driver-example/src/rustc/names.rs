@@ -1,4 +1,4 @@
-//! Functions and places: hashed for IDs, and written for people.
+//! IDs and descriptions of functions and places.
 
 use bisect_core::{ChangeId, Field};
 use rustc_middle::ty::{
@@ -13,10 +13,10 @@ use rustc_span::{
 use super::bisection;
 use crate::{Description, Gate};
 
-/// The ID of a change of `function`; `fields` tell it from others of the same gate in there.
+/// Returns the ID of a change of `function`. `fields` distinguish it from others of the same gate in that function.
 ///
-/// The path has numbers where items have no names (`{impl#2}`, `{closure#0}`): they count within their parents, so that
-/// they are the same wherever and with whatever flags the same source is compiled.
+/// The path has numbers where items have no names (`{impl#2}`, `{closure#0}`). They count within the parent, so they
+/// are the same wherever and with whatever flags the same source is compiled.
 pub(super) fn id(tcx: TyCtxt<'_>, gate: Gate, function: DefId, fields: &[Field<'_>]) -> ChangeId {
     let (this, home) = (tcx.crate_name(LOCAL_CRATE), tcx.crate_name(function.krate));
     let path = tcx.def_path(function).to_string_no_crate_verbose();
@@ -24,14 +24,14 @@ pub(super) fn id(tcx: TyCtxt<'_>, gate: Gate, function: DefId, fields: &[Field<'
     bisection().id(gate, this.as_str(), &[&function, fields].concat())
 }
 
-/// A change at `span` in `function`, for people. Where a macro made it, its place is where the macro was called.
+/// Returns the description of a change at `span` in `function`. If a macro made it, its place is the call of the macro.
 pub(super) fn describe(tcx: TyCtxt<'_>, function: DefId, span: Span) -> Description {
     let map = tcx.sess.source_map();
     let (file, line, column, ..) = map.span_to_location_info(span.source_callsite());
     let file = file.map_or_else(|| "<unknown>".to_owned(), |file| map.filename_for_diagnostics(&file.name).to_string());
     Description {
         place: format!("{file}:{line}:{column}"),
-        // As a debugger and the names of symbols have it: the crate in front, no re-exports.
+        // Debuggers and symbol names have this form: the crate first, and no re-exports.
         function: with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(function)))),
         details: Vec::new(),
     }

@@ -1,8 +1,8 @@
-//! Gate `optimize`: a function whose change is off is compiled as if it were `#[optimize(none)]`.
+//! Gates `optimize` and `std`: a function whose change is off is compiled as if it were `#[optimize(none)]`.
 //!
-//! That attribute is what all parts of rustc go by that matter here: passes over MIR skip the function and are not
-//! allowed to inline it, and LLVM is told `optnone noinline`. It is also kept in the metadata of the crate, so that the
-//! function is left alone in every other crate that it is instantiated in.
+//! All relevant parts of rustc follow that attribute: passes over MIR skip the function and do not inline it, and LLVM
+//! gets `optnone noinline`. The metadata of the crate has the attribute, too, so every other crate that instantiates
+//! the function leaves it alone.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -24,7 +24,7 @@ use rustc_span::def_id::{DefId, DefIdMap, LocalDefId};
 use super::{bisection, names, rustc};
 use crate::Gate;
 
-/// The functions that have a change, with its ID.
+/// The IDs of the changes, by function.
 static CHANGES: Mutex<Option<DefIdMap<ChangeId>>> = Mutex::new(None);
 
 pub(super) fn replace_queries(queries: &mut Providers) {
@@ -33,13 +33,13 @@ pub(super) fn replace_queries(queries: &mut Providers) {
     queries.queries.collect_and_partition_mono_items = collect_and_partition_mono_items;
 }
 
-/// The attributes of a function of this crate.
+/// Returns the attributes of a function of this crate.
 fn codegen_fn_attrs(tcx: TyCtxt<'_>, function: LocalDefId) -> CodegenFnAttrs {
     let attrs = (rustc().queries.codegen_fn_attrs)(tcx, function);
     decide(tcx, function.to_def_id(), attrs)
 }
 
-/// The attributes of a function of another crate, for when it is instantiated in this one.
+/// Returns the attributes of a function of another crate, for its instantiation in this one.
 fn extern_codegen_fn_attrs(tcx: TyCtxt<'_>, function: DefId) -> CodegenFnAttrs {
     let attrs = (rustc().extern_queries.codegen_fn_attrs)(tcx, function);
     decide(tcx, function, attrs)
@@ -58,8 +58,8 @@ fn decide(tcx: TyCtxt<'_>, function: DefId, mut attrs: CodegenFnAttrs) -> Codege
     attrs
 }
 
-/// Whether anything is decided by the gate: not where the attribute is there already, where inlining is part of what the
-/// function means, or where rustc makes something else of the function than code of its own.
+/// Returns true if the gate decides about the function. It does not if the attribute is already there, if inlining is
+/// part of the function's meaning, or if rustc does not compile the function to code of its own.
 fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
     const SPECIAL: CodegenFnAttrFlags = CodegenFnAttrFlags::NAKED
         .union(CodegenFnAttrFlags::FOREIGN_ITEM)
@@ -73,15 +73,15 @@ fn is_change(tcx: TyCtxt<'_>, function: DefId, attrs: &CodegenFnAttrs) -> bool {
         && !attrs.optimize.do_not_optimize()
         && !matches!(attrs.inline, InlineAttr::Always | InlineAttr::Force { .. })
         && !attrs.flags.intersects(SPECIAL)
-        // With target features rustc writes `optnone` without `noinline` (at its calls alone). LLVM does what is meant,
-        // but its verifier refuses it.
+        // With target features rustc writes `optnone` without `noinline`, which is only at the calls. LLVM handles this
+        // as intended, but its verifier rejects it.
         && (attrs.target_features.is_empty() || !tcx.sess.verify_llvm_ir())
         && tcx.intrinsic(function).is_none()
 }
 
-/// Of which kind the change of a function is: by where its crate is.
+/// Returns the gate of a function, which depends on the origin of its crate.
 fn gate(tcx: TyCtxt<'_>, function: DefId) -> Gate {
-    // Drop glue is called after a function of `core`, but its code is that of this crate's types.
+    // Drop glue has the name of a function of `core`, but its code is that of this crate's types.
     if function.is_local() || tcx.is_lang_item(function, LangItem::DropInPlace) {
         return Gate::Optimize;
     }
@@ -90,7 +90,7 @@ fn gate(tcx: TyCtxt<'_>, function: DefId) -> Gate {
     if comes_with_rustc { Gate::Std } else { Gate::Optimize }
 }
 
-/// Decides what machine code is generated, and in which unit.
+/// Returns the functions to generate machine code for, by codegen unit, and reports them.
 fn collect_and_partition_mono_items(tcx: TyCtxt<'_>, (): ()) -> MonoItemPartitions<'_> {
     let partitions = (rustc().queries.collect_and_partition_mono_items)(tcx, ());
     for item in partitions.codegen_units.iter().flat_map(|unit| unit.items().keys()) {
@@ -101,12 +101,13 @@ fn collect_and_partition_mono_items(tcx: TyCtxt<'_>, (): ()) -> MonoItemPartitio
     partitions
 }
 
-/// Reports the functions that were inlined into this one: there may be no other code of them.
+/// Reports the functions that were inlined into this one, which may have no other code.
 pub(super) fn report_inlined<'tcx>(tcx: TyCtxt<'tcx>, body: &Body<'tcx>) {
     for scope in &body.source_scopes {
         let Some((instance, _)) = scope.inlined else { continue };
         let outer = scope.inlined_parent_scope.and_then(|outer| body.source_scopes[outer].inlined);
-        // What was part of another function before that one was inlined was reported, or decided in its crate, then.
+        // If `outer` already contained the function when it was inlined, the function was reported, or decided in its
+        // crate, at that time.
         if outer.is_none_or(|(outer, _)| !has_inlined(tcx.instance_mir(outer.def), instance.def_id())) {
             report(tcx, instance.def_id());
         }
@@ -119,13 +120,13 @@ fn has_inlined(body: &Body<'_>, function: DefId) -> bool {
 
 /// Reports a function, if it has a change.
 pub(super) fn report(tcx: TyCtxt<'_>, function: DefId) {
-    // The body of an async closure that is called by value: it has the attributes of the other body.
+    // The body of an async closure that is called by value has the attributes of its parent, the other body.
     let function = match tcx.def_kind(function) {
         DefKind::SyntheticCoroutineBody => tcx.parent(function),
         _ => function,
     };
     if tcx.def_kind(function).has_codegen_attrs() {
-        // So that it was decided.
+        // This query decides the change.
         let _ = tcx.codegen_fn_attrs(function);
     }
     let id = changes().as_ref().and_then(|changes| changes.get(&function).copied());
@@ -135,6 +136,6 @@ pub(super) fn report(tcx: TyCtxt<'_>, function: DefId) {
 }
 
 fn changes() -> MutexGuard<'static, Option<DefIdMap<ChangeId>>> {
-    // Threads of the compiler may panic; what they leave here is whole.
+    // Threads of the compiler may panic, but they leave a valid map.
     CHANGES.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,10 +1,11 @@
-//! Under cargo: a crate is compiled again if and only if its variable, or a crate that it depends on, is another one.
+//! Tests under cargo: a crate is compiled again if and only if its variable, or a crate that it depends on, has
+//! changed.
 
 use std::{collections::BTreeSet, env, fs, path::Path, process::Command};
 
 use crate::harness::{Ran, bisect_rustc, changes, clean, rustc_path, without};
 
-/// A file for each `path: text`.
+/// Writes a file for each pair of a path and a text.
 fn write(folder: &Path, files: &[(&str, &str)]) {
     for (path, text) in files {
         let path = folder.join(path);
@@ -13,7 +14,7 @@ fn write(folder: &Path, files: &[(&str, &str)]) {
     }
 }
 
-/// A workspace of three packages in a row, and a package of somewhere else that the middle one needs.
+/// Writes a workspace of three packages in a row, and a package outside the workspace that the middle one needs.
 fn workspace(folder: &Path) {
     let package = |name: &str, rest: &str| {
         format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[dependencies]\n{rest}")
@@ -60,7 +61,7 @@ fn cargo() -> Command {
     clean(env::var_os("CARGO").expect("cargo runs these tests"))
 }
 
-/// Builds and runs the program: the packages that were compiled, what it printed, and what was reported.
+/// Builds and runs the program. Returns the packages that were compiled, the output of the program, and the reports.
 fn build(folder: &Path, profile: &str, variables: &[(&str, &str)]) -> (BTreeSet<String>, String, String) {
     let mut command = cargo();
     command
@@ -108,9 +109,9 @@ fn exactly_the_crates_whose_variables_changed_are_compiled_again() {
             (&[(BASE, "optimize=off"), (APP, "y")], &["app"], "[false, true]"),
             (&[(BASE, "optimize=off"), (APP, "y"), off], &["app", "elsewhere", "middle"], "[false, false]"),
             (&[(BASE, "optimize=off"), (APP, "y"), off], &[], "[false, false]"),
-            // Those that have their own do not look at the variable for all.
+            // Packages with a variable of their own do not depend on the variable for all.
             (&[(BASE, "optimize=off"), (APP, "y"), off, ("BISECT_PATTERN", "y")], &["app", "middle"], "[false, false]"),
-            // Set, if to nothing, is one's own too.
+            // An empty variable of the package counts, too.
             (
                 &[(BASE, ""), (ELSEWHERE, "optimize=off"), ("BISECT_PATTERN", "optimize=off")],
                 &["app", "base_crate", "middle"],
@@ -148,6 +149,6 @@ fn as_a_wrapper_it_compiles_what_cargo_wraps() {
     assert_eq!(printed, "[false, true]");
     let members = changes(&reports);
     assert!(members.contains_key("base_crate::is_before"));
-    // It is compiled in crates of the workspace only.
+    // This wrapper compiles only the crates of the workspace.
     assert_ne!(members.get("elsewhere::is_before"), Some(&elsewhere));
 }

@@ -1,4 +1,4 @@
-//! Gates `drops` and `scopes`: what their tests share, and what is promised of every program.
+//! Helpers for tests of gates `drops` and `scopes`, and a check of the promises that hold for every program.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, process::Command};
 
@@ -7,7 +7,8 @@ use tempfile::TempDir;
 
 use crate::harness::{Ran, bisect_rustc, clean, only, rustc};
 
-/// What prints when it begins and when it is dropped, and the means to make temporaries of it.
+/// The beginning of a program: a type that prints when it is created and when it is dropped, and functions that make
+/// temporaries.
 pub(crate) const PRELUDE: &str = r#"#![allow(warnings)]
 struct Noisy(u32);
 impl Drop for Noisy { fn drop(&mut self) { println!("- {}", self.0) } }
@@ -21,11 +22,11 @@ fn run<F: std::future::Future>(f: F) -> F::Output {
 }
 "#;
 
-/// A place to compile programs in.
+/// A folder with a program to compile.
 pub(crate) struct Workshop(TempDir);
 
 impl Workshop {
-    /// One that holds this program.
+    /// Creates a folder with this program.
     pub(crate) fn new(source: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("program.rs"), source).unwrap();
@@ -36,19 +37,19 @@ impl Workshop {
         self.0.path()
     }
 
-    /// Compiles it, and says what the compiler said.
+    /// Compiles the program, and returns the result of the compiler.
     pub(crate) fn compile(&self, compiler: &mut Command, edition: &str, args: &[&str]) -> Ran {
         let args = [&["--crate-name=program", "--edition", edition, "program.rs"], args].concat();
         Ran::any(compiler.current_dir(&self.0).args(args))
     }
 
-    /// What the program prints when `rustc` compiles it.
+    /// Returns the output of the program when `rustc` compiles it.
     pub(crate) fn truth(&self, edition: &str) -> String {
         self.compile(&mut rustc(), edition, &[]).successful();
         self.run()
     }
 
-    /// What it prints when it is compiled with a pattern, and the reports.
+    /// Returns the output of the program when it is compiled with a pattern, and the reports.
     pub(crate) fn with(&self, edition: &str, pattern: &str) -> (String, String) {
         let compiled = self.compile(bisect_rustc().env("BISECT_PATTERN", pattern), edition, &[]).successful();
         (self.run(), compiled.stderr)
@@ -60,7 +61,7 @@ impl Workshop {
         format!("{}status {:?}\n", ran.text(), ran.code)
     }
 
-    /// The object code of one compiler's making.
+    /// Returns the object code that a compiler makes of the program.
     pub(crate) fn object(&self, compiler: &mut Command, edition: &str, args: &[&str]) -> Vec<u8> {
         let args = [&["--emit=obj", "-Ccodegen-units=1", "-o", "program.o"], args].concat();
         self.compile(compiler, edition, &args).successful();
@@ -68,7 +69,7 @@ impl Workshop {
     }
 }
 
-/// The reports of changes under `v`: the lines of each, without markers.
+/// Returns the lines of verbose reports, without markers, by change.
 pub(crate) fn reports(text: &str) -> BTreeMap<ChangeId, Vec<String>> {
     let mut reports = BTreeMap::<_, Vec<_>>::new();
     for line in text.lines() {
@@ -80,7 +81,7 @@ pub(crate) fn reports(text: &str) -> BTreeMap<ChangeId, Vec<String>> {
     reports
 }
 
-/// The changes of gate `drops`: line and column.
+/// Returns the changes of gate `drops` by line, column and kind.
 pub(crate) fn places(reports: &BTreeMap<ChangeId, Vec<String>>) -> BTreeMap<(usize, usize, String), ChangeId> {
     let place = |(&id, lines): (&ChangeId, &Vec<String>)| {
         let place = lines[0].strip_suffix(" drops").expect("a change of this gate");
@@ -92,7 +93,7 @@ pub(crate) fn places(reports: &BTreeMap<ChangeId, Vec<String>>) -> BTreeMap<(usi
     reports.iter().map(place).collect()
 }
 
-/// The places that a program marks as those that make a difference: what stands behind `/*tail*/` and `/*if*/`.
+/// Returns the places that a program marks as those that make a difference: each follows `/*tail*/` or `/*if*/`.
 pub(crate) fn marked(source: &str) -> Vec<(usize, usize, String)> {
     let mut places = Vec::new();
     for (mark, kind) in [("/*tail*/", "tail of a block"), ("/*if*/", "if let")] {
@@ -111,7 +112,7 @@ pub(crate) fn marked(source: &str) -> Vec<(usize, usize, String)> {
     places
 }
 
-/// One crate of programs that run one after the other, whatever becomes of each.
+/// Returns the source of one crate that runs these programs one after the other, even if some of them panic.
 pub(crate) fn crate_of(programs: &[(&str, &str)]) -> String {
     let mut source = PRELUDE.to_owned();
     let mut calls = String::new();
@@ -122,19 +123,21 @@ pub(crate) fn crate_of(programs: &[(&str, &str)]) -> String {
     format!("{source}fn main() {{\n    std::panic::set_hook(Box::new(|_| ()));\n{calls}}}\n")
 }
 
-/// Everything that is promised of a crate that compiles in both editions: with all changes on it is that of the other
-/// edition, with none its own; the changes are those that it marks, and each alone makes a difference.
+/// Checks everything that is promised for a crate that compiles in both editions. With all changes on, the crate
+/// behaves as in the other edition, with none as in its own. The changes are those that it marks, and in edition 2021
+/// each alone makes a difference.
 pub(crate) fn check(source: &str) {
     let workshop = Workshop::new(source);
     let [old, new] = ["2021", "2024"].map(|edition| workshop.truth(edition));
     for (edition, own, other) in [("2021", &old, &new), ("2024", &new, &old)] {
-        let (off, told) = workshop.with(edition, "drops=vn");
+        let (off, stderr) = workshop.with(edition, "drops=vn");
         assert_eq!(off, *own, "{edition}, off");
-        let places = places(&reports(&told));
+        let places = places(&reports(&stderr));
         assert_eq!(places.keys().cloned().collect::<Vec<_>>(), marked(source), "{edition}");
-        let (on, told) = workshop.with(edition, "drops=on");
-        assert_eq!((&on, &*told), (other, ""), "{edition}, on");
-        // In edition 2024 the inner one of two places decides, whatever becomes of the outer one.
+        let (on, stderr) = workshop.with(edition, "drops=on");
+        assert_eq!((&on, &*stderr), (other, ""), "{edition}, on");
+        // In edition 2024 the inner one of two places decides, so that a change of the outer one alone makes no
+        // difference.
         for (place, &id) in places.iter().filter(|_| edition == "2021") {
             let (one, _) = workshop.with(edition, &format!("drops={}", only(id)));
             assert!(one != *own, "{place:?} makes no difference");

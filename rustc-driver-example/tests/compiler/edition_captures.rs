@@ -1,4 +1,4 @@
-//! Gate `captures`: rustc's own lint knows what captures more in edition 2024, and the borrow checker what that means.
+//! Tests of gate `captures` against rustc's own lint for captures in edition 2024, and against the borrow checker.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use crate::{
     harness::{bisect_rustc, only, rustc},
 };
 
-/// Lines that begin with `/*+*/` have an `impl Trait` that captures more in edition 2024; the others have none.
+/// A library in which the lines that begin with `/*+*/` have an `impl Trait` that captures more in edition 2024; the
+/// others have none.
 const PROGRAM: &str = "
 pub struct Store(Vec<u32>);
 impl Store {
@@ -34,13 +35,13 @@ make!(again, &[u8]);
 fn keep(x: impl Sized) { let _ = x; }
 ";
 
-/// A caller that holds on to what `evens` returns, and one that does to what `size` returns.
+/// A caller that keeps the result of `evens`, and one that keeps the result of `size`, longer than edition 2024 allows.
 const CALLERS: [(&str, &str); 2] = [
     ("evens", "pub fn evens() -> u32 { let s = Store(vec![1]); let all = s.evens(); drop(s); all.sum() }"),
     ("size", "pub fn size() { let s = String::new(); let n = View(&s).size(); drop(s); keep(n) }"),
 ];
 
-/// What only compiles because an `impl Trait` captures what its bounds do not name.
+/// A function that compiles only if an `impl Trait` captures a lifetime that its bounds do not name.
 const NEEDS: &str = "pub fn first(x: &str) -> impl Fn() -> usize { move || x.len() }";
 
 const CHECK: &[&str] = &["--emit=metadata", "--crate-type=lib", "-Awarnings"];
@@ -49,15 +50,16 @@ const CHECK: &[&str] = &["--emit=metadata", "--crate-type=lib", "-Awarnings"];
 fn what_captures_more_is_what_the_lint_of_rustc_knows() {
     let workshop = Workshop::new(PROGRAM);
     let lint = ["--emit=metadata", "--crate-type=lib", "-Awarnings", "--force-warn=impl-trait-overcaptures"];
-    let said = workshop.compile(rustc().arg("--error-format=short"), "2021", &lint).successful().stderr;
+    let stderr = workshop.compile(rustc().arg("--error-format=short"), "2021", &lint).successful().stderr;
     let number = |place: &str| place.split(':').nth(1).unwrap().parse::<usize>().unwrap();
-    let known: BTreeSet<_> = said.lines().filter(|line| line.contains("will capture more")).map(number).collect();
+    let known: BTreeSet<_> = stderr.lines().filter(|line| line.contains("will capture more")).map(number).collect();
     let marked = PROGRAM.lines().zip(1..).filter(|(text, _)| text.starts_with("/*+*/")).map(|(_, line)| line);
-    assert_eq!(known, marked.collect(), "{said}");
+    assert_eq!(known, marked.collect(), "{stderr}");
     for edition in ["2021", "2024"] {
-        let told = workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), edition, CHECK).successful();
-        let places: Vec<_> = reports(&told.stderr).into_values().map(|lines| number(&lines[0])).collect();
-        assert_eq!(places.len(), known.len(), "one change each: {}", told.stderr);
+        let compiled =
+            workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), edition, CHECK).successful();
+        let places: Vec<_> = reports(&compiled.stderr).into_values().map(|lines| number(&lines[0])).collect();
+        assert_eq!(places.len(), known.len(), "one change each: {}", compiled.stderr);
         assert_eq!(places.into_iter().collect::<BTreeSet<_>>(), known, "{edition}");
     }
 }
@@ -69,9 +71,9 @@ fn one_alone_is_checked_as_in_the_other_edition() {
         let truth = workshop.compile(&mut rustc(), "2024", CHECK);
         assert!(truth.code == Some(1) && truth.stderr.contains("error[E0505]"), "{}", truth.stderr);
         let with = |pattern: &str| workshop.compile(bisect_rustc().env("BISECT_PATTERN", pattern), "2021", CHECK);
-        let told = with("captures=vn").successful().stderr;
+        let stderr = with("captures=vn").successful().stderr;
         assert_eq!(with("captures=on").stderr, truth.stderr, "{name}");
-        for (id, lines) in reports(&told) {
+        for (id, lines) in reports(&stderr) {
             let is_meant = lines[1].contains(&format!("::{name} at "));
             assert_eq!(with(&format!("captures={}", only(id))).code == Some(0), !is_meant, "{name}: {lines:?}");
         }
@@ -90,8 +92,8 @@ fn what_edition_2024_allows_is_refused_as_in_2021() {
 #[test]
 fn advice_makes_it_the_same_in_both_editions() {
     let workshop = Workshop::new(PROGRAM);
-    let told = workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), "2021", CHECK).successful();
-    let text = told.stderr;
+    let compiled = workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), "2021", CHECK).successful();
+    let text = compiled.stderr;
     for line in [
         "    captured as well: '_ ",
         "    to keep it: `+ use<>` in its bounds ",
@@ -100,14 +102,14 @@ fn advice_makes_it_the_same_in_both_editions() {
         "    expanded from make! at program.rs:22:1 ",
         "    expanded from make! at program.rs:23:1 ",
     ] {
-        assert!(text.lines().any(|told| told.starts_with(line)), "{line}\n{text}");
+        assert!(text.lines().any(|reported| reported.starts_with(line)), "{line}\n{text}");
     }
     let mended = PROGRAM.replace("-> impl Iterator<Item = u32>", "-> impl Iterator<Item = u32> + use<>");
     let workshop = Workshop::new(&format!("{mended}{}", CALLERS[0].1));
     for edition in ["2021", "2024"] {
         workshop.compile(&mut rustc(), edition, CHECK).successful();
     }
-    let told = workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), "2024", CHECK).successful();
-    assert!(!told.stderr.contains("::evens at "), "{}", told.stderr);
-    assert!(told.stderr.contains("    captured no more: '_ "), "{}", told.stderr);
+    let compiled = workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), "2024", CHECK).successful();
+    assert!(!compiled.stderr.contains("::evens at "), "{}", compiled.stderr);
+    assert!(compiled.stderr.contains("    captured no more: '_ "), "{}", compiled.stderr);
 }

@@ -1,4 +1,4 @@
-//! Gate `drops` on all that makes temporaries live longer in one edition than in the other.
+//! Tests of gate `drops` on everything that makes temporaries live longer in one edition than in the other.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use crate::{
     harness::{bisect_rustc, only, rustc},
 };
 
-/// A deadlock, if only for those who wait.
+/// A deadlock in edition 2021, which `try_lock` turns into a panic.
 const LOCK: &str = r#"use std::sync::Mutex;
 fn take(queue: &Mutex<Vec<u32>>) -> u32 {
     /*if*/if let Some(x) = queue.lock().unwrap().pop() { x } else { refill(queue) }
@@ -20,7 +20,7 @@ fn refill(queue: &Mutex<Vec<u32>>) -> u32 {
 pub fn main() { println!("{}", take(&Mutex::new(vec![]))) }
 "#;
 
-/// A borrow that is too long in edition 2021.
+/// A borrow that lasts too long in edition 2021.
 const CELL: &str = r#"use std::cell::RefCell;
 pub fn main() {
     let cell = RefCell::new(vec![1]);
@@ -30,7 +30,7 @@ pub fn main() {
 }
 "#;
 
-/// A guard that is gone too early in edition 2024.
+/// A guard that is dropped too early in edition 2024.
 const EARLY: &str = r#"use std::cell::Cell;
 struct Open<'a>(&'a Cell<bool>);
 impl Drop for Open<'_> { fn drop(&mut self) { self.0.set(false) } }
@@ -40,7 +40,7 @@ fn enter(door: &Cell<bool>, number: u32) { assert!(door.get(), "closed"); printl
 pub fn main() { let door = &Cell::new(false); enter(door, { /*tail*/open(door).number() }); }
 "#;
 
-/// What has temporaries, with its places marked.
+/// Programs with temporaries of all kinds, with their places marked.
 const ALL_KINDS: [(&str, &str); 29] = [
     ("lock", LOCK),
     ("cell", CELL),
@@ -174,17 +174,17 @@ fn the_code_is_that_of_the_other_edition_with_its_debug_information() {
 #[test]
 fn places_where_nothing_is_dropped_elsewhere_are_left_out() {
     let programs = [
-        // No variables, and nothing happens behind it.
+        // There are no variables, and nothing happens after the end of the block.
         "fn f() -> u32 { noisy(1).get() } pub fn main() { f(); let x = { noisy(2).get() }; let y = (1, &{ noisy(3).get() }); { noisy(4).get() }; }",
-        // What the variables hold was moved, or has nothing to say.
+        // The values of the variables were moved, or their destructors are not observable.
         "fn f() -> u32 { let a = noisy(1); drop(a); let b = vec![1]; let c = String::new(); noisy(2).get() } pub fn main() { f(); }",
         // The value itself is no temporary.
         "fn f() -> Noisy { let _a = noisy(1); noisy(2) } fn g() -> Noisy { let _b = noisy(3); if true { noisy(4) } else { noisy(5) } } pub fn main() { f(); g(); }",
         // The temporary lives as long as the variable.
         "pub fn main() { let x = { let _a = noisy(1); &noisy(2) }; say(3); }",
-        // It has nothing to say either.
+        // The destructors of the temporaries are not observable.
         "fn f() -> usize { let _a = noisy(1); vec![1].len() + String::from(\"x\").len() } pub fn main() { f(); }",
-        // It was moved into the pattern.
+        // The value was moved into the pattern.
         "fn f() -> Option<Noisy> { None } pub fn main() { if let Some(x) = f() { say(1); } else { say(2); } }",
         "fn f() -> (Option<Noisy>, u32) { (None, 1) } pub fn main() { if let (Some(x), _) = f() { say(x.0); } else { say(2); } }",
         "fn f<T>(f: impl FnOnce(T) -> Option<T>, x: T) { if let Some(x) = f(x) { say(1); } else { say(2); } } pub fn main() { f(Some, noisy(1)); }",
@@ -229,10 +229,10 @@ pub fn main() { f() }
 ";
     let source = format!("{PRELUDE}{program}");
     let workshop = Workshop::new(&source);
-    let (off, told) = workshop.with("2024", "drops=vn");
+    let (off, stderr) = workshop.with("2024", "drops=vn");
     assert_eq!(off, workshop.truth("2024"));
     assert_eq!(off, "+ 1\n+ 2\n- 2\n- 1\nsay 3\nstatus Some(0)\n");
-    assert_eq!(places(&reports(&told)).into_keys().collect::<Vec<_>>(), marked(&source));
+    assert_eq!(places(&reports(&stderr)).into_keys().collect::<Vec<_>>(), marked(&source));
     assert_eq!(workshop.with("2024", "drops=on").0, "+ 1\n+ 2\nsay 3\n- 2\n- 1\nstatus Some(0)\n");
 }
 
@@ -290,8 +290,8 @@ fn advice_keeps_the_meaning_in_both_editions() {
         ),
     ] {
         let [original, edited] = [original, edited].map(|program| Workshop::new(&format!("{PRELUDE}{program}")));
-        let (_, told) = original.with(edition, "drops=vn");
-        assert!(told.contains(&format!("    to keep it: {advice} [")), "{told}");
+        let (_, stderr) = original.with(edition, "drops=vn");
+        assert!(stderr.contains(&format!("    to keep it: {advice} [")), "{stderr}");
         for other in ["2021", "2024"] {
             assert_eq!(edited.truth(other), original.truth(edition), "{advice}");
         }

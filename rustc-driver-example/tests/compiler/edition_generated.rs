@@ -1,21 +1,22 @@
-//! Gate `drops` on programs that nobody wrote: random nests of all that has temporaries.
+//! Tests of gate `drops` on generated programs: random nests of everything that has temporaries.
 //!
-//! Every function is run to its end and once for each of its first steps that panics there. All are in one crate, so that
-//! two hundred of them cost a few compilations.
+//! Every function is run to its end, and once for each of its first steps with a panic in that step. All functions are
+//! in one crate, so that two hundred of them need only a few compilations.
 
 use std::fmt::Write as _;
 
 use crate::edition::Workshop;
 
-/// Functions, and how deep they are nested.
+/// The number of functions.
 const FUNCTIONS: usize = 200;
+/// The depth of their nesting.
 const DEPTH: u32 = 3;
 const SEED: u64 = 2024;
 
 const PRELUDE: &str = r#"#![allow(warnings)]
 use std::{cell::{Cell, RefCell}, future::{Future, ready}, panic, pin, task};
 thread_local! { static LOG: RefCell<Vec<String>> = RefCell::new(vec![]); static STEPS: Cell<i32> = Cell::new(0); }
-/// Logs, and panics when so many steps were made.
+/// Logs a step. Panics if the counter of steps reaches zero, but not in a destructor.
 fn log(text: String) {
     if STEPS.with(|steps| { steps.set(steps.get() - 1); steps.get() == 0 }) && !text.starts_with('-') { panic!() }
     LOG.with(|log| log.borrow_mut().push(text));
@@ -87,12 +88,12 @@ fn generated_programs_are_those_of_the_other_edition() {
 struct Generator {
     state: u64,
     names: u32,
-    /// Zero where functions do not return numbers.
+    /// Zero inside functions that do not return numbers.
     returns: u32,
 }
 
 impl Generator {
-    /// A random number (`SplitMix64`).
+    /// Returns a random number below `end` (`SplitMix64`).
     fn below(&mut self, end: u64) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;

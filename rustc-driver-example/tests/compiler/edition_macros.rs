@@ -1,4 +1,5 @@
-//! Gates of editions on what macros of other crates write: it is of the edition of those, wherever they are expanded.
+//! Tests of the gates of editions on code from macros of other crates: it has the edition of those crates, wherever it
+//! is expanded.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,7 +16,8 @@ use crate::{
     harness::{Ran, bisect_rustc, clean, only, rustc},
 };
 
-/// Each with a place that makes a difference where it is expanded, and one of them here, too.
+/// A library of macros. All but `same` have a place that makes a difference where it is expanded, and one of them is
+/// expanded here, too.
 const MACROS: &str = "
 #[macro_export] macro_rules! pop_or {
     ($cell:expr, $else:expr) => {
@@ -36,7 +38,7 @@ pub fn is_free(cell: &std::cell::RefCell<Vec<usize>>) -> usize {
 }
 ";
 
-/// Expands them, and has a place of its own, which is given to a macro.
+/// A program that expands the macros. It has a place of its own, which it gives to `same`.
 const PROGRAM: &str = "
 use std::{any::type_name, cell::RefCell};
 fn say(n: usize, is_free: bool) { println!(\"{n} {is_free}\"); }
@@ -56,14 +58,14 @@ const NONE: &str = "drops=n;scopes=n;captures=n;into-iter=n";
 const PACKAGE: &str = "BISECT_RUSTC_my_macros_0_1_0";
 const OF_PROGRAM: &str = "BISECT_RUSTC_program_0_1_0";
 
-/// Three crates in a row, and what was reported while they were compiled.
+/// Three crates in a row, and the reports on the first and the last.
 struct Crates {
     folder: TempDir,
     reports: [String; 2],
 }
 
 impl Crates {
-    /// Those of these editions, with variables.
+    /// Compiles the crates of these editions, with these variables.
     fn compile(compiler: fn() -> Command, [macros, program]: [&str; 2], variables: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         for (path, text) in [
@@ -162,11 +164,11 @@ fn a_variable_of_another_package_that_has_no_meaning_is_named() {
     for value in ["drops=q", "nogate=y"] {
         let mut command = bisect_rustc();
         command.current_dir(crates.path()).args(["app/main.rs", "-L.", "--edition=2021", "--extern=middle"]);
-        // Somebody else's makes the compiler look.
+        // The variable of a third package makes the compiler survey the crate.
         command.env(PACKAGE, value).env("BISECT_RUSTC_other_1_0_0", "drops=n");
         let ran = Ran::any(&mut command);
         assert_eq!(ran.code, Some(1), "{}", ran.stderr);
-        let said = format!("error: bisect-rustc: {PACKAGE}=\"{value}\": ");
-        assert!(ran.stderr.starts_with(&said) && ran.stderr.matches("bisect-rustc").count() == 1, "{}", ran.stderr);
+        let start = format!("error: bisect-rustc: {PACKAGE}=\"{value}\": ");
+        assert!(ran.stderr.starts_with(&start) && ran.stderr.matches("bisect-rustc").count() == 1, "{}", ran.stderr);
     }
 }

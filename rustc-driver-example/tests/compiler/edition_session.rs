@@ -1,4 +1,5 @@
-//! The gates of editions as parts of a compilation: what they leave alone, and where they are refused.
+//! Tests of the gates of editions as parts of a compilation: its other results stay the same, and unsupported crates
+//! are refused.
 
 use std::{collections::BTreeSet, fs};
 
@@ -7,7 +8,7 @@ use crate::{
     harness::{Ran, bisect_rustc, clean, only, rustc},
 };
 
-/// With a place of each kind, and all that tells where it is.
+/// A program with blocks and an `if let` that make a difference, and with output that depends on their locations.
 const PROGRAM: &str = r#"#![warn(unused)]
 use std::panic::{Location, catch_unwind};
 struct Noisy;
@@ -45,10 +46,10 @@ fn places_keep_their_lines_and_lints_their_suggestions() {
             &["-Wrust-2024-compatibility", "-Aedition-2024-expr-fragment-specifier"],
         ] {
             let own = workshop.compile(&mut rustc(), edition, args).successful().stderr;
-            let said = workshop.compile(bisect_rustc().env("BISECT_PATTERN", ALL), edition, args).successful().stderr;
+            let actual = workshop.compile(bisect_rustc().env("BISECT_PATTERN", ALL), edition, args).successful().stderr;
             assert!(own.contains("unused variable: `a`") && own.contains("remove these parentheses"), "{own}");
             if args.len() < 2 {
-                assert_eq!(said, own, "{edition} {args:?}");
+                assert_eq!(actual, own, "{edition} {args:?}");
             }
         }
     }
@@ -72,10 +73,10 @@ fn errors_are_told_once_with_the_status_of_rustc() {
         let expected = workshop.compile(&mut rustc(), edition, &[]);
         let pattern =
             if edition == "2015" { "optimize=n" } else { "drops=n;scopes=n;captures=n;into-iter=n;never-type=n" };
-        let told = workshop.compile(bisect_rustc().env("BISECT_PATTERN", pattern), edition, &[]);
+        let actual = workshop.compile(bisect_rustc().env("BISECT_PATTERN", pattern), edition, &[]);
         let is_report = |line: &&str| line.starts_with("[bisect");
-        let errors: String = told.stderr.split_inclusive('\n').filter(|line| !is_report(line)).collect();
-        assert_eq!((told.code, errors), (expected.code, expected.stderr), "{source}");
+        let errors: String = actual.stderr.split_inclusive('\n').filter(|line| !is_report(line)).collect();
+        assert_eq!((actual.code, errors), (expected.code, expected.stderr), "{source}");
     }
 }
 
@@ -93,7 +94,7 @@ fn other_editions_are_refused_where_these_gates_are_asked_for() {
     }
 }
 
-/// The IDs that are reported for the program, compiled in one way.
+/// Returns the IDs that are reported for the program when it is compiled with these arguments.
 fn ids(workshop: &Workshop, args: &[&str]) -> BTreeSet<bisect_core::ChangeId> {
     let mut command = bisect_rustc();
     let compiled = workshop.compile(command.env("BISECT_PATTERN", "drops=n;scopes=n"), "2021", args).successful();
@@ -133,8 +134,8 @@ fn the_same_text_in_two_files_is_two_places() {
     for name in ["a.rs", "b.rs"] {
         fs::write(workshop.path().join(name), text).unwrap();
     }
-    let (_, told) = workshop.with("2021", "drops=vn");
-    let places: Vec<_> = reports(&told).into_values().map(|lines| lines[0].clone()).collect();
+    let (_, stderr) = workshop.with("2021", "drops=vn");
+    let places: Vec<_> = reports(&stderr).into_values().map(|lines| lines[0].clone()).collect();
     assert_eq!(places.len(), 2);
     for name in ["a", "b"] {
         assert!(places.contains(&format!("{name}.rs:1:87 drops")), "{places:?}");
@@ -144,12 +145,12 @@ fn the_same_text_in_two_files_is_two_places() {
 #[test]
 fn people_are_told_what_is_dropped_and_how_to_keep_it() {
     let workshop = Workshop::new(PROGRAM);
-    let (_, told) = workshop.with("2021", "drops=vn");
+    let (_, stderr) = workshop.with("2021", "drops=vn");
     assert!(
-        told.starts_with("bisect-rustc: 3 of 11 places of program drop something elsewhere in edition 2024; of "),
-        "{told}"
+        stderr.starts_with("bisect-rustc: 3 of 11 places of program drop something elsewhere in edition 2024; of "),
+        "{stderr}"
     );
-    let all = reports(&told);
+    let all = reports(&stderr);
     for lines in [
         [
             "program.rs:9:5 drops",
@@ -168,19 +169,19 @@ fn people_are_told_what_is_dropped_and_how_to_keep_it() {
             "    to keep it: match Noisy.none() { Some(x) => { … } _ => { … } }",
         ],
     ] {
-        assert!(all.values().any(|report| *report == lines), "{told}");
+        assert!(all.values().any(|report| *report == lines), "{stderr}");
     }
-    let (_, told) = workshop.with("2024", "drops=vn");
-    assert!(told.contains("    dropped later: Noisy (program.rs:12:22)"), "{told}");
+    let (_, stderr) = workshop.with("2024", "drops=vn");
+    assert!(stderr.contains("    dropped later: Noisy (program.rs:12:22)"), "{stderr}");
     assert!(
-        told.contains(
+        stderr.contains(
             "    to keep it: before the `if`: `let t = Noisy;`; use `t`, and begin the `else` with `drop(t);`"
         )
     );
-    // Without `v`, markers alone.
-    let (_, told) = workshop.with("2021", "drops=n");
-    let reports: Vec<_> = told.lines().filter(|line| line.contains("bisect")).collect();
-    assert!(reports.len() == 3 && reports.iter().all(|line| line.len() == bisect_core::marker::LEN), "{told}");
+    // Without `v`, a report is a marker alone.
+    let (_, stderr) = workshop.with("2021", "drops=n");
+    let reports: Vec<_> = stderr.lines().filter(|line| line.contains("bisect")).collect();
+    assert!(reports.len() == 3 && reports.iter().all(|line| line.len() == bisect_core::marker::LEN), "{stderr}");
 }
 
 #[test]
@@ -191,9 +192,9 @@ fn what_only_the_borrow_checker_can_tell_is_a_gate_of_its_own() {
         fn also() -> usize { let c = RefCell::new(vec![1]); { let _n = 1; c.borrow().len() } }
         fn main() { longer(&RefCell::default()); ends(); also(); }";
     let workshop = Workshop::new(program);
-    let (_, told) = workshop.with("2024", "drops=vy;scopes=vn");
-    let all = reports(&told);
-    let (id, _) = all.iter().find(|(_, lines)| lines[0] == "program.rs:3:61 scopes").expect(&told);
+    let (_, stderr) = workshop.with("2024", "drops=vy;scopes=vn");
+    let all = reports(&stderr);
+    let (id, _) = all.iter().find(|(_, lines)| lines[0] == "program.rs:3:61 scopes").expect(&stderr);
     let fails = |pattern: &str| {
         let compiled = workshop.compile(bisect_rustc().env("BISECT_PATTERN", pattern), "2024", &["--emit=metadata"]);
         compiled.code != Some(0) && compiled.stderr.contains("error[E0597]: `c` does not live long enough")
@@ -224,10 +225,10 @@ fn main() {
     for (edition, other, into_iter) in
         [("2021", "2024", "boxed.iter()"), ("2024", "2021", "IntoIterator::into_iter(boxed)")]
     {
-        let (off, told) = workshop.with(edition, "into-iter=vn;never-type=vn");
+        let (off, stderr) = workshop.with(edition, "into-iter=vn;never-type=vn");
         assert_eq!(off, workshop.truth(edition));
-        let all: Vec<_> = reports(&told).into_iter().collect();
-        assert_eq!(all.len(), 2, "{told}");
+        let all: Vec<_> = reports(&stderr).into_iter().collect();
+        assert_eq!(all.len(), 2, "{stderr}");
         let texts: BTreeSet<_> = all.iter().map(|(_, lines)| lines.join("\n")).collect();
         let expected = [
             "program.rs:3:25 never-type\n  program at program.rs:3:25\n    \

@@ -1,4 +1,4 @@
-//! Gate `halve`: the pass of the tutorial, one division at a time.
+//! Tests of gate `halve`: the pass of the tutorial, one division at a time.
 
 use crate::harness::{self, all_changes, changes, compile, only};
 
@@ -75,7 +75,7 @@ fn what_is_inlined_is_a_change_of_the_function_that_it_comes_from() {
     let source = "#[inline] pub fn half(x: i32) -> i32 { x / 2 } pub fn twice(x: i32) -> i32 { half(x) + half(x + 1) }";
     let changes = all_changes(source, "halve", &[]);
     assert_eq!(changes.keys().collect::<Vec<_>>(), ["ledger::half"]);
-    // The code of other crates is not ours to change, also where it is compiled here.
+    // Code of other crates is not gated, not even where it is compiled in this one.
     let source = "pub fn f(x: &mut [i32], y: i32) -> i32 { x.sort(); y.midpoint(2).div_euclid(4) }";
     assert!(all_changes(source, "halve", &[]).is_empty());
 }

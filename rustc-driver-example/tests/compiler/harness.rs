@@ -1,4 +1,4 @@
-//! Compiles programs with `bisect-rustc` and reads what it reports.
+//! Helpers that compile programs with `bisect-rustc` and read its reports.
 use std::{
     collections::BTreeMap,
     env,
@@ -11,23 +11,23 @@ use std::{
 
 use bisect_core::{ChangeId, marker};
 
-/// The compiler under test, in an environment where nobody bisects and cargo does not build.
+/// Returns a command for the compiler under test, without the variables of cargo and of searches.
 pub(crate) fn bisect_rustc() -> Command {
     clean(env::var_os("CARGO_BIN_EXE_bisect-rustc").expect("cargo tells where it built the compiler"))
 }
 
-/// The compiler that it was built from.
+/// Returns a command for the compiler that it was built with.
 pub(crate) fn rustc() -> Command {
     clean(rustc_path())
 }
 
-/// Where that one is.
+/// Returns the path of the compiler that `bisect-rustc` was built with.
 pub(crate) fn rustc_path() -> PathBuf {
     let name = format!("rustc{}", env::consts::EXE_SUFFIX);
     [env!("BISECT_RUSTC_SYSROOT"), "bin", &name].iter().collect()
 }
 
-/// A command without the variables that are set around these tests.
+/// Returns a command without the variables that are set around these tests.
 pub(crate) fn clean(program: impl AsRef<OsStr>) -> Command {
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
@@ -38,12 +38,12 @@ pub(crate) fn clean(program: impl AsRef<OsStr>) -> Command {
             command.env_remove(&*name);
         }
     }
-    // Tests of the compiler use what is unstable where that shows more.
+    // Unstable options and features let the tests check more.
     command.env("RUSTC_BOOTSTRAP", "1");
     command
 }
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
@@ -52,22 +52,22 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// What a command printed; it has to succeed.
+    /// Runs a command, which has to succeed.
     pub(crate) fn of(command: &mut Command) -> Self {
         Self::any(command).successful()
     }
 
-    /// What a command printed, however it ended.
+    /// Runs a command, which may fail.
     pub(crate) fn any(command: &mut Command) -> Self {
         command.output().unwrap().into()
     }
 
-    /// The same with something on its standard input.
+    /// Runs a command, which may fail, with text on its standard input.
     pub(crate) fn with_input(command: &mut Command, input: &str) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         thread::scope(|scope| {
-            // One that refuses its arguments does not read.
+            // A compiler that refuses its arguments does not read its input, and this write may fail.
             scope.spawn(move || stdin.write_all(input.as_bytes()));
             child.wait_with_output().unwrap().into()
         })
@@ -93,7 +93,7 @@ impl From<Output> for Ran {
     }
 }
 
-/// Compiles a library in memory, optimized: what `emit` says on standard output, reports on standard error.
+/// Compiles a library in memory, optimized. Standard output has what `emit` names, and standard error has the reports.
 pub(crate) fn compile(source: &str, emit: &str, pattern: &str, args: &[&str]) -> Ran {
     let mut command = bisect_rustc();
     command.args(["-", "--crate-name=ledger", "--crate-type=lib", "--edition=2024", "-O", "-Awarnings", "-o-"]);
@@ -101,7 +101,7 @@ pub(crate) fn compile(source: &str, emit: &str, pattern: &str, args: &[&str]) ->
     Ran::with_input(&mut command, source).successful()
 }
 
-/// Compiles a program and runs it: what it printed, and what was reported.
+/// Compiles a program and runs it. Returns the output of the program, and the reports of the compiler.
 pub(crate) fn run(source: &str, pattern: &str, args: &[&str]) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let program = folder.path().join("program");
@@ -111,7 +111,7 @@ pub(crate) fn run(source: &str, pattern: &str, args: &[&str]) -> (String, String
     (Ran::of(&mut clean(&program)).text().to_owned(), compiled.stderr)
 }
 
-/// What was reported under `v`, by the path of the function.
+/// Returns the changes in verbose reports, by the path of the function.
 pub(crate) fn changes(reports: &str) -> BTreeMap<String, ChangeId> {
     let frame = |line: &str| {
         let (id, before, after) = marker::cut(line.as_bytes())?;
@@ -122,17 +122,17 @@ pub(crate) fn changes(reports: &str) -> BTreeMap<String, ChangeId> {
     reports.lines().filter_map(frame).collect()
 }
 
-/// All that is reported under `vy`, by function.
+/// Returns all changes that are reported under `vy`, by function.
 pub(crate) fn all_changes(source: &str, gate: &str, args: &[&str]) -> BTreeMap<String, ChangeId> {
     changes(&compile(source, "obj", &format!("{gate}=vy"), args).stderr)
 }
 
-/// The pattern that selects all but this change.
+/// Returns the pattern that selects all changes except this one.
 pub(crate) fn without(id: ChangeId) -> String {
     format!("-x{:016x}", id.0)
 }
 
-/// The pattern that selects this change alone.
+/// Returns the pattern that selects this change alone.
 pub(crate) fn only(id: ChangeId) -> String {
     format!("x{:016x}", id.0)
 }

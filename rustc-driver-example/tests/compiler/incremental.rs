@@ -1,4 +1,4 @@
-//! Incremental compilation: never an answer of an earlier pattern, here or in crates that depend on this one.
+//! Tests of incremental compilation: it never reuses an answer for an earlier pattern, here or in dependent crates.
 
 use std::{fs, path::Path};
 
@@ -6,7 +6,8 @@ use tempfile::TempDir;
 
 use crate::harness::{Ran, bisect_rustc, changes, clean, rustc, without};
 
-/// Says whether it was optimized: `1 < 0` where additions wrap.
+/// A library whose results show which functions were optimized. For `i32::MAX`, `x < x + 1` is true only in an
+/// optimized function: otherwise the addition wraps.
 const UPSTREAM: &str = "#[inline(never)] pub fn is_before(x: i32) -> bool { inner(x) } \
     #[inline] pub fn inner(x: i32) -> bool { x < unsafe { x.unchecked_add(1) } } \
     pub fn generic<T>(x: i32, _: T) -> bool { x < unsafe { x.unchecked_add(1) } } \
@@ -14,7 +15,7 @@ const UPSTREAM: &str = "#[inline(never)] pub fn is_before(x: i32) -> bool { inne
 const DOWNSTREAM: &str = "fn main() { let x = std::hint::black_box(i32::MAX); \
     println!(\"{} {} {} {}\", upstream::is_before(x), upstream::inner(x), upstream::generic(x, ()), upstream::half(-x)); }";
 
-/// A folder with both.
+/// Creates a folder with both crates.
 fn sources() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("upstream.rs"), UPSTREAM).unwrap();
@@ -22,7 +23,8 @@ fn sources() -> TempDir {
     folder
 }
 
-/// Compiles the library by bisect-rustc and the program by rustc, both incrementally.
+/// Compiles the library by bisect-rustc and the program by rustc, both incrementally. Returns the output of the program
+/// and the reports on the library.
 fn run(folder: &Path, pattern: &str) -> (String, String) {
     let args = |name: &str| {
         let incremental = format!("-Cincremental=incremental-{name}");
@@ -65,6 +67,6 @@ fn the_same_pattern_reports_the_same_again() {
     let first = run(folder, both);
     assert!(first.1.contains(" halve ["));
     assert_eq!(run(folder, both), first);
-    // Elsewhere, from nothing.
+    // The reports are the same in another folder, without a cache.
     assert_eq!(run(sources().path(), both), first);
 }

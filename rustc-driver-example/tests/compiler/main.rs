@@ -1,4 +1,4 @@
-//! The compiler, as cargo and people call it.
+//! Tests of the compiler as cargo and people call it.
 
 mod cargo;
 mod edition;

@@ -1,4 +1,4 @@
-//! Gate `optimize`: what is reported, and what becomes of functions whose change is off.
+//! Tests of gate `optimize`: its reports, and the code of functions whose change is off.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{
     ir,
 };
 
-/// A function of each kind, and how the one that is reported is called in the machine code.
+/// A function of each kind, and a caller of all.
 const KINDS: &str = r"
 use std::{future::Future, pin::Pin, task::{Context, Poll, Waker}};
 
@@ -42,7 +42,7 @@ pub fn all(x: u32) -> u64 {
 }
 ";
 
-/// As they are reported, and as they are called in the machine code.
+/// The names of the functions in reports, and their names in the machine code.
 const REPORTED: [(&str, &str); 13] = [
     ("ledger::plain", "ledger::plain"),
     ("ledger::Account::method", "<ledger::Account>::method"),
@@ -76,7 +76,7 @@ fn a_function_that_is_off_is_left_alone_and_no_other() {
         let id = *changes.get(path).unwrap_or_else(|| panic!("{path} is not in {changes:#?}"));
         let off = compile(KINDS, "llvm-ir", &without(id), &[]);
         assert_eq!(left_alone(off.text()), [symbol.to_owned()].into());
-        // Nobody inlines it, and everybody does if it is on.
+        // A function that is off is inlined nowhere. One that is on is inlined everywhere, unless it is cold.
         if symbol != "ledger::all" {
             assert!(is_called(off.text(), symbol), "{symbol}");
             assert!(!is_called(on.text(), symbol) || symbol == "ledger::cold", "{symbol}");
@@ -147,7 +147,7 @@ fn what_cannot_be_decided_is_not_reported() {
     );
     let changes = all_changes(source, "optimize", &[]);
     let own: Vec<_> = changes.keys().filter(|path| path.contains("ledger")).map(String::as_str).collect();
-    // The clone is derived.
+    // The implementation of `Clone` is derived.
     assert_eq!(own, ["<ledger::Tuple as core::clone::Clone>::clone", "ledger::caller", "ledger::caller::{closure#0}"]);
     let off = left_alone(compile(source, "llvm-ir", "optimize=off", &[]).text());
     for function in ["always", "internal", "naked", "feature"] {
@@ -166,7 +166,7 @@ fn functions_with_target_features_are_not_inlined_either() {
         assert!(!is_called(compile(source, "llvm-ir", "y", args).text(), "ledger::narrow"));
         assert!(is_called(compile(source, "llvm-ir", &without(narrow), args).text(), "ledger::narrow"));
     }
-    // rustc does not write what the verifier wants, so where it is asked there is no such change.
+    // rustc does not write the attribute that the verifier demands, so the function is no change if the verifier runs.
     let verified = all_changes(source, "optimize", &["-Zverify-llvm-ir"]);
     assert!(!verified.contains_key("ledger::narrow"));
     compile(source, "llvm-ir", "optimize=off", &["-Zverify-llvm-ir"]);
@@ -180,7 +180,7 @@ const UPSTREAM: &str = "
 const DOWNSTREAM: &str = "
     pub fn all(x: u32) -> u64 { upstream::hinted(upstream::generic(x)) + upstream::small(3) + upstream::apply(|x| x + 1) }";
 
-/// Compiles both crates, each with its own pattern (or with rustc), the second to IR.
+/// Compiles both crates, each with its own pattern (without one, by rustc), the second to IR.
 fn two_crates(upstream: Option<&str>, downstream: Option<&str>) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let compiler = |pattern: Option<&str>| {

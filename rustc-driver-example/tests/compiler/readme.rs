@@ -1,4 +1,4 @@
-//! The tutorial shows the code as it is.
+//! A test that the tutorial shows the code as it is.
 
 #[test]
 fn the_code_of_the_tutorial_is_in_the_sources() {

@@ -1,4 +1,4 @@
-//! What is reported: in which form, how often, and of which identity.
+//! Tests of reports: their form, their number, and their IDs.
 
 use std::{collections::BTreeSet, fs};
 
@@ -36,7 +36,7 @@ fn a_report_for_people_has_the_place_the_gate_and_the_function() {
     for lines in [
         ["<anon>:2:1 optimize", "  ledger::outer at <anon>:2:1"],
         ["<anon>:5:45 optimize", "  ledger::inner::{closure#0} at <anon>:5:45"],
-        // What a macro makes is where it was called.
+        // The place of code from a macro is the call of the macro.
         ["<anon>:7:1 optimize", "  ledger::quarter at <anon>:7:1"],
         ["<anon>:7:1 halve", "  ledger::quarter at <anon>:7:1"],
         ["<anon>:8:34 optimize", "  ledger::nested::<impl ledger::S<u8>>::get at <anon>:8:34"],
@@ -89,8 +89,8 @@ fn reports_are_appended_to_an_existing_file() {
     let expected = ids(text.strip_prefix("before\n").unwrap());
     assert!(!expected.is_empty());
 
-    let told = report_to(&missing);
-    let (warning, rest) = told.split_once('\n').unwrap();
+    let stderr = report_to(&missing);
+    let (warning, rest) = stderr.split_once('\n').unwrap();
     assert!(warning.starts_with("bisect-rustc: BISECT_REPORT=") && warning.ends_with("go to standard error"));
     assert_eq!(ids(rest), expected);
     assert!(!missing.exists());
@@ -166,7 +166,7 @@ fn an_id_ends_in_the_package_that_is_compiled() {
 
 #[test]
 fn ids_are_the_same_in_every_release() {
-    // A change of them breaks every pattern that a user has written down.
+    // Other IDs would break every pattern that a user has written down.
     let changes = all_changes("pub fn f(x: i32) -> i32 { x / 2 }", "optimize", &[]);
     assert_eq!(
         changes["ledger::f"],

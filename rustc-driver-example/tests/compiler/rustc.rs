@@ -1,4 +1,4 @@
-//! Where nobody bisects it is `rustc`, and it stands in for no other.
+//! Tests that the compiler is the same as `rustc` if nothing is bisected, and that it replaces no other version.
 
 use std::{fs, path::Path, process::Command};
 
@@ -18,7 +18,7 @@ const PROGRAM: &str = r#"
     fn works() { assert_eq!(figures::halves(&[]), []); }
 "#;
 
-/// All files below a folder, by name.
+/// Returns the names and contents of all files in a folder.
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files: Vec<_> = fs::read_dir(folder)
         .unwrap()
@@ -43,7 +43,7 @@ fn where_nobody_bisects_the_output_is_that_of_rustc() {
         (&["--test", "-Copt-level=1", "-Ccodegen-units=4"], foreign),
         (&["--crate-type=lib", "-Copt-level=s", "-Cincremental=incremental", "--emit=metadata,obj"], no_values),
     ] {
-        // In the same place, so that its name does not matter.
+        // Both compilers write to the same directory, so that its name does not matter.
         let out = folder.path().join("out");
         let compiled = |command: &mut Command| {
             fs::create_dir(&out).unwrap();
@@ -76,7 +76,7 @@ fn dependencies_on_variables_are_told_even_where_nobody_bisects() {
     assert_eq!(deps(&[("BISECT_PATTERN", "y")]), ["# env-dep:BISECT_PATTERN=y"]);
     let package = [("CARGO_PKG_NAME", "a-b"), ("CARGO_PKG_VERSION", "1.2.0-rc.1+x")];
     assert_eq!(deps(&package), ["# env-dep:BISECT_PATTERN", "# env-dep:BISECT_RUSTC_a_b_1_2_0_rc_1_x"]);
-    // What holds for all others does not matter to a package that has its own.
+    // A package with a variable of its own does not depend on the variable for all.
     let own = [package[0], package[1], ("BISECT_PATTERN", "y"), ("BISECT_RUSTC_a_b_1_2_0_rc_1_x", "n")];
     assert_eq!(deps(&own), ["# env-dep:BISECT_RUSTC_a_b_1_2_0_rc_1_x=n"]);
 }
@@ -112,8 +112,8 @@ fn an_error_in_the_program_has_the_status_of_rustc() {
 #[test]
 fn a_wrapper_stands_in_for_the_version_that_it_was_built_for() {
     let version = Ran::of(rustc().arg("-vV"));
-    let told = Ran::of(bisect_rustc().arg(rustc_path()).arg("-vV"));
-    assert_eq!(told.text(), version.text());
+    let wrapped = Ran::of(bisect_rustc().arg(rustc_path()).arg("-vV"));
+    assert_eq!(wrapped.text(), version.text());
     let metadata = |mut command: Command| {
         let command = command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=metadata", "-o-"]);
         Ran::with_input(command, "pub fn f() {}").successful().stdout

@@ -1,4 +1,4 @@
-//! End to end: `cargo bisect-opt` finds the function, and the expression.
+//! End-to-end tests: `cargo bisect-opt` finds the function, and the expression.
 
 use std::{env, fs};
 
@@ -32,14 +32,15 @@ fn main() {
 }
 "#;
 
-/// The one change that a search of `pattern` finds: gate, line, column and function.
+/// Returns the only change that a search of `pattern` finds: gate, line, column and function.
 fn search(pattern: &str, cfg: &str) -> (String, u64, u64, String) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("program.rs"), PROGRAM).unwrap();
     let command = bisect_rustc();
     let compiler = command.get_program().to_str().unwrap();
     let mut cargo = clean(env::var_os("CARGO").expect("cargo runs these tests"));
-    // Where this crate has its target directory says nothing of where that workspace has its own.
+    // The executable is run by cargo, because the target directory of its workspace may be another one than that of
+    // this crate.
     cargo.args(["run", "--quiet", "--manifest-path", concat!(env!("CARGO_MANIFEST_DIR"), "/../Cargo.toml")]);
     cargo.args(["-p", "cargo-bisect-opt", "--bin", "cargo-bisect-opt", "--", "bisect-opt", "exec", "--json"]);
     cargo.arg(format!("BISECT_PATTERN={pattern}")).args(["sh", "-c"]);

@@ -1,4 +1,4 @@
-//! What one body shows of the places in it.
+//! The facts that one body reveals about places.
 
 use rustc_data_structures::fx::{FxHashMap, FxHashSet};
 use rustc_hir::{
@@ -23,9 +23,9 @@ use super::{
     values,
 };
 
-/// What the values of a body show of the places that they pass.
+/// Returns the facts about the places that the values of a body pass, and about its calls of `into_iter`.
 pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>) -> Vec<(Place, Fact)> {
-    // What is made up from another body has no text.
+    // A body that rustc derives from another one has no text.
     let Some(hir) = tcx.hir_maybe_body_owned_by(def) else { return Vec::new() };
     let types = tcx.typeck(def);
     let tree = tcx.region_scope_tree(def);
@@ -36,7 +36,7 @@ pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>)
     let mut facts: Vec<_> = text.into_iters.iter().map(call).collect();
     let values = values::of(tcx, def, body);
 
-    // What is dropped at the ends of blocks.
+    // The variables and temporaries that are dropped at the ends of blocks.
     let mut variables = FxHashSet::default();
     let mut blocks = FxHashSet::default();
     for value in values.iter().filter(|value| !value.destructors.is_empty()) {
@@ -69,7 +69,7 @@ pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>)
                 .copied()
                 .into_iter()
                 .filter(|&(variable, init)| {
-                    // If it is as long-lived as temporaries of what it is assigned are.
+                    // The variable must live as long as temporaries of its initializer do by default.
                     tree.var_scope(variable) == Some(tree.default_temporary_scope(super::scopes::node(init)).0)
                 })
                 .map(|(_, init)| init)
@@ -87,18 +87,18 @@ pub(super) fn facts<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>)
     facts
 }
 
-/// What tells spans of names apart, wherever they end.
+/// Returns the key that identifies the span of a name, wherever the span ends.
 fn start(span: Span) -> (BytePos, SyntaxContext) {
     (span.lo(), span.ctxt())
 }
 
-/// The text of a body, to find what MIR was made from.
+/// The expressions of a body, to find the origins of values in MIR.
 struct Text<'tcx> {
     types: &'tcx TypeckResults<'tcx>,
     expressions: FxHashMap<Span, Vec<(ItemLocalId, Vec<Ty<'tcx>>)>>,
-    /// `super let` variables, which are temporaries with a name, and what they are assigned.
+    /// Variables of `super let`, which are named temporaries, and their initializers.
     variables: FxHashMap<(BytePos, SyntaxContext), (ItemLocalId, ItemLocalId)>,
-    /// Calls of `into_iter` on boxed slices: the name and the receiver.
+    /// Calls of `into_iter` on boxed slices: the spans of the name and of the receiver.
     into_iters: Vec<(Span, Span)>,
 }
 
@@ -107,7 +107,8 @@ impl<'tcx> Text<'tcx> {
         Self { types, expressions: FxHashMap::default(), variables: FxHashMap::default(), into_iters: Vec::new() }
     }
 
-    /// The expressions that a temporary was made for; more than one, if macros have them in the same place.
+    /// Returns the expressions for which a temporary may have been made. There are several if macros have several at
+    /// the same span.
     fn origins(&self, value: &values::Value<'tcx>) -> Vec<ItemLocalId> {
         let Some(candidates) = self.expressions.get(&value.span) else { return Vec::new() };
         let of_type: Vec<_> =
@@ -129,7 +130,7 @@ impl<'tcx> Visitor<'tcx> for Text<'tcx> {
             .into_iter()
             .chain(adjustments.iter().map(|adjustment| adjustment.target))
             .collect();
-        // rustc, too, points at the end of a block for what is made of its value.
+        // For these adjustments of the value of a block, rustc uses the span of the tail expression.
         let is_about_end = adjustments.iter().any(|adjustment| {
             matches!(
                 adjustment.kind,

@@ -1,7 +1,8 @@
-//! Gate `captures`: which lifetimes an `impl Trait` that is returned may be made of.
+//! Gate `captures`: the lifetimes that a returned `impl Trait` captures.
 //!
-//! In edition 2021 those that its bounds name, in edition 2024 all that are in scope. What runs is the same, but callers
-//! have to keep alive what it may hold; so only the borrow checker can tell.
+//! In edition 2021 these are the lifetimes that its bounds name, in edition 2024 all lifetimes in scope. The program
+//! runs the same, but callers have to keep the captured values alive. So only the borrow checker can observe the
+//! difference.
 
 use rustc_data_structures::fx::FxHashSet;
 use rustc_hir::{
@@ -16,17 +17,17 @@ use rustc_span::{
 
 use super::place::{Kind, Place};
 
-/// What may be named in `use<…>` in the bounds of an `impl Trait`.
+/// The parameters that `use<…>` may name in the bounds of an `impl Trait`.
 pub(super) struct Captures {
-    /// Lifetimes that it names.
+    /// The lifetimes that the bounds name.
     pub(super) named: Vec<String>,
-    /// Other lifetimes in scope: those that make the difference.
+    /// The other lifetimes in scope, which make the difference.
     pub(super) others: Vec<String>,
-    /// Types and constants in scope, which it captures in every edition; none if one of them has no name.
+    /// The types and constants in scope, which are captured in every edition; `None` if one of them has no name.
     pub(super) types: Option<Vec<String>>,
 }
 
-/// Each `impl Trait` of the crate that means something else in the other edition, and the function that returns it.
+/// Returns each `impl Trait` of the crate that differs in the other edition, with the function that returns it.
 pub(super) fn all(tcx: TyCtxt<'_>) -> impl Iterator<Item = (Place, LocalDefId, Captures)> {
     tcx.hir_crate_items(()).opaques().filter_map(move |def| {
         let opaque = tcx.hir_node_by_def_id(def).expect_opaque_ty();
@@ -46,7 +47,7 @@ fn captures(tcx: TyCtxt<'_>, opaque: &OpaqueTy<'_>, function: LocalDefId) -> Opt
     let mut lifetime = |def: DefId, name: String| {
         let is_named = def.as_local().is_some_and(|def| named.0.contains(&def));
         let those = if is_named { &mut captures.named } else { &mut captures.others };
-        // Those without a name are all called alike.
+        // All lifetimes without a name are shown alike.
         if !those.contains(&name) {
             those.push(name);
         }
@@ -70,7 +71,7 @@ fn captures(tcx: TyCtxt<'_>, opaque: &OpaqueTy<'_>, function: LocalDefId) -> Opt
     (!captures.others.is_empty()).then_some(captures)
 }
 
-/// The lifetimes that are named somewhere.
+/// The lifetimes that a type names.
 struct Named(FxHashSet<LocalDefId>);
 
 impl<'tcx> Visitor<'tcx> for Named {

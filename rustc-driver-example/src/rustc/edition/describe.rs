@@ -1,4 +1,4 @@
-//! Values, places and functions in words.
+//! Descriptions of values, places and functions.
 
 use rustc_hir::ExprKind;
 use rustc_middle::ty::{
@@ -19,13 +19,13 @@ use super::{
 };
 use crate::Description;
 
-/// How an `if` without `else` drops what its conditions have made when it ends.
+/// The advice to make an `if` without `else` drop the temporaries of its condition when it ends.
 const IN_A_STATEMENT: &str = "put `;` behind it, or `{ …; }` around it";
 
-/// The longest piece of source text in advice, in bytes.
+/// The maximum length of source text in advice, in bytes.
 const SNIPPET: usize = 60;
 
-/// A value passes a place.
+/// Returns the fact that a value passes a place.
 pub(super) fn passing<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, value: &Value<'tcx>, passed: &Passed<'tcx>) -> Fact {
     let name = format!("{} ({})", type_name(value.ty), location(tcx, written(tcx, value.span)));
     let advice = about_drop(tcx, value, passed);
@@ -38,14 +38,14 @@ pub(super) fn passing<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, value: &Value<'t
     Fact { function: function_name(tcx, def), finding }
 }
 
-/// A call of `into_iter` on a boxed slice.
+/// Returns the fact that `into_iter` is called on a boxed slice.
 pub(super) fn call(tcx: TyCtxt<'_>, def: LocalDefId, receiver: Span) -> Fact {
     let receiver = snippet(tcx, receiver);
     let advice = [format!("{receiver}.iter()"), format!("IntoIterator::into_iter({receiver})")];
     Fact { function: function_name(tcx, def), finding: Finding::Call(advice) }
 }
 
-/// An `impl Trait` that captures other lifetimes.
+/// Returns the fact that an `impl Trait` captures other lifetimes.
 pub(super) fn capturing(tcx: TyCtxt<'_>, function: LocalDefId, captures: &Captures) -> Fact {
     let Captures { named, others, types } = captures;
     let advice = [named.clone(), [&named[..], others].concat()].map(|lifetimes| {
@@ -56,7 +56,7 @@ pub(super) fn capturing(tcx: TyCtxt<'_>, function: LocalDefId, captures: &Captur
     Fact { function: function_name(tcx, function), finding: Finding::Captures { lifetimes: others.clone(), advice } }
 }
 
-/// The crate, for the types of what never returns in these places.
+/// Returns the description of the crate, where the type of expressions that never return matters in these places.
 pub(super) fn krate(tcx: TyCtxt<'_>, never_types: &[String]) -> Description {
     let mut details = vec!["crate: what never returns is `()` in edition 2021, `!` in edition 2024".to_owned()];
     details.extend(never_types.iter().map(|place| format!("decides: {place}")));
@@ -80,7 +80,7 @@ fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx
             let ExprKind::If(condition, _, otherwise) = expr.kind else { return Advice::default() };
             let ahead = format!("before the `if`: `let t = {value};`");
             match (condition.kind, otherwise) {
-                // What rustc's lint suggests; it has nothing for chains.
+                // This is the suggestion of rustc's lint, which has none for chains.
                 (ExprKind::Let(part), _) => {
                     let [init, pattern] = [part.init.span, part.pat.span].map(|span| snippet(tcx, span));
                     let later = format!("match {init} {{ {pattern} => {{ … }} _ => {{ … }} }}");
@@ -101,13 +101,13 @@ fn about_drop<'tcx>(tcx: TyCtxt<'tcx>, value: &Value<'tcx>, passed: &Passed<'tcx
     }
 }
 
-/// Source text, if it is short.
+/// Returns the source text at a span, or `…` if it is long or has several lines.
 fn snippet(tcx: TyCtxt<'_>, span: Span) -> String {
     let text = tcx.sess.source_map().span_to_snippet(written(tcx, span)).ok();
     text.filter(|text| text.len() <= SNIPPET && !text.contains('\n')).unwrap_or_else(|| "…".to_owned())
 }
 
-/// The line of a `Drop` implementation, if it is in this crate.
+/// Returns the location of the `Drop` implementation of a type, if it is in this crate.
 fn destructor(tcx: TyCtxt<'_>, ty: Ty<'_>) -> Option<String> {
     let ty::Adt(adt, _) = ty.kind() else { return None };
     let destructor = tcx.adt_destructor(adt.did())?.did.as_local()?;
@@ -122,7 +122,8 @@ fn function_name(tcx: TyCtxt<'_>, def: LocalDefId) -> String {
     with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(def))))
 }
 
-/// The text that a span comes from: where macros of crates were called whose edition is not in question.
+/// Returns the span in the text of the compiled crate or of an origin: code from other macros is replaced by the calls
+/// of these macros.
 fn written(tcx: TyCtxt<'_>, mut span: Span) -> Span {
     while origin::writer(span) != Some(LOCAL_CRATE) && origin::of(tcx, span).is_none() {
         span = span.ctxt().outer_expn_data().call_site;
@@ -130,7 +131,7 @@ fn written(tcx: TyCtxt<'_>, mut span: Span) -> Span {
     span
 }
 
-/// `file:line:column`.
+/// Returns a location as `file:line:column`.
 pub(super) fn location(tcx: TyCtxt<'_>, span: Span) -> String {
     let map = tcx.sess.source_map();
     let (file, line, column, ..) = map.span_to_location_info(span);

@@ -1,4 +1,4 @@
-//! What is found out about a place, piece by piece, and what a report says of it in the end.
+//! The facts about a place, collected one by one, and their description in a report.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,69 +8,69 @@ use rustc_span::{edition::Edition, hygiene::ExpnKind};
 use super::{describe, place::Kind, syntax::Met};
 use crate::{Description, Gate};
 
-/// Calls of a macro that are named.
+/// The maximum number of macro calls in a report.
 const CALLS: usize = 3;
 
-/// Values that are named of which nobody notices where they are dropped.
+/// The maximum number of values in a report if none of them is dropped observably.
 const VALUES: usize = 3;
 
-/// The smallest edits that keep the meaning of a place: that of edition 2021 under edition 2024, then the other way round.
+/// The smallest edits that keep the meaning of a place: that of edition 2021 under edition 2024, then the reverse.
 pub(super) type Advice = [String; 2];
 
-/// What a function shows of a place.
+/// A fact about a place that a function reveals.
 #[derive(Debug)]
 pub(super) struct Fact {
     pub(super) function: String,
     pub(super) finding: Finding,
 }
 
-/// What it is.
+/// The content of a fact.
 #[derive(Debug)]
 pub(super) enum Finding {
-    /// A value is there for longer or shorter, which only the borrow checker can tell.
+    /// A value ends earlier or later, which only the borrow checker can observe.
     Ended {
-        /// Its type and where it is.
+        /// The type and the location of the value.
         value: String,
         advice: Advice,
     },
-    /// A value is dropped elsewhere, and somebody notices.
+    /// A value is dropped elsewhere, which is observable.
     Dropped {
-        /// Its type and where it is.
+        /// The type and the location of the value.
         value: String,
-        /// Where the destructors of its type are, as far as they are in this crate.
+        /// The locations of the destructors of its type that are in this crate.
         destructors: Vec<String>,
         advice: Advice,
     },
-    /// A method call is one of another method.
+    /// A method call resolves to another method.
     Call(Advice),
-    /// A type may be made of more lifetimes, or fewer.
+    /// A type captures more lifetimes, or fewer.
     Captures {
-        /// These.
+        /// The lifetimes that only one of the editions captures.
         lifetimes: Vec<String>,
         advice: Advice,
     },
 }
 
-/// All that is known of a place.
+/// The facts about a place.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// `file:line:column`.
+    /// The location, as `file:line:column`.
     place: String,
-    /// The lines and columns that it is from and to.
+    /// The line and column of the start, and those of the end.
     extent: String,
-    /// The macros that make it, and where they are called, in the order of the text.
+    /// The macros that write the place, and the locations of their calls, in the order of the text.
     makers: Vec<(String, String)>,
     function: Option<String>,
     dropped: BTreeMap<String, Advice>,
     ended: BTreeMap<String, Advice>,
     destructors: BTreeSet<String>,
     captured: BTreeSet<String>,
-    /// Of what is no destructor.
+    /// The gate and the advice for a place that is not about drops.
     advice: Option<(Gate, Advice)>,
 }
 
 impl Facts {
-    /// The place was met in the syntax tree.
+    /// Adds an occurrence of the place in the syntax tree.
     pub(super) fn meet(&mut self, tcx: TyCtxt<'_>, met: Met) {
         if self.place.is_empty() {
             self.place = describe::location(tcx, met.shown);
@@ -86,9 +86,9 @@ impl Facts {
         }
     }
 
-    /// A function showed something of it.
+    /// Adds a fact.
     pub(super) fn learn(&mut self, fact: Fact) {
-        // The same function whatever the order in which bodies are built.
+        // The first function by name does not depend on the order in which bodies are built.
         if self.function.as_ref().is_none_or(|function| *function > fact.function) {
             self.function = Some(fact.function);
         }
@@ -108,7 +108,7 @@ impl Facts {
         }
     }
 
-    /// The gate that it is a change of; none, if it makes no difference.
+    /// Returns the gate of the place's change; `None` if the place makes no difference.
     pub(super) fn gate(&self) -> Option<Gate> {
         self.function.as_ref()?;
         Some(match (&self.advice, self.dropped.is_empty()) {
@@ -118,7 +118,7 @@ impl Facts {
         })
     }
 
-    /// What a report says of it, where this edition is that of who has written it.
+    /// Returns the description for a report. `edition` is that of the crate that wrote the place.
     pub(super) fn describe(&self, kind: Kind, edition: Edition) -> Description {
         let is_2021 = edition == Edition::Edition2021;
         let when = if is_2021 { "earlier" } else { "later" };

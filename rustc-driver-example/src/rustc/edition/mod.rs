@@ -1,9 +1,11 @@
-//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: single expressions mean what they mean in another edition.
+//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: single expressions get the meaning of another
+//! edition.
 //!
-//! Edition 2024 shortened the lives of temporaries in two kinds of places: at the end of a block, and in the condition of an
-//! `if let`. rustc decides it by the edition of the span of that block or `if` alone, so that a single one can be given the
-//! other edition. The same holds for a method's name and for the type in [`captures`], and for the whole crate in [`never_type`]. [`survey`] finds out which
-//! places make a difference, by compiling the crate once before; [`Plan::carry_out`] then marks those whose changes are on.
+//! Edition 2024 shortened the lives of temporaries in two kinds of places: at the end of a block, and in the condition
+//! of an `if let`. rustc decides this by the edition of the span of that block or `if` alone, so that a single one can
+//! get the other edition. The same holds for the name of a method, for the type in [`captures`], and for the whole
+//! crate in [`never_type`]. [`survey`] finds the places that make a difference, by an additional compilation of the
+//! crate. [`Plan::carry_out`] then marks the places whose changes are on.
 
 mod body;
 mod captures;
@@ -35,16 +37,17 @@ use self::{origin::Origin, place::Place, survey::Survey};
 use super::bisection;
 use crate::{Gate, bisection::somebody_asks_for};
 
-/// What is to be done with a crate.
+/// The plan of these gates for a crate.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// None if it does not compile: then the session that follows says why.
+    /// The survey; `None` if the crate does not compile: then the session that follows reports why.
     survey: Option<Survey>,
 }
 
-/// What these gates ask of the crate that is about to be compiled, if anything.
+/// Returns the plan for the crate that is about to be compiled; `None` if these gates have nothing to do. If they are
+/// requested for a crate of an edition that they do not support, the process ends with an error.
 pub(super) fn plan(config: &Config) -> Option<Plan> {
-    // Macros of others may be expanded in it.
+    // The variables of all packages count, because macros of other packages may be expanded in the crate.
     if !somebody_asks_for(&Gate::OF_EDITIONS, env::vars_os()) || only_prints(&config.opts) {
         return None;
     }
@@ -60,12 +63,12 @@ pub(super) fn plan(config: &Config) -> Option<Plan> {
     (is_asked || !is_empty).then_some(Plan { survey })
 }
 
-/// In the session that follows the survey.
+/// Replaces the queries of the session that follows the survey.
 pub(super) fn replace_queries(queries: &mut Providers) {
     queries.queries.registered_tools = origin::registered_tools;
 }
 
-/// Whether rustc is asked a question, and nothing is compiled.
+/// Returns true if rustc only answers a question and compiles nothing.
 fn only_prints(options: &Options) -> bool {
     let is_question = |print: &PrintRequest| !matches!(print.kind, PrintKind::NativeStaticLibs | PrintKind::LinkArgs);
     options.prints.iter().any(is_question)
@@ -75,7 +78,7 @@ fn only_prints(options: &Options) -> bool {
         || !options.unstable_opts.ls.is_empty()
 }
 
-/// The edition whose meaning changes are on with.
+/// Returns the edition whose meaning the changes have when they are on.
 fn other(edition: Edition) -> Option<Edition> {
     match edition {
         Edition::Edition2021 => Some(Edition::Edition2024),
@@ -85,9 +88,9 @@ fn other(edition: Edition) -> Option<Edition> {
 }
 
 impl Plan {
-    /// Reports the changes of a crate that was expanded, and marks the places of those that are on.
+    /// Reports the changes of an expanded crate, and marks the places of those that are on.
     pub(super) fn carry_out(&self, tcx: TyCtxt<'_>) {
-        // A variable that has no meaning is told by this session: nobody hears the survey.
+        // Malformed variables are reported by this session, because the survey is silent.
         let origins = origin::all(tcx);
         let Some(survey) = &self.survey else { return };
         for (writer, origin) in origins {
@@ -115,7 +118,7 @@ impl Plan {
         }
     }
 
-    /// Refuses a crate that compiles, but could not be surveyed: nothing was decided.
+    /// Refuses a crate that compiles but could not be surveyed: nothing was decided in it.
     pub(super) fn conclude(&self, tcx: TyCtxt<'_>) {
         if self.survey.is_none() {
             tcx.dcx().fatal("bisect-rustc: it is not known which places of this crate differ between editions, although it compiles");
@@ -123,7 +126,7 @@ impl Plan {
     }
 }
 
-/// Tells people how many places of a crate there are.
+/// Writes the numbers of places and changes of a crate as a line of verbose output.
 fn tell(tcx: TyCtxt<'_>, survey: &Survey, writer: StableCrateId, origin: &Origin) {
     let all = survey.places.get(&writer).copied().unwrap_or(0);
     let is_own = writer == tcx.stable_crate_id(LOCAL_CRATE);

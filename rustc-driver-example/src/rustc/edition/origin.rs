@@ -1,8 +1,8 @@
-//! Origins: the crates whose edition is in question, which are the one that is compiled and those whose macros it expands.
+//! Origins: the crates whose edition is in question, which are the compiled crate and those whose macros it expands.
 //!
-//! What a macro writes is of the edition of the crate that defines it, wherever it is expanded. Another crate's changes
-//! are asked for in the variables of its package, whose name nobody but cargo knows; so a crate in which expressions are
-//! asked for leaves a note of its package in its metadata.
+//! Code from a macro has the edition of the crate that defines the macro, wherever it is expanded. Changes in another
+//! crate are requested by the variable of its package, whose name only cargo knows. So a crate in which changes are
+//! requested stores a note of its package in its metadata.
 
 use std::{collections::BTreeMap, env, sync::OnceLock};
 
@@ -21,23 +21,24 @@ use crate::{
     bisection::{Bisection, Package},
 };
 
-/// The attribute that is the note: one of a tool, for only those are kept that somebody is known to read.
+/// The attribute that holds the note. It is an attribute of a tool, because rustc keeps only attributes with a known
+/// reader.
 const NOTE: [&str; 2] = ["bisect_rustc", "package"];
 
 /// A crate whose edition is in question.
 #[derive(Debug)]
 pub(super) struct Origin {
-    /// Its name.
+    /// The name of the crate.
     pub(super) name: String,
-    /// Its edition.
+    /// The edition of the crate.
     pub(super) edition: Edition,
-    /// What is asked about it.
+    /// The settings for the crate.
     pub(super) bisection: Bisection,
 }
 
-/// All of them. To be called when names are resolved: then all crates are known.
+/// Returns all origins. Must be called after the resolution of names, when all crates are known.
 pub(super) fn all(tcx: TyCtxt<'_>) -> &'static BTreeMap<StableCrateId, Origin> {
-    // They are the same in the survey and in the session that follows it.
+    // The origins are the same in the survey and in the session that follows it.
     static ORIGINS: OnceLock<BTreeMap<StableCrateId, Origin>> = OnceLock::new();
     ORIGINS.get_or_init(|| {
         let krate = |krate| {
@@ -51,18 +52,18 @@ pub(super) fn all(tcx: TyCtxt<'_>) -> &'static BTreeMap<StableCrateId, Origin> {
     })
 }
 
-/// Where what the macro of one of them, or it itself, has written is from.
+/// Returns the origin that wrote the text at a span, directly or in a macro; `None` if no origin wrote it.
 pub(super) fn of(tcx: TyCtxt<'_>, span: Span) -> Option<&'static Origin> {
     all(tcx).get(&tcx.stable_crate_id(writer(span)?))
 }
 
-/// The crate whose edition decides about a text. None if it is the compiler that has written it.
+/// Returns the crate whose edition decides about a text; `None` if the compiler wrote the text.
 pub(super) fn writer(mut span: Span) -> Option<CrateNum> {
     loop {
         let expansion = span.ctxt().outer_expn_data();
         match expansion.kind {
             ExpnKind::Root if span.ctxt().is_root() => return Some(LOCAL_CRATE),
-            // It was given another edition.
+            // The span was given another edition.
             ExpnKind::Root => span = expansion.call_site,
             ExpnKind::Macro(..) => return Some(expansion.macro_def_id?.krate),
             ExpnKind::AstPass(_) | ExpnKind::Desugaring(_) => return None,
@@ -70,7 +71,7 @@ pub(super) fn writer(mut span: Span) -> Option<CrateNum> {
     }
 }
 
-/// The crate in which a text is from which the compiler has made this one, perhaps.
+/// Returns the crate that wrote a text, or the text from which the compiler derived it.
 pub(super) fn home(mut span: Span) -> CrateNum {
     loop {
         match writer(span) {
@@ -80,14 +81,14 @@ pub(super) fn home(mut span: Span) -> CrateNum {
     }
 }
 
-/// The tools whose attributes are kept.
+/// Returns the tools whose attributes are kept, with the one of the note.
 pub(super) fn registered_tools(tcx: TyCtxt<'_>, (): ()) -> RegisteredTools {
     let mut tools = (rustc().queries.registered_tools)(tcx, ());
     tools.insert(Ident::from_str(NOTE[0]));
     tools
 }
 
-/// Leaves the note in the crate that is compiled: its edition and, where that is known, the name and version of its package.
+/// Adds the note to the compiled crate: its edition and, if they are known, the name and version of its package.
 pub(super) fn note(tcx: TyCtxt<'_>, krate: &mut Crate) {
     let package = bisection().package().map(|Package { name, version }| format!(" {name} {version}"));
     let text = format!("{}{}", tcx.sess.edition(), package.unwrap_or_default());
@@ -95,7 +96,7 @@ pub(super) fn note(tcx: TyCtxt<'_>, krate: &mut Crate) {
     rustc_builtin_macros::cmdline_attrs::inject(krate, &tcx.sess.psess, &[note]);
 }
 
-/// The edition of another crate, and what is asked about it, if it has left a note.
+/// Returns the edition of another crate and the settings for it, if the crate has a note.
 fn noted(tcx: TyCtxt<'_>, krate: CrateNum) -> Option<(Edition, Bisection)> {
     let note = tcx.get_attrs_by_path(krate.as_def_id(), &NOTE.map(Symbol::intern)).next()?;
     let text = note.value_str()?.to_string();

@@ -1,7 +1,7 @@
-//! Places: what means something else in edition 2024 than in edition 2021.
+//! Places: pieces of syntax whose meaning differs between editions 2021 and 2024.
 //!
-//! The survey and the session that decides are two sessions, with nothing in common but the source text. So a place is
-//! known by where it is written. What a macro makes is written in the macro, so that all its expansions are one place.
+//! The survey and the session that decides share nothing but the source text. So a place is identified by its position
+//! in that text. Code from a macro has its position in the macro, so that all expansions are one place.
 
 use std::{
     collections::BTreeMap,
@@ -20,26 +20,26 @@ use rustc_span::{
 
 use super::origin::{self, Origin};
 
-/// What kind of syntax decides.
+/// The kind of syntax of a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A block, for the temporaries of the expression at its end.
     Tail,
     /// An `if` with a `let` in its condition, for the temporaries of the condition.
     If,
-    /// A `while` with a `let` in its condition. What it is made of is such an `if`, but its `else` only leaves the loop, so
-    /// that there is nothing to notice.
+    /// A `while` with a `let` in its condition. rustc lowers it to an `if` with a `let`, but the `else` only leaves the
+    /// loop, so that the difference is not observable.
     While,
-    /// The name in a call of `into_iter`, for boxed slices.
+    /// The method name in a call of `into_iter`, for boxed slices.
     IntoIter,
-    /// An `impl Trait`, for the lifetimes that it may be made of.
+    /// An `impl Trait`, for the lifetimes that it captures.
     ImplTrait,
     /// The whole crate.
     Crate,
 }
 
 impl Kind {
-    /// What it is called.
+    /// Returns the name of the kind in reports and IDs.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Tail => "tail of a block",
@@ -51,26 +51,26 @@ impl Kind {
         }
     }
 
-    /// Whether it is about the scopes of temporaries.
+    /// Returns true if the place determines the scopes of temporaries.
     pub(super) const fn is_scope(self) -> bool {
         matches!(self, Self::Tail | Self::If | Self::While)
     }
 }
 
-/// A place.
+/// A place, identified by its position in the source text.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) struct Place {
-    /// The crate that has written it.
+    /// The crate that wrote the place.
     pub(super) writer: StableCrateId,
     file: Arc<str>,
-    /// Where it starts: line and column, both from 1.
+    /// The line and column where the place starts, both from 1.
     start: (usize, usize),
     end: (usize, usize),
     pub(super) kind: Kind,
 }
 
 impl Place {
-    /// The place that the text of a block or an `if` is.
+    /// Returns the place of this kind at a span.
     pub(super) fn new(tcx: TyCtxt<'_>, span: Span, kind: Kind) -> Self {
         let map = tcx.sess.source_map();
         let position = |at: BytePos| {
@@ -82,21 +82,22 @@ impl Place {
         Self { writer, file, start: position(span.lo()), end: position(span.hi()), kind }
     }
 
-    /// The crate that is compiled.
+    /// Returns the place for the whole compiled crate.
     pub(super) fn krate(tcx: TyCtxt<'_>) -> Self {
         let writer = tcx.stable_crate_id(LOCAL_CRATE);
         Self { writer, file: Arc::default(), start: (1, 1), end: (1, 1), kind: Kind::Crate }
     }
 
-    /// Who has written it, and is asked about.
+    /// Returns the crate that wrote the place, which is one of the origins.
     ///
     /// # Panics
-    /// If nobody asks about it: then it is no place of a survey.
+    /// If the crate is none of the origins: then the place is in no survey.
     pub(super) fn origin(&self, tcx: TyCtxt<'_>) -> &'static Origin {
         &origin::all(tcx)[&self.writer]
     }
 
-    /// What its ID is made of, apart from the crate: nothing of the directory that this machine has it in.
+    /// Returns the fields of the place's ID, except the crate. They do not depend on the directory of the source on
+    /// this machine.
     pub(super) fn fields(&self) -> [Field<'_>; 6] {
         let number = |number: usize| Field::U64(number as u64);
         let [(line, column), (end_line, end_column)] = [self.start, self.end];
@@ -111,10 +112,10 @@ impl Place {
     }
 }
 
-/// A name of a source file that is the same on every machine: its path from the folder of the crate's first file. What is
-/// elsewhere, like the files that build scripts write, is known by its contents.
+/// Returns a name of a source file that is the same on every machine: its path relative to the folder of the crate's
+/// first file. A file elsewhere, like one from a build script, is identified by its contents.
 fn file(tcx: TyCtxt<'_>, file: &SourceFile) -> Arc<str> {
-    // Both sessions read the same files.
+    // The names are kept for both sessions, which read the same files.
     static NAMES: Mutex<BTreeMap<StableSourceFileId, Arc<str>>> = Mutex::new(BTreeMap::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     names.entry(file.stable_id).or_insert_with(|| name(tcx, file).into()).clone()
@@ -133,12 +134,12 @@ fn name(tcx: TyCtxt<'_>, file: &SourceFile) -> String {
     name
 }
 
-/// The first file of a crate.
+/// Returns the path of the first file of a crate.
 fn root(tcx: TyCtxt<'_>, krate: CrateNum) -> Option<PathBuf> {
     if krate == LOCAL_CRATE {
         let first = match &tcx.sess.io.input {
             Input::File(path) => path,
-            // The files of such a crate are in the folder in which rustc was started.
+            // If the crate is read from standard input, its files are relative to the working directory.
             Input::Str { .. } => Path::new("-"),
         };
         return std::path::absolute(first).ok();

@@ -1,8 +1,8 @@
-//! From a value to the places that it passes on its way to where it is dropped in edition 2021.
+//! The places that a value passes on the way to its drop in edition 2021.
 //!
-//! In edition 2021 a temporary lives until the end of the statement (or of the function, loop, branch) that it is in. In
-//! edition 2024 it ends where the first place ends that it is in, on the way out. So each place on the way may be the
-//! one that matters: if something happens between its end and the end of the statement.
+//! In edition 2021 a temporary lives until the end of the enclosing statement (or function, loop, branch). In edition
+//! 2024 it ends with the innermost enclosing place. So each place on the way out may make a difference: it does if
+//! something happens between the end of the place and the end of the statement.
 
 use rustc_hir::{
     self as hir, BinOpKind, Expr, ExprKind, HirId, ItemLocalId, LoopSource, Node,
@@ -16,13 +16,13 @@ use rustc_span::{Span, def_id::LocalDefId};
 
 use super::place::Kind;
 
-/// One body, while its values are looked at.
+/// A body and its scopes, for the analysis of its values.
 pub(super) struct Scopes<'a, 'tcx> {
     pub(super) tcx: TyCtxt<'tcx>,
     pub(super) tree: &'tcx ScopeTree,
     pub(super) types: &'tcx TypeckResults<'tcx>,
     pub(super) body: LocalDefId,
-    /// Whether a block drops variables at its end, and somebody may notice.
+    /// A function that returns true if a block drops variables at its end, which may be observable.
     pub(super) has_variables: &'a dyn Fn(&hir::Block<'_>) -> bool,
 }
 
@@ -30,29 +30,30 @@ pub(super) struct Scopes<'a, 'tcx> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Passed<'tcx> {
     pub(super) kind: Kind,
-    /// The node whose edition decides.
+    /// The span of the node whose edition decides.
     pub(super) node: Span,
     pub(super) what: What<'tcx>,
-    /// Whether anything that a destructor could be told from happens between the end of the place and that of the scope
-    /// that the value has in edition 2021.
+    /// True if something happens between the end of the place and the end of the value's scope in edition 2021, so that
+    /// an earlier destructor is observable.
     pub(super) is_noticed: bool,
-    /// Whether that scope ends with the place, but for what is in a block: with a function, for example.
+    /// True if that scope ends with the place itself, for example with a function's body: in between, only the
+    /// variables of the block are dropped.
     pub(super) is_outermost: bool,
 }
 
-/// Its syntax.
+/// The syntax of a place that a value passes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum What<'tcx> {
-    /// The end of a block.
+    /// A block, which has an expression at its end.
     Block(&'tcx hir::Block<'tcx>),
-    /// An `if` with a `let`.
+    /// An `if` with a `let` in its condition.
     If(&'tcx Expr<'tcx>),
 }
 
 impl<'tcx> Scopes<'_, 'tcx> {
-    /// The places on the way out from an expression to the end of the temporaries in it.
+    /// Returns the places on the way out from an expression to the end of its temporaries, the innermost first.
     ///
-    /// None if the expression is one of those whose temporaries live as long as the variable that they are assigned to.
+    /// Returns no places if the temporaries of the expression live as long as the variable that they are assigned to.
     pub(super) fn passed(&self, from: ItemLocalId) -> Vec<Passed<'tcx>> {
         if let Some(end) = self.tree.temporary_scope(from).temp_lifetime
             && end == self.tree.default_temporary_scope(node(from)).0
@@ -62,7 +63,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
         Vec::new()
     }
 
-    /// The places between an expression and a scope around it.
+    /// Returns the places between an expression and a scope around it.
     fn between(&self, from: ItemLocalId, end: Scope) -> Vec<Passed<'tcx>> {
         let mut passed = Vec::new();
         let mut scope = node(from);
@@ -118,7 +119,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
             && matches!(around.next(), Some(Node::Expr(Expr { kind: ExprKind::Loop(_, _, LoopSource::While, _), .. })))
     }
 
-    /// Whether anything happens between the end of a place and the end of a scope around it.
+    /// Returns true if something observable may happen between the end of a place and the end of a scope around it.
     fn is_noticed(&self, what: What<'tcx>, kind: Kind, end: Scope) -> bool {
         let mut inner = match what {
             What::Block(block) => {
@@ -149,7 +150,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
         false
     }
 
-    /// What happens between the end of a node and the end of the one that it is part of.
+    /// Classifies the execution between the end of a node and the end of its parent.
     fn step(&self, inner: HirId, outer: Node<'tcx>, end: Scope) -> Step {
         match outer {
             Node::Block(block) => {
@@ -157,7 +158,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
                 Step::silent_if(is_end && !(self.has_variables)(block))
             }
             Node::ExprField(_) => Step::Silent,
-            // With `else`, its temporaries are gone before that is entered.
+            // With `else`, the temporaries are dropped before that is entered.
             Node::LetStmt(binding) if binding.super_.is_none() => Step::End,
             Node::Arm(arm) if arm.hir_id.local_id == end.local_id => Step::End,
             Node::Stmt(_) => Step::End,
@@ -168,7 +169,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
 
     fn step_in_expression(&self, inner: HirId, outer: &'tcx Expr<'tcx>, end: Scope) -> Step {
         let is_adjusted = |expr: &Expr<'_>| {
-            // Dereferencing may run code.
+            // An overloaded dereference runs code.
             self.types.expr_adjustments(expr).iter().any(|adjustment| {
                 use rustc_middle::ty::adjustment::{Adjust, DerefAdjustKind};
                 matches!(adjustment.kind, Adjust::Deref(DerefAdjustKind::Overloaded(_)))
@@ -225,7 +226,7 @@ impl<'tcx> Scopes<'_, 'tcx> {
                 Step::silent_if(never_fails && is_last && !self.types.is_method_call(outer))
             }
             ExprKind::Assign(target, value, _) => {
-                // The value comes first; then what was there before is dropped.
+                // The value is evaluated first; then the old value of the target is dropped.
                 let is_plain = matches!(target.kind, ExprKind::Path(hir::QPath::Resolved(None, path)) if matches!(path.res, Res::Local(_)));
                 let ty = self.types.expr_ty(target);
                 let env = rustc_middle::ty::TypingEnv::non_body_analysis(self.tcx, self.body);
@@ -242,14 +243,14 @@ impl<'tcx> Scopes<'_, 'tcx> {
     }
 }
 
-/// What happens between the ends of two nodes.
+/// The execution between the ends of two nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// Nothing that could be told from.
+    /// Nothing observable.
     Silent,
     /// The temporaries are dropped.
     End,
-    /// Something, or it is not known.
+    /// Something observable, or it is unknown.
     Noticed,
 }
 
@@ -263,11 +264,11 @@ pub(super) fn node(id: ItemLocalId) -> Scope {
     Scope { local_id: id, data: ScopeData::Node }
 }
 
-/// Whether evaluating an expression does nothing.
+/// Returns true if the evaluation of an expression does nothing observable.
 fn is_nothing(expr: &Expr<'_>) -> bool {
     match expr.kind {
         ExprKind::Lit(_) | ExprKind::Block(hir::Block { stmts: [], expr: None, .. }, None) => true,
-        // What others may be changing is not read in silence.
+        // Other code may change a static, so its reading is observable.
         ExprKind::Path(hir::QPath::Resolved(None, path)) => !matches!(path.res, Res::Def(DefKind::Static { .. }, _)),
         ExprKind::Block(hir::Block { stmts: [], expr: Some(expr), .. }, None) => is_nothing(expr),
         ExprKind::Tup(exprs) | ExprKind::Array(exprs) => exprs.iter().all(is_nothing),

@@ -1,8 +1,8 @@
-//! The survey: which places make a difference.
+//! The survey: a session before the actual one that finds the places that make a difference.
 //!
-//! That is known only when there is MIR, but the syntax tree has to be marked long before. So there are two sessions: a
-//! first one, in which all places are of edition 2021, where temporaries live longest. It tells no one anything, writes
-//! nothing and ends when all bodies are built. What it finds does not depend on the pattern.
+//! Only MIR shows which places these are, but the syntax tree has to be marked long before. So there are two sessions.
+//! In the survey, all scopes of temporaries are of edition 2021, where temporaries live longest. The survey prints
+//! nothing, writes nothing and ends when all bodies are built. Its result does not depend on the pattern.
 
 use std::{
     collections::BTreeMap,
@@ -28,38 +28,39 @@ use super::{
 };
 use crate::{Description, Gate};
 
-/// What is known of a crate.
+/// The result of the survey of a crate.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// How many places each crate has written.
+    /// The number of places that each crate has written: all scopes of temporaries, and each `impl Trait` that makes a
+    /// difference.
     pub(super) places: BTreeMap<StableCrateId, usize>,
-    /// Those that make a difference.
+    /// The places that make a difference.
     pub(super) changes: BTreeMap<Place, Change>,
 }
 
-/// A place that makes a difference.
+/// The gate and the description of a place that makes a difference.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) gate: Gate,
     pub(super) description: Description,
 }
 
-/// The places of the crate that is surveyed, as met in its syntax tree, and what its bodies show of them.
+/// The places that were found in the syntax tree of the surveyed crate, and the facts that its bodies reveal.
 static PLACES: Mutex<BTreeMap<Place, Facts>> = Mutex::new(BTreeMap::new());
 
 fn places() -> MutexGuard<'static, BTreeMap<Place, Facts>> {
-    // Threads of the compiler may panic; what they leave here is whole.
+    // Threads of the compiler may panic, but they leave a valid map.
     PLACES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds what was found out about a place, if it is one of those that are asked about.
+/// Adds a fact about a place, if the survey includes that place.
 fn learn(place: &Place, fact: Fact) {
     if let Some(facts) = places().get_mut(place) {
         facts.learn(fact);
     }
 }
 
-/// Surveys the crate that is about to be compiled. None if it has errors.
+/// Surveys the crate that is about to be compiled. Returns `None` if the crate has errors.
 pub(super) fn run(config: &Config) -> Option<Survey> {
     let mut config = Config {
         opts: config.opts.clone(),
@@ -82,10 +83,10 @@ pub(super) fn run(config: &Config) -> Option<Survey> {
         make_codegen_backend: None,
         using_internal_features: config.using_internal_features,
     };
-    // What the other session keeps between compilations is not touched, and it says what there is to say.
+    // The incremental cache belongs to the second session, which also prints the diagnostics.
     config.opts.incremental = None;
     never_type::listen(&mut config);
-    // Errors end a session in an unwinding that is not a panic.
+    // A fatal error ends a session by unwinding, but not by a panic.
     let survey = rustc_driver::catch_fatal_errors(|| {
         rustc_interface::run_compiler(config, |compiler| {
             let krate = rustc_interface::parse(&compiler.sess);
@@ -103,7 +104,7 @@ fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
     let mut found = BTreeMap::<Place, Facts>::new();
     syntax::visit(tcx, &mut |place, met| {
         found.entry(place.clone()).or_default().meet(tcx, met);
-        // Not what types depend on: it may not compile any more.
+        // Places that types depend on keep their edition: with the other one, the crate may not compile.
         let is_later = place.kind.is_scope() && place.origin(tcx).edition != Edition::Edition2021;
         is_later.then_some(Edition::Edition2021)
     });
@@ -118,7 +119,7 @@ fn survey(tcx: TyCtxt<'_>) -> Option<Survey> {
     for (place, function, captures) in captures::all(tcx) {
         learn(&place, describe::capturing(tcx, function, &captures));
     }
-    // What lints refuse, the other session refuses too.
+    // Errors of lints do not count, because the second session has them, too.
     tcx.dcx().has_errors_excluding_lint_errors().is_none().then(|| conclude(tcx))
 }
 
@@ -156,7 +157,7 @@ type Promoted<'tcx> = (
     >,
 );
 
-/// The MIR of a body as it is written, before anything is made of it: it is looked at before anybody can take it away.
+/// Returns the MIR of a body as it is written. Its facts are collected here, before another query can steal it.
 fn mir_promoted(tcx: TyCtxt<'_>, def: LocalDefId) -> Promoted<'_> {
     let built = (rustc().queries.mir_promoted)(tcx, def);
     let body = built.0.borrow();

@@ -1,9 +1,9 @@
-//! Finds the places in the syntax tree, and gives single ones another edition.
+//! Finds the places in the syntax tree, and gives another edition to single ones.
 //!
-//! An edition is a property of a span: that of the macro that wrote it, else that of the crate. rustc asks the span of a block
-//! for how long its last expression keeps its temporaries, and that of an `if` for those of its condition. So the span of
-//! that one node gets an expansion of its own around it, which says nothing but the edition. The spans of everything
-//! inside stay as they are, and with them names, lints and locations.
+//! An edition is a property of a span: that of the macro that wrote it, else that of the crate. The edition of a
+//! block's span decides how long the block keeps the temporaries of its last expression, and that of an `if` decides
+//! the same for its condition. So the span of that one node gets its own expansion, which has no information but the
+//! edition. The spans of everything inside stay as they are, and with them names, lints and locations.
 
 use std::{mem, sync::Arc};
 
@@ -24,39 +24,39 @@ use super::{
     place::{Kind, Place},
 };
 
-/// A place as it is met in the tree; more than once, if a macro makes it.
+/// An occurrence of a place in the tree. A place in a macro may have several.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Met {
-    /// What there is to show: the last expression of the block, or the `if`.
+    /// The span to show in reports, like that of the last expression of a block, or of an `if`.
     pub(super) shown: Span,
-    /// The text of the node that decides.
+    /// The span of the node whose edition decides.
     pub(super) node: Span,
 }
 
-/// Visits every place of the crate; those for which `edition` has an answer are compiled as of that edition.
+/// Visits every place of the crate. If `edition` returns an edition for a place, the place is compiled in that edition.
 ///
-/// To be called between expansion and lowering, when all names are resolved and nothing was made of the tree yet.
+/// Must be called between expansion and lowering, when all names are resolved and the tree is not lowered yet.
 pub(super) fn visit(tcx: TyCtxt<'_>, edition: &mut dyn FnMut(&Place, Met) -> Option<Edition>) {
     with_tree(tcx, |krate| Visitor { tcx, edition, parentheses: Vec::new() }.visit_crate(krate));
 }
 
-/// Has the syntax tree changed, under the same condition.
+/// Changes the syntax tree, under the same condition as [`visit`].
 pub(super) fn with_tree(tcx: TyCtxt<'_>, change: impl FnOnce(&mut Crate)) {
     let mut lowering = tcx.resolver_for_lowering().risky_hack_borrow_mut();
-    // Nobody else has it yet; were it shared, rustc would not see what changes in a copy.
+    // The tree must not be shared: rustc would not see the changes in a copy.
     change(Arc::get_mut(&mut lowering.1).expect("the tree is for lowering alone"));
 }
 
 struct Visitor<'a, 'tcx> {
     tcx: TyCtxt<'tcx>,
     edition: &'a mut dyn FnMut(&Place, Met) -> Option<Edition>,
-    /// Those around the expression that is next, from the outside.
+    /// The spans of the parentheses around the next expression, the outermost first.
     parentheses: Vec<Span>,
 }
 
 impl Visitor<'_, '_> {
     fn condition(&mut self, expr: &mut Expr, parentheses: &[Span], kind: Kind) {
-        // The tree that is made of this one has no parentheses, but what is in them is as long as they are.
+        // Lowering removes parentheses, and the expression in them gets their span.
         let extent = parentheses
             .iter()
             .rev()
@@ -65,7 +65,7 @@ impl Visitor<'_, '_> {
         self.place(&mut expr.span, extent, shown, kind);
     }
 
-    /// Of a method call it is the name whose edition decides which methods there are.
+    /// Visits a method call. The edition of the method's name decides which methods are found.
     fn method(&mut self, expr: &mut Expr) {
         if let ExprKind::MethodCall(call) = &mut expr.kind {
             let name = &mut call.seg.ident.span;
@@ -74,11 +74,11 @@ impl Visitor<'_, '_> {
         }
     }
 
-    /// Visits a place whose edition is that of `node`, and whose text is `extent` later on.
+    /// Visits a place. `node` is the span whose edition decides, and `extent` is its span after lowering.
     fn place(&mut self, node: &mut Span, extent: Span, shown: Span, kind: Kind) {
         if origin::of(self.tcx, *node).is_some() {
             let place = Place::new(self.tcx, extent, kind);
-            // The last expression may come from a macro that is called here, or from where this macro was called.
+            // The span to show may come from a macro that is called here, or from the caller of this macro.
             let shown = shown.find_ancestor_in_same_ctxt(*node).unwrap_or(*node);
             if let Some(edition) = (self.edition)(&place, Met { shown, node: *node }) {
                 *node = mark(self.tcx, *node, edition);
@@ -122,7 +122,7 @@ impl MutVisitor for Visitor<'_, '_> {
     }
 }
 
-/// Whether a condition has patterns; others drop their temporaries at once in every edition.
+/// Returns true if a condition has patterns. Other conditions drop their temporaries at once in every edition.
 fn has_let(condition: &Expr) -> bool {
     match &condition.kind {
         ExprKind::Let(..) => true,
@@ -132,9 +132,9 @@ fn has_let(condition: &Expr) -> bool {
     }
 }
 
-/// The span as it would be in another edition.
+/// Returns the span with another edition.
 fn mark(tcx: TyCtxt<'_>, span: Span, edition: Edition) -> Span {
-    // As if it were not expanded from anything, which is what diagnostics and debug information then make of it.
+    // Diagnostics and debug information treat a root expansion as text that was not expanded.
     let expansion = ExpnData::default(ExpnKind::Root, span, edition, None, None);
     let id = tcx.with_stable_hashing_context(|context| LocalExpnId::fresh(expansion, context));
     span.apply_mark(id.to_expn_id(), Transparency::Transparent)

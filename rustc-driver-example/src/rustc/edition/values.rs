@@ -1,4 +1,4 @@
-//! The values of a body that somebody may notice the end of, from its MIR.
+//! The values of a body whose end may be observed, from its MIR.
 
 use rustc_data_structures::fx::FxHashSet;
 use rustc_hir::find_attr;
@@ -20,22 +20,23 @@ use rustc_span::{Span, def_id::LocalDefId, sym};
 /// A temporary or a variable.
 #[derive(Debug)]
 pub(super) struct Value<'tcx> {
-    /// The expression, or the name of the variable.
+    /// The span of the expression, or of the variable's name.
     pub(super) span: Span,
     pub(super) ty: Ty<'tcx>,
     pub(super) is_variable: bool,
-    /// What of it has a destructor that somebody may notice; nothing, if it is never dropped because it was moved by then.
+    /// The types in the value that have an observable destructor. Empty if the value is never dropped because it is
+    /// always moved before.
     pub(super) destructors: Vec<Ty<'tcx>>,
 }
 
-/// The values of a body that are dropped or borrowed.
+/// Returns the values of a body that are borrowed, or dropped with an observable destructor.
 pub(super) fn of<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>) -> Vec<Value<'tcx>> {
     let mut uses = Uses {
         in_place: DenseBitSet::new_empty(body.local_decls.len()),
         borrowed: DenseBitSet::new_empty(body.local_decls.len()),
     };
     uses.visit_body(body);
-    // Opaque types are not looked into: what is in them may depend on this very body.
+    // Opaque types stay opaque: the hidden type may depend on this very body.
     let env = TypingEnv::non_body_analysis(tcx, def);
     let dropped = dropped(tcx, env, body, &uses.in_place);
     body.local_decls
@@ -43,23 +44,23 @@ pub(super) fn of<'tcx>(tcx: TyCtxt<'tcx>, def: LocalDefId, body: &Body<'tcx>) ->
         .skip(1 + body.arg_count)
         .filter_map(|(local, decl)| {
             let is_variable = decl.is_user_variable();
-            // An operand is a temporary, too, but one that ends where it is used.
+            // An operand is a temporary, too, but it ends where it is used.
             if !is_variable && !uses.in_place.contains(local) {
                 return None;
             }
             let destructors = if dropped.contains(local) { destructors(tcx, env, decl.ty) } else { Vec::new() };
-            // Where it is referred to, the borrow checker asks where it ends.
+            // The borrow checker depends on the end of a borrowed value.
             let is_something = uses.borrowed.contains(local) || !destructors.is_empty();
             is_something.then_some(Value { span: decl.source_info.span, ty: decl.ty, is_variable, destructors })
         })
         .collect()
 }
 
-/// How values are used.
+/// The values of a body by how they are used.
 struct Uses {
-    /// As places: otherwise than as a whole and by moving it.
+    /// Values that are used as places, and not only stored, moved, copied or dropped as a whole.
     in_place: DenseBitSet<Local>,
-    /// By reference.
+    /// Values that are borrowed.
     borrowed: DenseBitSet<Local>,
 }
 
@@ -90,7 +91,7 @@ impl<'tcx> Visitor<'tcx> for Uses {
     }
 }
 
-/// The values that are dropped, if only by a panic.
+/// Returns the values that are dropped, even if only in a panic.
 fn dropped<'tcx>(
     tcx: TyCtxt<'tcx>,
     env: TypingEnv<'tcx>,
@@ -116,7 +117,7 @@ fn dropped<'tcx>(
     let moves = MoveData::gather_moves(body, tcx, |ty| ty.needs_drop(tcx, env));
     let mut initialized = MaybeInitializedPlaces::new(tcx, body, &moves)
         .exclude_inactive_in_otherwise()
-        // What was moved does not panic when it is dropped.
+        // The drop of a moved value does not panic.
         .skipping_unreachable_unwind()
         .iterate_to_fixpoint(tcx, body, None)
         .into_results_cursor(body);
@@ -136,7 +137,8 @@ fn dropped<'tcx>(
     dropped
 }
 
-/// The body without the edges that only the borrow checker follows: along them, what a pattern took is still there.
+/// Returns the body without the edges that only the borrow checker follows. Along these edges, a value that a pattern
+/// has moved is still present.
 fn without_false_edges<'tcx>(body: &Body<'tcx>) -> Body<'tcx> {
     let mut body = body.clone();
     for data in body.basic_blocks_mut() {
@@ -148,7 +150,7 @@ fn without_false_edges<'tcx>(body: &Body<'tcx>) -> Body<'tcx> {
     body
 }
 
-/// Whether something is left of a value, parts of which may have been moved.
+/// Returns true if something is left of a value whose parts may have been moved.
 fn is_anything_left<'tcx>(
     tcx: TyCtxt<'tcx>,
     env: TypingEnv<'tcx>,
@@ -161,13 +163,13 @@ fn is_anything_left<'tcx>(
     if parts.is_empty() {
         return is_live(path);
     }
-    // Of `Some(x)` that was matched, nothing is left when `x` is moved or it is `None`.
+    // Nothing is left of a matched `Option` if it is `None`, or if the `x` of its `Some(x)` was moved.
     let is_more =
         || others(tcx, body, moves, path).is_none_or(|others| others.iter().any(|ty| ty.needs_drop(tcx, env)));
     is_live(path) && is_more() || parts.into_iter().any(|part| is_anything_left(tcx, env, body, moves, part, is_live))
 }
 
-/// The types of the parts of a value that were not moved on their own; none if that is not known.
+/// Returns the types of the parts of a value that were not moved separately; `None` if they are unknown.
 fn others<'tcx>(
     tcx: TyCtxt<'tcx>,
     body: &Body<'tcx>,
@@ -204,9 +206,10 @@ fn others<'tcx>(
     }
 }
 
-/// The types with a destructor that somebody may notice, among those that a value of this type is made of.
+/// Returns the types with an observable destructor among the components of this type.
 ///
-/// These are those that rustc's lints take for significant, and shared owners: how many there are can be asked for.
+/// These are the types whose destructors rustc's lints consider significant, and shared owners, because a program can
+/// query the number of owners.
 fn destructors<'tcx>(tcx: TyCtxt<'tcx>, env: TypingEnv<'tcx>, ty: Ty<'tcx>) -> Vec<Ty<'tcx>> {
     let mut found = extract_component_with_significant_dtor(tcx, env, ty).to_vec();
     shared_owners(tcx, env, ty, &mut FxHashSet::default(), &mut found);
@@ -220,7 +223,7 @@ fn shared_owners<'tcx>(
     seen: &mut FxHashSet<Ty<'tcx>>,
     found: &mut Vec<Ty<'tcx>>,
 ) {
-    // Types that are made of ever larger ones have no end.
+    // A recursive type may contain larger and larger types without end.
     const LIMIT: usize = 500;
 
     let ty = tcx.try_normalize_erasing_regions(env, ty).unwrap_or(ty);
@@ -232,7 +235,7 @@ fn shared_owners<'tcx>(
         ty::Adt(adt, _) if [sym::Rc, sym::Arc].iter().any(|&name| tcx.is_diagnostic_item(name, adt.did())) => {
             found.push(ty);
         }
-        // Collections own what they are generic over, behind pointers.
+        // Collections own values of their type arguments, but only pointers in their fields show it.
         ty::Adt(adt, args) if find_attr!(tcx, adt.did(), RustcInsignificantDtor) => args.types().for_each(part),
         ty::Adt(adt, args) => adt.all_fields().for_each(|field| part(field.ty(tcx, args))),
         ty::Tuple(of) => of.iter().for_each(part),
