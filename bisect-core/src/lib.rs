@@ -1,5 +1,6 @@
-//! The protocol and the search engine of bisect-opt, without I/O, clock, environment or a custom allocator. The
-//! runtime, the driver, the simulator and the tests depend on this crate.
+//! The protocol and the search engine of bisect-opt, without I/O, clock, environment or a custom allocator.
+//!
+//! The runtime, the driver, the simulator and the tests depend on this crate.
 //!
 //! *The protocol* is that of Go's `golang.org/x/tools/cmd/bisect`. A target receives a [`Pattern`], a short text that
 //! selects changes by the low bits of their 64-bit [`ChangeId`]s. It asks a [`Matcher`] two questions about each

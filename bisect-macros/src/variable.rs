@@ -1,5 +1,7 @@
-//! The variable that tells how a package's build-time changes are compiled: `on` or `off`, then any number of
-//! `;name=file:line:column` that are the other way round. `bisect_rt` reads the same text for `bisect_build!`.
+//! The variable that states how the build-time changes of a package are compiled.
+//!
+//! Its value is `on` or `off`, then any number of `;name=file:line:column` that are the other way round. `bisect_rt`
+//! reads the same text for `bisect_build!`.
 
 use std::{env, fmt};
 

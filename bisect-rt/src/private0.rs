@@ -1,5 +1,6 @@
-//! What expansions of the macros name. The module's name carries the patch version, so that expansions of one version
-//! never meet the runtime of another.
+//! The items that expansions of the macros name.
+//!
+//! The module's name contains the patch version, so expansions of one version never meet the runtime of another.
 
 pub use ::core;
 

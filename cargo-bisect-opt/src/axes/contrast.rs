@@ -1,5 +1,4 @@
-//! The compiler options for a crate whose change is disabled, and for one whose change is enabled: `--good` and
-//! `--bad`.
+//! `--good` and `--bad`: the options for crates whose changes are disabled, and for those whose changes are enabled.
 
 use std::{collections::BTreeMap, fmt};
 

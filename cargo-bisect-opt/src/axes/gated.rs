@@ -1,5 +1,4 @@
-//! Changes that `bisect-rustc` applies in some packages: optimized functions, or expressions with the semantics of
-//! another edition.
+//! Changes that `bisect-rustc` applies in some packages: optimized functions, or expressions as in another edition.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

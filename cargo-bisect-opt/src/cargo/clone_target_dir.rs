@@ -1,13 +1,13 @@
 //! Copies of a target directory, so that parallel builds, each in its own directory, need not compile everything.
 //!
-//! Cargo compares the times of files, and paths relative to the target directory. So in a copy with the same times, artifacts
-//! are fresh. Only a package whose build script watches a file in its own `OUT_DIR` is built again, once: its absolute path
-//! has changed.
+//! Cargo compares the times of files, and paths relative to the target directory. So in a copy with the same times,
+//! artifacts are fresh. Only a package whose build script watches a file in its own `OUT_DIR` is built again, once: its
+//! absolute path has changed.
 //!
-//! Paths that were compiled into artifacts stay the same: `env!("OUT_DIR")` is the directory in the original, which must not
-//! be moved. But tests and benches can contain the paths of programs, and of the directory for temporary files. With those of
-//! the original, they would start programs of another build, and disturb each other. The copy leaves these executables out,
-//! and cargo builds them again.
+//! Paths that were compiled into artifacts stay the same: `env!("OUT_DIR")` is the directory in the original, which
+//! must not be moved. But tests and benches can contain the paths of programs, and of the directory for temporary
+//! files. With those of the original, they would start programs of another build, and disturb each other. The copy
+//! leaves these executables out, and cargo builds them again.
 
 use std::{
     collections::BTreeSet,

@@ -1,8 +1,8 @@
 //! Detection of built files that another process has replaced.
 //!
 //! Executables are started at their original paths, not as copies: tests look for programs and data next to their own
-//! executable, libraries are found from there, and the command that reproduces a culprit must start the same file. So other
-//! processes can replace a file, but that is detected.
+//! executable, libraries are found from there, and the command that reproduces a culprit must start the same file. So
+//! other processes can replace a file, but that is detected.
 
 use std::{
     fs::Metadata,

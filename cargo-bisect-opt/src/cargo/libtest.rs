@@ -1,7 +1,7 @@
 //! The standard test harness: parsing the failed tests from its output, and arguments that repeat only those.
 //!
-//! Its JSON output is unstable, so the text for people is parsed. Tests may print text that looks the same; the output of the
-//! harness itself comes last. Harnesses that imitate it (libtest-mimic) are supported, too.
+//! Its JSON output is unstable, so the text for people is parsed. Tests may print text that looks the same; the output
+//! of the harness itself comes last. Harnesses that imitate it (libtest-mimic) are supported, too.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,7 +1,7 @@
 //! Cargo: builds with the user's arguments and configuration, and the way in which cargo starts the executables.
 //!
-//! The driver builds once and starts the executables itself. So this room does what `cargo test` and `cargo run` do after
-//! their build. It does not support documentation tests: rustdoc compiles and runs them in one step.
+//! The driver builds once and starts the executables itself. So this room does what `cargo test` and `cargo run` do
+//! after their build. It does not support documentation tests: rustdoc compiles and runs them in one step.
 
 mod arguments;
 mod build;

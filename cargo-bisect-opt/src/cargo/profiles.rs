@@ -1,7 +1,7 @@
 //! The user's profiles: the packages that they name, and their link-time optimization.
 //!
-//! Cargo rejects a profile that names one package in two ways. So a package that the user has named must be named in the same
-//! way.
+//! Cargo rejects a profile that names one package in two ways. So a package that the user has named must be named in
+//! the same way.
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,8 @@
 //! Target directories for parallel builds: one for each slot. That of the first slot is the driver's target directory.
 //!
-//! All searches build in the first one, so a search locks it for its workspace: see [`target_lock`]. Several workspaces may
-//! share it; they only wait for each other's builds and copies. A search locks the other directories, which it makes.
+//! All searches build in the first one, so a search locks it for its workspace: see [`target_lock`]. Several workspaces
+//! may share it; they only wait for each other's builds and copies. A search locks the other directories, which it
+//! makes.
 
 use std::{
     collections::BTreeMap,

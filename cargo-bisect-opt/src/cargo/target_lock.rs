@@ -1,8 +1,8 @@
-//! Locks on the directories that searches share: the target directory, for each workspace that builds in it, and its copies.
+//! Locks on the directories that searches share: the target directory, for each workspace, and its copies.
 //!
-//! Cargo locks a target directory only while it builds. A search also runs the executables. So another search that builds the
-//! same with other flags or after an edit must wait for its end, as cargo waits for a build. On file systems without locks
-//! there is no lock, as with cargo; replaced executables are still detected.
+//! Cargo locks a target directory only while it builds. A search also runs the executables. So another search that
+//! builds the same with other flags or after an edit must wait for its end, as cargo waits for a build. On file systems
+//! without locks there is no lock, as with cargo; replaced executables are still detected.
 
 use std::{
     collections::BTreeMap,

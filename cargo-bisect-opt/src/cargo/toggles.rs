@@ -1,7 +1,7 @@
 //! The toggles of a program.
 //!
-//! The runtime lists them (`BISECT_TOGGLES=1`; ARCHITECTURE.md, "The list of toggles"). A program without the runtime would
-//! run instead. So its file is first searched for the name of the variable.
+//! The runtime lists them (`BISECT_TOGGLES=1`; ARCHITECTURE.md, "The list of toggles"). A program without the runtime
+//! would run instead. So its file is first searched for the name of the variable.
 
 use std::{
     collections::BTreeSet,

@@ -1,7 +1,7 @@
 //! Build-time changes: the variable of each package, so that exactly the selected changes are compiled in.
 //!
-//! ARCHITECTURE.md, "Build-time changes", describes the form of the variables. An unset variable means that all changes are
-//! on, so a package with all changes on is not rebuilt.
+//! ARCHITECTURE.md, "Build-time changes", describes the form of the variables. An unset variable means that all changes
+//! are on, so a package with all changes on is not rebuilt.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,10 +1,12 @@
-//! A cache of compiled crates. Cargo does not know the flags that the wrapper adds: of artifacts with different flags it keeps
-//! only the last. And after a crate was compiled, cargo compiles everything that depends on it. But if only options of LLVM
-//! changed, the crate's metadata is the same as before, and libraries depend on nothing else.
+//! A cache of compiled crates, by their options and inputs.
+//!
+//! Cargo does not know the flags that the wrapper adds: of artifacts with different flags it keeps only the last. And
+//! after a crate was compiled, cargo compiles everything that depends on it. But if only options of LLVM changed, the
+//! crate's metadata is the same as before, and libraries depend on nothing else.
 //!
 //! Keys are arguments, variables and crates. Sources are not part of the key: an entry is ignored once a file in the
-//! compiler's dep-info is newer. The rest of the environment, and files that build scripts write without being run again, must
-//! not change during a search.
+//! compiler's dep-info is newer. The rest of the environment, and files that build scripts write without being run
+//! again, must not change during a search.
 
 use std::{
     ffi::OsString,

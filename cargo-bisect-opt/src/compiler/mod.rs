@@ -1,4 +1,4 @@
-//! Compilation of single crates: the driver as cargo's `RUSTC_WRAPPER` compiles each by a plan, also with `bisect-rustc`.
+//! Compilation of single crates by plans: the driver as cargo's `RUSTC_WRAPPER`, also with `bisect-rustc`.
 
 pub(crate) mod bisect_rustc;
 pub(crate) mod cache;

@@ -1,7 +1,8 @@
 //! Passes of the compiler, in the order in which it counts them.
 //!
-//! rustc and LLVM both count their optimizing passes, and stop at a limit: `-Zmir-opt-bisect-limit`, `-opt-bisect-limit`. So
-//! only prefixes of the passes can be enabled: each pass works on the results of those before it.
+//! rustc and LLVM both count their optimizing passes, and stop at a limit: `-Zmir-opt-bisect-limit`,
+//! `-opt-bisect-limit`. So only prefixes of the passes can be enabled: each pass works on the results of those before
+//! it.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

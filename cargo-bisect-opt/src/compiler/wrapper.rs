@@ -1,8 +1,8 @@
 //! The driver as cargo's `RUSTC_WRAPPER`: it calls rustc as the [plan] of the package says.
 //!
-//! Afterwards it adds the plan's variable to the dep-info that rustc has written. So cargo compiles exactly the crates whose
-//! plan has changed. The compiler's reports are stored next to the artifacts, since cargo does not start the compiler for a
-//! crate that is up to date.
+//! Afterwards it adds the plan's variable to the dep-info that rustc has written. So cargo compiles exactly the crates
+//! whose plan has changed. The compiler's reports are stored next to the artifacts, since cargo does not start the
+//! compiler for a crate that is up to date.
 
 use std::{
     env,

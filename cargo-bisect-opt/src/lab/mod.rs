@@ -1,5 +1,4 @@
-//! The search loop: the engine asks for trials, workers make the runs, the target judges them, and listeners get
-//! events.
+//! The search loop: the engine asks for trials, workers make runs, the target judges them, listeners get events.
 
 pub(crate) mod calibration;
 mod emit;

@@ -1,5 +1,6 @@
-//! The hint to make runs in parallel. If runs wait, but not for a processor, several parallel runs take hardly more
-//! time than one.
+//! The hint to make runs in parallel.
+//!
+//! If runs wait, but not for a processor, several parallel runs take hardly more time than one.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! The state of one search: what the loop, and what it emits, share.
+//! The state of one search, for the loop and for the emission of events.
 
 use std::{
     collections::{BTreeSet, HashMap},

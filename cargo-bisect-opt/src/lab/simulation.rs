@@ -1,5 +1,4 @@
-//! Tests of whole searches without processes: the loop runs on a simulated target, and the output of all listeners is
-//! text.
+//! Tests of whole searches without processes: on a simulated target, the output of all listeners is text.
 
 #[path = "../../../bisect-core/tests/search/behaviour.rs"]
 mod behaviour;

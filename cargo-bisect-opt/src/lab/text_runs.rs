@@ -1,8 +1,8 @@
 //! Runs that ask for text about changes. Their outcomes do not count.
 //!
 //! A run that asks for text is another experiment: naming the frames of a stack takes time, locks and memory inside the
-//! target. So the runs of a search ask for markers only. Once a culprit is found, one more run of exactly its changes asks
-//! for their text.
+//! target. So the runs of a search ask for markers only. Once a culprit is found, one more run of exactly its changes
+//! asks for their text.
 
 use std::{collections::BTreeSet, io};
 

@@ -1,4 +1,4 @@
-//! Reports with text, and the runs that are to ask for it.
+//! Reports with text, and the runs that will ask for it.
 
 use std::collections::{BTreeSet, HashMap, VecDeque, hash_map::Entry};
 

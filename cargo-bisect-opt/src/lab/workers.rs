@@ -1,5 +1,7 @@
-//! Worker threads that make runs, one in each slot. The loop starts runs, ends those that have become obsolete, and
-//! waits for the next run to end, or for the user's request to stop.
+//! Worker threads that make runs, one in each slot.
+//!
+//! The loop starts runs, ends those that have become obsolete, and waits for the next run to end, or for the user's
+//! request to stop.
 
 use std::{
     io,

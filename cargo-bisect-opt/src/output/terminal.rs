@@ -1,5 +1,7 @@
-//! Terminals: they get text and colours only. Targets print and report arbitrary bytes, and parts of them are shown. These must
-//! not move the cursor, set the title, or hide anything.
+//! Terminals: they get text and colours only.
+//!
+//! Targets print and report arbitrary bytes, and parts of them are shown. These must not move the cursor, set the
+//! title, or hide anything.
 
 use std::{
     fmt::Display,

@@ -1,5 +1,6 @@
-//! Processes other than runs: short commands, whose output is read at the end, and children that take the place of this
-//! process.
+//! Processes other than runs: short commands, and children that take the place of this process.
+//!
+//! The output of a short command is read at its end.
 
 use std::{
     io::{self, BufReader},

@@ -1,15 +1,16 @@
-//! `--launcher`: another command starts the runs, such as `srun -n1 --exclusive`, `ssh host`, `kubectl run … --`,
-//! `systemd-run --scope` or `sem --fg --id runs`, so that a cluster or a queue executes them.
+//! `--launcher`: another command starts the runs, so that a cluster or a queue executes them.
 //!
-//! A launcher may start the command on another machine, in another directory and with another environment. So the launcher's
-//! arguments are followed by a shell that enters the directory of the run, and by `env` with the variables that the run
-//! sets. Reports come back with the output: the file of `BISECT_REPORT` may be out of reach, so the variable is unset.
-//! The user must provide the rest: the files (by a shared file system, at the same paths), and a launcher that waits for the
-//! command, passes on its output and exit status, and ends it when the launcher is ended.
+//! Examples are `srun -n1 --exclusive`, `ssh host`, `kubectl run … --`, `systemd-run --scope` and `sem --fg --id runs`.
+//!
+//! A launcher may start the command on another machine, in another directory and with another environment. So the
+//! launcher's arguments are followed by a shell that enters the directory of the run, and by `env` with the variables
+//! that the run sets. Reports come back with the output: the file of `BISECT_REPORT` may be out of reach, so the
+//! variable is unset. The user must provide the rest: the files (by a shared file system, at the same paths), and a
+//! launcher that waits for the command, passes on its output and exit status, and ends it when the launcher is ended.
 //!
 //! Some launchers join their arguments with spaces and have a shell read the line: `ssh`, and GNU parallel as `sem` or
-//! `parallel`. They are recognized by the file name of the first word, and the command is quoted for them. Put any other
-//! launcher of this kind into a script that quotes.
+//! `parallel`. They are recognized by the file name of the first word, and the command is quoted for them. Put any
+//! other launcher of this kind into a script that quotes.
 
 use std::{
     collections::BTreeSet,

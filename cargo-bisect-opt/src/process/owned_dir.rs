@@ -1,8 +1,9 @@
-//! Directories for temporary files that are deleted with their process. The directories of a killed process are deleted by
-//! the next process.
+//! Directories for temporary files that are deleted with their process.
 //!
-//! A locked file in each directory shows whether its process is alive: unlike a process ID, a lock is released at every end
-//! of a process, and it is not reused.
+//! The directories of a killed process are deleted by the next process.
+//!
+//! A locked file in each directory shows whether its process is alive: unlike a process ID, a lock is released at every
+//! end of a process, and it is not reused.
 
 use std::{
     fs::{DirEntry, File, TryLockError},

@@ -1,5 +1,6 @@
-//! Directories for temporary files: one for the search, in it one for each run, and in that one for each process of the
-//! run. So each process starts with an empty directory, its files are deleted with the run, and no other run sees them.
+//! Directories for temporary files: one for the search, in it one for each run, and in that one for each process.
+//!
+//! So each process starts with an empty directory, its files are deleted with the run, and no other run sees them.
 
 use std::{
     env, io, mem,

@@ -1,5 +1,6 @@
-//! Slots, which separate parallel runs: each run has the number of a slot, which no other run has at that time. Users can
-//! give each slot its own port, database or directory.
+//! Slots, which separate parallel runs: no two runs have the same slot at the same time.
+//!
+//! Each run gets the number of its slot. Users can give each slot its own port, database or directory.
 
 use std::{
     ffi::{OsStr, OsString},

@@ -1,9 +1,11 @@
-//! Processes on Unix. Each leads its own session, so that no terminal can stop it, and a process group. One thread waits for
-//! the output, the exit, the interrupt and the deadline at once.
+//! Processes on Unix: each leads a process group and, if possible, its own session.
 //!
-//! The system may reuse the ID of a process once it is reaped. So the leader of the group is reaped last: until then its
-//! ID, which is also that of the group, is not reused, and the group can be signalled safely. Processes that have left the
-//! group are signalled through descriptors, which always name the same process (see [`family`]).
+//! So no terminal can stop a process. One thread waits for the output, the exit, the interrupt and the deadline at
+//! once.
+//!
+//! The system may reuse the ID of a process once it is reaped. So the leader of the group is reaped last: until then
+//! its ID, which is also that of the group, is not reused, and the group can be signalled safely. Processes that have
+//! left the group are signalled through descriptors, which always name the same process (see [`family`]).
 
 #[cfg(target_os = "linux")]
 #[path = "unix/linux.rs"]

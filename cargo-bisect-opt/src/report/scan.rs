@@ -1,7 +1,7 @@
 //! Scanning of output for reports: the changes named by match markers, and their text.
 //!
-//! Output is read as bytes, since it need not be UTF-8, and as a stream, since it may be long. Nothing is allocated for a line
-//! without a marker, or for a line that repeats a known report.
+//! Output is read as bytes, since it need not be UTF-8, and as a stream, since it may be long. Nothing is allocated for
+//! a line without a marker, or for a line that repeats a known report.
 
 use std::{
     collections::{HashMap, HashSet},

@@ -1,8 +1,8 @@
 //! The cause of a failure: a panic, a signal or an exit status, which distinguishes one failure from another.
 //!
-//! The location of a panic is the best signature: it stays the same when values, addresses and thread numbers change. If
-//! the output shows too little, two failures count as the same: a failure that is wrongly ignored misleads a search more
-//! than one that wrongly counts.
+//! The location of a panic is the best signature: it stays the same when values, addresses and thread numbers change.
+//! If the output shows too little, two failures count as the same: a failure that is wrongly ignored misleads a search
+//! more than one that wrongly counts.
 
 mod build;
 mod environment;

@@ -2,10 +2,10 @@
 
 use clearing_ledger::Ledger;
 
-/// The payments of a day in which somebody moves money between two cards of the same account.
+/// The payments of a day. One customer moves money between two cards of the same account.
 pub const DAY: &str = include_str!("../data/day.txt");
 
-/// The ledger in the morning.
+/// Returns the ledger as it is in the morning.
 #[must_use]
 pub fn morning() -> Ledger {
     let mut ledger = Ledger::default();
@@ -15,10 +15,10 @@ pub fn morning() -> Ledger {
     ledger
 }
 
-/// Books all payments of a file.
+/// Books all payments of a file, in order. If a line is not a payment, nothing is booked.
 ///
 /// # Errors
-/// With the first line that is no payment, or whose payer or payee has no account. What stands before it is booked.
+/// Returns the first line that is not a payment, or the first payment whose payer or payee has no account.
 pub fn clear(ledger: &mut Ledger, payments: &str) -> Result<(), String> {
     for payment in clearing_batch::read(payments)? {
         if !ledger.pay(&payment.from, &payment.to, &payment.instalments) {

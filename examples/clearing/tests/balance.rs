@@ -1,4 +1,4 @@
-//! The books of the day.
+//! The sum of all balances at the end of the day.
 
 use clearing::{DAY, clear, morning};
 

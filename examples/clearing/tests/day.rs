@@ -1,4 +1,4 @@
-//! What holds however it is compiled.
+//! Properties that no optimization changes.
 
 use clearing::{clear, morning};
 

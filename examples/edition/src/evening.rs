@@ -1,14 +1,14 @@
-//! What people wish, as it is written down: `ann B3 full`.
+//! The wishes of an evening as text, one a line: `ann B3 full`.
 
 use crate::{
     hall::{Seat, Ticket},
     office::Office,
 };
 
-/// Serves everybody in turn; how many have a seat then.
+/// Serves all guests in turn. Returns the number of guests who got a seat.
 ///
 /// # Errors
-/// With the first line that is no wish. What stands before it is served.
+/// Returns the first line that is not a wish. The wishes before it are served.
 pub fn serve(office: &Office, wishes: &str) -> Result<usize, String> {
     let mut served = 0;
     for line in wishes.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -1,8 +1,8 @@
-//! The hall: three rows of six seats. The first one of each row is a place for a wheelchair.
+//! The hall: three rows of six seats. The first seat of each row is a place for a wheelchair.
 
 use std::{cell::RefCell, collections::BTreeMap, fmt};
 
-/// How many rows there are, and how many seats in each.
+/// The number of rows, and the number of seats in each row.
 const SIZE: (u8, u8) = (3, 6);
 
 /// A seat: row and number, from 0.
@@ -12,19 +12,19 @@ pub struct Seat {
     number: u8,
 }
 
-/// What somebody is entitled to.
+/// The ticket of a guest, which determines the allowed seats and the price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ticket {
-    /// Any seat, at its price.
+    /// Any seat except places for wheelchairs, at its price.
     Full,
-    /// Any seat, for two thirds.
+    /// The same seats, for two thirds of the price.
     Reduced,
-    /// A place for a wheelchair.
+    /// A place for a wheelchair, for half the price.
     Wheelchair,
 }
 
 impl Seat {
-    /// Reads `A1`; nothing if the hall has no such seat.
+    /// Parses `A1`. Returns `None` if the hall has no seat of this name.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let &[row, number] = name.as_bytes() else { return None };
@@ -32,13 +32,13 @@ impl Seat {
         (seat.row < SIZE.0 && seat.number < SIZE.1).then_some(seat)
     }
 
-    /// In cents.
+    /// Returns the price in cents.
     #[must_use]
     pub fn price(self) -> u32 {
         2_400 - 400 * u32::from(self.row)
     }
 
-    /// How far it is from another one. To another row it is farther than to any seat in the same.
+    /// Returns the distance to another seat. Seats in other rows are farther than all seats in the same row.
     #[must_use]
     pub fn distance(self, other: Self) -> u8 {
         self.row.abs_diff(other.row) * SIZE.1 + self.number.abs_diff(other.number)
@@ -55,14 +55,14 @@ impl fmt::Display for Seat {
     }
 }
 
-/// Who has a seat, and which ones are being asked for.
+/// The sold seats with their guests, and the seats on hold.
 #[derive(Debug, Default)]
 pub struct Hall {
     sold: RefCell<BTreeMap<Seat, String>>,
     held: RefCell<Vec<Seat>>,
 }
 
-/// A seat that somebody asks for: nobody else is offered it until this is dropped.
+/// A hold on a seat that a guest asks for: until it is dropped, no other guest is offered the seat.
 #[derive(Debug)]
 pub struct Hold<'a> {
     hall: &'a Hall,
@@ -70,7 +70,7 @@ pub struct Hold<'a> {
 }
 
 impl Hold<'_> {
-    /// What the seat costs with such a ticket; nothing if it is sold, or not for that ticket.
+    /// Returns the price with this ticket, or `None` if the seat is sold or not for this ticket.
     #[must_use]
     pub fn price(&self, ticket: Ticket) -> Option<u32> {
         if self.hall.sold.borrow().contains_key(&self.seat) {
@@ -99,12 +99,12 @@ impl Hall {
         Hold { hall: self, seat }
     }
 
-    /// Gives a seat away.
+    /// Assigns a seat to a guest.
     pub fn give(&self, seat: Seat, name: &str) {
         self.sold.borrow_mut().insert(seat, name.to_owned());
     }
 
-    /// The seat next to another one that nobody has, and nobody is asking for.
+    /// Returns the nearest seat that is neither sold nor on hold.
     pub fn near(&self, wish: Seat) -> Option<Seat> {
         let (held, sold) = (self.held.borrow(), self.sold.borrow());
         let seats = (0..SIZE.0).flat_map(|row| (0..SIZE.1).map(move |number| Seat { row, number }));
@@ -112,7 +112,7 @@ impl Hall {
         free.min_by_key(|seat| seat.distance(wish))
     }
 
-    /// Who has a seat.
+    /// Returns the name of the guest in a seat, or a text that says that the seat is free.
     #[must_use]
     pub fn guest(&self, seat: Seat) -> String {
         if let Some(name) = self.sold.borrow().get(&seat) {
@@ -122,20 +122,20 @@ impl Hall {
         }
     }
 
-    /// The seat of somebody.
+    /// Returns the seat of a guest.
     #[must_use]
     pub fn seat_of(&self, name: &str) -> Option<Seat> {
         self.sold.borrow().iter().find(|(_, guest)| *guest == name).map(|(&seat, _)| seat)
     }
 
-    /// Whether there is a free seat that nobody asks for.
+    /// Returns true if there are at least as many sold seats and holds as seats.
     #[must_use]
     pub fn is_full(&self) -> bool {
         let held = self.held.borrow();
         held.len() + self.sold.borrow().len() >= usize::from(SIZE.0 * SIZE.1)
     }
 
-    /// Who has the first seat that is sold, from the front.
+    /// Returns the name of the guest in the first sold seat, from the front.
     #[must_use]
     pub fn front(&self) -> String {
         if let Some((_, name)) = self.sold.borrow().first_key_value() {
@@ -145,7 +145,7 @@ impl Hall {
         }
     }
 
-    /// Who has the last one.
+    /// Returns the name of the guest in the last sold seat.
     #[must_use]
     pub fn back(&self) -> String {
         if let Some((_, name)) = self.sold.borrow().last_key_value() {

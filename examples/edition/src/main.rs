@@ -1,4 +1,4 @@
-//! Prints who has which seat in the evening.
+//! Prints the seats and prices of all guests of the evening.
 
 use std::process::ExitCode;
 

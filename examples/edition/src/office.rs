@@ -1,4 +1,4 @@
-//! The office: who asks for a seat gets it, or another one.
+//! The office, which sells each guest the requested seat or another one.
 
 use std::{
     cell::RefCell,
@@ -8,24 +8,24 @@ use std::{
 
 use crate::hall::{Hall, Seat, Ticket};
 
-/// The hall, and the till.
+/// The office, with its hall and its till.
 #[derive(Debug, Default)]
 pub struct Office {
     hall: Hall,
-    /// What was paid, by whom, in cents.
+    /// The payments: the name of the guest, and the price in cents.
     till: Mutex<Vec<(String, u32)>>,
-    /// Who went home.
+    /// The guests who went home without a seat.
     refused: RefCell<Vec<String>>,
 }
 
 impl Office {
-    /// The hall.
+    /// Returns the hall.
     #[must_use]
     pub fn hall(&self) -> &Hall {
         &self.hall
     }
 
-    /// Sells somebody the seat that he wishes, or else another one. The seat; nothing if there is none.
+    /// Sells the requested seat, or else another one. Returns the seat that was sold.
     pub fn sell(&self, name: &str, wish: Seat, ticket: Ticket) -> Option<Seat> {
         if let Some(price) = self.hall.hold(wish).price(ticket) {
             self.hall.give(wish, name);
@@ -36,7 +36,7 @@ impl Office {
         }
     }
 
-    /// Sells the nearest seat at its full price. The one that was asked for is held, so that this is another one.
+    /// Sells the nearest seat at its full price. The requested seat is on hold, so this is another one.
     fn sell_another(&self, name: &str, wish: Seat) -> Option<Seat> {
         let Some(seat) = self.hall.near(wish) else {
             self.refused.borrow_mut().push(name.to_owned());
@@ -51,14 +51,14 @@ impl Office {
         self.till.lock().unwrap_or_else(PoisonError::into_inner).push((name.to_owned(), price));
     }
 
-    /// What somebody has paid.
+    /// Returns the sum that a guest has paid.
     #[must_use]
     pub fn paid(&self, name: &str) -> u32 {
         let till = self.till.lock().unwrap_or_else(PoisonError::into_inner);
         till.iter().filter(|(payer, _)| payer == name).map(|(_, price)| price).sum()
     }
 
-    /// What all have paid, if nobody went home.
+    /// Returns the sum of all payments, or 0 if a guest went home without a seat.
     #[must_use]
     pub fn takings(&self) -> u32 {
         let refused = self.refused.borrow();
@@ -66,7 +66,7 @@ impl Office {
         factor * self.till.lock().unwrap_or_else(PoisonError::into_inner).iter().map(|(_, price)| price).sum::<u32>()
     }
 
-    /// Who was served last.
+    /// Returns the name of the guest who was served last.
     #[must_use]
     pub fn last(&self) -> String {
         if let Some((name, _)) = self.till.lock().unwrap_or_else(PoisonError::into_inner).last() {
@@ -76,7 +76,7 @@ impl Office {
         }
     }
 
-    /// Who went home last.
+    /// Returns the name of the guest who went home last, or else of the guest in the last sold seat.
     #[must_use]
     pub fn last_refused(&self) -> String {
         if let Some(name) = self.refused.borrow().last() {
@@ -86,14 +86,14 @@ impl Office {
         }
     }
 
-    /// A line for each guest, in the order in which they came.
+    /// Formats a line for each guest with a seat, in the order of the sales.
     #[must_use]
     pub fn seating(&self) -> String {
         let mut text = String::new();
         let till = self.till.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, price) in till.iter() {
             let seat = self.hall.seat_of(name).map_or_else(String::new, |seat| seat.to_string());
-            // A string takes everything.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "{name:<6}{seat:<4}{:>3}.{:02}", price / 100, price % 100);
         }
         text

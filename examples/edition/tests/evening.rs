@@ -1,4 +1,4 @@
-//! Who has which seat in the evening.
+//! The seats of the guests in wheelchairs, in the evening.
 
 use edition::{evening, hall::Seat, office::Office, EVENING};
 

@@ -1,4 +1,4 @@
-//! What holds in any edition.
+//! Properties that hold in every edition.
 
 use edition::{
     evening,

@@ -1,7 +1,7 @@
-//! The board of a flood warning centre. One thread reads the rain gauge, another the river gauge; both keep the figures
-//! on the board up to date, and both raise warnings.
+//! The board of a flood warning centre. One thread reads the rain gauge, another one reads the river gauge.
+//! Both keep the figures on the board up to date, and both raise warnings.
 //!
-//! A release made it faster in three dozen places, behind the toggles `faster` and `brief-locks`. One of them is a race.
+//! A release made it faster in three dozen places, behind the toggles `faster` and `brief-locks`. One place has a race.
 
 use std::thread;
 
@@ -20,19 +20,19 @@ pub use river::River;
 pub use shared::Shared;
 pub use warnings::{Kind, Warnings};
 
-/// All that is known.
+/// The board: the figures of both gauges, and the warnings.
 #[derive(Debug, Default)]
 pub struct Board {
-    /// What the rain gauge says.
+    /// The figures of the rain gauge.
     pub rain: Rain,
-    /// What the river gauge says.
+    /// The figures of the river gauge.
     pub river: River,
-    /// What people should know, from either.
+    /// The warnings of both gauges.
     pub warnings: Warnings,
 }
 
 impl Board {
-    /// Reads both gauges at the same time, to their ends.
+    /// Reads the feeds of both gauges at the same time, to their ends.
     pub fn read(&self, rain: &str, river: &str) {
         thread::scope(|scope| {
             scope.spawn(|| self.rain.read(rain, &self.warnings));

@@ -1,15 +1,15 @@
-//! How far a thread has come, for whoever waits for it.
+//! The progress of a thread, which other threads can read.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use bisect_rt::bisect_point;
 
-/// Counts the steps of one thread.
+/// A counter of the steps of one thread.
 #[derive(Debug, Default)]
 pub struct Progress(AtomicU32);
 
 impl Progress {
-    /// One more. Only ever called by one thread.
+    /// Counts a step. Only one thread may call this.
     pub(crate) fn step(&self) {
         if bisect_point!("faster") {
             self.0.store(self.0.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
@@ -18,7 +18,7 @@ impl Progress {
         }
     }
 
-    /// Steps so far.
+    /// Returns the number of steps so far.
     #[must_use]
     pub fn steps(&self) -> u32 {
         self.0.load(Ordering::Relaxed)

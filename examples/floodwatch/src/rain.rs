@@ -1,45 +1,45 @@
-//! The rain gauge: how much has fallen in each minute, in tenths of a millimetre.
+//! The rain gauge: the amount of rain in each minute, in tenths of a millimetre.
 
 use bisect_rt::bisect_point;
 
 use crate::{Kind, Progress, Reading, Shared, Warnings, reading::DAY, recent::Recent};
 
-/// People are warned when it rains as much in a minute.
+/// The amount of rain in a minute at which a warning is raised.
 const CLOUDBURST: u32 = 15;
 
-/// Its figures, in tenths of a millimetre and in minutes.
+/// The figures of the rain gauge, in tenths of a millimetre and in minutes.
 #[derive(Debug, Default)]
 pub struct Rain {
-    /// Readings so far.
+    /// The number of readings so far.
     pub progress: Progress,
     /// The last reading.
     pub latest: Shared<Reading>,
-    /// Since the watch began.
+    /// The rain since the watch began.
     pub total: Shared<u32>,
-    /// Within the last hour.
+    /// The rain within the last hour.
     pub hour: Shared<u32>,
-    /// Since midnight.
+    /// The rain since midnight.
     pub today: Shared<u32>,
-    /// The minute with most rain.
+    /// The reading with the most rain.
     pub heaviest: Shared<Reading>,
-    /// The most within an hour.
+    /// The most rain within an hour.
     pub wettest_hour: Shared<u32>,
-    /// The most within a day.
+    /// The most rain within a day.
     pub wettest_day: Shared<u32>,
     /// Minutes with rain.
     pub rainy: Shared<u32>,
     /// Minutes since it last rained.
     pub dry: Shared<u32>,
-    /// The most minutes without rain.
+    /// The most minutes in a row without rain.
     pub longest_dry: Shared<u32>,
     /// Minutes without a reading.
     pub missing: Shared<u32>,
-    /// Warnings that this gauge has raised.
+    /// The number of warnings that this gauge has raised.
     pub warnings: Shared<usize>,
 }
 
 impl Rain {
-    /// Reads the gauge to its end.
+    /// Reads the feed of the gauge to its end.
     pub(crate) fn read(&self, feed: &str, warnings: &Warnings) {
         let mut recent = Recent::new();
         for reading in feed.lines().filter_map(Reading::of) {
@@ -53,7 +53,7 @@ impl Rain {
         }
     }
 
-    /// Comes first: it compares with the reading before.
+    /// Raises a warning if a cloudburst begins. This is called first: it compares with the previous reading.
     fn warn(&self, reading: Reading, warnings: &Warnings) {
         if self.latest.get().tenths < CLOUDBURST && reading.tenths >= CLOUDBURST {
             warnings.raise(Kind::Cloudburst, reading);

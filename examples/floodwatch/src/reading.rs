@@ -1,4 +1,4 @@
-//! What a gauge says: `17 09:41 12.5` is the 17th day of the watch, the time, and the amount.
+//! Readings of a gauge as text: `17 09:41 12.5` is day 17 of the watch, the time, and the amount.
 
 use bisect_rt::bisect_point;
 
@@ -8,17 +8,17 @@ pub type Minute = u32;
 /// Minutes of a day.
 pub(crate) const DAY: Minute = 24 * 60;
 
-/// A line of a gauge.
+/// A reading: one line of a gauge's feed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// When.
+    /// The time.
     pub minute: Minute,
-    /// How much, in tenths of the unit.
+    /// The amount, in tenths of the unit.
     pub tenths: u32,
 }
 
 impl Reading {
-    /// The reading of a line; none if it is blank, a comment or garbled.
+    /// Parses a line. Returns `None` if it is blank, a comment or garbled.
     #[must_use]
     pub fn of(line: &str) -> Option<Self> {
         if is_comment(line) {
@@ -70,7 +70,7 @@ fn tenths(amount: &str) -> Option<u32> {
         return whole.parse::<u32>().ok()?.checked_mul(10)?.checked_add(u32::from(digit - b'0'));
     }
     let amount: f64 = amount.parse().ok()?;
-    // Out of range saturates; no gauge goes there.
+    // Values out of range saturate. No gauge reports them.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     Some((amount * 10.0).round() as u32)
 }

@@ -21,7 +21,7 @@ impl Recent {
         Self { readings: VecDeque::with_capacity(capacity), sum: 0 }
     }
 
-    /// Adds the newest, and drops what is an hour older.
+    /// Adds the newest reading, and drops those that are at least an hour older.
     pub(crate) fn push(&mut self, reading: Reading) {
         while let Some(oldest) = self.readings.front()
             && oldest.minute + HOUR <= reading.minute
@@ -37,13 +37,13 @@ impl Recent {
         if bisect_point!("faster") { self.sum } else { self.readings.iter().map(|reading| reading.tenths).sum() }
     }
 
-    /// By how much the newest is above the oldest.
+    /// Returns the difference between the newest reading and the oldest one.
     pub(crate) fn rise(&self) -> i32 {
         let ends = self.readings.front().zip(self.readings.back());
         ends.map_or(0, |(oldest, newest)| newest.tenths.cast_signed() - oldest.tenths.cast_signed())
     }
 
-    /// The middle one by amount, the upper of two; 0 if there is none.
+    /// Returns the median amount: the larger of two middle ones, and 0 if there are no readings.
     pub(crate) fn median(&self) -> u32 {
         let mut amounts: Vec<_> = self.readings.iter().map(|reading| reading.tenths).collect();
         let middle = amounts.len() / 2;

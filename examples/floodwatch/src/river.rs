@@ -4,13 +4,13 @@ use bisect_rt::bisect_point;
 
 use crate::{Kind, Progress, Reading, Shared, Warnings, recent::Recent};
 
-/// People are warned when the river reaches this level.
+/// The level at which a warning is raised.
 const MARK: u32 = 4_000;
 
-/// Its figures, in tenths of a centimetre and in minutes.
+/// The figures of the river gauge, in tenths of a centimetre and in minutes.
 #[derive(Debug, Default)]
 pub struct River {
-    /// Readings so far.
+    /// The number of readings so far.
     pub progress: Progress,
     /// The last reading.
     pub latest: Shared<Reading>,
@@ -18,28 +18,28 @@ pub struct River {
     pub highest: Shared<Option<u32>>,
     /// The lowest level.
     pub lowest: Shared<Option<u32>>,
-    /// Sum and number of all readings.
+    /// The sum and the number of all readings.
     pub sum: Shared<(u64, u32)>,
-    /// For half of the hour before the last full quarter it was at least as high.
+    /// The median level of the hour before the last full quarter of an hour.
     pub median: Shared<u32>,
     /// The rise within the last hour.
     pub rise: Shared<i32>,
-    /// The most that it rose within an hour.
+    /// The largest rise within an hour.
     pub fastest_rise: Shared<i32>,
-    /// The most that it fell within an hour.
+    /// The largest fall within an hour.
     pub fastest_fall: Shared<i32>,
-    /// Minutes at the mark or above.
+    /// The number of readings at the mark or above.
     pub high: Shared<u32>,
-    /// Where it turned from rising to falling, at the mark or above.
+    /// The readings at which the level turned from rising to falling, at the mark or above.
     pub crests: Shared<Vec<Reading>>,
     /// Minutes without a reading.
     pub missing: Shared<u32>,
-    /// Warnings that this gauge has raised.
+    /// The number of warnings that this gauge has raised.
     pub warnings: Shared<usize>,
 }
 
 impl River {
-    /// Reads the gauge to its end.
+    /// Reads the feed of the gauge to its end.
     pub(crate) fn read(&self, feed: &str, warnings: &Warnings) {
         let mut recent = Recent::new();
         for reading in feed.lines().filter_map(Reading::of) {
@@ -55,7 +55,7 @@ impl River {
         }
     }
 
-    /// Comes first: it compares with the reading before.
+    /// Raises a warning at the mark, and records crests. This is called first: it compares with the previous reading.
     fn warn(&self, reading: Reading, rise: i32, warnings: &Warnings) {
         if self.latest.get().tenths < MARK && reading.tenths >= MARK {
             warnings.raise(Kind::HighWater, reading);

@@ -1,4 +1,4 @@
-//! A value that a thread changes while others look at it.
+//! A value that a thread changes while others read it.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -9,13 +9,13 @@ use bisect_rt::bisect_toggle;
 pub struct Shared<T>(Mutex<T>);
 
 impl<T: Clone> Shared<T> {
-    /// The value as it is now.
+    /// Returns the current value.
     #[must_use]
     pub fn get(&self) -> T {
         self.lock().clone()
     }
 
-    /// Changes the value. Nobody who looks at it has to wait for the change: that is made to a copy.
+    /// Changes the value. Readers do not wait for the change, because it is made to a copy.
     #[bisect_toggle("brief-locks", off = Self::update_locked, by = "caller")]
     pub fn update(&self, change: impl FnOnce(&mut T)) {
         let mut value = self.get();
@@ -23,7 +23,7 @@ impl<T: Clone> Shared<T> {
         *self.lock() = value;
     }
 
-    /// What `update` was before: the value is locked all the time.
+    /// Changes the value as `update` did before the release: under the lock.
     fn update_locked(&self, change: impl FnOnce(&mut T)) {
         change(&mut self.lock());
     }

@@ -1,4 +1,4 @@
-//! What holds with every change and with none: one gauge after the other.
+//! Figures that hold with every change and with none: one gauge is read after the other.
 
 mod feeds;
 

@@ -1,21 +1,21 @@
-//! A cache of limited size, with what its owner wants to know about it.
+//! A cache of limited size, and statistics about it.
 
 use crate::Table;
 
-/// What is kept for a name.
+/// The data of a cached name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Size of the answer in bytes.
+    /// The size of the answer in bytes.
     pub size: usize,
-    /// When it was fetched, in seconds.
+    /// The time at which the answer was fetched, in seconds.
     pub fetched: u64,
-    /// When it was last asked for, in seconds.
+    /// The time of the last request, in seconds.
     pub used: u64,
-    /// How often it was asked for.
+    /// The number of requests since the answer was fetched.
     pub hits: u32,
 }
 
-/// Keeps the entries that were asked for most recently, up to a number of bytes.
+/// A cache of the most recently requested entries, up to a number of bytes.
 #[derive(Debug)]
 pub struct Cache {
     table: Table<Entry>,
@@ -24,13 +24,13 @@ pub struct Cache {
 }
 
 impl Cache {
-    /// A cache of `capacity` bytes whose entries are good for `lifetime` seconds.
+    /// Makes a cache of `capacity` bytes, whose entries are valid for `lifetime` seconds.
     #[must_use]
     pub fn new(capacity: usize, lifetime: u64) -> Self {
         Self { table: Table::default(), capacity, lifetime }
     }
 
-    /// Asks for `name`, whose answer has `size` bytes, at second `now`. Whether the cache had it.
+    /// Requests `name`, whose answer has `size` bytes, at second `now`. Returns true if the cache had it.
     pub fn request(&mut self, name: &str, size: usize, now: u64) -> bool {
         self.expire(now);
         if let Some(entry) = self.table.get_mut(name) {
@@ -45,7 +45,7 @@ impl Cache {
         false
     }
 
-    /// Drops what is older than the lifetime.
+    /// Drops the entries whose age has reached the lifetime.
     fn expire(&mut self, now: u64) {
         let old = |entry: &Entry| now - entry.fetched >= self.lifetime;
         let expired: Vec<_> =
@@ -55,7 +55,7 @@ impl Cache {
         }
     }
 
-    /// Drops what was not asked for the longest.
+    /// Drops the entry whose last request is the oldest.
     fn evict(&mut self) {
         let entries = self.table.entries();
         let oldest = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(name, _)| (*name).to_owned());
@@ -64,37 +64,37 @@ impl Cache {
         }
     }
 
-    /// Bytes in use.
+    /// Returns the number of bytes in use.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.table.entries().iter().map(|(_, entry)| entry.size).sum()
     }
 
-    /// Requests that were answered from what is in the cache now.
+    /// Returns the number of requests that the current entries have answered.
     #[must_use]
     pub fn hits(&self) -> u32 {
         self.table.entries().iter().map(|(_, entry)| entry.hits).sum()
     }
 
-    /// The largest entry's size; 0 if there is none.
+    /// Returns the size of the largest entry, or 0 if there is none.
     #[must_use]
     pub fn largest(&self) -> usize {
         self.table.entries().iter().map(|(_, entry)| entry.size).max().unwrap_or(0)
     }
 
-    /// The age of the oldest answer at second `now`; 0 if there is none.
+    /// Returns the age of the oldest answer at second `now`, or 0 if there is none.
     #[must_use]
     pub fn oldest(&self, now: u64) -> u64 {
         self.table.entries().iter().map(|(_, entry)| now - entry.fetched).max().unwrap_or(0)
     }
 
-    /// How many entries nobody asked for again.
+    /// Returns the number of entries that were not requested again.
     #[must_use]
     pub fn useless(&self) -> usize {
         self.table.entries().iter().filter(|(_, entry)| entry.hits == 0).count()
     }
 
-    /// The names, in order.
+    /// Returns the names in order.
     #[must_use]
     pub fn names(&self) -> Vec<&str> {
         let mut names: Vec<_> = self.table.entries().into_iter().map(|(name, _)| name).collect();
@@ -102,7 +102,7 @@ impl Cache {
         names
     }
 
-    /// The `count` names asked for most, in order of their names where they are equal.
+    /// Returns the `count` most requested names. Equally requested names are in alphabetical order.
     #[must_use]
     pub fn popular(&self, count: usize) -> Vec<&str> {
         let mut entries = self.table.entries();

@@ -1,6 +1,6 @@
-//! A cache that walks its map in the map's own order since a release that no longer keeps the keys sorted.
+//! A cache that walks its map in the map's own order. Before a release, the keys were sorted.
 //!
-//! Many places walk the [`Cache`]; one of them gives another answer when the order is another one.
+//! The [`Cache`] walks the map in many places. One of them gives another answer if the order changes.
 
 mod cache;
 mod table;

@@ -7,8 +7,8 @@ use std::{
 
 use bisect_rt::bisect_toggle;
 
-/// FNV-1a. A fixed hash, as many programs use for speed; std's own starts every process with another key, so that a
-/// test which depends on the order would fail only now and then.
+/// FNV-1a, a fixed hash that many programs use for speed. The hash of std has another key in every process. A test that
+/// depends on the order would then fail only in some runs.
 #[derive(Debug)]
 struct Fnv(u64);
 
@@ -43,7 +43,7 @@ impl<V> Default for Table<V> {
 }
 
 impl<V> Table<V> {
-    /// The value of a name.
+    /// Returns the value of a name.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut V> {
         self.map.get_mut(name)
     }
@@ -53,31 +53,31 @@ impl<V> Table<V> {
         self.map.insert(name.to_owned(), value);
     }
 
-    /// Forgets a name.
+    /// Removes a name and its value.
     pub fn remove(&mut self, name: &str) {
         self.map.remove(name);
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.map.len()
     }
 
-    /// Whether there is no name.
+    /// Returns true if there are no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
 
-    /// All names with their values, in whatever order the map has them.
+    /// Returns all names with their values, in the order of the map.
     #[must_use]
     #[bisect_toggle("hashorder", off = Self::sorted_entries, by = "caller")]
     pub fn entries(&self) -> Vec<(&str, &V)> {
         self.map.iter().map(|(name, value)| (name.as_str(), value)).collect()
     }
 
-    /// What `entries` was before: the same, in the order of the names.
+    /// Returns the same as `entries`, in the order of the names, as `entries` did before the release.
     fn sorted_entries(&self) -> Vec<(&str, &V)> {
         let mut entries: Vec<_> = self.map.iter().map(|(name, value)| (name.as_str(), value)).collect();
         entries.sort_unstable_by_key(|&(name, _)| name);

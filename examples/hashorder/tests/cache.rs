@@ -1,4 +1,4 @@
-//! What holds in any order.
+//! Properties that hold in any order.
 
 use hashorder::Cache;
 

@@ -51,7 +51,7 @@ fn main() -> io::Result<()> {
 struct SplitMix(u64);
 
 impl SplitMix {
-    /// Below `limit`, which is small, so that the remainder's bias does not matter.
+    /// Returns a number below `limit`, which is small, so that the remainder's bias does not matter.
     fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -7,7 +7,7 @@ use crate::{
     stats::{self, Summary},
 };
 
-/// The whole page as text.
+/// Formats the whole page.
 #[must_use]
 pub fn season(rows: &[Row]) -> String {
     let all: Vec<_> = rows.iter().collect();
@@ -53,14 +53,14 @@ fn categories(all: &[&Row]) -> String {
     text
 }
 
-/// Those who were not there in the first half of the season.
+/// Formats the runners whose only race was in the second half of the season.
 fn newcomers(all: &[&Row]) -> String {
     let (mut rows, _) = by_number_of_races(all, |races| races == 1);
     rows.retain(|row| row.race > 6);
     format!("\nNewcomers {}\n          {}\n", Summary::of(&rows), stats::honours(&rows, 5).join(", "))
 }
 
-/// Those who ran in at least half of the races, and the rest.
+/// Formats the runners of at least half of the races, and the others.
 fn regulars(all: &[&Row]) -> String {
     let (regulars, others) = by_number_of_races(all, |races| races >= 6);
     format!(
@@ -76,7 +76,7 @@ fn last_race(all: &[&Row]) -> String {
     format!("Last race {}\n          {}\n", Summary::of(&rows), stats::honours(&rows, 10).join(", "))
 }
 
-/// The line-up of the final.
+/// Formats the line-up of the final.
 fn final_race(all: &[&Row]) -> String {
     let mut text = String::from("\nFinal\n");
     for (lane, name) in stats::finalists(all, 16).iter().enumerate() {
@@ -89,7 +89,7 @@ fn line(text: &mut String, label: &str, summary: &Summary, names: &str) {
     let _ = writeln!(text, "{label:<9} {summary}\n          {names}");
 }
 
-/// The rows by their key, keys in order.
+/// Groups rows by a key. The keys are in order.
 fn groups<'a, K: Ord>(rows: &[&'a Row], key: impl Fn(&'a Row) -> K) -> Vec<(K, Vec<&'a Row>)> {
     let mut groups = std::collections::BTreeMap::<K, Vec<&'a Row>>::new();
     for &row in rows {
@@ -98,7 +98,7 @@ fn groups<'a, K: Ord>(rows: &[&'a Row], key: impl Fn(&'a Row) -> K) -> Vec<(K, V
     groups.into_iter().collect()
 }
 
-/// The rows of the runners whose number of races is as asked for, and the others.
+/// Separates the rows of runners with a wanted number of races from the others.
 fn by_number_of_races<'a>(all: &[&'a Row], wanted: impl Fn(usize) -> bool) -> (Vec<&'a Row>, Vec<&'a Row>) {
     let (mut chosen, mut others) = (Vec::new(), Vec::new());
     for (_, rows) in groups(all, |row| row.runner.as_str()) {

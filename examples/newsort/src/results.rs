@@ -1,26 +1,26 @@
-//! The results as they were handed in: a line each, earliest first.
+//! The results as they were submitted: one a line, earliest first.
 
 use std::{error::Error, fmt};
 
 /// One runner in one race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who ran.
+    /// The name of the runner.
     pub runner: String,
-    /// For which club.
+    /// The runner's club.
     pub club: String,
-    /// In which age group.
+    /// The runner's age group.
     pub category: String,
-    /// Number of the race in the season, from 1.
+    /// The number of the race in the season, from 1.
     pub race: u32,
-    /// What it earned.
+    /// The points that the runner earned.
     pub points: u32,
 }
 
-/// Reads `runner,club,category,race,points` lines below a heading.
+/// Parses `runner,club,category,race,points` lines below a heading.
 ///
 /// # Errors
-/// Names the first line that is not of that form.
+/// Returns the number of the first line that is not of that form.
 pub fn read(csv: &str) -> Result<Vec<Row>, ReadError> {
     let lines = csv.lines().enumerate().skip(1);
     lines.map(|(index, line)| row(line).ok_or(ReadError { line: index + 1 })).collect()
@@ -38,10 +38,10 @@ fn row(line: &str) -> Option<Row> {
     fields.next().is_none().then_some(row)
 }
 
-/// A line that is no result.
+/// The error of a line that is not a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadError {
-    /// Its number, from 1.
+    /// The number of the line, from 1.
     pub line: usize,
 }
 

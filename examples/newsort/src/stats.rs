@@ -4,44 +4,44 @@ use std::fmt;
 
 use crate::{Row, sort};
 
-/// The rows, most points first.
+/// Returns the rows, most points first.
 fn ranked<'a>(rows: &[&'a Row]) -> Vec<&'a Row> {
     let mut rows = rows.to_vec();
     sort(&mut rows);
     rows
 }
 
-/// Points of the row at this share of the ranking: 0 is the best, 1 the last; 0 points if there are no rows.
+/// Returns the points at this share of the ranking: 0 is the best, 1 the last. Without rows, these are 0 points.
 fn at_share(rows: &[&Row], numerator: usize, denominator: usize) -> u32 {
     let last = rows.len().saturating_sub(1);
     ranked(rows).get(last * numerator / denominator).map_or(0, |row| row.points)
 }
 
-/// The most points.
+/// Returns the most points.
 #[must_use]
 pub fn best(rows: &[&Row]) -> u32 {
     ranked(rows).first().map_or(0, |row| row.points)
 }
 
-/// Points of the middle of the field.
+/// Returns the points of the middle of the field.
 #[must_use]
 pub fn median(rows: &[&Row]) -> u32 {
     at_share(rows, 1, 2)
 }
 
-/// Points that a quarter of the field reaches.
+/// Returns the points that a quarter of the field reaches.
 #[must_use]
 pub fn upper_quartile(rows: &[&Row]) -> u32 {
     at_share(rows, 1, 4)
 }
 
-/// Points that three quarters of the field reach.
+/// Returns the points that three quarters of the field reach.
 #[must_use]
 pub fn lower_quartile(rows: &[&Row]) -> u32 {
     at_share(rows, 3, 4)
 }
 
-/// How far the first is ahead of the next lower points.
+/// Returns the difference between the most points and the next lower points.
 #[must_use]
 pub fn lead(rows: &[&Row]) -> u32 {
     let ranked = ranked(rows);
@@ -50,13 +50,13 @@ pub fn lead(rows: &[&Row]) -> u32 {
     next.map_or(0, |next| first.points - next.points)
 }
 
-/// Sum of the `count` best.
+/// Returns the sum of the points of the `count` best rows.
 #[must_use]
 pub fn team_score(rows: &[&Row], count: usize) -> u32 {
     ranked(rows).iter().take(count).map(|row| row.points).sum()
 }
 
-/// Who reaches at least the points of place `places`, each once, by name: equal points are equally good.
+/// Returns the runners with at least the points of place `places`, each once, by name. Equal points are equally good.
 #[must_use]
 pub fn honours<'a>(rows: &[&'a Row], places: usize) -> Vec<&'a str> {
     let ranked = ranked(rows);
@@ -70,8 +70,8 @@ pub fn honours<'a>(rows: &[&'a Row], places: usize) -> Vec<&'a str> {
     names
 }
 
-/// Who may start in the final: the first `places` runners, each once, best first. With equal points the earlier result
-/// goes ahead.
+/// Returns the runners of the final: the first `places` runners, each once, best first. Of equal points, the earlier
+/// result goes ahead.
 #[must_use]
 pub fn finalists<'a>(rows: &[&'a Row], places: usize) -> Vec<&'a str> {
     let mut names = Vec::new();
@@ -83,7 +83,7 @@ pub fn finalists<'a>(rows: &[&'a Row], places: usize) -> Vec<&'a str> {
     names
 }
 
-/// What the page says about a selection, on one line.
+/// The figures of a selection, which fit on one line of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Summary {
     results: usize,
@@ -96,7 +96,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The figures of these rows.
+    /// Computes the figures of these rows.
     #[must_use]
     pub fn of(rows: &[&Row]) -> Self {
         Self {

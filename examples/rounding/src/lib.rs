@@ -13,32 +13,32 @@ use money::percent;
 /// One position of an order.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
-    /// How many.
+    /// The number of pieces.
     pub pieces: u64,
-    /// The price of one.
+    /// The price of one piece.
     pub price: Cents,
-    /// Percent off.
+    /// The discount, in percent.
     pub discount: u64,
 }
 
-/// What is to be paid, step by step.
+/// The amount to pay, step by step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invoice {
-    /// The positions after their discounts.
+    /// The sum of the positions after their discounts.
     pub goods: Cents,
-    /// Off for customers of many years.
+    /// The discount for customers of many years.
     pub loyalty: Cents,
-    /// Carriage.
+    /// The carriage.
     pub freight: Cents,
-    /// Insurance of the carriage.
+    /// The insurance of the carriage.
     pub insurance: Cents,
-    /// For the card company.
+    /// The fee for the card company.
     pub card_fee: Cents,
-    /// Tax on all of it.
+    /// The tax on the sum of the others.
     pub tax: Cents,
 }
 
-/// The new rule at this place, or the old one.
+/// Chooses the new rule at this place, or the old one.
 macro_rules! rounding {
     () => {
         if bisect_point!("half-even") { Rounding::HalfEven } else { Rounding::HalfUp }
@@ -46,7 +46,7 @@ macro_rules! rounding {
 }
 
 impl Invoice {
-    /// The invoice of an order.
+    /// Computes the invoice of an order.
     #[must_use]
     pub fn of(order: &[Position]) -> Self {
         let goods = order.iter().map(position).sum();
@@ -59,19 +59,19 @@ impl Invoice {
         Self { goods, loyalty, freight, insurance, card_fee, tax }
     }
 
-    /// The sum at the bottom.
+    /// Returns the sum at the bottom.
     #[must_use]
     pub fn total(&self) -> Cents {
         self.goods - self.loyalty + self.freight + self.insurance + self.card_fee + self.tax
     }
 
-    /// What is due now if a fifth is paid first.
+    /// Returns the deposit: a fifth of the sum.
     #[must_use]
     pub fn deposit(&self) -> Cents {
         percent(self.total(), 20, rounding!())
     }
 
-    /// The reminder's fee.
+    /// Returns the fee of a reminder.
     #[must_use]
     pub fn late_fee(&self) -> Cents {
         percent(self.total(), 2, rounding!())
@@ -83,7 +83,7 @@ fn position(position: &Position) -> Cents {
     full - percent(full, position.discount, rounding!())
 }
 
-/// Goods of little value pay more.
+/// Computes the carriage. Its rate is higher for goods of little value.
 fn freight(net: Cents) -> Cents {
     if net < Cents(5_000) {
         percent(net, 9, rounding!())

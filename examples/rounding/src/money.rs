@@ -10,16 +10,16 @@ use std::{
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cents(pub u64);
 
-/// What becomes of half a cent.
+/// The rule for half a cent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rounding {
-    /// It becomes a whole one.
+    /// Half a cent becomes a whole one.
     HalfUp,
-    /// It goes to the even neighbour, so that errors cancel in the long run.
+    /// Half a cent goes to the even neighbour, so that errors cancel in the long run.
     HalfEven,
 }
 
-/// `rate` percent of an amount.
+/// Computes `rate` percent of an amount.
 pub(crate) fn percent(amount: Cents, rate: u64, rounding: Rounding) -> Cents {
     let hundredths = amount.0 * rate;
     let (floor, rest) = (hundredths / 100, hundredths % 100);
@@ -31,7 +31,7 @@ pub(crate) fn percent(amount: Cents, rate: u64, rounding: Rounding) -> Cents {
 }
 
 impl Cents {
-    /// How far apart two amounts are.
+    /// Returns the difference between two amounts.
     #[must_use]
     pub fn distance(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))

@@ -1,4 +1,4 @@
-//! What holds by both rules.
+//! Properties that hold by both rules.
 
 use rounding::{Cents, Invoice, Position};
 

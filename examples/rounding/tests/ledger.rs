@@ -1,10 +1,10 @@
-//! A year of invoices beside the ledger, which was written by the old rule.
+//! A year of invoices, compared with the ledger, which was written by the old rule.
 
 use std::fs;
 
 use rounding::{Cents, Invoice, Position};
 
-/// `3*4.50-7`: three pieces at 4.50 each, seven percent off.
+/// Parses `3*4.50-7`: three pieces at 4.50 each, seven percent off.
 fn position(text: &str) -> Option<Position> {
     let (pieces, rest) = text.split_once('*')?;
     let (price, discount) = rest.split_once('-')?;

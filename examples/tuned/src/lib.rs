@@ -1,4 +1,4 @@
-//! Records what a sensor says and keeps it in blocks, so that a part of it can be read without the rest.
+//! Recordings of a sensor, kept in blocks, so that a part can be read without the rest.
 
 #![allow(clippy::inline_always, reason = "what is inlined is among what was tuned")]
 
@@ -39,14 +39,14 @@ impl Recording {
         self.open.clear();
     }
 
-    /// All samples, in order.
+    /// Returns all samples, in order.
     #[must_use]
     pub fn samples(&self) -> Vec<i16> {
         let closed = self.blocks.iter().flat_map(|block| tuned_codec::decode(block));
         closed.chain(self.open.iter().copied()).collect()
     }
 
-    /// Bytes that the closed blocks take.
+    /// Returns the number of bytes in the closed blocks.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.blocks.iter().map(Vec::len).sum()

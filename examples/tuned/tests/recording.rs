@@ -1,4 +1,4 @@
-//! What holds with all constants.
+//! Properties that hold with all constants.
 
 use tuned::Recording;
 

@@ -88,6 +88,7 @@ pub(crate) const VARIABLE_NAMES: &str = "bisect-core/src/protocol/names.rs";
 pub(crate) const MOST_LINES: usize = 400;
 pub(crate) const MOST_PUBLIC_METHODS: usize = 20;
 pub(crate) const MOST_IMPL_FILES: usize = 2;
+pub(crate) const WIDEST_PURPOSE: usize = 120;
 pub(crate) const WIDEST_MARKDOWN: usize = 100;
 
 /// A deviation that stays, and why.

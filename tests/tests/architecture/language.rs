@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::exceptions::Violation;
-use crate::house::WIDEST_MARKDOWN;
+use crate::house::{House, WIDEST_MARKDOWN, WIDEST_PURPOSE};
 use crate::modules::Crate;
 use crate::tree::Tree;
 
@@ -18,6 +18,12 @@ static BANNED: LazyLock<Regex> = LazyLock::new(|| {
 /// A doc comment that begins with a relative clause instead of a verb or a noun.
 static HEADLESS: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"^(What|Whether|How|Who|Whom) ").expect("it is a regular expression"));
+
+/// A purpose that begins with a relative clause, and so names neither a thing nor an action.
+static NAMELESS: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new("^//! (What|Whether|How|Who|Whom|Where|Which|That|All that|Everything that) ")
+        .expect("it is a regular expression")
+});
 
 /// Code in prose, which may quote any word.
 static CODE: LazyLock<Regex> = LazyLock::new(|| Regex::new("`[^`]*`").expect("it is a regular expression"));
@@ -44,6 +50,32 @@ pub(crate) fn in_comments(tree: &Tree) -> Vec<Violation> {
         }
     }
     violations
+}
+
+/// Returns the source files of crates whose purpose does not stand alone in their first `//!` line: a list of purposes
+/// (ARCHITECTURE.md) consists of these lines. A file may have none.
+pub(crate) fn unclear_purposes(tree: &Tree, houses: &[House]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in tree.rust().filter(|(path, _)| houses.iter().any(|house| path.starts_with(house.src))) {
+        let first = text.lines().enumerate().find(|(_, line)| line.starts_with("//! "));
+        let problem = first.and_then(|(index, line)| Some((index + 1, problem_of_purpose(line)?)));
+        violations.extend(problem.map(|(number, message)| Violation::new("purpose", path, number, message)));
+    }
+    violations
+}
+
+/// Returns a message if a line does not state the purpose of a file.
+fn problem_of_purpose(line: &str) -> Option<String> {
+    let width = line.chars().count();
+    if width > WIDEST_PURPOSE {
+        Some(format!("{width} columns: state the purpose of the file in {WIDEST_PURPOSE}, and details below"))
+    } else if let Some(found) = NAMELESS.captures(line) {
+        Some(format!("the purpose of the file begins with {:?}: begin with a noun or a verb", &found[1]))
+    } else if !line.ends_with(['.', ':', '!', '?']) {
+        Some("the purpose of the file does not end on its line: state it in one line, and details below".to_owned())
+    } else {
+        None
+    }
 }
 
 /// Returns banned phrases in string literals of a crate: its help and its messages.

@@ -100,6 +100,11 @@ fn files_begin_with_their_purpose() {
 }
 
 #[test]
+fn the_purpose_of_a_file_stands_in_one_line() {
+    check("purpose", &language::unclear_purposes(&TREE, HOUSES));
+}
+
+#[test]
 fn fixtures_are_used() {
     check("fixtures", &files::unused_fixtures(&TREE));
 }

@@ -203,6 +203,35 @@ fn banned_phrases_are_found_in_comments_messages_and_markdown() {
 }
 
 #[test]
+fn purposes_stand_alone_in_the_first_line_of_documentation() {
+    let whole = [
+        "//! The hall.",
+        "//! The hall, in order:\n//! doors and windows",
+        "//! Is it open?\n//!\n//! What then?",
+        "#![no_std]\n//! The hall.",
+        "use std::fmt;",
+        "mod inner {\n    //! Cut in the\n    //! middle.\n}",
+    ];
+    for text in whole {
+        let tree = Tree::from_texts(&[("toy/src/hall.rs", text)]);
+        assert!(language::unclear_purposes(&tree, TOY).is_empty(), "{text}");
+    }
+    let wide = format!("//! {}.", "wide ".repeat(24));
+    let unclear = [
+        ("//! The hall, in which\n//! one arrives.", 1),
+        ("#![no_std]\n//! The hall. It has\n//! a door.", 2),
+        ("//! What one sees.", 1),
+        ("//! Everything that is seen.", 1),
+        (&wide, 1),
+    ];
+    for (text, line) in unclear {
+        let texts = [("toy/src/hall.rs", text), ("toy/tests/hall.rs", text)];
+        let found = language::unclear_purposes(&Tree::from_texts(&texts), TOY);
+        assert_eq!(at(found), [format!("toy/src/hall.rs:{line}")], "{text}");
+    }
+}
+
+#[test]
 fn markdown_is_wrapped_but_for_tables_links_and_code() {
     let wide = "wide ".repeat(30);
     let text = format!("{wide}\n| {wide} |\n[link]({wide})\n```\n{wide}\n```\n{}\n", "ä".repeat(100));

@@ -1,5 +1,4 @@
-//! Explanations of outcomes that ignore the changes of the run: the number of the run, or the changes of the run
-//! before.
+//! Explanations of outcomes that ignore the changes of the run: its number, or the changes of the run before.
 //!
 //! If one run of a target affects the next, outcomes follow one of these rules. A search that alternates between
 //! questions that fail and questions that pass can be in step with the rule, and then blames an innocent change.

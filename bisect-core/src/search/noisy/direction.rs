@@ -1,5 +1,6 @@
-//! The direction of the search: do enabled changes break the target, or disabled ones? Under noise, this has a
-//! probability too.
+//! The direction of the search: do enabled changes break the target, or disabled ones?
+//!
+//! Under noise, this has a probability too.
 
 use super::history::Run;
 use crate::search::model::{

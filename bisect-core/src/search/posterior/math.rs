@@ -1,5 +1,7 @@
-//! The few real functions that `core` lacks without `std`. They use basic operations only, so they return the same bits
-//! on every platform, and a search is reproducible everywhere.
+//! The few real functions that `core` lacks without `std`.
+//!
+//! They use basic operations only, so they return the same bits on every platform, and a search is reproducible
+//! everywhere.
 
 use core::f64::consts::{LN_2, SQRT_2};
 

@@ -1,5 +1,6 @@
-//! Where the stack of this thread is, found out without a lock or an allocation: a decision may be inside an allocator or
-//! a signal handler, and `pthread_getattr_np` allocates and locks.
+//! The bounds of this thread's stack, determined without a lock or an allocation.
+//!
+//! A decision may be inside an allocator or a signal handler, and `pthread_getattr_np` allocates and locks.
 
 use std::{arch::asm, ops::ControlFlow};
 

@@ -1,5 +1,6 @@
-//! A stack with room: reading debug information takes some hundred kilobytes, and a thread or a coroutine may have less
-//! than that in all.
+//! A stack with room for reading debug information.
+//!
+//! This takes some hundred kilobytes, and the whole stack of a thread or a coroutine may be smaller.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -1,5 +1,6 @@
-//! Tells whether this copy of the crate was loaded with the program, or later: then there is a host in the middle
-//! of its work, which is not ours to end.
+//! The time at which this copy of the crate was loaded: with the program, or later.
+//!
+//! In the second case the host is already at work, and we must not end it.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) use self::elf::was_loaded_with_the_program;

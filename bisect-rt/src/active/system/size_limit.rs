@@ -1,5 +1,6 @@
-//! The limit on the size of files (`ulimit -f`): the kernel ends who writes beyond it by a signal, and that must not be a
-//! report.
+//! The limit on the size of files (`ulimit -f`), at which a report must fail without a signal.
+//!
+//! By default, the kernel sends a signal to a process that writes beyond the limit, which ends the process.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) use self::system::{note, without_its_signal};

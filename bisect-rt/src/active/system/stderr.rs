@@ -1,5 +1,7 @@
-//! Standard error, by system calls alone: its lock may be held by what a signal has interrupted, or by a thread that a
-//! `fork` has left behind. They also go past the capture of test output, which only the print macros pass through.
+//! Standard error, by system calls alone.
+//!
+//! Its lock may be held by code that a signal has interrupted, or by a thread that does not exist after a `fork`.
+//! Output by system calls also bypasses the capture of test output, which applies only to the print macros.
 
 use std::{fmt, io::Write as _};
 

@@ -1,5 +1,6 @@
-//! Experiments that disable the pass that was found, and other passes that ran on the same function. The first pass
-//! with which the target fails is not always the wrong one.
+//! Experiments that disable the pass that was found, and other passes that ran on the same function.
+//!
+//! The first pass with which the target fails is not always the wrong one.
 
 use std::{collections::BTreeSet, io, sync::Arc};
 

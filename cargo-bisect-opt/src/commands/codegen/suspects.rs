@@ -1,5 +1,6 @@
-//! Search for passes that each repair the target when they are disabled. A group is disabled together, and halved if
-//! that repairs the target.
+//! Search for passes that each repair the target when they are disabled.
+//!
+//! A group is disabled together, and halved if that repairs the target.
 
 use std::collections::BTreeSet;
 

@@ -1,5 +1,6 @@
-//! A logical clock for the runs of a fake target: they end one at a time, after logical steps, so that their order is
-//! the same in every test.
+//! A logical clock for the runs of a fake target.
+//!
+//! Runs end one at a time, after logical steps, so that their order is the same in every test.
 //!
 //! No real time passes. A run begins at the step at which the loop starts it. A script or a seed determines the number
 //! of its steps. It ends when the loop waits and no other run ends before it.

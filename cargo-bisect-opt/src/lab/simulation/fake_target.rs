@@ -1,5 +1,6 @@
-//! A simulated target without processes: a text defines its changes, tests and failures, and a logical clock determines
-//! when its runs end.
+//! A simulated target without processes.
+//!
+//! A text defines its changes, tests and failures, and a logical clock determines when its runs end.
 
 use std::{
     collections::{BTreeMap, BTreeSet},

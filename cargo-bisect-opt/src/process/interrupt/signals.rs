@@ -1,5 +1,6 @@
-//! Signal handlers on Unix. Signals that the parent process ignores stay ignored, as for `nohup` and background jobs of
-//! shells.
+//! Signal handlers on Unix.
+//!
+//! Signals that the parent process ignores stay ignored, as for `nohup` and background jobs of shells.
 
 use std::{
     io, mem, ptr,

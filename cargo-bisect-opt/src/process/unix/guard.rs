@@ -1,7 +1,8 @@
 //! The guard: a process that ends the remaining runs if the driver is killed.
 //!
-//! The guard is another instance of this executable. It reads the beginnings and ends of runs from a pipe. When the pipe is
-//! closed, the driver has ended, and all runs that have not ended are orphans. Daemons of ended runs are left alone.
+//! The guard is another instance of this executable. It reads the beginnings and ends of runs from a pipe. When the
+//! pipe is closed, the driver has ended, and all runs that have not ended are orphans. Daemons of ended runs are left
+//! alone.
 
 use std::{
     collections::BTreeMap,

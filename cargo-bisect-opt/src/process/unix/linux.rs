@@ -1,12 +1,12 @@
 //! The descendants of a process on Linux, found in `/proc`.
 //!
-//! This process is the *subreaper* of its descendants: a process that loses its parent becomes its child, over any number of
-//! generations. So a daemon is found among the descendants, and a variable in its environment says to which run it belongs.
-//! After nearly every run this process has no children except those that it started. Then no process remains, and the check
-//! is cheap.
+//! This process is the *subreaper* of its descendants: a process that loses its parent becomes its child, over any
+//! number of generations. So a daemon is found among the descendants, and a variable in its environment says to which
+//! run it belongs. After nearly every run this process has no children except those that it started. Then no process
+//! remains, and the check is cheap.
 //!
-//! Each process is held by a descriptor (since Linux 5.3), which never names another one. On older systems only the process
-//! group is ended.
+//! Each process is held by a descriptor (since Linux 5.3), which never names another one. On older systems only the
+//! process group is ended.
 
 use std::{
     collections::BTreeSet,

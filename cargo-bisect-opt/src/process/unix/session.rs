@@ -1,9 +1,11 @@
-//! A session for each process. It has no terminal. So a process that asks for a password, or sets a mode of the terminal,
-//! gets an error and is not stopped as a background job.
+//! A session for each process, without a terminal.
+//!
+//! So a process that asks for a password, or sets a mode of the terminal, gets an error and is not stopped as a
+//! background job.
 //!
 //! To make a session, the standard library has to fork, and the C library then runs a file that the kernel refuses as a
-//! shell script. An executable for another system must not be run as a script. So programs that the kernel might refuse get
-//! only a process group. If such a program is stopped, the driver notices.
+//! shell script. An executable for another system must not be run as a script. So programs that the kernel might refuse
+//! get only a process group. If such a program is stopped, the driver notices.
 
 use std::{
     env,

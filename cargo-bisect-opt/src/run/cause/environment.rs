@@ -1,5 +1,4 @@
-//! Failures due to the environment of a target, not to the target: it was killed, ended by a signal from outside, found
-//! the disk full or an address in use.
+//! Failures due to the environment of a target: a kill, a signal from outside, a full disk, an address in use.
 //!
 //! Only unambiguous texts count: the system's error messages, as Rust and C print them, and the names of these errors.
 

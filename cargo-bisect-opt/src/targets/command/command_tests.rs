@@ -1,5 +1,4 @@
-//! Tests of commands as targets: places of placeholders, outputs that are read, and lines that can be pasted into a
-//! shell.
+//! Tests of commands as targets: places of placeholders, outputs that are read, and lines to paste into a shell.
 
 use std::{cell::RefCell, fs, num::NonZeroUsize, process::Command};
 

@@ -1,5 +1,7 @@
-//! Detection of tests that fail only together with tests that pass. Only failing tests are repeated. But a failing test
-//! may need a passing one, which leaves a state in the process that the failing test meets.
+//! Detects tests that fail only together with other tests.
+//!
+//! Only failing tests are repeated. But a failing test may need a passing one, which leaves a state in the process that
+//! the failing test meets.
 //!
 //! The first run that fails is examined: its failing tests are run once more without the others, with the same changes.
 //! A test that passes then is run in the same way again, and after that together with the others. A test that passes

@@ -1,4 +1,4 @@
-//! A run of everything that is to be run, in one go.
+//! One attempt: builds if necessary, then runs the selected tests, or the program, in one go.
 
 use std::{borrow::Cow, time::Instant};
 

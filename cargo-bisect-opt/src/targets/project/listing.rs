@@ -1,5 +1,6 @@
-//! The toggles of a target that may not build. Where a build is the target, a toggle that breaks it must be known
-//! nevertheless.
+//! The toggles of a project whose build may fail.
+//!
+//! Where a build is the target, a toggle that breaks it must be known nevertheless.
 //!
 //! Only executables can list their toggles, and with all changes compiled in there may be no executables. So they are
 //! built with all changes left out, or, if that breaks the build, with all changes. A library alone has no executables

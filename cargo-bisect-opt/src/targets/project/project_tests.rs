@@ -1,5 +1,4 @@
-//! Tests with small projects that are really built and run: what is repeated, what counts, and what can be pasted into
-//! a shell.
+//! Tests with small projects that are really built and run: repetition, failures that count, lines to paste.
 
 use std::{
     collections::HashMap,

@@ -1,4 +1,4 @@
-//! The runner of a project, and the knowledge that it needs.
+//! The runner of a project, which any thread can use: its data, its input, and its observations.
 
 use std::{
     collections::BTreeSet,

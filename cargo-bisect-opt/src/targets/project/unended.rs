@@ -1,5 +1,6 @@
-//! Detection of the tests that hang or crash, if an executable did not finish: the harness names most tests only when
-//! they have ended.
+//! Detects the tests that hang or crash, if an executable did not finish.
+//!
+//! The harness names most tests only when they have ended.
 //!
 //! The tests that were running at the end are the first of those that have not ended, as many as the harness runs in
 //! parallel. Some of them may be slow, may have waited for another one, or may only have been running when another one

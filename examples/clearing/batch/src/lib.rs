@@ -1,20 +1,20 @@
-//! Files of payments: a line each, `from > to: 12.50 3.00`, an amount for each instalment.
+//! Parser of payment files. Each line is a payment, `from > to: 12.50 3.00`, with an amount for each instalment.
 
 /// A payment, in one or several instalments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Payment {
-    /// Who pays.
+    /// The payer.
     pub from: String,
-    /// Who is paid.
+    /// The payee.
     pub to: String,
-    /// How much each time, in cents.
+    /// The amount of each instalment, in cents.
     pub instalments: Vec<i64>,
 }
 
-/// The payments of a file.
+/// Parses the payments of a file.
 ///
 /// # Errors
-/// With the first line that is none.
+/// Returns the first line that is not a payment.
 pub fn read(text: &str) -> Result<Vec<Payment>, String> {
     let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.map(|line| payment(line).ok_or_else(|| line.to_owned())).collect()
@@ -27,7 +27,7 @@ fn payment(line: &str) -> Option<Payment> {
     Some(Payment { from: from.trim().to_owned(), to: to.trim().to_owned(), instalments })
 }
 
-/// `12.50` as 1250.
+/// Parses `12.50` as 1250.
 fn cents(amount: &str) -> Option<i64> {
     let (whole, rest) = amount.split_once('.')?;
     let rest = if rest.len() == 2 { rest.parse::<u8>().ok()? } else { return None };

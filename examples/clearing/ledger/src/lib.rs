@@ -1,13 +1,13 @@
-//! Accounts, and what is booked on them.
+//! Accounts and their bookings.
 
-/// Money of somebody.
+/// The account of one owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Account {
-    /// Whose it is.
+    /// The name of the owner.
     pub owner: String,
-    /// How much, in cents.
+    /// The balance, in cents.
     pub cents: i64,
-    /// How many times something was booked.
+    /// The number of bookings.
     pub bookings: u64,
 }
 
@@ -18,13 +18,13 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    /// The accounts.
+    /// Returns the accounts.
     #[must_use]
     pub fn accounts(&self) -> &[Account] {
         &self.accounts
     }
 
-    /// All the money there is, in cents.
+    /// Returns the sum of all balances, in cents.
     #[must_use]
     pub fn total(&self) -> i64 {
         self.accounts.iter().map(|account| account.cents).sum()
@@ -35,12 +35,12 @@ impl Ledger {
         self.accounts.push(Account { owner: owner.to_owned(), cents, bookings: 0 });
     }
 
-    /// Books a payment; `false` if one of the two has no account.
+    /// Books a payment. Returns `false` if the payer or the payee has no account.
     pub fn pay(&mut self, from: &str, to: &str, instalments: &[i64]) -> bool {
         let place = |owner: &str| self.accounts.iter().position(|account| account.owner == owner);
         let (Some(from), Some(to)) = (place(from), place(to)) else { return false };
         let accounts = self.accounts.as_mut_ptr();
-        // SAFETY: both are accounts of this ledger, and nobody pays himself.
+        // SAFETY: both are accounts of this ledger, and the payer is not the payee.
         let (from, to) = unsafe { (&mut *accounts.add(from), &mut *accounts.add(to)) };
         book(from, to, instalments);
         true

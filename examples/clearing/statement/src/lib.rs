@@ -1,10 +1,10 @@
-//! What is printed at the end of a day.
+//! The statement that is printed at the end of a day.
 
 use std::fmt::Write as _;
 
 use clearing_ledger::Ledger;
 
-/// A line for each account, and one for all.
+/// Formats the balances: a line for each account, and one for the total.
 #[must_use]
 pub fn statement(ledger: &Ledger) -> String {
     let mut text = String::new();
@@ -18,7 +18,7 @@ pub fn statement(ledger: &Ledger) -> String {
 fn line(text: &mut String, owner: &str, cents: i64) {
     let sign = if cents < 0 { "-" } else { "" };
     let amount = format!("{sign}{}.{:02}", (cents / 100).abs(), (cents % 100).abs());
-    // A string takes everything.
+    // Writing to a string cannot fail.
     let _ = writeln!(text, "{owner:<8}{amount:>12}");
 }
 

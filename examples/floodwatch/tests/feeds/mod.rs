@@ -1,11 +1,11 @@
-//! What the gauges said: made up, always the same.
+//! Artificial feeds of the gauges, always the same.
 
 use std::fmt::Write;
 
-/// So many days.
+/// The length of the feeds, in days.
 const DAYS: u32 = 12;
 
-/// A shower every hour, with gusts in it.
+/// Makes a feed of rain: a shower about every hour, with gusts.
 pub(crate) fn rain() -> String {
     feed("# rain, mm", |minute| {
         let shower = minute % 58;
@@ -13,7 +13,7 @@ pub(crate) fn rain() -> String {
     })
 }
 
-/// A river with a flood every three days, and waves on it.
+/// Makes a feed of a river: a flood every three days, with waves.
 pub(crate) fn river() -> String {
     feed("# river, cm", |minute| {
         let flood = ((minute + 975) % 4_320).min(800);
@@ -21,7 +21,7 @@ pub(crate) fn river() -> String {
     })
 }
 
-/// A line a minute; but for some, when the gauge did not answer.
+/// Makes a feed of a line a minute. Some minutes are missing, as if the gauge had not answered.
 fn feed(title: &str, tenths: impl Fn(u32) -> u32) -> String {
     let mut feed = format!("{title}\n");
     for minute in (0..DAYS * 24 * 60).filter(|minute| minute % 499 != 7) {

@@ -1,6 +1,6 @@
-//! Samples of a sensor in few bytes: differences, and how often each repeats.
+//! Samples of a sensor in few bytes: differences, each with the number of its repetitions.
 //!
-//! The constants were tuned for long recordings. What they were before is still here, chosen when the crate is built.
+//! The constants were tuned for long recordings. The old values are still here: the build of the crate chooses.
 
 #![allow(clippy::inline_always, reason = "what is inlined is among what was tuned")]
 
@@ -12,13 +12,13 @@ const LONGEST_RUN: usize = if bisect_build!("tuned") { 256 } else { 255 };
 /// Bytes reserved for each sample of the input.
 const BYTES_A_SAMPLE: usize = if bisect_build!("tuned") { 1 } else { 4 };
 
-/// Runs reserved for when decoding.
+/// The number of samples for which decoding reserves memory.
 const RUNS_RESERVED: usize = if bisect_build!("tuned") { 1_024 } else { 16 };
 
-/// A run of equal differences: how many, and the difference.
+/// Bytes of a run of equal differences: their number, and the difference.
 const RUN_BYTES: usize = 3;
 
-/// The samples as bytes.
+/// Encodes samples as bytes.
 #[must_use]
 pub fn encode(samples: &[i16]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(samples.len() * BYTES_A_SAMPLE);
@@ -34,7 +34,7 @@ pub fn encode(samples: &[i16]) -> Vec<u8> {
     bytes
 }
 
-/// The samples again. Bytes behind the last whole run are ignored.
+/// Decodes bytes to samples. Bytes after the last whole run are ignored.
 #[must_use]
 pub fn decode(bytes: &[u8]) -> Vec<i16> {
     let mut samples = Vec::with_capacity(RUNS_RESERVED);

@@ -1,4 +1,4 @@
-//! By `dladdr`, address by address.
+//! Modules by `dladdr`, address by address.
 
 use std::{
     ffi::{CStr, c_int},

@@ -1,6 +1,7 @@
-//! By `_dl_find_object`, which takes no lock, where the C library has it (glibc 2.35); elsewhere by the kernel's list of
-//! mappings. The list of the dynamic loader will not do: its lock may be held by a thread that a `fork` left behind, or
-//! by the code that a signal interrupted.
+//! Modules by `_dl_find_object`, or by the kernel's list of mappings if the C library lacks this function.
+//!
+//! `_dl_find_object` (glibc 2.35) takes no lock. The list of the dynamic loader is not usable: a thread that does not
+//! exist after a `fork`, or the code that a signal interrupted, may hold its lock.
 
 use std::{
     ffi::{CStr, c_char, c_int, c_void},

@@ -1,4 +1,4 @@
-//! By `GetModuleHandleEx`, address by address.
+//! Modules by `GetModuleHandleEx`, address by address.
 
 use std::{
     ffi::{OsString, c_void},
