@@ -1,5 +1,5 @@
-//! What expansions of the macros name. The module's name carries the patch version, so that expansions of one version
-//! never meet the runtime of another.
+//! The items that expansions of the macros name. The module's name contains the patch version, so expansions of one
+//! version never meet the runtime of another.
 
 pub use ::core;
 
@@ -11,7 +11,7 @@ pub use crate::active::{
     value::hash,
 };
 
-/// What `hash` asks of a value, where nobody hashes it.
+/// Requires of a value the trait that `hash` requires, because nothing is hashed when compiled out.
 #[cfg(bisect_off)]
 #[inline(always)]
 pub fn check_value<T: core::hash::Hash + ?Sized>(_: &T) {}

@@ -1,8 +1,8 @@
-//! Everything that is not there with `--cfg bisect_off`.
+//! The runtime, which is left out with `--cfg bisect_off`.
 //!
-//! From the top down; each uses only what is below it. `start` reads the variables before `main`. `decide` is what the
-//! expansions of macros call. `stack` names call stacks. `memory` makes and keeps decisions, which `report` writes.
-//! `toggle` is the data of a toggle, and `system` what the operating system has.
+//! From the top down, each module uses only those below it. `start` reads the variables before `main`. `decide` is
+//! called by the expansions of the macros. `stack` names call stacks. `memory` makes and keeps decisions, and `report`
+//! writes reports. `toggle` is the data of a toggle, and `system` the interface to the operating system.
 
 pub(crate) mod build_time;
 mod config;
