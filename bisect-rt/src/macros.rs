@@ -1,13 +1,13 @@
-//! The hidden interface to the procedural macros: what their expansions call.
+//! The hidden interface to the procedural macros: the macros that their expansions call.
 //!
-//! The switch for `--cfg bisect_off` sits on the definitions, so that it is resolved in this crate and not in the
-//! user's. Names in the expansions are paths through `$crate`, because the user's crate may have no prelude. A user's
-//! expression never stands in a block that has an item of ours, which it could name by accident.
+//! The switch for `--cfg bisect_off` is on the definitions, so it is resolved in this crate and not in the user's.
+//! Names in the expansions are paths through `$crate`, because the user's crate may have no prelude. A user's
+//! expression is never in a block with an item of ours, which it could name by accident.
 
-/// Whether the change at this place is on: a `bool`.
+/// Evaluates to true if the change at this place is on.
 ///
 /// `key` is `site`, `caller` or `stack`; `depth` bounds a stack; `value` is `()` or a parenthesised reference to
-/// something [`Hash`] that becomes part of the ID. `default` is evaluated only when nobody bisects this toggle; it is
+/// something [`Hash`] that becomes part of the ID. `default` is evaluated only when this toggle is not bisected; it is
 /// `true`, or a gate's whole body.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
@@ -55,7 +55,7 @@ macro_rules! __decide {
     (@hash ($value:expr)) => { $crate::__private0::core::option::Option::Some($crate::__private0::hash($value)) };
 }
 
-/// Asks by call stack.
+/// Decides by call stack.
 #[cfg(all(not(bisect_off), feature = "stacks"))]
 #[doc(hidden)]
 #[macro_export]
@@ -65,7 +65,7 @@ macro_rules! __ask_stack {
     };
 }
 
-/// That cannot be asked.
+/// Refuses decisions by call stack with a compile error.
 #[cfg(all(not(bisect_off), not(feature = "stacks")))]
 #[doc(hidden)]
 #[macro_export]
@@ -78,7 +78,7 @@ macro_rules! __ask_stack {
     };
 }
 
-/// The default, with the value type-checked: nobody can bisect.
+/// Evaluates to the default, because nothing can be bisected. The value is still type-checked.
 #[cfg(bisect_off)]
 #[doc(hidden)]
 #[macro_export]
@@ -94,7 +94,7 @@ macro_rules! __decide {
     }};
 }
 
-/// Whether the build-time change at this place is compiled in: a constant `bool`.
+/// Evaluates to true if the build-time change at this place is compiled in: a constant.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]
@@ -113,7 +113,7 @@ macro_rules! __build {
     }};
 }
 
-/// Always on: nobody can bisect.
+/// Evaluates to true, because nothing can be bisected.
 #[cfg(bisect_off)]
 #[doc(hidden)]
 #[macro_export]
@@ -123,7 +123,7 @@ macro_rules! __build {
     };
 }
 
-/// Items that register what `#[bisect_attr]` decided while it expanded, and make cargo watch the variable.
+/// Expands to items that register the decision of `#[bisect_attr]`, and make cargo watch the variable.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]
@@ -146,7 +146,7 @@ macro_rules! __build_attr {
     };
 }
 
-/// Nothing to register: nobody can bisect.
+/// Expands to nothing, because nothing can be bisected.
 #[cfg(bisect_off)]
 #[doc(hidden)]
 #[macro_export]
@@ -154,7 +154,7 @@ macro_rules! __build_attr {
     ($($ignored:tt)*) => {};
 }
 
-/// Where the outermost macro call stands.
+/// Expands to the place of the outermost macro call.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]
@@ -168,7 +168,7 @@ macro_rules! __place {
     };
 }
 
-/// The user's package.
+/// Expands to the user's package.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,5 +1,5 @@
-//! Expansions in users' crates, which are built from a copy of `tests/fixtures/expansions`: strict crates have nothing
-//! to complain about, and build-time changes are compiled as their variable says.
+//! Expansions in users' crates, which are built from a copy of `tests/fixtures/expansions`: strict crates compile
+//! without warnings, and build-time changes are compiled as their variable says.
 
 use std::{
     collections::BTreeMap,
@@ -23,7 +23,7 @@ static FIXTURE: LazyLock<PathBuf> = LazyLock::new(|| {
     let quoted = format!("{:?}", here.to_str().expect("cargo takes Unicode paths only"));
     assert!(text.contains("\"../../../bisect-rt\""), "the fixture's manifest has another path to replace");
     fs::write(&manifest, text.replace("\"../../../bisect-rt\"", &quoted)).expect("the copy is writable");
-    // The versions that are there already, for `--offline`.
+    // The versions in this file are downloaded already, so `--offline` works.
     let _ = fs::copy(here.join("../Cargo.lock"), copy.join("Cargo.lock"));
     copy
 });
@@ -40,7 +40,7 @@ fn copy_all(from: &Path, to: &Path) {
     }
 }
 
-/// `cargo COMMAND` in the fixture.
+/// Returns the command `cargo COMMAND` in the fixture.
 fn cargo(command: &str) -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.current_dir(&*FIXTURE).args([command, "--offline", "--quiet", "--target-dir"]);
@@ -63,12 +63,12 @@ fn success(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Lints the strict crates, by rustc alone where clippy is not installed.
+/// Lints the strict crates, by rustc alone if clippy is not installed.
 #[track_caller]
 fn lint(rustflags: Option<&str>) {
     let has_clippy = output(Command::new(env!("CARGO")).args(["clippy", "--version"])).status.success();
     if !has_clippy {
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(io::stderr(), "SKIPPED: clippy is not installed; only rustc's lints are checked")
             .expect("standard error is there");
     }
@@ -94,7 +94,7 @@ fn nor_have_they_when_all_is_compiled_out() {
 /// The variable of the fixture's package `build-time`.
 const VARIABLE: &str = "BISECT_BUILD_build_time_1_2_3_rc_1";
 
-/// All its changes, in the order of their names.
+/// The names of all its changes, in order.
 const CHANGES: [&str; 7] = ["build", "function", "in-trait", "layout", "macro", "method", "wide"];
 
 fn build_time(command: &str, decisions: Option<&str>) -> Command {
@@ -103,7 +103,7 @@ fn build_time(command: &str, decisions: Option<&str>) -> Command {
     cargo
 }
 
-/// The changes that are compiled in.
+/// Returns the changes that are compiled in.
 fn compiled_in(decisions: Option<&str>) -> Vec<String> {
     let said = success(&mut build_time("run", decisions));
     let said: BTreeMap<_, _> = said.lines().map(|line| line.split_once(' ').expect("a name and a decision")).collect();
@@ -118,7 +118,7 @@ fn build_time_changes_are_compiled_as_their_variable_says() {
     assert_eq!(compiled_in(Some("off")), [""; 0]);
     assert_eq!(compiled_in(Some("on")), CHANGES);
 
-    // The places that the runtime lists are those that the macros look up.
+    // The runtime lists the same places that the macros look up.
     let list = success(build_time("run", None).env("BISECT_TOGGLES", "1"));
     let places: BTreeMap<_, _> = list
         .lines()
@@ -134,7 +134,7 @@ fn build_time_changes_are_compiled_as_their_variable_says() {
     assert_eq!(compiled_in(Some(&format!("off;{exceptions}"))), some);
     assert_eq!(compiled_in(Some(&format!("on;{exceptions}"))), others);
 
-    // Of a name at another's place there is no change.
+    // A name at the place of another one is no change.
     let elsewhere = format!("off;function={};method={}", places["method"], places["function"]);
     assert_eq!(compiled_in(Some(&elsewhere)), [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! The memory of decisions and of reports, under every order in which threads can meet in a small one.
+//! The memory of decisions and of reports, under every interleaving of threads on a small table.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p bisect-rt --test loom --release`
 #![cfg(loom)]
@@ -19,10 +19,10 @@ fn explore(test: impl Fn() + Sync + Send + 'static) {
     model.check(test);
 }
 
-/// A report: loom fails if it is written twice at once, or read without having been written before.
+/// A report: loom fails if it is written twice at once, or read before it was written.
 struct Report(UnsafeCell<u32>);
 
-// SAFETY: loom finds what is unsound about it.
+// SAFETY: loom detects unsound accesses.
 unsafe impl Sync for Report {}
 
 impl Report {

@@ -1,4 +1,4 @@
-//! What the compiler says of misused macros, and that it says nothing of well used ones.
+//! The compiler's messages about misused macros, and its silence about correct uses.
 //!
 //! The texts in `ui/*.stderr` are those of one compiler. To write them anew: `TRYBUILD=overwrite cargo test --test ui`.
 
@@ -13,9 +13,9 @@ fn ui() {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(rustc).arg("--version").output().expect("rustc is there, as it built this test");
     let version = String::from_utf8_lossy(&version.stdout);
-    // Where all is automatic nobody would see that they are skipped.
+    // In CI, a skipped test would not be noticed.
     if !version.starts_with(PINNED) && env::var_os("CI").is_none() {
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "SKIPPED: tests/ui is pinned to {PINNED}*, and this is {version}")
             .expect("standard error is there");
         return;

@@ -1,5 +1,4 @@
-//! The two ways in which cargo calls compilers: as `RUSTC` with arguments alone, and as a wrapper with the path of a
-//! compiler before them.
+//! The two ways in which cargo calls compilers: as `RUSTC`, and as a wrapper with the path of a compiler.
 
 use std::{path::Path, process::Command};
 

@@ -1,8 +1,8 @@
-//! What it costs to depend on the runtime: packages, processor time of a clean build, and size of a stripped program.
+//! The cost of a dependency on the runtime: packages, processor time of a clean build, and size of a stripped program.
 //!
-//! A program with one toggle is compared with one that has none. The table is Markdown, for BENCHMARKS.md. Processor time
-//! is that of cargo and all that it starts, as `time` of bash has it: the least of several builds. Ends with status 1
-//! beyond the bounds of packages and bytes.
+//! A program with one toggle is compared with a program without toggles. The table is Markdown, for BENCHMARKS.md.
+//! Processor time is that of cargo and all its descendants, as `time` of bash prints it: the least of several builds.
+//! Ends with status 1 if packages or bytes exceed their bounds.
 
 use std::{
     env, fs,
@@ -12,17 +12,18 @@ use std::{
 
 use bisect_tests::harness::{Scratch, run, scrubbed};
 
-/// Builds of which the quickest counts.
+/// The number of builds, of which the quickest counts.
 const BUILDS: usize = 3;
 
 /// The most packages that a toggle may bring.
 const MOST_PACKAGES: usize = 8;
 /// The most bytes that a toggle may add.
 const MOST_BYTES: u64 = 150_000;
-/// The share of the processor time with version 0.1.0 that a build may take; that time was 27 s where this was written.
+/// The limit on processor time: a share of the 27 s that the build took with version 0.1.0 on the machine of this
+/// limit.
 const MOST_SECONDS: f64 = 0.4 * 27.0;
 
-/// A program, and how it is built.
+/// A program with a toggle, and the options of its build.
 struct Variant {
     name: &'static str,
     features: &'static str,
@@ -92,7 +93,7 @@ impl Program {
         command
     }
 
-    /// Counts the packages beside the program, those that run while compiling included.
+    /// Counts the packages beside the program, including those that run at compile time.
     fn packages(&self) -> usize {
         let mut cargo = self.command("cargo");
         cargo.args(["tree", "--offline", "--edges", "normal,build", "--prefix", "none", "--no-dedupe"]);
@@ -103,7 +104,7 @@ impl Program {
         packages.len()
     }
 
-    /// Measures clean builds.
+    /// Returns the least processor time of several clean builds, in seconds.
     fn seconds(&self, profile: &str) -> f64 {
         let script = format!("rm -rf target && TIMEFORMAT='%U %S' && time cargo build --offline --quiet {profile}");
         let seconds = (0..BUILDS).map(|_| {

@@ -1,31 +1,32 @@
-//! How many runs the search for one change takes of a flaky target, and how often it is right: on simulated targets, with
-//! the same seeds each time, so the figures are the same on every machine.
+//! The number of runs that the search for one change takes on a flaky target, and the share of right answers. The
+//! targets are simulated with the same seeds each time, so the figures are the same on every machine.
 //!
-//! The first two runs are of everything and of nothing. The bound is 1.25 · (log2 N + log2(1/δ)) / C, where C is the capacity of
-//! the channel that tells with which rate runs fail. Runs are given three times, as shares of the bound: without the
-//! confirmation, the last runs in a row of the change by itself and of those before it or none; without the last in a row
-//! of the change by itself only; and all. What is neither right nor wrong was given up, as nothing seemed to matter or after
-//! 3,000 runs. A row that is right less often than in 1 - δ is marked, and a share above 1. `SEEDS=n`
-//! instead of 1,000, `FIRST=n` for others; `FRESH=1` for rates that no constant was chosen by.
+//! The first two runs are of everything and of nothing. The bound is 1.25 · (log2 N + log2(1/δ)) / C, where C is the
+//! capacity of the channel that distinguishes the two failure rates. Runs are given three times, as shares of the
+//! bound: without the confirmation, which is the last runs in a row of the change by itself and of those before it or
+//! none; without the last runs in a row of the change by itself only; and all. A search that is neither right nor wrong
+//! was given up, because nothing seemed to matter or after 3,000 runs. A row that is right less often than in 1 - δ is
+//! marked, and so is a share above 1. `SEEDS=n` sets the number of seeds (1,000), `FIRST=n` the first one; `FRESH=1`
+//! uses rates that no constant was chosen by.
 
 use std::ops::Range;
 
 use bisect_core::search::posterior::{Candidate, CandidateSet, ChangePoint, Evidence};
 
-/// With the change, and without it.
+/// The failure rates with the change, and without it.
 const RATES: [(f64, f64); 6] = [(1.0, 0.0), (0.9, 0.1), (0.7, 0.3), (0.5, 0.0), (0.3, 0.0), (1.0, 0.5)];
 const FRESH: [(f64, f64); 5] = [(0.8, 0.4), (0.2, 0.05), (0.6, 0.4), (0.95, 0.5), (0.2, 0.0)];
 const ONLY_NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 const CANDIDATES: [u32; 2] = [1_024, 65_536];
-/// The chances of a wrong answer that are allowed.
+/// The allowed probabilities of a wrong answer.
 const DELTAS: [f64; 3] = [0.1, 0.05, 0.01];
 const MOST_RUNS: u32 = 3_000;
-/// Runs of a target that is only noise.
+/// The number of runs of a target that is only noise.
 const RUNS_OF_NOISE: u32 = 1_000;
 
 fn main() {
     let number = |name| std::env::var(name).ok().and_then(|number| number.parse().ok());
-    // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
+    // `cargo bench` passes `--bench`; as part of `cargo test --all-targets`, few seeds suffice to show that it works.
     let seeds = number("SEEDS").unwrap_or(if std::env::args().any(|arg| arg == "--bench") { 1_000 } else { 3 });
     let first = number("FIRST").unwrap_or(0);
     let seeds = first..first + seeds;
@@ -51,9 +52,9 @@ fn main() {
 #[derive(Clone, Copy)]
 struct End {
     runs: u32,
-    /// The last of them in a row of the change by itself.
+    /// The last runs in a row of the change by itself.
     alone: u32,
-    /// The last of them in a row of the change by itself, of those before it or of none.
+    /// The last runs in a row of the change by itself, of those before it or of none.
     confirming: u32,
     named: Option<bool>,
 }
@@ -94,7 +95,8 @@ fn mean(numbers: impl ExactSizeIterator<Item = u32>) -> f64 {
     numbers.map(f64::from).sum::<f64>() / f64::from(number)
 }
 
-/// One search, which ends for each δ in turn, or when it is known that nothing matters; and all its runs.
+/// Runs one search, which ends for each δ in turn, or when it is known that nothing matters. Returns these ends and the
+/// number of all runs.
 fn search(seed: u32, candidates: u32, with: f64, without: f64, most: u32) -> ([End; 3], u32) {
     let mut random = Random(u64::from(seed) << 32 | u64::from(candidates));
     let all = candidates as usize;
@@ -131,7 +133,7 @@ fn search(seed: u32, candidates: u32, with: f64, without: f64, most: u32) -> ([E
     (ends, most)
 }
 
-/// How many bits a run tells at most about which of both rates it fails with.
+/// Returns the largest number of bits by which one run can distinguish the two failure rates.
 fn capacity(with: f64, without: f64) -> f64 {
     let entropy = |p: f64| -> f64 { [p, 1.0 - p].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum() };
     let of = |share: f64| {
@@ -152,7 +154,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     fn unit(&mut self) -> f64 {
         f64::from(u32::try_from(self.next() >> 32).expect("32 bits")) / (f64::from(u32::MAX) + 1.0)
     }

@@ -1,8 +1,9 @@
-//! What a codegen search compiles, from an empty target directory down to the pass: for each case of the fixture `release`,
-//! beside the plain way, which is flags for the whole build and so compiles everything for each trial.
+//! The crates that a codegen search compiles, from an empty target directory down to the pass, for each case of the
+//! fixture `release`. They are compared with the plain way: flags for the whole build, so each trial compiles
+//! everything.
 //!
-//! The table is Markdown, for BENCHMARKS.md. With `BISECT_TEST_RUSTC_DRIVER` naming a `bisect-rustc`, functions are searched
-//! as well. Other arguments are parts of names of cases. Ends with status 1 if more than a quarter is compiled.
+//! The table is Markdown, for BENCHMARKS.md. If `BISECT_TEST_RUSTC_DRIVER` names a `bisect-rustc`, the searches include
+//! functions. Other arguments are parts of names of cases. Ends with status 1 if more than a quarter is compiled.
 
 use std::{
     env,
@@ -16,7 +17,7 @@ use bisect_tests::{
     release_cases::{Case, cases},
 };
 
-/// How much of trials × crates may be compiled.
+/// The largest allowed share of trials × crates that is compiled.
 const BOUND: f64 = 0.25;
 
 fn main() -> ExitCode {
@@ -30,7 +31,10 @@ fn main() -> ExitCode {
     let driver = rustc_driver();
     let levels = if driver.is_some() { "crates, functions and passes" } else { "crates and passes" };
     println!("\n### Crates compiled by codegen searches\n");
-    println!("Searches for {levels}, each from an empty target directory. *Plain*: flags for the whole build.\n");
+    println!(
+        "Searches for {levels}, each from an empty target directory. *Plain*:\n\
+         flags for the whole build.\n"
+    );
     println!(
         "| case | trials | runs | crates | compiled | plain | ratio | build scripts, proc macros | seconds | plain |\n\
          |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
@@ -51,15 +55,15 @@ fn main() -> ExitCode {
     }
 }
 
-/// One search.
+/// The measurements of one search.
 struct Row {
     trials: u32,
     runs: u64,
-    /// Crates of the graph: what one build of everything compiles.
+    /// The number of crates of the graph, all of which one build of everything compiles.
     crates: u32,
     compiled: Compiled,
     duration: Duration,
-    /// One build of everything.
+    /// The time of one build of everything.
     whole_build: Duration,
 }
 
@@ -98,7 +102,7 @@ impl Row {
         }
     }
 
-    /// What is compiled the plain way: each crate once a trial.
+    /// Returns the number of crates that the plain way compiles: each crate once a trial.
     fn plain(&self) -> u32 {
         self.trials * self.crates
     }
@@ -111,7 +115,7 @@ impl Row {
     fn print(&self, test: &str) {
         let Self { trials, runs, crates, compiled, duration, whole_build } = self;
         println!(
-            "| {} | {trials} | {runs} | {crates} | {} | {} | {:.2} | {} | {:.0} | {:.0} |",
+            "| `{}` | {trials} | {runs} | {crates} | {} | {} | {:.2} | {} | {:.0} | {:.0} |",
             test.replace('_', " "),
             compiled.of_target(),
             self.plain(),

@@ -1,8 +1,8 @@
-//! The driver as a whole, on real processes: wall time of several runs at once, its own time and memory, the runs of one
+//! The driver as a whole, on real processes: wall time of parallel runs, its own time and memory, the runs of one
 //! search for many tests, and those of Go's tool.
 //!
-//! The tables are Markdown, for BENCHMARKS.md; `-- peer` makes only that one (`jobs`, `overhead`, `tests`, `peer`). With `BISECT_TEST_GO_BISECT` naming a `bisect` built from
-//! golang.org/x/tools/cmd/bisect, it searches the same targets.
+//! The tables are Markdown, for BENCHMARKS.md; `-- peer` makes only that one (`jobs`, `overhead`, `tests`, `peer`). If
+//! `BISECT_TEST_GO_BISECT` names a `bisect` built from golang.org/x/tools/cmd/bisect, it searches the same targets.
 
 use std::{
     env, fs,
@@ -24,7 +24,7 @@ fn main() -> ExitCode {
     let wanted: Vec<_> = env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let mut within = true;
     for (name, section) in [("jobs", jobs as fn() -> bool), ("overhead", overhead), ("tests", tests), ("peer", peer)] {
-        // Every table is worth seeing.
+        // One table beyond its bound does not stop the others.
         if wanted.is_empty() || wanted.iter().any(|wanted| wanted == name) {
             within &= section();
         }
@@ -37,12 +37,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// A target that does something for a while, and then is the foreign program.
+/// Returns a target that first runs this shell command, and then becomes the foreign program.
 fn script(before: &str) -> [String; 4] {
     ["sh".into(), "-c".into(), format!("{before}; exec \"$@\""), "sh".into()]
 }
 
-/// Wall time of a search with so many jobs, and its runs.
+/// Returns the wall time of a search with this number of jobs, and the number of its runs.
 fn search(scratch: &Scratch, jobs: usize, target: &[String], steps: &[&str]) -> (Duration, u32) {
     let mut command = scratch.driver(["exec", "--json", "-q", &format!("-j{jobs}"), "FOREIGN_CHANGES=PATTERN"]);
     command.args(target).arg(foreign::executable()).args(steps);
@@ -52,7 +52,7 @@ fn search(scratch: &Scratch, jobs: usize, target: &[String], steps: &[&str]) -> 
     (begun.elapsed(), u32::try_from(runs).expect("few runs"))
 }
 
-/// Several runs at once, on a target that waits and on one that computes.
+/// Measures parallel runs, on a target that waits and on one that computes.
 fn jobs() -> bool {
     const CULPRITS: [u32; 5] = [77, 250, 512, 700, 999];
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -82,7 +82,7 @@ fn jobs() -> bool {
     within
 }
 
-/// The driver's own time and memory.
+/// Measures the driver's own time and memory.
 fn overhead() -> bool {
     const RUNS: u32 = 400;
     println!("\n### The driver's own time and memory\n");
@@ -94,7 +94,7 @@ fn overhead() -> bool {
         command.arg(foreign::executable()).arg(steps);
         command
     };
-    // It passes both ways, so these are all its runs.
+    // The target passes both ways, so the search makes no other runs.
     let begun = Instant::now();
     let _ = run(&mut ours("--steps=1000", RUNS / 2)).expect_status(1);
     let with_driver = begun.elapsed();
@@ -121,7 +121,7 @@ fn overhead() -> bool {
     own <= 3.0 && time <= 1.0 && peak <= 200
 }
 
-/// The most memory that a process has had, in MB, as far as one can watch it.
+/// Returns the peak memory of a process in MB, as far as polling can observe it.
 fn peak_memory(command: &mut Command) -> u64 {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the driver starts");
     let mut peak = 0;
@@ -135,7 +135,7 @@ fn peak_memory(command: &mut Command) -> u64 {
     peak
 }
 
-/// One search for many tests, beside a search for each.
+/// Compares one search for many tests with a search for each.
 fn tests() -> bool {
     println!("\n### Forty failing tests\n");
     println!("Three culprits among 1,000 call stacks (`tests/fixtures/crowd`).\n");
@@ -168,7 +168,7 @@ fn tests() -> bool {
     culprits == 3 && 2 * runs <= 3 * hardest
 }
 
-/// What it costs to run each test in a process of its own, by a line that starts the test executable.
+/// Measures the cost of running each test in a process of its own, by a line that starts the test executable.
 fn processes_of(reproduce: &str) {
     const TIMES: u32 = 20;
     let words: Vec<_> = reproduce.split(' ').collect();
@@ -188,14 +188,15 @@ fn processes_of(reproduce: &str) {
     let one = time(&|_| vec!["--test-threads=1".into()], 1);
     let each = time(&|i| vec!["--exact".into(), format!("tests::player_{i:02}")], 40);
     println!(
-        "\nThe 40 failing tests one after the other in one process: {one:.0} ms; each in a process of its own: {each:.0} ms."
+        "\nThe 40 failing tests one after the other in one process: {one:.0} ms; each in a process of its own:\n\
+         {each:.0} ms."
     );
 }
 
-/// Targets that Go's tool searches as well.
+/// The number of targets that Go's tool searches as well.
 const SEEDS: u32 = 20;
 
-/// Go's tool on the same targets.
+/// Runs Go's tool on the same targets.
 fn peer() -> bool {
     println!("\n### Runs beside Go's `bisect`, as processes\n");
     let Some(bisect) = env::var_os("BISECT_TEST_GO_BISECT") else {

@@ -1,7 +1,7 @@
-//! Many failing tests at once: the runs of one search of all beside a search of each, on simulated targets.
+//! Many failing tests at once: the runs of one search for all compared with a search for each, on simulated targets.
 //!
-//! Not a matter of time, so the figures are the same on every machine. Ends with status 1 if, for any seed, the runs are
-//! more than the row's bound allows, in percent of what the hardest test takes in a search of its own.
+//! Time is not measured, so the figures are the same on every machine. Ends with status 1 if, for any seed, the runs
+//! exceed the row's bound, in percent of the runs that the hardest test takes in a search of its own.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -38,7 +38,7 @@ const ROW: Row =
 const OWN: Row = Row { name: "40 tests, 1,000 own each", culprits: 40, reach: Reach::Own, ..ROW };
 
 fn main() -> ExitCode {
-    // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
+    // `cargo bench` passes `--bench`; as part of `cargo test --all-targets`, few seeds suffice to show that it works.
     let seeds = if std::env::args().any(|arg| arg == "--bench") { 20 } else { 2 };
     println!(
         "runs, mean over {seeds} seeds; the last three columns: rounds of one search of all, so many runs at once"
@@ -65,26 +65,26 @@ struct Row {
     tests: usize,
     changes: usize,
     culprits: usize,
-    /// So many culprits are two changes.
+    /// The number of culprits that are two changes.
     pairs: usize,
-    /// So many tests have two culprits.
+    /// The number of tests that have two culprits.
     with_two: usize,
     reach: Reach,
-    /// Of the runs, in percent of those of the hardest test.
+    /// The limit on runs, in percent of those of the hardest test.
     bound: usize,
 }
 
-/// The changes that a test comes by.
+/// The changes that a test reaches.
 #[derive(Clone, Copy)]
 enum Reach {
     All,
-    /// So many at random, and what breaks it.
+    /// This number of random changes, and the test's culprits.
     Drawn(usize),
-    /// Some that no other test comes by.
+    /// Changes that no other test reaches.
     Own,
 }
 
-/// What one seed took.
+/// The numbers of runs with one seed.
 struct Taken {
     separate: usize,
     hardest: usize,
@@ -123,7 +123,7 @@ impl Row {
 
     fn search(self, seed: u64) -> Taken {
         let target = self.target(seed);
-        // Tests that are alike search alike.
+        // Searches for equal tests are equal, so one is enough.
         let mut known = BTreeMap::new();
         let alone: Vec<usize> = target
             .tests
@@ -178,11 +178,11 @@ struct Target {
     tests: Vec<Test>,
 }
 
-/// A test fails with all changes of one of its sets.
+/// A test, which fails with all changes of one of its sets.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Test {
     fails: Vec<BTreeSet<usize>>,
-    /// All changes if none are given.
+    /// The changes that the test reaches; `None` means all.
     reach: Option<BTreeSet<usize>>,
 }
 
@@ -191,7 +191,7 @@ impl Target {
         Self { ids: self.ids.clone(), tests: vec![test.clone()] }
     }
 
-    /// A search of all tests, and the rounds that it takes if all runs take the same time.
+    /// Searches all tests. Returns the search, and the rounds that it takes if all runs take the same time.
     fn search(&self, in_flight: NonZeroUsize) -> (Search, usize) {
         let mut search = Search::new(Options { in_flight, ..Options::default() });
         for round in 0.. {
@@ -214,7 +214,7 @@ impl Target {
         unreachable!("every search ends")
     }
 
-    /// Runs each of the trial's tests, or all together while the search is not yet over several.
+    /// Runs each of the trial's tests, or all together before the search is split into several.
     fn run(&self, search: &mut Search, trial: &Trial) {
         let pattern: Pattern = trial.pattern().to_string().parse().expect("it is written as it is read");
         let matcher = Matcher::new(&pattern).expect("a search sends no empty pattern");
@@ -249,7 +249,7 @@ impl Target {
         }
     }
 
-    /// Every test has its sets, and no others.
+    /// Checks that every test has its sets, and no others.
     fn check(&self, search: &Search, verdict: &Verdict) {
         assert_eq!(*verdict, Verdict::Complete);
         for (number, test) in self.tests.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! How many trials and runs a search takes: ours beside the one of Go's tool, on simulated targets with known culprits.
+//! The number of trials and runs of a search: ours compared with that of Go's tool, on simulated targets with known
+//! culprits.
 //!
-//! Trials are the questions of the engine where each run is believed. *Runs* are those that the driver makes by default: with
-//! the repeated ones, by which a flaky target shows itself. Go's tool makes two runs a trial by default, or one with `-count=1`;
-//! the ratios are its runs by ours.
+//! Trials are the engine's questions in a mode that trusts each run. *Runs* are those that the driver makes by default,
+//! including the repeated runs that detect a flaky target. Go's tool makes two runs a trial by default, or one with
+//! `-count=1`; the ratios are its runs divided by ours.
 //!
-//! Not a matter of time, so the figures are the same on every machine. Ends with status 1 if a mean is over its bound,
+//! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is over its bound:
 //! the sum over all sets of m · (log2 N + 1) + 2, and 4 more.
 
 use std::{collections::BTreeSet, process::ExitCode};
@@ -16,7 +17,7 @@ const CHANGES: [u32; 3] = [100, 1_000, 10_000];
 const SIZES_OF_SETS: [&[u32]; 5] = [&[1], &[1, 1], &[2], &[3], &[1, 2]];
 
 fn main() -> ExitCode {
-    // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
+    // `cargo bench` passes `--bench`; as part of `cargo test --all-targets`, few seeds suffice to show that it works.
     let seeds = if std::env::args().any(|arg| arg == "--bench") { 200 } else { 5 };
     println!("mean number over {seeds} seeds");
     println!(
@@ -44,11 +45,11 @@ struct Row {
     sizes: &'static [u32],
     ours: f64,
     bound: f64,
-    /// As the driver makes them by default.
+    /// The runs that the driver makes by default.
     runs: f64,
-    /// Go's at one run a trial.
+    /// Go's runs at one run a trial.
     go_once: f64,
-    /// At its default of two.
+    /// Go's runs at its default of two runs a trial.
     go_twice: f64,
 }
 
@@ -85,7 +86,7 @@ fn add(a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
     std::array::from_fn(|i| a[i] + b[i])
 }
 
-/// Our trials and runs, and Go's runs at one and at two a trial. Everything must be found, by both.
+/// Returns our trials and runs, and Go's runs at one and at two a trial. Both searches must find everything.
 fn trials(seed: u32, changes: u32, sizes: &[u32]) -> [u32; 4] {
     let mut next = 0;
     let sets: Vec<BTreeSet<usize>> = sizes

@@ -1,12 +1,13 @@
-//! How often a search names something innocent: simulated targets, the same seeds each time, so the figures are the same
-//! on every machine.
+//! The share of searches that name something innocent: simulated targets with the same seeds each time, so the figures
+//! are the same on every machine.
 //!
 //! For each row and each way to search: the share of searches that name a set that is no culprit, the share that names
-//! all culprits and nothing else, and the mean number of runs. `SEEDS=n` instead of 1,000; `ROW=text` for the rows whose
-//! name contains that text; `ONLY=name` for one of the ways; `SHOW=1` for the searches that name something innocent.
+//! all culprits and nothing else, and the mean number of runs. `SEEDS=n` sets the number of seeds (1,000); `ROW=text`
+//! selects the rows whose name contains the text; `ONLY=name` selects one way; `SHOW=1` prints the searches that name
+//! something innocent.
 //!
-//! Ends with status 1 if a share of innocents is above its bound, and chance does not explain it: 1% of the searches, and
-//! 0.1% with `--confidence 0.99`. A share above its bound is marked.
+//! Ends with status 1 if a share of innocents is above its bound, and chance does not explain it. The bound is 1% of
+//! the searches, and 0.1% with `--confidence 0.99`. A share above its bound is marked.
 
 use std::{
     env,
@@ -19,7 +20,7 @@ use std::{
 use bisect_core::search::{Noise, Options};
 use bisect_tests::trust::{Row, rows};
 
-/// Seeds of each row, unless others are asked for.
+/// The default number of seeds of each row.
 const SEEDS: usize = 1_000;
 
 /// A row fails only if its result has less than this probability at a rate equal to the bound.
@@ -58,7 +59,7 @@ impl Way {
     }
 }
 
-/// What the searches of one row in one way came to.
+/// The sums over the searches of one row in one way.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     innocent: usize,
@@ -102,8 +103,8 @@ fn share(count: usize, of: usize) -> f64 {
     count as f64 / of as f64
 }
 
-/// The probability that of so many searches at least this many are wrong, if each of them is at this rate: the tail of a
-/// binomial distribution.
+/// Returns the probability that at least `wrong` of `of` searches are wrong, if each is wrong at this rate: the tail of
+/// a binomial distribution.
 fn at_least(wrong: usize, of: usize, rate: f64) -> f64 {
     let mut term = 1.0;
     (0..of).for_each(|_| term *= 1.0 - rate);
@@ -115,7 +116,7 @@ fn at_least(wrong: usize, of: usize, rate: f64) -> f64 {
     1.0 - fewer
 }
 
-/// Searches with all seeds, in as many threads as there are processors.
+/// Searches with all seeds, in one thread a processor, and returns the sums.
 fn count(row: &Row, way: &Way, seeds: usize) -> Counts {
     let next = AtomicUsize::new(0);
     let work = || {

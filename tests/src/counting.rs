@@ -1,4 +1,5 @@
-//! A wrapper of rustc that notes what is compiled: the user's own, which the driver must chain. A script, so for Unix.
+//! A wrapper of rustc that notes each compilation: the user's own wrapper, which the driver must chain. It is a script,
+//! so it works on Unix only.
 
 use std::{
     collections::BTreeMap,
@@ -10,7 +11,7 @@ use std::{
 
 use tempfile::TempDir;
 
-/// It has its note taken before rustc starts. Cargo's questions to rustc are no compilations.
+/// The script of the wrapper, which writes its note before rustc starts. Cargo's queries to rustc are not compilations.
 const SCRIPT: &str = r#"#!/bin/sh
 case " $* " in
 *' --crate-name ___ '*) ;;
@@ -20,21 +21,21 @@ esac
 exec $COMPILER "$@"
 "#;
 
-/// The wrapper, and its notes; gone with this value.
+/// The wrapper and its notes, in a folder that is deleted when this value is dropped.
 #[derive(Debug)]
 pub struct Counting(TempDir);
 
 /// The number of rustc processes, by package.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Compiled {
-    /// For crates of the graph.
+    /// Compilations of crates of the graph.
     pub target: BTreeMap<String, usize>,
-    /// For build scripts and procedural macros.
+    /// Compilations of build scripts and procedural macros.
     pub host: BTreeMap<String, usize>,
 }
 
 impl Counting {
-    /// A new one.
+    /// Makes a wrapper without notes.
     ///
     /// # Panics
     /// If it cannot be written.
@@ -42,7 +43,7 @@ impl Counting {
     pub fn new() -> Self {
         let dir = TempDir::new().expect("a folder for temporary files");
         let this = Self(dir);
-        // As a wrapper it is handed the compiler.
+        // Cargo passes the compiler to a wrapper as its first argument.
         this.write("rustc.sh", "");
         this
     }
@@ -58,7 +59,7 @@ impl Counting {
         path
     }
 
-    /// A compiler that is this one, and notes what it compiles.
+    /// Writes a compiler that runs this one, and notes its compilations.
     ///
     /// # Panics
     /// If it cannot be written.
@@ -67,25 +68,25 @@ impl Counting {
         self.write("compiler.sh", &format!("'{}'", compiler.display()))
     }
 
-    /// The wrapper.
+    /// Returns the path of the wrapper.
     #[must_use]
     pub fn wrapper(&self) -> PathBuf {
         self.0.path().join("rustc.sh")
     }
 
-    /// The variable that the wrapper needs, and its value.
+    /// Returns the variable that the wrapper needs, and its value.
     #[must_use]
     pub fn notes(&self) -> (&'static str, OsString) {
         ("COUNTING_NOTES", self.0.path().join("notes").into())
     }
 
-    /// Makes it the wrapper of a command, as a user does by a variable.
+    /// Sets it as the wrapper of a command, as a user does by a variable.
     pub fn set<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         let (variable, notes) = self.notes();
         command.env("RUSTC_WRAPPER", self.wrapper()).env(variable, notes)
     }
 
-    /// Returns what was compiled since the last call.
+    /// Returns the compilations since the last call.
     ///
     /// # Panics
     /// If the notes cannot be read.
@@ -113,20 +114,20 @@ impl Default for Counting {
 }
 
 impl Compiled {
-    /// Compilations of crates of the graph.
+    /// Returns the number of compilations of crates of the graph.
     #[must_use]
     pub fn of_target(&self) -> usize {
         self.target.values().sum()
     }
 
-    /// Compilations of build scripts and procedural macros.
+    /// Returns the number of compilations of build scripts and procedural macros.
     #[must_use]
     pub fn of_host(&self) -> usize {
         self.host.values().sum()
     }
 }
 
-/// The files below a directory, with the times when they were written.
+/// Returns the files below a directory, with their modification times.
 ///
 /// # Panics
 /// If it cannot be read.

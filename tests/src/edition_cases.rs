@@ -1,8 +1,8 @@
 //! The truth about the fixture `editions`: for each of its cases, which expressions make it fail in another edition.
 //!
-//! It is kept in the fixture's `cases.json`: a list of objects with
-//! `test` and `target`, where it is; `edition`, the one that it fails in; `timeout`, if it then does not come back; and
-//! `expressions`, the culprits, all needed together (`file`, the `mark` that ends the line above, the text `at` which it
+//! It is kept in the fixture's `cases.json`, a list of objects with: `test` and `target`, the test's name and
+//! executable; `edition`, in which it fails; `timeout`, if the test does not end in that edition; and `expressions`,
+//! the culprits, all needed together (`file`, the `mark` that ends the line above, the text `at` which the expression
 //! begins there, and its `form` as the answer names it).
 
 use std::{fs, path::Path};
@@ -11,36 +11,36 @@ use serde_json::Value;
 
 use crate::harness::line_of;
 
-/// A test of the fixture, and what makes it fail.
+/// A test of the fixture, and the cause of its failure.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name.
+    /// The name of the test.
     pub test: String,
-    /// The executable that it is in.
+    /// The executable that contains the test.
     pub target: String,
-    /// The edition that it fails in.
+    /// The edition in which the test fails.
     pub edition: String,
-    /// After which time it has failed, if it does not come back.
+    /// The time limit after which the test counts as failed, if it does not end.
     pub timeout: Option<String>,
     /// The expressions that, together, make it fail.
     pub expressions: Vec<Expression>,
 }
 
-/// An expression, and where it is.
+/// An expression, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Expression {
-    /// From the root of the fixture.
+    /// The path from the root of the fixture.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// From 1.
+    /// The column, from 1.
     pub column: usize,
-    /// Of which form it is.
+    /// The form of the expression.
     pub form: String,
 }
 
 impl Case {
-    /// What a user types behind `cargo bisect-opt` to have it explained.
+    /// Returns the arguments that a user passes to `cargo bisect-opt` to have this case explained.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
         let words = ["test", "--edition", &self.edition, "--test", &self.target, &self.test];
@@ -48,10 +48,10 @@ impl Case {
         words.into_iter().chain(timeout).map(str::to_owned).collect()
     }
 
-    /// The package that its culprits are in.
+    /// Returns the package that contains the culprits.
     ///
     /// # Panics
-    /// If they are in several.
+    /// If they are in several packages.
     #[must_use]
     pub fn package(&self) -> &str {
         let mut packages = self.expressions.iter().filter_map(|expression| expression.file.split('/').next());
@@ -61,10 +61,10 @@ impl Case {
     }
 }
 
-/// All cases of the fixture, of which `dir` is a copy.
+/// Returns all cases of the fixture, of which `dir` is a copy.
 ///
 /// # Panics
-/// If the table is not as described, or what it says is not in the sources.
+/// If the table is not as described, or a marked place is not in the sources.
 #[must_use]
 pub fn cases(dir: &Path) -> Vec<Case> {
     let table = fs::read_to_string(dir.join("cases.json")).expect("the fixture has its table");

@@ -1,5 +1,5 @@
-//! A target that runs in this process and fails by chance: more often if all changes of a culprit are enabled. Both
-//! searches, ours and [`go_peer`](crate::go_peer)'s, can be let loose on it.
+//! A target that runs in this process and fails by chance, more often if all changes of a culprit are enabled. Our
+//! search and that of [`go_peer`](crate::go_peer) can both search it.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -10,18 +10,18 @@ use bisect_core::{
 
 use crate::go_peer::{GoPeer, Report, Stuck};
 
-/// With which probability a run fails.
+/// The probabilities that a run fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rates {
-    /// If a culprit is enabled.
+    /// The probability if a culprit is enabled.
     pub with: f64,
-    /// If none is.
+    /// The probability if no culprit is enabled.
     pub without: f64,
 }
 
 impl Rates {
-    /// How many bits a run tells at most about which of both rates it fails with: the capacity of the binary asymmetric
-    /// channel.
+    /// Returns the largest number of bits by which one run can distinguish the two failure rates: the capacity of the
+    /// binary asymmetric channel.
     #[must_use]
     pub fn capacity(self) -> f64 {
         let entropy = |p: f64| -> f64 { [p, 1.0 - p].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum() };
@@ -39,7 +39,7 @@ impl Rates {
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of this seed.
+    /// Returns the generator with this seed.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(seed)
@@ -53,12 +53,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     pub fn unit(&mut self) -> f64 {
         f64::from(u32::try_from(self.next() >> 32).expect("32 bits")) / (f64::from(u32::MAX) + 1.0)
     }
 
-    /// Less than `end`, each as likely as any other.
+    /// Returns a number below `end`; all are equally likely.
     pub fn below(&mut self, end: usize) -> usize {
         usize::try_from((u128::from(self.next()) * end as u128) >> 64).expect("less than a usize")
     }
@@ -73,15 +73,15 @@ pub fn changes(seed: u64, count: usize) -> Arc<[Rank]> {
     ids.into()
 }
 
-/// The simulated target. It does what a pattern says and reports what it selects.
+/// The simulated target. It enables what a pattern enables and reports what the pattern selects.
 #[derive(Clone, Debug)]
 pub struct FlakyTarget {
-    /// In order.
+    /// The changes, in order.
     ids: Arc<[Rank]>,
     culprits: Vec<BTreeSet<Rank>>,
     rates: Rates,
     random: Random,
-    /// The last pattern as text, whether a culprit is enabled under it, and what it reports.
+    /// The last pattern as text, true if it enables a culprit, and the IDs that it makes the target report.
     last: Option<(String, bool, Vec<u64>)>,
 }
 
@@ -92,23 +92,24 @@ pub struct Found {
     pub verdict: Verdict,
     /// The culprits.
     pub sets: Vec<BTreeSet<Rank>>,
-    /// Runs that it took.
+    /// The number of runs of the search.
     pub runs: usize,
-    /// The way to the first one, if there is one.
+    /// The runs until the first culprit, if one was found.
     pub first: Option<First>,
 }
 
-/// Runs that it took to find the first culprit.
+/// Numbers of runs until the first culprit is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct First {
-    /// Those before it was confirmed: not the last ones, which are of exactly this culprit or of what passes without it.
+    /// The runs before its confirmation, that is without the last runs, which are of exactly this culprit or of a
+    /// selection that passes without it.
     pub searched: usize,
-    /// All of them.
+    /// All runs.
     pub named: usize,
 }
 
 impl FlakyTarget {
-    /// One of these changes, which are in order, with culprits of these sizes that `seed` selects.
+    /// Returns a target of these changes, which are in order, with culprits of these sizes that `seed` selects.
     #[must_use]
     pub fn new(seed: u64, ids: Arc<[Rank]>, sizes: &[usize], rates: Rates) -> Self {
         let mut random = Random::new(seed);
@@ -129,24 +130,24 @@ impl FlakyTarget {
         Self { ids, culprits, rates, random, last: None }
     }
 
-    /// The changes to find.
+    /// Returns the changes to find.
     #[must_use]
     pub fn culprits(&self) -> &[BTreeSet<Rank>] {
         &self.culprits
     }
 
-    /// Returns whether these are the culprits, in any order, and nothing else.
+    /// Returns true if these are the culprits, in any order, and nothing else.
     #[must_use]
     pub fn has_exactly(&self, found: &[BTreeSet<Rank>]) -> bool {
         found.len() == self.culprits.len() && self.culprits.iter().all(|culprit| found.contains(culprit))
     }
 
-    /// Returns whether one of these changes has nothing to do with it.
+    /// Returns true if one of these changes is in no culprit.
     pub fn is_any_innocent<'a>(&self, mut named: impl Iterator<Item = &'a Rank>) -> bool {
         named.any(|id| !self.culprits.iter().any(|culprit| culprit.contains(id)))
     }
 
-    /// Runs it once.
+    /// Runs the target once.
     pub fn run(&mut self, selection: &Selection) -> Observation {
         let is_broken = self.is_broken(|change| selection.enables(change));
         let reported = self.selected(selection);
@@ -154,7 +155,8 @@ impl FlakyTarget {
         Observation { outcome, reported }
     }
 
-    /// The changes of a selection, in order. Changes are many and selections small, so no change is asked for one by one.
+    /// Returns the changes of a selection, in order. Changes are many and selections small, so no change is tested one
+    /// by one.
     fn selected(&self, selection: &Selection) -> Vec<Rank> {
         let below = |cut: Rank| self.ids.partition_point(|&change| change < cut);
         let end = match selection.prefix {
@@ -165,7 +167,7 @@ impl FlakyTarget {
         for gap in &selection.gaps {
             selected.retain(|change| !gap.contains(change));
         }
-        // Those that are named one by one may be on either side of what the prefix says.
+        // Changes that are named one by one override the prefix.
         for id in selection.forced.iter().chain(&selection.excluded) {
             match (selected.binary_search(id), selection.contains(*id)) {
                 (Err(at), true) => selected.insert(at, *id),
@@ -176,10 +178,10 @@ impl FlakyTarget {
         selected
     }
 
-    /// Runs it once: whether it was a success, and the IDs that it reported.
+    /// Runs the target once. Returns true for a success, and the reported IDs.
     ///
     /// # Panics
-    /// If the pattern is malformed or empty: no search may send such a thing.
+    /// If the pattern is malformed or empty: no search may send it.
     pub fn run_pattern(&mut self, pattern: &str) -> (bool, Vec<u64>) {
         if self.last.as_ref().is_none_or(|(last, ..)| last != pattern) {
             let parsed: Pattern = pattern.parse().unwrap_or_else(|error| panic!("pattern {pattern:?}: {error}"));
@@ -206,7 +208,7 @@ impl FlakyTarget {
         self.random.unit() < if is_broken { self.rates.with } else { self.rates.without }
     }
 
-    /// Lets our engine search it, one run after the other.
+    /// Searches the target with our engine, one run at a time.
     pub fn search(&mut self, options: Options) -> Found {
         let mut search = Search::new(options);
         let (mut first, mut confirming) = (None, Confirming::default());
@@ -228,14 +230,14 @@ impl FlakyTarget {
         Found { verdict, sets, runs: search.runs(), first }
     }
 
-    /// Lets the peer search it; what it could not get over, if anything, comes beside what it said before.
+    /// Searches the target with the peer. Returns what it reported, and the reason if it gave up.
     pub fn search_like_go(&mut self, peer: GoPeer) -> (Report, Option<Stuck>) {
         peer.search_until_stuck(|pattern| self.run_pattern(pattern))
     }
 }
 
-/// The runs at the end that only confirm a culprit: those of exactly its changes, and those with none of them that are
-/// compared with these.
+/// The runs at the end that only confirm a culprit: those of exactly its changes, and the runs without its changes that
+/// are compared with them.
 #[derive(Debug, Default)]
 struct Confirming {
     culprit: Option<Selection>,

@@ -1,10 +1,10 @@
-//! Flaky targets of the simulator fail as often as their rates say, and report as others do.
+//! Flaky targets of the simulator fail as often as their rates say, and report like other targets.
 
 use super::*;
 
 const ALWAYS: Rates = Rates { with: 1.0, without: 0.0 };
 
-/// Runs of a target of 100 changes that fail, in percent.
+/// Returns the share of failing runs of a target of 100 changes, in percent.
 fn failing(selection: &Selection, rates: Rates) -> f64 {
     let mut target = FlakyTarget::new(1, changes(1, 100), &[1, 2], rates);
     let fails = |_: &u32| target.run(selection).outcome == Outcome::Fail;
@@ -47,7 +47,7 @@ fn without_chance_both_searches_find_everything() {
         let found = target.search(Options::default());
         assert!(target.has_exactly(&found.sets), "seed {seed}: {found:?}");
         let first = found.first.expect("something is found");
-        // The search halves nine times; at least one more run says that what it came to fails alone.
+        // The search halves nine times; at least one more run shows that the culprit fails alone.
         assert!((2 + 8..first.named).contains(&first.searched) && first.named < found.runs, "seed {seed}: {found:?}");
         let (report, stuck) = target.search_like_go(GoPeer::default());
         let named: BTreeSet<_> =

@@ -1,4 +1,4 @@
-//! The fixture `foreign`: a target that shares no code with ours. Its own file says what it understands.
+//! The fixture `foreign`: a target that shares no code with ours. Its source file documents its options.
 
 use std::{
     env, fs,
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::harness::{fixtures_target_dir, root};
 
-/// Its executable, compiled with rustc, and with nothing else.
+/// Returns its executable, compiled by rustc alone.
 ///
 /// # Panics
 /// If it does not compile.
@@ -20,7 +20,8 @@ pub fn executable() -> &'static Path {
     EXECUTABLE.get_or_init(|| {
         let dir = fixtures_target_dir().join("foreign");
         fs::create_dir_all(&dir).expect("a folder can be made");
-        // Compiled beside its place and moved there, because another process of these tests may be running it.
+        // Compiled under another name and then moved, because another process of these tests may be running the
+        // executable.
         let fresh = TempDir::new_in(&dir).expect("a folder for temporary files");
         let output = fresh.path().join("foreign");
         let mut rustc = Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));

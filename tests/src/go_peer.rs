@@ -1,23 +1,23 @@
 //! A peer: the search of Go's `golang.org/x/tools/cmd/bisect`, written anew from its behaviour.
 //!
-//! It exists to be independent. It shares no code with `bisect-core`, not even patterns and markers, so that a program
-//! of ours that both can search speaks the protocol and not merely our dialect, and so that the benches have
-//! something to compare with. Like its model it trusts the target.
+//! Its purpose is independence. It shares no code with `bisect-core`, not even patterns and markers. A program of ours
+//! that both can search therefore speaks the protocol, not only our dialect, and the benches have a search to compare
+//! with. Like its model it trusts the target.
 //!
-//! The method: of a failing suffix, ask both halves on their own. If one fails, go on there (easy). If neither does, the
-//! failure takes changes from both (hard): narrow the first half beside the whole second one, then the second beside what
-//! was found in the first.
+//! The method for a failing suffix: run both halves on their own. If one fails, go on with it (easy). If neither does,
+//! the failure takes changes from both (hard): narrow the first half beside the whole second one, then the second
+//! beside the changes found in the first.
 
 use std::{collections::BTreeSet, fmt};
 
-/// The values of Go's flags of the same names; the default is theirs.
+/// The values of Go's flags of the same names, with Go's defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct GoPeer {
-    /// Runs for each trial; they must agree.
+    /// The number of runs for each trial, which must agree.
     pub count: usize,
-    /// Stop after this number of sets.
+    /// The number of sets after which the search stops.
     pub max: Option<usize>,
-    /// Do not look for larger sets than this.
+    /// The size of the largest set to search for.
     pub max_set: Option<usize>,
 }
 
@@ -32,11 +32,11 @@ impl Default for GoPeer {
 pub struct Report {
     /// The sets, in the order in which they were found.
     pub sets: Vec<Set>,
-    /// Disabling them is what breaks the target.
+    /// Disabling the sets breaks the target, instead of enabling them.
     pub disable: bool,
-    /// Questions asked.
+    /// The number of trials.
     pub trials: usize,
-    /// Times that the target ran.
+    /// The number of runs of the target.
     pub runs: usize,
 }
 
@@ -45,26 +45,26 @@ pub struct Report {
 pub struct Set {
     /// The changes that the confirming run reported, least first.
     pub ids: BTreeSet<u64>,
-    /// Whether that run failed. Go's tool names the set either way.
+    /// The confirming run failed. Go's tool names the set either way.
     pub confirmed: bool,
 }
 
-/// Why there is nothing to report.
+/// The reason why there is nothing to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stuck {
-    /// With no change and with every change it ends the same way.
+    /// The target ends the same way with no change and with every change.
     NoDifference {
-        /// And this is that way.
+        /// The result of both runs.
         success: bool,
     },
-    /// It failed under this pattern and reported nothing that the pattern is about.
+    /// The target failed under this pattern and reported no change that the pattern selects.
     NoMatches {
         /// The pattern.
         pattern: String,
     },
     /// The runs of one trial differed, or two trials contradict each other.
     Inconsistent {
-        /// The pattern of the last one.
+        /// The pattern of the last run.
         pattern: String,
     },
     /// Different changes have the same 64 bits.
@@ -89,10 +89,10 @@ impl fmt::Display for Stuck {
 impl std::error::Error for Stuck {}
 
 impl GoPeer {
-    /// Searches a target: a function from a pattern to whether the run was a success and which IDs it reported.
+    /// Searches a target: a function from a pattern to true for a success, and the reported IDs.
     ///
     /// # Errors
-    /// Where no set can be named: see [`Stuck`].
+    /// If no set can be named: see [`Stuck`].
     pub fn search(self, target: impl FnMut(&str) -> (bool, Vec<u64>)) -> Result<Report, Stuck> {
         match self.search_until_stuck(target) {
             (report, None) => Ok(report),
@@ -100,7 +100,7 @@ impl GoPeer {
         }
     }
 
-    /// The same; where it gets stuck, beside what it has said until then.
+    /// Searches a target like [`Self::search`]. If it gets stuck, returns the reason together with the report so far.
     pub fn search_until_stuck(self, target: impl FnMut(&str) -> (bool, Vec<u64>)) -> (Report, Option<Stuck>) {
         let mut session = Session {
             peer: self,
@@ -115,13 +115,13 @@ impl GoPeer {
     }
 }
 
-/// A search in progress. Selections are kept as the pattern's own words: a suffix is a string of `0` and `1`, or hex behind
-/// an `x`.
+/// A search in progress. Selections are kept in the syntax of patterns: a suffix is a string of `0` and `1`, or `x` and
+/// hex digits.
 struct Session<F> {
     peer: GoPeer,
     target: F,
     inverted: bool,
-    /// Hex digits that tell one change from another, with one to spare.
+    /// The number of hex digits that distinguish one change from another, with one to spare.
     digits: usize,
     /// The changes of the sets found so far.
     skipped: Vec<String>,
@@ -132,7 +132,7 @@ struct Session<F> {
 struct Trial {
     pattern: String,
     success: bool,
-    /// Each ID once, those of the trial's suffix only.
+    /// The reported IDs in the trial's suffix, each once.
     ids: Vec<u64>,
 }
 
@@ -162,8 +162,8 @@ impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
         if self.report.sets.is_empty() { Err(Stuck::TooLarge) } else { Ok(()) }
     }
 
-    /// The names of one set among the changes with this suffix, given that they fail together with `beside`. None if it
-    /// would be too large.
+    /// Returns the names of one set among the changes with this suffix, given that they fail together with `beside`.
+    /// Returns `None` if the set would be too large.
     fn narrow(&mut self, failing: &Trial, suffix: &str, beside: &[String]) -> Result<Option<Vec<String>>, Stuck> {
         if let [id] = failing.ids[..] {
             let digits = format!("{id:016x}");
@@ -190,7 +190,7 @@ impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
         Ok(second.map(|second| [first, second].concat()))
     }
 
-    /// [`Self::narrow`], where the half is known to fail beside those.
+    /// Calls [`Self::narrow`] for a half that is known to fail together with `beside`.
     fn narrow_beside(&mut self, half: &str, beside: &[String]) -> Result<Option<Vec<String>>, Stuck> {
         let trial = self.ask(self.pattern(false, half, beside), half)?;
         if trial.success {
@@ -199,7 +199,7 @@ impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
         self.narrow(&trial, half, beside)
     }
 
-    /// One trial; of the IDs it reports, those that end in `suffix` count.
+    /// Runs one trial; of the reported IDs, those that end in `suffix` count.
     fn ask(&mut self, pattern: String, suffix: &str) -> Result<Trial, Stuck> {
         self.report.trials += 1;
         let mut runs = (0..self.peer.count.max(1)).map(|_| {
@@ -220,7 +220,7 @@ impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
         Ok(Trial { pattern, success, ids })
     }
 
-    /// The pattern that selects a suffix (if any), what is beside it, and nothing that is skipped.
+    /// Returns the pattern that selects a suffix (if any) and `beside`, and nothing that is skipped.
     fn pattern(&self, verbose: bool, suffix: &str, beside: &[String]) -> String {
         let marks = [("v", verbose), ("!", self.inverted)];
         let mut pattern: String = marks.iter().filter(|(_, wanted)| *wanted).map(|(mark, _)| *mark).collect();
@@ -241,24 +241,25 @@ impl<F: FnMut(&str) -> (bool, Vec<u64>)> Session<F> {
     }
 }
 
-/// The longest string of bits that all these end in.
+/// Returns the longest string of bits that all IDs end in.
 fn shared_suffix(ids: &[u64]) -> String {
     let differing = ids.iter().fold(0, |bits, id| bits | (id ^ ids[0]));
     let length = differing.trailing_zeros() as usize;
     format!("{:064b}", ids[0]).split_off(64 - length)
 }
 
-/// The number of hex digits at the end that distinguish all these, and one more in case there are others; at most 16.
+/// Returns the number of hex digits at the end that distinguish all IDs, and one more in case there are others; at most
+/// 16.
 fn telling_digits(ids: impl Iterator<Item = u64>) -> usize {
     let mut reversed: Vec<u64> = ids.map(u64::reverse_bits).collect();
     reversed.sort_unstable();
     reversed.dedup();
-    // Those that end alike are neighbours now.
+    // IDs with equal ends are neighbours now.
     let shared = reversed.windows(2).map(|pair| (pair[0] ^ pair[1]).leading_zeros() as usize).max();
     shared.map_or(1, |bits| (bits / 4 + 2).min(16))
 }
 
-/// The IDs that a target reported in its output, in order: at most one a line.
+/// Returns the IDs that a target reported in its output, in order: at most one a line.
 #[must_use]
 pub fn reported_ids(output: &[u8]) -> Vec<u64> {
     output.split(|&byte| byte == b'\n').filter_map(|line| marker(&String::from_utf8_lossy(line))).collect()

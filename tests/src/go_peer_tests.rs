@@ -1,8 +1,8 @@
-//! The peer on small formulas: what it finds, and what it gives up on.
+//! The peer on small formulas: its results, and the cases in which it gives up.
 
 use super::*;
 
-/// A target over the IDs 0, 1, 2 …, with a pattern matcher for nothing but what the peer writes.
+/// Returns a target over the IDs 0, 1, 2 …, whose pattern matcher understands only the patterns of the peer.
 fn target(ids: &[u64], fails: impl Fn(&dyn Fn(u64) -> bool) -> bool) -> impl FnMut(&str) -> (bool, Vec<u64>) {
     move |pattern| {
         let bare = pattern.trim_start_matches('v');
@@ -46,7 +46,7 @@ fn one_change_takes_the_easy_way() {
         .unwrap();
     assert_eq!(sets(&report), [[6]]);
     assert!(report.sets[0].confirmed && !report.disable);
-    // One hex digit tells them apart, and one is to spare.
+    // One hex digit distinguishes them, and one is to spare.
     assert_eq!(patterns, ["n", "y", "+0", "+00", "+10", "+010", "+110", "+0110", "v+x06", "-x06"]);
     assert_eq!((report.trials, report.runs), (10, 10));
 }
@@ -109,7 +109,7 @@ fn what_it_cannot_search_is_an_error() {
         (run != 4, vec![1])
     };
     assert_eq!(search(flaky), Err(Stuck::Inconsistent { pattern: "y".into() }));
-    // It fails with everything, but then with neither both halves nor one beside the other.
+    // The target fails with everything, but then with neither both halves nor one beside the other.
     let contradicting = &mut |pattern: &str| (pattern != "y", vec![0, 1]);
     assert_eq!(search(contradicting), Err(Stuck::Inconsistent { pattern: "+0+1".into() }));
 }

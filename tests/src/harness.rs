@@ -1,8 +1,8 @@
 //! Runs the driver as a user does, on a copy of a fixture or in an empty folder.
 //!
-//! A test has a copy of a fixture for itself, with a target directory, so tests that run at the same time do not break each
-//! other, nor do they wait. The target directory begins as a copy of one in which the runtime is compiled. Copies are at
-//! stable places, so that what did not change is not compiled again for the next test.
+//! Each test has its own copy of a fixture, with a target directory, so tests that run at the same time neither break
+//! each other nor wait. The target directory begins as a copy of one in which the runtime is compiled. Copies are at
+//! stable paths, so that unchanged sources are not compiled again for the next test.
 
 mod driver;
 mod finished;

@@ -1,10 +1,10 @@
-//! The code that the end-to-end tests share. The tests themselves are in `tests/tests/`, the programs they search in
+//! The code that the end-to-end tests share. The tests are in `tests/tests/`, the programs that they search in
 //! `tests/fixtures/`.
 //!
-//! *To add a fixture*, make a folder there: a workspace of its own (`[workspace]` in its manifest) whose first lines say
-//! its purpose. It names our crates by `path = "../../../…"` in its root manifest and everything else by versions that
-//! the root's `Cargo.lock` has. Mark the lines that a search must name with a comment at their end, and look them up with
-//! [`harness::line_of`]. It is never built in place: [`harness::Fixture::new`] makes a copy.
+//! *To add a fixture*, make a folder there: a workspace of its own (`[workspace]` in its manifest) whose first lines
+//! describe its purpose. Its root manifest names our crates by `path = "../../../…"`, and everything else by versions
+//! that the root's `Cargo.lock` has. Mark the lines that a search must name with a comment at their end, and look them
+//! up with [`harness::line_of`]. A fixture is never built in place: [`harness::Fixture::new`] makes a copy.
 
 pub mod counting;
 pub mod edition_cases;

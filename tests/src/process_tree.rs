@@ -1,4 +1,4 @@
-//! Whether processes are left of a command: all that it started, at any remove, carry a mark in their environment.
+//! The descendants of a command, direct and indirect, which all carry a mark in their environment.
 
 use std::{
     fs,
@@ -8,7 +8,7 @@ use std::{
 
 use crate::harness::wait_until;
 
-/// A mark that one command and all its descendants carry, whichever group or session they are in.
+/// A mark that one command and all its descendants carry, in any process group or session.
 #[derive(Debug)]
 pub struct ProcessTree(String);
 
@@ -22,11 +22,11 @@ impl ProcessTree {
         Self(format!("PROCESS_TREE={mark}"))
     }
 
-    /// The processes that carry the mark and still run, as `/proc` shows them.
+    /// Returns the processes that carry the mark and still run, as `/proc` shows them.
     #[must_use]
     pub fn alive(&self) -> Vec<u32> {
         let marked = |pid: &u32| {
-            // That of a zombie is empty, that of another user's process cannot be read.
+            // The environment of a zombie is empty, that of another user's process cannot be read.
             let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
             environment.split(|&byte| byte == 0).any(|variable| variable == self.0.as_bytes())
         };
@@ -34,10 +34,10 @@ impl ProcessTree {
         entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter(marked).collect()
     }
 
-    /// Waits until none is left.
+    /// Waits until no marked process is left.
     ///
     /// # Panics
-    /// If some never end.
+    /// If some do not end.
     #[track_caller]
     pub fn expect_gone(&self) {
         wait_until("processes are left over", || self.alive().is_empty());

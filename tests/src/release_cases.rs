@@ -1,10 +1,11 @@
-//! The truth about the fixture `release`: for each of its tests, who makes it fail in release.
+//! The truth about the fixture `release`: for each of its tests, the code that makes it fail in release.
 //!
-//! It is kept in the fixture's `cases.json`: a list of objects with
-//! `test` and `target`, where it is; `good` and `bad`, the options if they are not optimization level 0 and the release profile;
-//! `needs`, a feature that the processor must have; `crates`, the culprits, all needed together; `functions`, the same where
-//! functions can tell (`path`, `file`, and the `mark` that ends the line above), or else `place`, which they cannot; and
-//! `pass`, the first pass that makes it fail, by the counter of `llvm` or `mir`.
+//! It is kept in the fixture's `cases.json`, a list of objects with: `test` and `target`, the test's name and
+//! executable; `good` and `bad`, the options if they are not optimization level 0 and the release profile; `needs`, a
+//! feature that the processor must have; `crates`, the culprits, all needed together; `functions`, the culprits among
+//! functions if a search for functions can find them (`path`, `file`, and the `mark` that ends the line above), or else
+//! `place`, which it cannot find; and `pass`, the first pass that makes the test fail, by the counter of `llvm` or
+//! `mir`.
 
 use std::{fs, path::Path};
 
@@ -12,49 +13,49 @@ use serde_json::Value;
 
 use crate::harness::line_of;
 
-/// A test of the fixture, and what makes it fail.
+/// A test of the fixture, and the cause of its failure.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name.
+    /// The name of the test.
     pub test: String,
-    /// The executable that it is in.
+    /// The executable that contains the test.
     pub target: String,
-    /// Options that it passes with.
+    /// The options with which the test passes.
     pub good: Vec<String>,
-    /// Options that it fails with.
+    /// The options with which the test fails.
     pub bad: Vec<String>,
     /// A feature that the processor must have.
     pub needs: Option<String>,
     /// The crates that, together, make it fail.
     pub crates: Vec<String>,
-    /// The functions that, together, make it fail; none if functions cannot tell.
+    /// The functions that, together, make it fail; empty if a search for functions cannot find the cause.
     pub functions: Vec<Function>,
     /// The first pass that makes it fail.
     pub pass: Option<Pass>,
 }
 
-/// A function, and where it is.
+/// A function, and its place.
 #[derive(Clone, Debug)]
 pub struct Function {
-    /// As rustc writes it.
+    /// The path as rustc writes it.
     pub path: String,
-    /// From the root of the fixture.
+    /// The file, from the root of the fixture.
     pub file: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
 }
 
 /// A pass of one of the compiler's counters.
 #[derive(Clone, Debug)]
 pub struct Pass {
-    /// `llvm` or `mir`.
+    /// The counter: `llvm` or `mir`.
     pub counter: String,
-    /// As the counter prints it.
+    /// The name as the counter prints it.
     pub name: String,
 }
 
 impl Case {
-    /// What a user types behind `cargo bisect-opt` to have it explained.
+    /// Returns the arguments that a user passes to `cargo bisect-opt` to have this case explained.
     #[must_use]
     pub fn arguments(&self) -> Vec<String> {
         let options = |name: &str, values: &[String]| -> Vec<_> {
@@ -67,17 +68,17 @@ impl Case {
         words
     }
 
-    /// Whether it passes at optimization level 0 and fails in release, without further options.
+    /// Returns true if it passes at optimization level 0 and fails in release, without further options.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.good.is_empty() && self.bad.is_empty()
     }
 }
 
-/// All cases of the fixture, of which `dir` is a copy.
+/// Returns all cases of the fixture, of which `dir` is a copy.
 ///
 /// # Panics
-/// If the table is not as described, or what it says is not in the sources.
+/// If the table is not as described, or a marked place is not in the sources.
 #[must_use]
 pub fn cases(dir: &Path) -> Vec<Case> {
     let table = fs::read_to_string(dir.join("cases.json")).expect("the fixture has its table");
@@ -92,7 +93,7 @@ fn read(dir: &Path, case: &Value) -> Case {
         let line = line_of(dir, &file, &text(&function["mark"])) + 1;
         Function { path, file, line }
     };
-    // It has to be there even where only people read it.
+    // The place must exist even if only people read it.
     assert!(case["functions"].is_array() != case["place"].is_object(), "either functions or a place: {case}");
     case.get("place").map(function);
     Case {

@@ -1,5 +1,5 @@
-//! A target that runs in this process: any number of changes, a formula that says which of them break it, and manners,
-//! good or bad. Both searches, ours and [`go_peer`](crate::go_peer)'s, can be let loose on it.
+//! A target that runs in this process: any number of changes, a formula that decides which of them break it, and good
+//! or bad manners. Our search and that of [`go_peer`](crate::go_peer) can both search it.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use bisect_core::{
 
 use crate::go_peer::{GoPeer, Report, Stuck};
 
-/// A formula: the target fails, given the changes that are enabled by their index.
+/// A formula: returns true if the target fails, given a predicate of the changes that are enabled, by index.
 pub type Formula = Box<dyn Fn(&dyn Fn(usize) -> bool) -> bool>;
 
 /// The simulated target.
@@ -20,24 +20,25 @@ pub struct Simulator {
     fails: Formula,
     manners: Manners,
     runs: usize,
-    /// The last pattern and its result: an honest target says the same twice.
+    /// The last pattern and its result: an honest target gives the same result twice.
     last: Option<(String, (bool, Vec<u64>))>,
 }
 
-/// The ways in which a target reports and obeys.
+/// The ways in which a target reports and follows patterns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manners {
-    /// It does what the pattern says and reports what it selects.
+    /// The target enables what the pattern enables and reports what it selects.
     Honest,
-    /// Every change is enabled and reported whatever the pattern says, but for `n`.
+    /// Every change is enabled and reported under every pattern except `n`.
     IgnoresPattern,
-    /// It reports every change, whatever the pattern selects.
+    /// The target reports every change under every pattern.
     ReportsEverything,
-    /// It obeys and reports nothing.
+    /// The target follows the pattern and reports nothing.
     Silent,
-    /// It passes whenever text is asked for: who asks for text to confirm a culprit cannot confirm it.
+    /// The target passes whenever text is requested: a search that requests text to confirm a culprit cannot confirm
+    /// it.
     PassesWhenWatched,
-    /// From this run on (counted from 1) it always fails.
+    /// The target always fails from this run on (counted from 1).
     BreaksAt(usize),
 }
 
@@ -48,7 +49,7 @@ pub struct Found {
     pub verdict: Verdict,
     /// The culprits, as indices of changes.
     pub sets: Vec<BTreeSet<usize>>,
-    /// Runs that it took.
+    /// The number of runs of the search.
     pub runs: usize,
 }
 
@@ -62,29 +63,29 @@ impl std::fmt::Debug for Simulator {
 }
 
 impl Simulator {
-    /// An honest target of `changes` changes with the IDs that `seed` gives them.
+    /// Returns an honest target of `changes` changes with the IDs that `seed` gives them.
     #[must_use]
     pub fn new(seed: u64, changes: usize, fails: Formula) -> Self {
         let ids = (0..changes as u64).map(|i| ChangeId::of(&[Field::U64(seed), Field::U64(i)])).collect();
         Self { ids, fails, manners: Manners::Honest, runs: 0, last: None }
     }
 
-    /// One that fails whenever all changes of one of these sets are enabled.
+    /// Returns a target that fails whenever all changes of one of these sets are enabled.
     #[must_use]
     pub fn failing_with(seed: u64, changes: usize, sets: Vec<BTreeSet<usize>>) -> Self {
         Self::new(seed, changes, Box::new(move |on| sets.iter().any(|set| set.iter().all(|&change| on(change)))))
     }
 
-    /// The same target with other manners.
+    /// Returns the same target with other manners.
     #[must_use]
     pub fn with(self, manners: Manners) -> Self {
         Self { manners, ..self }
     }
 
-    /// Runs it once: whether it was a success, and the IDs that it reported.
+    /// Runs the target once. Returns true for a success, and the reported IDs.
     ///
     /// # Panics
-    /// If the pattern is malformed or empty: no search may send such a thing.
+    /// If the pattern is malformed or empty: no search may send it.
     pub fn run(&mut self, pattern: &str) -> (bool, Vec<u64>) {
         self.runs += 1;
         if let Some((last, shown)) = &self.last
@@ -116,7 +117,7 @@ impl Simulator {
         (!fails, reported)
     }
 
-    /// Lets our engine search it.
+    /// Searches the target with our engine.
     pub fn search(&mut self, options: Options) -> Found {
         let mut search = Search::new(options);
         let verdict = loop {
@@ -134,15 +135,15 @@ impl Simulator {
         Found { verdict, sets, runs: search.runs() }
     }
 
-    /// Lets the peer search it.
+    /// Searches the target with the peer.
     ///
     /// # Errors
-    /// If the peer gives up, and why.
+    /// If the peer gives up, with the reason.
     pub fn search_like_go(&mut self, peer: GoPeer) -> Result<Report, Stuck> {
         peer.search(|pattern| self.run(pattern))
     }
 
-    /// The indices of changes, for comparisons.
+    /// Returns the indices of changes, for comparisons.
     ///
     /// # Panics
     /// If one of them is no change of this target.

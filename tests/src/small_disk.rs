@@ -1,12 +1,12 @@
-//! A file system with little room, for one command: it is mounted where nobody else sees it, and gone with the command.
+//! A small file system for one command: it is mounted in a private namespace, and disappears with the command.
 
 use std::{
     path::Path,
     process::{Command, Stdio},
 };
 
-/// `command` with an empty file system of `size` (`24k`) at `dir`, which must exist.
-/// `None`, and a word on standard error, where nothing can be mounted: that takes root.
+/// Returns `command` with an empty file system of `size` (`24k`) at `dir`, which must exist. Prints a notice and
+/// returns `None` if nothing can be mounted, which takes root.
 #[must_use]
 pub fn on_small_disk(command: &Command, dir: &Path, size: &str) -> Option<Command> {
     let can_mount = Command::new("unshare").args(["--mount", "true"]).stderr(Stdio::null()).status();

@@ -1,5 +1,5 @@
 //! Targets that tempt a search to name something innocent: flaky culprits beside reliable ones, runs that depend on the
-//! run before, bursts, drift, targets that an observer changes. The bench `trust` counts the searches that give in.
+//! run before, bursts, drift, targets that an observer changes. The bench `trust` counts the searches that do so.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use bisect_core::search::{Observation, Options, Outcome, Rank, Search, Step, Tri
 
 use crate::flaky::{Random, changes};
 
-/// An influence on a run's outcome beside its own selection.
+/// An influence on the outcome of a run, beside its own selection.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Manner {
-    /// Nothing: a run without a culprit fails at this rate.
+    /// No influence: a run without a culprit fails at this rate.
     Independent(f64),
-    /// Only the number of the run: these outcomes, over and over.
+    /// The number of the run: these outcomes, repeated.
     Cycle(Vec<bool>),
     /// A random cycle of at most this length.
     RandomCycle(usize),
@@ -22,7 +22,7 @@ pub enum Manner {
     PreviousHalf,
     /// A run fails if the previous run had change 0 on.
     PreviousChange,
-    /// A run with change 0 on fails and removes a file if the file is there, and else leaves one behind.
+    /// A run with change 0 on fails and removes a file if the file exists, and otherwise creates it.
     Leftover,
     /// A run with change 0 on fails, and so do this many runs after it.
     SlowRecovery(usize),
@@ -41,7 +41,7 @@ pub struct Row {
     pub name: &'static str,
     /// The influence on outcomes beside culprits.
     pub manner: Manner,
-    /// The culprits: how many changes each has, and at which rate it makes a run fail.
+    /// The culprits: the number of changes of each, and the rate at which it makes a run fail.
     pub culprits: Vec<(usize, f64)>,
 }
 
@@ -54,11 +54,11 @@ struct World<'a> {
     cycle: Vec<bool>,
     random: Random,
     runs: usize,
-    /// Whether the previous run failed, had half of the changes on, had change 0 on.
+    /// Facts about the previous run: it failed, it had at least half of the changes on, it had change 0 on.
     previous: [bool; 3],
-    /// A file that was left behind, or a burst that goes on.
+    /// The file of an earlier run exists, or a burst is in progress.
     state: bool,
-    /// Runs that a failure still spoils.
+    /// The number of runs that a failure still spoils.
     spoiled: usize,
 }
 
@@ -73,25 +73,25 @@ pub struct Ended {
     pub is_right: bool,
     /// The verdict.
     pub verdict: Verdict,
-    /// Runs that it took.
+    /// The number of runs of the search.
     pub runs: usize,
 }
 
 /// Numbers of changes, one of which each seed takes.
 const SIZES: [usize; 12] = [2, 3, 5, 8, 13, 20, 40, 64, 90, 200, 500, 1000];
 
-/// No search is let go on for longer.
+/// The limit on runs of a search.
 const MAX_RUNS: usize = 3_000;
 
 impl Row {
-    /// A search of the target that this seed makes.
+    /// Searches the target that this seed makes.
     #[must_use]
     pub fn search(&self, seed: u64, mut options: Options) -> Ended {
         let mut random = Random::new(seed ^ 0x7275_7374);
         let needed: usize = self.culprits.iter().map(|&(size, _)| size).sum();
         let size = SIZES[random.below(SIZES.len())].max(2 * needed + 2);
         let ids = changes(seed, size);
-        // The order of hashes says nothing about the number of a change.
+        // The order of hashes must be independent of the numbers of changes.
         let mut places: Vec<usize> = (0..size).collect();
         (1..size).for_each(|i| places.swap(i, random.below(i + 1)));
         let ids: Vec<Rank> = places.into_iter().map(|place| ids[place]).collect();
@@ -210,7 +210,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// The rows of the bench.
+/// Returns the rows of the bench.
 #[must_use]
 pub fn rows() -> Vec<Row> {
     let row = |name, manner, culprits: &[(usize, f64)]| Row { name, manner, culprits: culprits.to_vec() };

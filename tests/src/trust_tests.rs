@@ -1,4 +1,4 @@
-//! A few seeds of each row of the bench `trust`: what searches named before is not named any more.
+//! A few seeds of each row of the bench `trust`: searches no longer name the innocent changes that they named before.
 
 use bisect_core::search::{CarryOver, Inconsistency, Noise};
 
@@ -8,7 +8,7 @@ fn suspecting() -> Options {
     Options { noise: Noise::Suspected(0.99), ..Options::default() }
 }
 
-/// Returns how many searches of this row name something innocent.
+/// Returns the number of searches of this row that name something innocent.
 fn innocents(name: &str, seeds: u64) -> usize {
     let row = rows().into_iter().find(|row| row.name == name).unwrap_or_else(|| panic!("no row {name:?}"));
     (0..seeds).filter(|&seed| row.search(seed, suspecting()).names_innocent).count()

@@ -10,21 +10,21 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// A search in the foundry that leaves nothing in the folder.
+/// Returns a search in the foundry that writes no files into the folder.
 fn search(fixture: &Fixture, words: &[&str]) -> Command {
     let mut command = fixture.driver(words);
     command.args(["--json", "--out"]).arg(fixture.dir().join("target-out"));
     command
 }
 
-/// The names of the changes of each culprit.
+/// Returns the names of the changes of each culprit.
 fn names(finished: &Finished) -> Vec<Vec<String>> {
     let name = |change: &Value| change["name"].as_str().expect("a name").to_owned();
     let changes = |found: &Value| found["changes"].as_array().expect("changes").iter().map(name).collect();
     finished.events_of("found").iter().map(changes).collect()
 }
 
-/// The reasons of all runs that failed, each once.
+/// Returns the different reasons of the runs that failed.
 fn reasons(finished: &Finished) -> Vec<String> {
     let failed = finished.events_of("trial").into_iter().filter(|trial| trial["outcome"] == "fail");
     let mut reasons: Vec<_> = failed.map(|trial| trial["reason"].as_str().expect("a reason").to_owned()).collect();
@@ -33,12 +33,12 @@ fn reasons(finished: &Finished) -> Vec<String> {
     reasons
 }
 
-/// Runs the line that is to reproduce a culprit.
+/// Runs the line that reproduces a culprit.
 fn reproduced(found: &Value, fixture: &Fixture) -> Finished {
     run(&mut fixture.shell(found["reproduce"].as_str().expect("a line for a shell"), fixture.dir()))
 }
 
-/// Returns whether everything that cargo builds of a package is up to date, where the user builds.
+/// Returns true if everything that cargo builds of a package is up to date, in the user's directory.
 fn is_fresh(fixture: &Fixture, package: &str) -> bool {
     let finished = run(&mut fixture.cargo(["build", "-p", package, "--message-format=json"])).expect_status(0);
     let messages = finished.events();
@@ -119,7 +119,7 @@ fn a_choice_that_does_not_compile_is_found_where_nothing_can_be_started() {
     for (words, status, found) in [
         (&["build", "-p", "alloy"][..], 0, &["lighter"][..]),
         (&["check", "-p", "alloy", "--toggle=lighter", "--toggle=harder", "-j2"], 0, &["lighter"]),
-        // The other one breaks it all the same.
+        // This choice does not compile either way.
         (&["check", "-p", "alloy", "--toggle=harder"], 1, &[]),
     ] {
         let finished = run(&mut search(&fixture, words)).expect_status(status);

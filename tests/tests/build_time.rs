@@ -1,4 +1,4 @@
-//! Build-time changes: found across ten crates, of which few are compiled again for each trial.
+//! Build-time changes: found across ten crates, few of which are compiled again for each trial.
 #![cfg(unix)]
 
 use std::{fs, os::unix::fs::PermissionsExt};
@@ -9,7 +9,8 @@ use bisect_tests::harness::{Fixture, Scratch, line_of, run};
 fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     let fixture = Fixture::new("tenfold");
     let scratch = Scratch::new();
-    // Notes every start of rustc for a crate of the workspace. (A plain `sh`, which passes on only such variables as it could write.)
+    // The script notes every start of rustc for a crate of the workspace. (It is plain `sh`, which passes on only
+    // variables whose names it could write.)
     fixture.write(
         "rustc.sh",
         "#!/bin/sh\ncase \"$*\" in *'--crate-name ___'*) ;; *--crate-name*) echo >> \"$NOTES\";; esac\nexec \"$@\"\n",
@@ -33,8 +34,8 @@ fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     finished.expect_message(&["started rustc"]);
     println!("{compiled} starts of rustc in {runs} runs over ten crates and 36 changes");
     assert!(compiled >= 20, "with every change, and with none: {compiled}");
-    // The program itself is linked anew for each run; of the nine others fewer and fewer change, but for the runs that are made
-    // once more.
+    // The program itself is linked anew for each run. Of the nine others, fewer and fewer change, except in repeated
+    // runs.
     assert!(3 * compiled <= 2 * 10 * runs, "{compiled} starts of rustc in {runs} runs");
 }
 
@@ -49,7 +50,8 @@ fn several_builds_at_once_find_the_same() {
     let (alone, together) = (search("-j1"), search("-j3"));
     assert_eq!(together.events_of("found"), alone.events_of("found"), "{together}");
     assert_eq!(together.events_of("start")[0]["jobs"], 3);
-    // Each has a target directory, which began as a copy of the first: the first run in it does not build everything.
+    // Each has a target directory, which began as a copy of the first one: the first run in it does not build
+    // everything.
     let first = &together.events_of("trial")[0];
     let built = fs::read_to_string(scratch.dir().join("out/runs/0002.log")).unwrap_or_default();
     assert!(!built.contains("Compiling bisect-rt "), "{first}\n{built}");

@@ -9,7 +9,7 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// The lines of the only change of each culprit.
+/// Returns the line of the only change of each culprit.
 fn lines(finished: &Finished) -> Vec<Value> {
     finished.events_of("found").iter().map(|found| found["changes"][0]["line"].clone()).collect()
 }
@@ -19,7 +19,7 @@ fn flags_runner_and_variables_are_what_cargo_would_use() {
     let fixture = Fixture::new("settings");
     let scratch = Scratch::new();
     let mut command = fixture.driver(["test", "--json"]);
-    // Anything else that is missing makes the test fail both ways.
+    // Any other missing setting makes the test fail both ways.
     let finished = run(command.env("NOTE_RUNS_IN", scratch.dir().join("runner"))).expect_status(0);
     assert_eq!(lines(&finished), [line_of(fixture.dir(), "src/lib.rs", "// the culprit")]);
     let runs = finished.events_of("end")[0]["runs"].as_u64().unwrap();
@@ -30,7 +30,7 @@ fn flags_runner_and_variables_are_what_cargo_would_use() {
 fn a_program_runs_in_the_users_folder() {
     let fixture = Fixture::new("settings");
     let scratch = Scratch::new();
-    // Cargo looks for configuration from there too, so the fixture's does not count.
+    // Cargo also searches this directory for configuration, so the fixture's does not count.
     let mut command = scratch.driver(["run", "--json", "--manifest-path"]);
     command.arg(fixture.dir().join("Cargo.toml")).env("CARGO_TARGET_DIR", fixture.target_dir());
     let finished = run(command.args(["--", "strict"])).expect_status(0);
@@ -78,7 +78,7 @@ fn a_slip_in_an_option_is_not_for_cargo() {
     let slip = |words: &[&str]| run(&mut scratch.driver(words)).expect_status(2);
     slip(&["test", "--toogle", "x"]).expect_message(&["no option `--toogle`, did you mean `--toggle`?", "--cargo-arg"]);
     slip(&["toggles", "--lokced"]).expect_message(&["did you mean `--locked`?"]);
-    // What is handed on is cargo's to refuse.
+    // Cargo itself refuses an argument that is passed on.
     let handed_on = run(&mut scratch.driver(["test", "--cargo-arg=--toogle"])).expect_status(3);
     assert!(!handed_on.stderr.contains("--cargo-arg"), "{handed_on}");
 }

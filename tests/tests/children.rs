@@ -9,8 +9,8 @@ use bisect_tests::{
     process_tree::ProcessTree,
 };
 
-/// Runs the foreign program, and where that fails, hangs with a child in its group and one in a session of its own, none of
-/// which wants to go. `$2` is what to do about SIGTERM.
+/// The script of a target that runs the foreign program. If that fails, the script hangs with a child in its group and
+/// a child in a session of its own, none of which ends by itself. `$2` is a shell command about SIGTERM.
 const HANGS: &str = r#"
 eval "$2"
 "$1" --steps=4 --fails-when=2 && exit 0
@@ -52,7 +52,7 @@ fn a_target_that_ignores_sigterm_is_killed() {
 #[test]
 fn what_a_run_leaves_in_the_background_is_ended_with_it() {
     let scratch = Scratch::new();
-    // The sleeper holds on to the pipes.
+    // The sleeper keeps the pipes open.
     scratch.write("target.sh", "sleep 1000000 & exec \"$1\" --fails-when=12");
     let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
     command.arg(foreign::executable());
@@ -71,7 +71,7 @@ fn an_interrupted_search_ends_everything_and_keeps_its_trials() {
         let search = Running::start(&mut command);
         wait_until("the target hangs", || !scratch.read("hanging").is_empty());
 
-        // Nobody else can use the folder meanwhile.
+        // The folder is locked meanwhile.
         let second = run(&mut hanging(&scratch, &[], ":"));
         assert!(![Some(0), Some(1)].contains(&second.status), "{second}");
         second.expect_message(&["bisect.out", "--out"]);
@@ -85,7 +85,7 @@ fn an_interrupted_search_ends_everything_and_keeps_its_trials() {
         assert_eq!((&end["status"], &end["sets"]), (&130.into(), &0.into()), "{finished}");
         assert!(scratch.dir().join("bisect.out/trials.jsonl").exists(), "SIG{signal}");
 
-        // The folder is free again.
+        // The folder is unlocked again.
         let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN"]);
         let finished = run(command.arg(foreign::executable()).arg("--fails-when=12")).expect_status(0);
         let kept = scratch.read("bisect.out/trials.jsonl");
@@ -96,7 +96,7 @@ fn an_interrupted_search_ends_everything_and_keeps_its_trials() {
 #[test]
 fn trials_before_an_interruption_are_kept() {
     let scratch = Scratch::new();
-    // It passes with no change: hang in the fifth run only.
+    // The target passes with no change, so it must hang in the fifth run only.
     scratch.write(
         "target.sh",
         "echo >> runs; [ $(wc -l < runs) -lt 5 ] || { echo > hanging; sleep 1000000; }; exec \"$1\" --fails-when=12",

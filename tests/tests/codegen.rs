@@ -1,4 +1,4 @@
-//! "It works in debug and fails in release": each case of the fixture `release`, down to the pass, and what is said to
+//! "It works in debug and fails in release": each case of the fixture `release`, down to the pass, and the lines that
 //! reproduce it.
 #![cfg(unix)]
 
@@ -21,7 +21,7 @@ fn search(test: &str, driver: Option<&RustcDriver>) {
     let mut command = fixture.driver(case.arguments());
     command.args(["--json", "-v", "--out"]).arg(scratch.dir().join("out"));
     if let Some(RustcDriver { driver, .. }) = driver {
-        // Passes are searched on the other toolchain.
+        // Passes are searched with the other toolchain.
         command.args(["--level", "functions", "--bisect-rustc"]).arg(driver);
     }
     let finished = run(compile_with(&mut command, &fixture, driver));
@@ -32,7 +32,7 @@ fn search(test: &str, driver: Option<&RustcDriver>) {
     println!("{}", answer.unwrap_or_else(|why| panic!("{why}\n{finished}")));
 }
 
-/// Each toolchain compiles into a directory of its own.
+/// Lets each toolchain compile into a directory of its own.
 fn compile_with<'a>(command: &'a mut Command, fixture: &Fixture, driver: Option<&RustcDriver>) -> &'a mut Command {
     if let Some(RustcDriver { rustc, .. }) = driver {
         command.env("CARGO_TARGET_DIR", fixture.target_dir_for("driver")).env("RUSTC", rustc);
@@ -40,7 +40,7 @@ fn compile_with<'a>(command: &'a mut Command, fixture: &Fixture, driver: Option<
     command
 }
 
-/// Returns whether the processor has what the case needs.
+/// Returns true if the processor has the feature that the case needs.
 fn can_run(case: &Case) -> bool {
     let Some(feature) = &case.needs else { return true };
     let features = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -51,7 +51,7 @@ fn can_run(case: &Case) -> bool {
     has_it
 }
 
-/// The answer in short.
+/// Checks the answer, and returns a summary.
 fn check(case: &Case, fixture: &Fixture, finished: &Finished, driver: Option<&RustcDriver>) -> Result<String, String> {
     expect(finished.status == Some(0), || "another status".to_owned())?;
     let found = check_events(finished)?;
@@ -66,7 +66,7 @@ fn check(case: &Case, fixture: &Fixture, finished: &Finished, driver: Option<&Ru
     }
     if let Some(pass) = case.pass.as_ref().filter(|_| driver.is_none()) {
         let beginning = format!("{} pass {} on ", pass.counter.to_uppercase(), pass.name);
-        // Of several crates, each has such a pass.
+        // If there are several crates, each has a pass with this name.
         let names: Vec<_> = passes.iter().map(|found| names(found).concat()).collect();
         let are_right = names.len() == case.crates.len() && names.iter().all(|name| name.starts_with(&beginning));
         expect(are_right, || format!("{names:?}, not {beginning}…"))?;
@@ -90,7 +90,7 @@ fn check_events(finished: &Finished) -> Result<Vec<Value>, String> {
         "one end, and nothing behind it".to_owned()
     })?;
     expect((&ends[0]["status"], &ends[0]["sets"]) == (&0.into(), &1.into()), || format!("{}", ends[0]))?;
-    // A trial that was run once more has an event once more.
+    // A repeated trial has a second event.
     let trials = finished.events_of("trial");
     let trials: BTreeSet<_> = trials.iter().map(|trial| (trial["n"].as_u64(), trial["pattern"].to_string())).collect();
     let numbers: BTreeSet<_> = trials.iter().map(|(number, _)| number).collect();
@@ -102,7 +102,7 @@ fn check_events(finished: &Finished) -> Result<Vec<Value>, String> {
     Ok(found)
 }
 
-/// Checks that the trace names the log of each run once, those beside a search among them.
+/// Checks that the trace names the log of each run once, including runs beside a search.
 fn check_logs(finished: &Finished, runs: &Path) -> Result<(), String> {
     let named = finished.stderr.lines().filter_map(|line| Some(line.trim().split_once(" → ")?.1.to_owned()));
     let mut named: Vec<_> = named.collect();
@@ -120,7 +120,8 @@ fn names(found: &Value) -> Vec<String> {
     names
 }
 
-/// Functions of the standard library may be needed as well, for what the culprit sees once they are inlined.
+/// Checks the functions. The culprit may include functions of the standard library, because they matter to it once they
+/// are inlined.
 fn check_functions(case: &Case, found: &[&Value]) -> Result<(), String> {
     let is_own = |change: &&Value| change["file"].as_str().is_none_or(|file| Path::new(file).is_relative());
     let of_change = |change: &Value| {
@@ -135,7 +136,7 @@ fn check_functions(case: &Case, found: &[&Value]) -> Result<(), String> {
     expect(named == expected && found.len() <= 1, || format!("functions {named:?}, not {expected:?}"))
 }
 
-/// The crate's line, with the culprits compiled like all others.
+/// Returns the crates' line with the culprits compiled like all other crates.
 fn with_good_culprits(case: &Case, line: &str) -> Result<String, String> {
     let setting = |culprit: &str, level: u32| format!("profile.release.package.\"{culprit}@0.1.0\".opt-level={level}");
     let mut line = line.to_owned();
@@ -147,7 +148,7 @@ fn with_good_culprits(case: &Case, line: &str) -> Result<String, String> {
     Ok(line)
 }
 
-/// Returns whether the only test that is run fails with this line, as a user would paste it.
+/// Returns true if the only test that runs fails with this line, as a user would paste it.
 fn fails(fixture: &Fixture, line: &str, driver: Option<&RustcDriver>) -> Result<bool, String> {
     let mut shell = fixture.shell(line, Path::new("/"));
     let finished = run(compile_with(&mut shell, fixture, driver));
@@ -156,7 +157,7 @@ fn fails(fixture: &Fixture, line: &str, driver: Option<&RustcDriver>) -> Result<
     Ok(finished.status != Some(0))
 }
 
-/// Of each case, two tests, so that one that fails hides no other.
+/// Defines two tests for each case, so that a failing one hides no other.
 macro_rules! tests_of_cases {
     ($($name:ident)*) => {
         mod is_explained_by_a_crate_and_a_pass {

@@ -1,11 +1,12 @@
-//! What `--codegen` says at the end: whose code it is, what passes until it is fixed, and how long all of it took.
+//! The answer of `--codegen` at the end of a search: the package of the culprit, a stop-gap until it is fixed, and the
+//! time of all searches.
 #![cfg(unix)]
 
 use std::{fs, path::Path, time::Duration};
 
 use bisect_tests::harness::{Finished, Fixture, RustcDriver, Scratch, line_of, run, rustc_driver};
 
-/// A search of the generic function, to a level.
+/// Searches the generic function, down to a level.
 fn search(fixture: &Fixture, scratch: &Scratch, driver: Option<&RustcDriver>, words: &[&str]) -> Finished {
     let mut command = fixture.driver(["test", "--codegen", "-papp"]);
     command.args(words).arg("--out").arg(scratch.dir().join("out"));
@@ -33,7 +34,7 @@ fn the_stop_gap_for_a_crate_is_one() {
     assert_eq!(tests(), Some(0));
 }
 
-/// The time between the ends of two runs is no longer than the whole search.
+/// Checks that the reported time is at least the time between the ends of the first run and the last one.
 #[test]
 fn the_time_is_that_of_all_searches() {
     let (fixture, scratch) = (Fixture::new("shelf"), Scratch::new());
@@ -57,7 +58,7 @@ fn a_pass_that_repairs_it_is_a_stop_gap() {
     let finished = run(&mut command).expect_status(0);
     let (_, answer) = finished.stdout.split_once(", in short:").unwrap_or_else(|| panic!("{finished}"));
     let of = |what: &str| answer.lines().find_map(|line| line.strip_prefix("  ")?.strip_prefix(what));
-    // What LLVM has done to the function before makes it fail as well.
+    // LLVM's earlier work on the function makes it fail as well.
     assert!(of("others ").is_some_and(|text| text.contains("-opt-disable=")), "{answer}");
     let (_, variables) =
         of("stop-gap ").and_then(|text| text.split_once("fixed: ")).unwrap_or_else(|| panic!("{answer}"));
@@ -92,7 +93,7 @@ fn a_generic_function_is_of_the_package_that_has_written_it() {
     for fact in [
         "shelf::first of shelf 1.2.0 at ",
         "there is unsafe code in shelf,",
-        // The body, not only the signature.
+        // The text shows the body, not only the signature.
         "last.unchecked_add(1)",
         "#[optimize(none)]",
         "compiled so",

@@ -6,14 +6,14 @@ use std::path::Path;
 use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 use serde_json::Value;
 
-/// `cargo bisect-opt` with these arguments, whatever comes of it.
+/// Runs `cargo bisect-opt` with these arguments, and accepts any result.
 fn search(fixture: &Fixture, arguments: &[&str]) -> Finished {
     let scratch = Scratch::new();
     let mut command = fixture.driver(arguments);
     run(command.arg("--out").arg(scratch.dir().join("out")))
 }
 
-/// The names in the only culprit, and the line that reproduces it.
+/// Returns the names in the only culprit, and the line that reproduces it.
 #[track_caller]
 fn culprit(finished: &Finished) -> (Vec<String>, String) {
     let [found] = finished.events_of("found").try_into().unwrap_or_else(|found| panic!("{found:?}\n{finished}"));
@@ -23,7 +23,7 @@ fn culprit(finished: &Finished) -> (Vec<String>, String) {
     (names, found["reproduce"].as_str().unwrap().to_owned())
 }
 
-/// Returns whether cargo builds and the target then fails, with a line as a user would paste it.
+/// Returns true if cargo builds and the target then fails, with a line as a user would paste it.
 #[track_caller]
 fn fails(fixture: &Fixture, line: &str) -> bool {
     let finished = run(&mut fixture.shell(line, Path::new("/")));
@@ -134,7 +134,7 @@ fn of_a_whole_workspace_each_failing_test_is_explained() {
     let words = ["test", "--codegen", "--level=crates", "--json", "--workspace"];
     let finished = search(&fixture, &words).expect_status(0);
     assert_eq!(culprit(&finished).0, ["means"]);
-    // Both tests fail, each by a crate of its own.
+    // Both tests fail, each because of a different crate.
     let finished =
         search(&fixture, &[&words[..], &["--good=opt-level=0", "--bad=--cfg=broken"]].concat()).expect_status(0);
     let found = finished.events_of("found").into_iter();

@@ -1,11 +1,12 @@
-//! Profiles with link-time optimization: it is left out of the search where the target fails without it.
+//! Profiles with link-time optimization, which is left out of the search if the target fails without it.
 #![cfg(unix)]
 
 use std::{fs, path::Path};
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
-/// Two functions that do the same. Whether they have the same address is for the linker, and for LLVM where it sees both.
+/// The source of a function that two crates have. The linker decides if both get the same address, and so does LLVM if
+/// it compiles both together.
 const SMOOTH: &str = r"
 /// The function that smooths a value.
 #[inline(never)]
@@ -65,7 +66,7 @@ fn what_fails_without_it_is_searched_without_it() {
 fn what_needs_it_is_searched_with_it() {
     let fixture = fixture();
     let finished = search(&fixture, "rules");
-    // The program is where it is linked.
+    // The program belongs to the culprit because it is linked there.
     assert_eq!(finished.culprits(), [["app 0.1.0", "idle 0.1.0", "means 0.1.0"]], "{finished}");
     finished.expect_message(&["without link-time optimization it passes"]);
     expect_reproduced(&fixture, &finished);

@@ -1,5 +1,5 @@
-//! What is compiled again when a search has crates compiled in another way: those crates, what depends on them, and nothing
-//! else. Shown by cargo's own messages, and by a wrapper of rustc that the user has.
+//! The crates that are compiled again when a search changes the options of some crates: those crates, their dependents,
+//! and no others. Cargo's own messages and a user's wrapper of rustc prove it.
 #![cfg(unix)]
 
 use std::{collections::BTreeSet, fs, path::Path, process::Command};
@@ -10,22 +10,22 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// The search of flags, which cargo knows nothing about: `stamp` is to be found.
+/// The arguments of a search over flags, which are unknown to cargo. The culprit is `stamp`.
 const FLAGS: [&str; 7] =
     ["test", "--codegen", "--level=crates", "--json", "--bad=--cfg=broken", "-papp", "--test=works"];
-/// That of profile keys: `means` is to be found.
+/// The arguments of a search over profile keys. The culprit is `means`.
 const KEYS: [&str; 6] = ["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"];
-/// Crates that either compiles at most for a trial: of `app` the library, the program, and the tests.
+/// The most crates that either search compiles for a trial: of `app` the library, the program, and the tests.
 const CRATES: usize = 7;
 
-/// A search in directories that nobody else uses.
+/// Returns a search in directories that no other test uses.
 fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = fixture.driver(arguments);
     command.arg("--out").arg(scratch.dir().join("out")).env("CARGO_TARGET_DIR", scratch.dir().join("target"));
     command
 }
 
-/// The names in the only culprit.
+/// Returns the names in the only culprit.
 fn culprit(finished: &Finished) -> Vec<String> {
     let [found] = finished.events_of("found").try_into().unwrap_or_else(|found| panic!("{found:?}\n{finished}"));
     let names =
@@ -33,14 +33,14 @@ fn culprit(finished: &Finished) -> Vec<String> {
     found["changes"].as_array().map(names).unwrap()
 }
 
-/// A cargo that has the driver as its wrapper, as searches have.
+/// A cargo that has the driver as its wrapper, as in a search.
 struct Wrapped<'a> {
     fixture: &'a Fixture,
     scratch: Scratch,
 }
 
 impl Wrapped<'_> {
-    /// Builds the tests of `app` with these variables, and settings; the packages that were compiled.
+    /// Builds the tests of `app` with these variables and settings, and returns the packages that were compiled.
     fn build(&self, variables: &[(&str, &str)], settings: &[&str]) -> BTreeSet<String> {
         let mut command =
             self.fixture.cargo(["test", "--no-run", "--release", "-papp", "--test=works", "--message-format=json"]);
@@ -86,7 +86,7 @@ fn a_crate_that_is_told_something_else_is_compiled_again_and_what_depends_on_it(
         }
         assert_eq!(wrapped.build(&[], &[]), expected, "{variable} is not set any more");
     }
-    // The variable of a package that is not there, and one that begins like it.
+    // The first variable names a package that does not exist, and the second one only begins like a package.
     assert_eq!(wrapped.build(&[("BISECT_CODEGEN_idle_0_1", "{}"), ("BISECT_CODEGEN_idl", "x")], &[]), nothing);
 }
 
@@ -106,7 +106,7 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     let fixture = Fixture::new("scales");
     let (scratch, counting) = (Scratch::new(), Counting::new());
     let compiled = |arguments: &[&str], more: &str, name: &str| {
-        // The same seed, so that the same runs are made once more before the culprit is named.
+        // The seed is the same, so that the same runs are repeated before the culprit is named.
         let mut command = search(&fixture, &scratch, arguments);
         let finished = run(counting.set(&mut command).args([more, "--seed=1"])).expect_status(0);
         assert_eq!(culprit(&finished), [name]);
@@ -116,18 +116,19 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     let (first, runs) = compiled(&KEYS, "--count=1", "means");
     assert!(first.of_target() > CRATES && first.of_target() < CRATES * runs, "{first:?} in {runs} runs");
     assert_eq!(compiled(&KEYS, "--count=1", "means").0, Compiled::default());
-    // Cargo cannot keep two of a crate that differ by flags of ours, but it need not compile the same twice.
+    // Cargo cannot keep two builds of a crate that differ by flags of ours, but it need not compile the same one twice.
     let (once, runs) = compiled(&FLAGS, "--count=1", "stamp");
     assert!(once.of_target() < CRATES * runs, "{once:?} in {runs} runs");
     let _ = compiled(&KEYS, "--count=1", "means");
     let before = compiled(&FLAGS, "--count=1", "stamp").0;
     let _ = compiled(&KEYS, "--count=1", "means");
-    // Both begin with what the search before them left, and differ in the second run of each trial only.
+    // Both begin with the files of the search before them, and differ in the second run of each trial only.
     let twice = compiled(&FLAGS, "--count=2", "stamp").0;
     assert!(twice.of_target() <= before.of_target(), "a trial's second run compiled something: {twice:?}, {before:?}");
 }
 
-/// LLVM's work on a crate does not concern its dependents, but cargo would compile them again.
+/// Checks that dependents are not compiled again: LLVM's work on a crate does not concern them, but cargo alone would
+/// compile them.
 #[test]
 fn libraries_are_not_compiled_again_for_each_pass_of_another() {
     let fixture = Fixture::new("scales");
@@ -154,7 +155,7 @@ fn libraries_are_not_compiled_again_for_each_pass_of_another() {
     let (compiled, passes) = compiled("--level=passes");
     assert_eq!(passes, 1);
     assert!(compiled["means"] > 4, "{compiled:?}");
-    // Once where LLVM counts in `means`, once where a pass is left out there.
+    // It is compiled once when LLVM counts passes in `means`, and once when a pass is left out there.
     assert_eq!(compiled["middle"], 2, "{compiled:?}");
 }
 
@@ -184,7 +185,7 @@ fn the_users_target_directory_is_neither_touched_nor_invalidated() {
     }
 }
 
-/// Where a search has compiled something.
+/// Returns true if a search has compiled into this directory.
 fn compiled_in(dir: &Path) -> bool {
     dir.join("release/deps").is_dir()
 }
@@ -205,7 +206,7 @@ fn directories_targets_runners_and_jobs_are_the_users() {
     assert_eq!(culprit(&finished), ["stamp"], "{finished}");
     assert_eq!(finished.events_of("start")[0]["jobs"], 2);
     assert!(compiled_in(&elsewhere.join("bisect-opt")));
-    // What a search needs only while it lasts is gone, and in no copy.
+    // Files that a search needs only while it runs are deleted, and are in no copy.
     let kept = times(&elsewhere).into_keys().filter(|path| path.components().any(|part| part.as_os_str() == "kept"));
     assert_eq!(kept.collect::<Vec<_>>(), Vec::<std::path::PathBuf>::new());
 
@@ -223,7 +224,7 @@ fn directories_targets_runners_and_jobs_are_the_users() {
     assert!(started.lines().all(|line| line.contains(&host)), "{started}");
 }
 
-/// The ways of naming a wrapper, as cargo has them.
+/// Checks each of cargo's ways to name a wrapper.
 #[test]
 fn the_users_wrapper_is_started_for_every_crate() {
     let fixture = Fixture::new("scales");
@@ -236,7 +237,7 @@ fn the_users_wrapper_is_started_for_every_crate() {
         ("CARGO_BUILD_RUSTC_WRAPPER", &path, &[], "", &all),
         ("NONE", "", &["--config", &*config], "", &all),
         ("NONE", "", &[], &config, &all),
-        // An empty variable hides what files say.
+        // An empty variable overrides the configuration files.
         ("RUSTC_WRAPPER", "", &[], &config, &[]),
         ("RUSTC_WORKSPACE_WRAPPER", &path, &[], "", &of_workspace),
     ] {

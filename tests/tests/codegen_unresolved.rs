@@ -1,24 +1,25 @@
-//! Crates that do not compile in every combination with others: such runs tell nothing, and the search goes around them.
+//! Crates that do not compile in every combination with others: runs in which they fail to compile are unresolved, and
+//! the search works around them.
 #![cfg(unix)]
 
 use std::fs;
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, run};
 
-/// Says how `idle` is compiled to what depends on it.
+/// A build script of `idle` that passes its optimization level to its dependents.
 const TELLS: &str = r#"fn main() {
     println!("cargo::metadata=LEVEL={}", std::env::var("OPT_LEVEL").unwrap());
 }
 "#;
 
-/// Does not compile where `idle` is compiled in another way.
+/// A build script that fails if `idle` is compiled in another way.
 const MINDS: &str = r#"fn main() {
     let [its, ours] = ["DEP_IDLE_LEVEL", "OPT_LEVEL"].map(|name| std::env::var(name).unwrap());
     assert_eq!(its, ours, "idle must be optimized in the same way");
 }
 "#;
 
-/// Searches with a package that minds how `idle` is compiled.
+/// Searches with a package that compiles only if `idle` is compiled in the same way.
 fn search_where_it_matters_to(package: &str) -> Finished {
     let fixture = Fixture::new("scales");
     let replace = |path: &str, from: &str, to: &str| {
@@ -63,7 +64,7 @@ fn crates_that_are_compiled_alike_or_not_at_all_are_searched_around() {
     expect_runs_that_did_not_build(&finished);
 }
 
-/// Alone, `means` would not compile: the smallest set that can be shown to fail has both.
+/// Checks a set of two crates: `means` would not compile alone, so no smaller set can be shown to fail.
 #[test]
 fn a_culprit_that_does_not_compile_alone_is_found_in_the_company_it_needs() {
     let finished = search_where_it_matters_to("means");

@@ -8,7 +8,7 @@ fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Finished 
     run(command.arg(scratch.dir().join("out")).args(arguments))
 }
 
-/// Of each culprit, the names of its changes and the tests that it breaks.
+/// Returns the names of the changes of each culprit, and the tests that it breaks.
 fn answers(finished: &Finished) -> Vec<(Vec<String>, Vec<String>)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let answer = |found: &serde_json::Value| {
@@ -24,7 +24,7 @@ fn answer(change: &str, tests: &[&str]) -> (Vec<String>, Vec<String>) {
     (vec![change.to_owned()], tests.iter().map(|test| format!("tests::{test}")).collect())
 }
 
-/// No trial is unresolved: however the test ends, it is the same failure.
+/// Checks that no trial is unresolved: every way in which the test ends is the same failure.
 #[track_caller]
 fn expect_resolved(finished: &Finished) {
     let unresolved = finished.events_of("trial").into_iter().filter(|trial| trial["outcome"] == "unresolved");

@@ -1,5 +1,5 @@
-//! "It works in edition 2021 and fails in 2024", and the other way round: each case of the fixture `editions`, down to the
-//! expression, what is said to reproduce it, and what is compiled for it.
+//! "It works in edition 2021 and fails in 2024", and the reverse: each case of the fixture `editions`, down to the
+//! expression, the line that reproduces it, and the crates that are compiled for it.
 #![cfg(unix)]
 
 use std::{
@@ -16,21 +16,21 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// The crates of the fixture that are written in an edition.
+/// The crates of the fixture, by the edition that they are written in.
 const MEMBERS: [(&str, &[&str]); 2] =
     [("2021", &["desk", "hotel", "journal", "rooms"]), ("2024", &["cellar", "kitchen"])];
 
-/// A search with a compiler that notes what it compiles, as `bisect-rustc` and as any other.
+/// Returns a search with a compiler that notes its compilations, both as `bisect-rustc` and as any other.
 fn search(fixture: &Fixture, compiler: &RustcDriver, counting: &Counting, arguments: &[String]) -> Command {
     let mut command = fixture.driver(arguments);
     command.env("RUSTC", &compiler.rustc).arg("--json");
     command.arg("--bisect-rustc").arg(counting.compiler(&compiler.driver));
-    // What the driver does not compile is compiled by the user's own wrapper.
+    // The user's own wrapper compiles the crates that the driver does not.
     counting.set(&mut command);
     command
 }
 
-/// The answer in short.
+/// Checks the answer, and returns a summary.
 fn check(case: &Case, finished: &Finished, compiled: &Compiled) -> Result<String, String> {
     expect(finished.status == Some(0), || "another status".to_owned())?;
     let (ends, found) = (finished.events_of("end"), finished.events_of("found"));
@@ -51,11 +51,12 @@ fn check(case: &Case, finished: &Finished, compiled: &Compiled) -> Result<String
     let is_short = told.len() == 1 && told[0].starts_with(&format!("{package}_0_1_0="));
     expect(is_short, || format!("not only {package} is told something by {line}"))?;
 
-    // What is counted: how often the library was compiled that the culprits are in, from the first build to the last.
+    // The number of compilations of the library that contains the culprits is counted, from the first build to the
+    // last.
     let changes = finished.events_of("trial")[0]["matches"].as_u64().and_then(|count| usize::try_from(count).ok());
     let changes = changes.unwrap_or_default();
     let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-    // As many bits as it takes to say which ones they are, of all sets of that size.
+    // The bound is the number of bits that identify the culprits among all sets of their size, and a few more.
     let factors = (0..expected.len()).map(|i| (number(changes) - number(i)) / number(i + 1));
     let at_most = factors.product::<f64>().log2() + 6.0;
     let builds = compiled.target.get(package).copied().unwrap_or_default();
@@ -70,7 +71,7 @@ fn expression(change: &Value) -> Expression {
     Expression { file: text("file"), line: number("line"), column: number("column"), form: text("name") }
 }
 
-/// A line as a user would paste it.
+/// Returns the command that runs a line as a user would paste it.
 fn paste(fixture: &Fixture, line: &str, compiler: &RustcDriver) -> Command {
     let mut shell = fixture.shell(line, Path::new("/"));
     shell.env("RUSTC", &compiler.rustc);
@@ -87,7 +88,7 @@ fn search_case(test: &str) {
     let finished = run(command.arg("--out").arg(scratch.dir().join("out")));
     let answer = check(&case, &finished, &counting.take()).and_then(|answer| {
         let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap_or_default().to_owned();
-        // A test that does not come back does so here, too.
+        // A test that does not end has no end here either.
         let line = if case.timeout.is_some() { format!("timeout 30 sh -c {}", quoted(&line)) } else { line };
         let pasted = run(paste(&fixture, &line, &compiler).envs([counting.notes()]));
         let is_started = pasted.stdout.contains("running 1 test\n");
@@ -97,7 +98,7 @@ fn search_case(test: &str) {
     println!("{}", answer.unwrap_or_else(|why| panic!("{why}\n{finished}")));
 }
 
-/// Of each case a test, so that one that fails hides no other.
+/// Defines a test for each case, so that a failing one hides no other.
 macro_rules! tests_of_cases {
     ($($name:ident)*) => {
         mod is_explained_by_its_expressions {
@@ -141,7 +142,7 @@ fn what_macros_write_in_other_crates_is_known_when_nothing_there_is_compiled_aga
     let Some(compiler) = rustc_driver() else { return };
     let fixture = Fixture::new("editions");
     let target = Scratch::new();
-    // The second search begins where the first has left off; what it builds first is there already, in part.
+    // The second search uses the target directory of the first one, so a part of its first build already exists.
     for case in cases(fixture.dir()).iter().filter(|case| case.package() == "journal").flat_map(|case| [case; 2]) {
         let (scratch, counting) = (Scratch::new(), Counting::new());
         let mut command = search(&fixture, &compiler, &counting, &case.arguments());
@@ -155,11 +156,12 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// Which tests of the fixture pass, as its crates are told to be compiled. One test never ends, so it is not among them.
+/// Runs the tests of the fixture with these variables for its crates, and returns true for those that pass. One test
+/// never ends, so it is skipped.
 fn results(fixture: &Fixture, compiler: &Path, variables: &BTreeMap<String, String>) -> BTreeMap<String, bool> {
     let mut command = fixture.cargo(["test", "--no-fail-fast", "--package=hotel", "--tests", "--"]);
     command.args(["--skip", "there_is_always_soup"]).env("RUSTC", compiler).envs(variables);
-    // Cargo takes two compilers of one version for the same.
+    // Cargo takes two compilers with the same version for one compiler.
     let target_dir = fixture.target_dir_for(&compiler.file_name().expect("it is a file").to_string_lossy());
     let finished = run(command.env("CARGO_TARGET_DIR", target_dir));
     let results = finished.test_results();
@@ -168,7 +170,7 @@ fn results(fixture: &Fixture, compiler: &Path, variables: &BTreeMap<String, Stri
     results
 }
 
-/// Has crates written in another edition.
+/// Changes the edition of crates.
 fn rewrite(fixture: &Fixture, members: &[&str], from: &str, to: &str) {
     for member in members {
         let path = format!("{member}/Cargo.toml");
@@ -187,7 +189,7 @@ fn with_every_change_a_crate_does_what_it_does_in_the_other_edition() {
     let as_written = results(&fixture, &rustc, &BTreeMap::new());
     assert!(as_written.len() >= cases.len() && as_written.values().all(|&passes| passes), "{as_written:?}");
     for (own, members) in MEMBERS {
-        // The cellar is written as edition 2021 cannot be.
+        // The cellar contains code that edition 2021 does not accept.
         let members: Vec<_> = members.iter().copied().filter(|&member| member != "cellar").collect();
         let other = if own == "2021" { "2024" } else { "2021" };
         let told = |state: &str| {
@@ -200,7 +202,7 @@ fn with_every_change_a_crate_does_what_it_does_in_the_other_edition() {
         rewrite(&fixture, &members, own, other);
         assert_eq!(with_every_change, results(&fixture, &rustc, &BTreeMap::new()), "as edition {other}");
         rewrite(&fixture, &members, other, own);
-        // And that is what the table says.
+        // The results must also agree with the table.
         let is_broken = |test: &String| {
             let is_meant = |case: &&Case| case.edition == other && case.test == *test;
             cases.iter().find(is_meant).is_some_and(|case| case.package() != "cellar")
@@ -221,7 +223,7 @@ fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
     let finished = run(command.arg("--out").arg(scratch.dir().join("out"))).expect_status(0);
     let first = counting.take();
     let runs = finished.events_of("end")[0]["runs"].as_u64().and_then(|runs| usize::try_from(runs).ok()).unwrap();
-    // Whether a change is in the journal is soon known, and then it stays as it is.
+    // The search soon knows if a change is in the journal, and then the journal no longer varies.
     assert!(
         first.target["journal"] < first.target["rooms"] && first.target["rooms"] <= runs,
         "{first:?} in {runs} runs"
@@ -236,7 +238,7 @@ fn only_what_was_decided_otherwise_is_compiled_again_and_what_depends_on_it() {
     let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<BTreeSet<_>>();
     let _ = compiled(&line);
     assert_eq!(compiled(&line), set(&[]), "nothing is decided otherwise");
-    // The journal is below everything, the desk is below the hotel alone.
+    // All others depend on the journal; only the hotel depends on the desk.
     let driver = counting.compiler(&bisect_rustc.driver);
     for (package, expected) in [
         ("journal", &["cellar", "desk", "hotel", "journal", "kitchen", "rooms"][..]),

@@ -1,4 +1,4 @@
-//! What users may say to `--edition`, what they are told where it cannot be done, and builds that another edition refuses.
+//! Arguments of `--edition`, messages if a search is not possible, and builds that another edition refuses.
 #![cfg(unix)]
 
 use std::{collections::BTreeSet, process::Command};
@@ -10,21 +10,21 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// A search that leaves nothing in the folder.
+/// Returns a search that writes no files into the folder.
 fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = fixture.driver(arguments);
     command.arg("--out").arg(scratch.dir().join("out"));
     command
 }
 
-/// The same with `bisect-rustc`.
+/// Returns a search with `bisect-rustc`.
 fn search_with(driver: &RustcDriver, fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Command {
     let mut command = search(fixture, scratch, arguments);
     command.env("RUSTC", &driver.rustc).arg("--bisect-rustc").arg(&driver.driver);
     command
 }
 
-/// The places of the changes in each culprit: file, line and column.
+/// Returns the places of the changes in each culprit: file, line and column.
 fn places(finished: &Finished) -> BTreeSet<Vec<String>> {
     let place = |change: &Value| {
         assert_eq!(change["kind"], "expression", "{change}");
@@ -48,7 +48,7 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
         (&["test", "--edition=2024", "--edition=2021"], &["--edition"]),
         (&["test", "--edition=2024", "--bisect-rustc=no/such/file"], &["no/such/file", "bisect-rustc"]),
         (&["test", "--edition=2024", "--bisect-rustc=/bin/true"], &["/bin/true", "bisect-rustc"]),
-        // What is of that edition already, also where there is no compiler for it.
+        // The package is already of that edition. This is reported even without a compiler for the search.
         (&["test", "--edition=2024", "-p", "returns"], &["nothing", "edition 2021", "returns is of 2024"]),
         (&["check", "--edition=2021", "-ploans"], &["nothing", "edition 2024", "loans is of 2021"]),
         (&["exec", "--edition=2024", "true"], &["--edition"]),
@@ -84,7 +84,7 @@ fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
         vec![format!("{file}:{}:{column}", line_of(fixture.dir(), file, mark) + 1)]
     };
     let (loans, returns) = ("loans/src/lib.rs", "returns/src/lib.rs");
-    // Each alone is refused.
+    // Each is refused alone.
     let expected_2024 = [
         at(loans, "// case: refused in 2024", 23),
         at(loans, "// case: refused in 2024, and nothing is dropped", 23),
@@ -104,7 +104,7 @@ fn a_build_that_the_other_edition_refuses_is_explained_by_its_expressions() {
                 let refused = run(shell.env("CARGO_TARGET_DIR", scratch.dir().join("target")));
                 let change = &found["changes"][0];
                 assert_eq!(refused.status, Some(101), "{found}\n{refused}");
-                // Where a type is refused, that may be where it is used.
+                // If a type is refused, the error may be at a use of the type.
                 let file = change["file"].as_str().unwrap();
                 let place =
                     if change["name"] == "impl Trait" { file.into() } else { format!("{file}:{}:", change["line"]) };
@@ -125,13 +125,13 @@ fn tests_that_the_other_edition_does_not_compile_are_refused_with_advice() {
     let ends = finished.events_of("end");
     assert_eq!((&ends[0]["status"], &ends[0]["sets"]), (&3.into(), &0.into()), "{finished}");
 
-    // What does not compile in any edition is not the other edition's fault.
+    // Code that does not compile in any edition is not the other edition's fault.
     fixture.write("loans/tests/broken.rs", "use nothing::is_there;\n");
     let finished = run(&mut search_with(&driver, &fixture, &scratch, &words)).expect_status(3);
     finished.expect_message(&["does not compile as it is either", "error[E0432] at loans/tests/broken.rs:1:5"]);
     assert!(!finished.stderr.contains("cargo bisect-opt build"), "{finished}");
 
-    // Where only the borrow checker could tell, there is nothing that a test could.
+    // The changes matter only to the borrow checker, so tests cannot fail.
     drop(fixture);
     let fixture = Fixture::new("loans");
     let words = ["test", "--edition", "2021", "--json"];
@@ -139,7 +139,7 @@ fn tests_that_the_other_edition_does_not_compile_are_refused_with_advice() {
     finished.expect_message(&["as in edition 2021 it still passes", "only the borrow checker can tell"]);
 }
 
-/// Of the fixture `editions`, a case that is searched in two packages, two builds at once.
+/// Searches a case of the fixture `editions` in two packages, with two builds at once.
 #[test]
 fn packages_wrappers_and_jobs_are_the_users() {
     let Some(driver) = rustc_driver() else { return };
@@ -154,7 +154,7 @@ fn packages_wrappers_and_jobs_are_the_users() {
     assert_eq!(finished.events_of("start")[0]["jobs"], 2);
     let expected = case.expressions.iter().map(|it| format!("{}:{}:{}", it.file, it.line, it.column)).collect();
     assert_eq!(places(&finished), BTreeSet::from([expected]), "{finished}");
-    // All that is not searched is compiled as it is, by the user's wrapper; the rest is not, but by the driver.
+    // The user's wrapper compiles the packages that are not searched; the driver compiles the others.
     let compiled: Vec<_> = counting.take().target.into_keys().collect();
     assert_eq!(compiled, ["cellar", "journal", "kitchen", "rooms"], "{finished}");
     finished.expect_message(&["with every expression"]);

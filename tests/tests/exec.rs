@@ -1,4 +1,4 @@
-//! `cargo bisect-opt exec` with a target that shares no code with ours: what it finds, and what its options do.
+//! `cargo bisect-opt exec` with a target that shares no code with ours: its answers, and the effects of its options.
 #![cfg(unix)]
 
 use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt};
@@ -8,7 +8,7 @@ use bisect_tests::{
     harness::{Finished, Scratch, run},
 };
 
-/// Searches the foreign program with `--json`; the pattern goes through its variable.
+/// Searches the foreign program with `--json`; its own variable holds the pattern.
 fn search(options: &[&str], program: &[&str]) -> Finished {
     search_in(&Scratch::new(), options, program)
 }
@@ -28,9 +28,10 @@ fn one_step_is_found() {
     let finished = search(&[], &["--fails-when=12"]).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
     assert_eq!(finished.events_of("found")[0]["mode"], "enable");
-    // log2 of 64 steps, every change, none, exactly the culprit, and the rest; the end may need one more.
+    // The bound is log2 of 64 steps, plus every change, none, exactly the culprit, and the rest; the end may need one
+    // more.
     assert!(number(&finished, "trials") <= 6 + 5, "{finished}");
-    // A reliable target pays five runs for those that are not, and one that says what the culprit is.
+    // The search makes five more runs to detect a flaky target, and one to get the text of the culprit.
     assert_eq!(number(&finished, "runs"), number(&finished, "trials") + 5 + 1);
     assert_eq!(number(&finished, "trials"), finished.events_of("trial").len() as u64);
 }
@@ -107,7 +108,7 @@ fn what_reproduces_a_culprit_can_be_pasted_into_a_shell() {
     let mut shell = bisect_tests::harness::scrubbed("sh".as_ref(), std::env::temp_dir().as_path());
     let again = run(shell.args([OsStr::new("-c"), OsStr::new(&line)])).expect_status(1);
     assert_eq!(again.stdout, "the failure\n");
-    // What is repeated is what was confirmed: without text.
+    // The line repeats the run that confirmed the culprit, which has no text.
     for change in finished.events_of("found")[0]["changes"].as_array().unwrap() {
         let marker = format!("[bisect-match {}]", change["id"].as_str().unwrap());
         assert!(again.stderr.contains(&marker), "{line}\n{again}");
@@ -119,7 +120,7 @@ fn what_reproduces_a_culprit_can_be_pasted_into_a_shell() {
 fn count_makes_several_runs_of_each_trial() {
     let finished = search(&["--count", "3"], &["--fails-when=12"]).expect_status(0);
     assert!(finished.events_of("trial").iter().all(|trial| trial["runs"] == 3), "{finished}");
-    // And single ones: five that see whether the target is reliable, one that says what the culprit is.
+    // Single runs are added: five that check if the target is reliable, and one that gets the text of the culprit.
     assert_eq!(number(&finished, "runs"), 3 * number(&finished, "trials") + 5 + 1);
 }
 
@@ -128,7 +129,7 @@ fn count_shows_that_a_target_is_flaky() {
     let scratch = Scratch::new();
     scratch.write("target.sh", "echo >> runs; [ $(wc -l < runs) -ne 3 ] || exit 0; exec \"$1\" --fails-when=12");
     let mut command = scratch.driver(["exec", "--json", "--count=4", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
-    // It goes on, and is not misled by the run that did.
+    // The search goes on, and the contradicting run does not mislead it.
     let finished = run(command.arg(foreign::executable())).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
     let noise = &finished.events_of("found")[0]["noise"];
@@ -160,7 +161,7 @@ fn max_set_leaves_larger_culprits_aside_and_says_so() {
 #[test]
 fn max_runs_stops_with_what_was_found() {
     let whole = search(&[], &["--fails-when=3|12"]).expect_status(0);
-    // The last run says what the second culprit is, the one before it is needed to name it.
+    // The last run gets the text of the second culprit, and the one before it is needed to name it.
     let two_less = (number(&whole, "runs") - 2).to_string();
     let finished = search(&["--max-runs", &two_less], &["--fails-when=3|12"]).expect_status(5);
     assert_eq!(number(&finished, "runs").to_string(), two_less);
@@ -172,12 +173,12 @@ fn max_runs_stops_with_what_was_found() {
 
 #[test]
 fn a_run_with_the_skip_code_tells_nothing_and_is_worked_around() {
-    // Either alone tells nothing. They are neighbours in the order of the search.
+    // A run with either step alone is unresolved. The steps are neighbours in the order of the search.
     let skips = "--skips-when=44&!13|13&!44";
     let finished = search(&[], &["--fails-when=44&13", skips]).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:14: step 13", "mill.txt:45: step 44"]]);
     assert!(finished.events_of("trial").iter().any(|trial| trial["outcome"] == "unresolved"), "{finished}");
-    // Without that, status 125 is a failure like any other, and either step alone a culprit.
+    // Without the skip code, status 125 is a failure like any other, and either step alone is a culprit.
     let finished = search(&["--skip-code=99"], &["--fails-when=44&13", skips]).expect_status(0);
     assert!(finished.culprits().contains(&vec!["mill.txt:14: step 13".to_owned()]), "{finished}");
 }

@@ -8,7 +8,7 @@ use bisect_tests::{
     harness::{Finished, Fixture, Scratch, line_of, run},
 };
 
-/// Searches the clock. The result is the names of the changes of each culprit.
+/// Searches the clock. Returns the search, and the names of the changes of each culprit.
 fn repair(fixture: &Fixture, arguments: &[&str]) -> (Finished, Vec<Vec<String>>) {
     let scratch = Scratch::new();
     let mut command = fixture.driver(["test", "--json", "--out"]);
@@ -37,7 +37,7 @@ fn another_failure_does_not_mislead_a_search_for_a_test() {
         assert!(words[0] == "--per-test" || reason.contains("another failure: tests::tells_the_time"), "{reason}");
     }
 
-    // Wheels break the test as well, if a failure is a failure.
+    // Wheels break the test as well, if every failure counts.
     let (finished, found) = repair(&fixture, &["--same-failure=no", "--max=1", "tells_the_time"]);
     assert_eq!(found, [["wheels"]], "{finished}");
 }
@@ -61,7 +61,7 @@ fn each_of_several_tests_has_a_failure_of_its_own() {
 
 #[test]
 fn any_command_may_be_searched_for_one_failure() {
-    // Two other steps must go the same way.
+    // These two steps must go the same way.
     let pair = "--stumbles-when=1&!60|60&!1";
     let search = |option: &str| {
         let scratch = Scratch::new();
@@ -74,7 +74,7 @@ fn any_command_may_be_searched_for_one_failure() {
     assert_eq!(search("--same-failure=no").culprits().len(), 3, "any failure counts");
 }
 
-/// A target that fails with step 12 in each second execution.
+/// The script of a target that fails with step 12 in each second execution.
 const SECOND: &str =
     "echo x >> count; case $(($(wc -l < count) % 2)) in 0) set -- \"$1\" --fails-when=12;; esac; exec \"$@\"";
 
@@ -90,11 +90,11 @@ fn repeated_executions_make_a_flaky_target_reliable() {
     let finished = search(&["--repeat=2"]).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]]);
     let runs = finished.events_of("end")[0]["runs"].as_u64().unwrap();
-    // One says what the culprit is, and how it ends does not matter.
+    // One run gets the text of the culprit, and its result does not matter.
     let executions = 2 * (runs - 1) + 1;
     assert_eq!(scratch.read("count").lines().count() as u64, executions, "each takes two to fail or to pass");
 
-    // What reproduces it does so, too.
+    // The line that reproduces the culprit also makes two executions.
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let mut shell = bisect_tests::harness::scrubbed("sh".as_ref(), scratch.dir());
     let again = run(shell.args(["-c", &line])).expect_status(1);

@@ -1,4 +1,4 @@
-//! Targets that fail now and then: who did it is named with the confidence asked for, or nobody is.
+//! Flaky targets: their culprit is named with the requested confidence, or none is named.
 #![cfg(unix)]
 
 use std::path::Path;
@@ -9,8 +9,8 @@ use bisect_tests::{
 };
 use serde_json::{Value, json};
 
-/// Searches a program of 64 steps, of which step 12 is the cause, and which fails in so many of 1,000 runs without it and
-/// with it.
+/// Searches a program of 64 steps with step 12 as its culprit. The shares are failing runs in 1,000, without the
+/// culprit and with it.
 fn search(without: u32, with: u32, options: &[&str]) -> Finished {
     let scratch = Scratch::new();
     let mut command = scratch.driver(["exec", "--json"]);
@@ -40,7 +40,7 @@ fn who_fails_as_often_either_way_accuses_nobody() {
         let options = ["--confidence=0.999", "--seed=1", "--max-runs", max_runs];
         let finished = search(share, share, &options).expect_status(4);
         assert_eq!(finished.culprits().len(), 0, "{share}, {max_runs}\n{finished}");
-        // What would help.
+        // The message names the option that would help.
         finished.expect_message(&["--max-runs"]);
     }
 }
@@ -88,7 +88,7 @@ fn the_events_say_how_sure_it_is() {
         let [low, mean, high] = ["low", "mean", "high"].map(|field| number(&noise[rate][field]));
         assert!(low <= mean && mean <= high && low - 0.1 < expected && expected < high + 0.1, "{finished}");
     }
-    // And how things stand in the end: nothing else is left.
+    // The end reports the final state: nothing else is left.
     assert!(number(&finished.events_of("end")[0]["noise"]["nothing"]) > 0.99, "{finished}");
 }
 
@@ -96,7 +96,7 @@ fn the_events_say_how_sure_it_is() {
 fn a_search_that_is_stopped_says_what_is_likeliest() {
     let stopped =
         (1..=6).map(|seed| search(100, 900, &["--confidence=0.95", "--seed", &seed.to_string(), "--max-runs=18"]));
-    // Whether it is known by then that there is something to find is a matter of chance.
+    // Chance decides if the search knows by then that there is something to find.
     let stopped: Vec<_> = stopped.filter(|finished| finished.status == Some(5)).collect();
     assert!(!stopped.is_empty());
     for finished in stopped {

@@ -1,11 +1,11 @@
-//! The real thing: what Go's own tool searches, ours searches too. Skipped where there is no Go.
+//! The real Go toolchain: a target that Go's own tool searches, ours searches too. Skipped if Go is not installed.
 #![cfg(unix)]
 
 use std::{path::Path, process::Command};
 
 use bisect_tests::harness::{Fixture, add_internal_bisect, go, line_of, run, with_go};
 
-/// `go test` under the driver.
+/// Returns a search of `go test`.
 fn search(fixture: &Fixture, go: &Path, variable: &str) -> Command {
     let mut command = fixture.driver(["exec", "--json", variable]);
     with_go(&mut command, go);
@@ -72,7 +72,7 @@ fn recursive_stacks_keep_all_their_frames() {
         .collect();
     depths.sort_unstable();
     assert_eq!(depths, [3, 7], "{finished}");
-    // All of them are the user's own, so none is left out for people, in either stack.
+    // All frames are in the user's own code, so none is left out of either stack.
     let people = search(&[]);
     let shown = people.stdout.lines().filter(|line| line.trim() == "➜ main.walk").count();
     assert_eq!(shown, (3 + 1) + (7 + 1), "{people}");

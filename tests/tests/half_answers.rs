@@ -1,4 +1,4 @@
-//! What is left when culprits are left out, and what fails only in certain company or by what surrounds the target.
+//! Failures that remain without the culprits, and failures that depend on other tests or on the environment.
 #![cfg(unix)]
 
 use bisect_tests::{
@@ -17,7 +17,7 @@ fn search_in(fixture: &Fixture, arguments: &[&str]) -> Finished {
     run(command.arg(scratch.dir().join("out")).args(arguments))
 }
 
-/// The names of each culprit's changes, and how it fails.
+/// Returns the names of each culprit's changes, and its failure.
 fn answers(finished: &Finished) -> Vec<(Vec<String>, String)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
     let answer = |found: &serde_json::Value| {
@@ -74,7 +74,7 @@ fn a_test_that_fails_after_another_one_is_searched_for_beside_it() {
         finished.expect_message(&["run without the other tests it passes", "tests::the_dog_stays_in"]);
         let found = &finished.events_of("found")[0];
         assert_eq!(found["tests"].as_array().unwrap().as_slice(), ["tests::the_dog_stays_in"], "{finished}");
-        // The other test must be there as well.
+        // The line must run the other test as well.
         let line = found["reproduce"].as_str().unwrap().to_owned();
         let again = run(&mut fixture.shell(&line, "/".as_ref()));
         assert_ne!(again.status, Some(0), "{line} {again}");
@@ -94,7 +94,7 @@ fn an_address_in_use_or_a_kill_that_changes_make_is_their_failure() {
     }
 }
 
-/// Searches a target that fails with step 12; `also` is what its shell does first, `$n` the number of the execution.
+/// Searches a target that fails with step 12. Its shell first runs `also`, with `$n` as the number of the execution.
 fn disturbed(also: &str) -> Finished {
     let scratch = Scratch::new();
     let count = "echo x >> count; n=$(wc -l < count)";
@@ -103,7 +103,7 @@ fn disturbed(also: &str) -> Finished {
     run(command.arg(foreign::executable()))
 }
 
-/// `outcome` and `reason` of unresolved trials.
+/// Returns the reasons of unresolved trials.
 fn unresolved(finished: &Finished) -> Vec<String> {
     let trials = finished.events_of("trial").into_iter().filter(|trial| trial["outcome"] == "unresolved");
     trials.map(|trial| trial["reason"].as_str().unwrap().to_owned()).collect()

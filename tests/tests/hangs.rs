@@ -1,9 +1,9 @@
-//! Tests that do not come back: the answer names them, and nothing else is repeated.
+//! Tests that do not end: the answer names them, and nothing else is repeated.
 #![cfg(unix)]
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, line_of, run};
 
-/// Far more than any test takes that comes back.
+/// A time limit far above the duration of any test that ends.
 const TIMEOUT: &str = "--timeout=2s";
 
 fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Finished {
@@ -11,7 +11,7 @@ fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Finished 
     run(command.arg(scratch.dir().join("out")).args(arguments))
 }
 
-/// Of each culprit, the names of its changes and the tests that it breaks.
+/// Returns the names of the changes of each culprit, and the tests that it breaks.
 fn answers(finished: &Finished) -> Vec<(Vec<String>, Vec<String>)> {
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let answer = |found: &serde_json::Value| {
@@ -37,7 +37,7 @@ fn started(scratch: &Scratch, runs: usize) -> Vec<Vec<String>> {
 #[test]
 fn the_test_that_hangs_is_named_and_only_it_is_repeated() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
-    // One may wait for the other, and comes back alone.
+    // One of the tests may wait for another, and ends when run alone.
     let finished = search(&fixture, &scratch, &["--", "--test-threads=4", "car_drives", "walk"]).expect_status(0);
     assert_eq!(answers(&finished), [answer("lamps", &["car_drives"])], "{finished}");
     let found = &finished.events_of("found")[0];
@@ -76,7 +76,7 @@ fn as_one_failure_and_among_all_tests_it_is_named_as_well() {
         assert_eq!(answers(&finished), [answer("lamps", &["car_drives", "cyclist_cycles"])], "{option} {finished}");
         let started = started(&scratch, finished.events_of("trial").len());
         assert_eq!(started[0].len(), 1 + 2 + 2, "each alone, and also without the changes: {started:?}");
-        // Once it is known that they hang, that they have not ended is enough.
+        // Once it is known that these tests hang, a run in which they have not ended counts as the failure.
         assert!(started[2..].iter().all(|run| run.len() == 1), "{started:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Bad targets and wrong command lines: each ends with the documented status and a message that says what to do.
+//! Bad targets and wrong command lines: each ends with the documented status and a message that contains advice.
 #![cfg(unix)]
 
 use std::{fs, os::unix::fs::PermissionsExt};
@@ -15,7 +15,7 @@ fn search(options: &[&str], program: &[&str]) -> Finished {
     run(&mut command)
 }
 
-/// Whatever else happens, no one is accused.
+/// Checks that no change is accused.
 #[track_caller]
 fn expect_nothing_found(finished: &Finished) {
     assert_eq!(finished.events_of("found").len(), 0, "{finished}");
@@ -64,7 +64,7 @@ fn a_file_that_may_not_be_executed_is_named() {
     let finished = run(&mut scratch.driver(["exec", "A=PATTERN", "./plain"])).expect_status(3);
     finished.expect_message(&["./plain", "ermission"]);
     fs::set_permissions(scratch.dir().join("plain"), PermissionsExt::from_mode(0o755)).unwrap();
-    // Now it starts, and passes both ways.
+    // Now the file can be executed, and the target passes both ways.
     let _ = run(&mut scratch.driver(["exec", "A=PATTERN", "./plain"])).expect_status(1);
 }
 
@@ -72,7 +72,7 @@ fn a_file_that_may_not_be_executed_is_named() {
 fn a_target_that_passes_both_ways() {
     let finished = search(&[], &[]).expect_status(1);
     finished.expect_message(&["passes with every change enabled and with every change disabled"]);
-    // Every change once, and twice more, in case it fails now and then.
+    // All changes are enabled in one run, and in two more in case the target is flaky; in one run all are disabled.
     assert_eq!(finished.events_of("end")[0]["runs"], 4, "{finished}");
 }
 
@@ -100,7 +100,7 @@ fn a_target_that_ignores_the_pattern() {
 #[test]
 fn a_target_that_reports_what_it_was_not_asked_for() {
     let finished = search(&[], &["--fails-when=12", "--mode=unasked"]).expect_status(3);
-    // The step that does not exist, by its ID.
+    // The ID is that of a step that does not exist.
     finished.expect_message(&["0x", "the pattern leaves out"]);
     expect_nothing_found(&finished);
 }
@@ -146,7 +146,7 @@ fn markers_in_invalid_utf_8_are_read() {
 #[cfg(target_os = "linux")]
 fn two_hundred_megabytes_of_output_are_drained_into_little_memory() {
     let scratch = Scratch::new();
-    // From the second run on, the script sees how much its parent, the driver, has ever used.
+    // From the second run on, the script sees the peak memory of its parent, the driver.
     scratch.write(
         "target.sh",
         "grep VmHWM /proc/$PPID/status >> peaks; exec \"$1\" --steps=8 --fails-when=3 --megabytes=200",

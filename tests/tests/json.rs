@@ -160,7 +160,7 @@ fn the_run_directory_keeps_logs_trials_and_the_result() {
     let id = finished.events_of("found")[0]["changes"][0]["id"].to_string();
     assert!(text.contains(&id), "{id} is not in {text}");
 
-    // The next search starts afresh.
+    // The next search removes the old files.
     let _ = search(&scratch, &["--out", "kept"], &[]).expect_status(1);
     assert_eq!(fs::read_dir(scratch.dir().join("kept/runs")).unwrap().count(), 4);
     assert!(!scratch.read("kept/result.json").contains(&id));

@@ -1,4 +1,4 @@
-//! A driver that is killed cannot tidy up: its runs are ended for it, and the next search deletes what it has left.
+//! A driver that is killed cannot delete its files: its runs are ended for it, and the next search deletes the files.
 #![cfg(target_os = "linux")]
 
 use std::{fs, process::Command};
@@ -25,7 +25,7 @@ fn leftovers(scratch: &Scratch) -> usize {
 #[test]
 fn its_runs_end_and_the_next_search_sweeps() {
     let scratch = Scratch::new();
-    // With a child in the group, one in a session of its own, and one that does not want to go.
+    // The target has a child in its group, one in a session of its own, and one that ignores SIGTERM.
     let hangs = "
         sleep 1000000 & setsid sleep 1000000 &
         sh -c 'trap \"\" TERM; while :; do sleep 1000000; done' &
@@ -62,7 +62,7 @@ fn daemons_of_runs_that_have_ended_are_left_alone() {
     running.signal("KILL");
     assert_eq!(running.finish().status, None);
     let daemon: u32 = scratch.read("daemon").trim().parse().unwrap();
-    // Its `sleep` comes and goes.
+    // The `sleep` of the daemon is replaced again and again.
     let parent = |pid: u32| fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     wait_until("the second run is ended", || {
         tree.alive().iter().all(|&pid| pid == daemon || parent(pid).contains(&format!(" S {daemon} ")))

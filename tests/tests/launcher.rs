@@ -1,4 +1,4 @@
-//! `--launcher`: runs that another command starts. One stands for `ssh`, one is a real scheduler: GNU parallel's `sem`.
+//! `--launcher`: runs that another command starts. One stands for `ssh`; one is a real scheduler, GNU parallel's `sem`.
 #![cfg(unix)]
 
 use std::{env, fs, io::Write, os::unix::fs::PermissionsExt, process::Command};
@@ -8,8 +8,8 @@ use bisect_tests::{
     harness::{Finished, Fixture, Scratch, line_of, run},
 };
 
-/// Does with its words what `ssh` does: it takes the host, joins the others with blanks, and a shell that starts anew in
-/// another directory reads the line. It notes each time that it is used.
+/// A script that treats its arguments like `ssh`: it removes the host, joins the others with blanks, and passes the
+/// line to a new shell in another directory. It notes each use.
 const SSH: &str = r#"#!/bin/sh
 echo "$1" >> "${0%/*}/hosts"
 shift
@@ -17,7 +17,7 @@ cd /
 exec env -i PATH="$PATH" sh -c "$*"
 "#;
 
-/// The program that stands for `ssh`, as a launcher.
+/// Returns the program that stands for `ssh`, as a launcher.
 fn ssh(scratch: &Scratch) -> String {
     scratch.write("ssh", SSH);
     let path = scratch.dir().join("ssh");
@@ -25,12 +25,12 @@ fn ssh(scratch: &Scratch) -> String {
     format!("'{}' host", path.display())
 }
 
-/// GNU parallel's `sem`, two runs at a time; `None`, and a loud word, where it is not installed.
+/// Returns GNU parallel's `sem` with two runs at a time. Prints a notice and returns `None` if it is not installed.
 fn sem(id: &str) -> Option<String> {
     let version = Command::new("sem").arg("--version").output();
     if !version.is_ok_and(|output| output.stdout.starts_with(b"GNU parallel")) {
         assert!(env::var_os("CI").is_none(), "CI must have GNU parallel");
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "*** SKIPPED: no GNU parallel ***").expect("standard error is there");
         return None;
     }
@@ -50,7 +50,7 @@ fn exec(scratch: &Scratch, launcher: &str, options: &[&str], program: &[&str]) -
 
 #[track_caller]
 fn expect_used(scratch: &Scratch, finished: &Finished) {
-    // A run that turns out not to matter may be ended before it is launched.
+    // The search may end a run that turns out not to matter before it is launched.
     let trials = finished.events_of("trial").len();
     let launched = scratch.read("hosts").lines().count();
     assert!(launched >= trials && trials > 3, "launched {launched} times\n{finished}");
@@ -58,7 +58,7 @@ fn expect_used(scratch: &Scratch, finished: &Finished) {
 
 #[track_caller]
 fn expect_scheduled(scratch: &Scratch) {
-    // What is in there goes with the runs.
+    // The files in this folder are deleted with the runs.
     assert!(scratch.dir().join("parallel/semaphores").is_dir(), "the scheduler was never used");
 }
 
@@ -95,7 +95,7 @@ fn a_test_is_launched_with_its_directory_variables_and_arguments() {
 #[test]
 fn a_run_that_could_not_be_made_there_is_no_failure() {
     let scratch = Scratch::new();
-    // Elsewhere, nothing that belongs to the run is at its place.
+    // On the other machine, the paths of the run do not exist.
     let text = "#!/bin/sh\nscript=$3\nshift 5\nexec sh -c \"$script\" sh /no/such/directory \"$@\"\n";
     scratch.write("elsewhere", text);
     let path = scratch.dir().join("elsewhere");

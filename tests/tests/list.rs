@@ -1,9 +1,9 @@
-//! `cargo bisect-opt list`: lines of a file as changes, with commands that know nothing of us.
+//! `cargo bisect-opt list`: lines of a file as changes, with commands that do not know our protocol.
 #![cfg(unix)]
 
 use bisect_tests::harness::{Finished, Scratch, driver, run, scrubbed};
 
-/// A command that fails if the file has all lines of one of these sets.
+/// Returns a command that fails if the file has all lines of one of these sets.
 fn fails_with(sets: &[&[&str]]) -> String {
     let has = |line: &&str| format!("grep -qx {line} \"$1\"");
     let set = |set: &&[&str]| format!("{{ {}; }}", set.iter().map(has).collect::<Vec<_>>().join(" && "));
@@ -92,7 +92,8 @@ fn lines_become_arguments() {
 #[test]
 fn a_command_line_that_is_too_long_is_said() {
     let scratch = Scratch::new();
-    // More than any system takes: a word may have 128 KiB on Linux, and all words together 1 MiB elsewhere.
+    // This is more than any system accepts: an argument may have 128 KiB on Linux, and all arguments together 1 MiB
+    // elsewhere.
     scratch.write("items.txt", &"x".repeat(3 << 20));
     let mut command = scratch.driver(["list", "--items", "items.txt", "--as-args", "--"]);
     run(command.arg("true")).expect_status(3).expect_message(&["Argument list too long", "bytes", "in a file"]);
@@ -113,7 +114,7 @@ fn standard_input_is_read() {
 fn flaky_commands_are_searched_too() {
     let scratch = Scratch::new();
     scratch.write("items.txt", &numbers(64));
-    // It fails in about half of the runs that have the line.
+    // The target fails in about half of the runs that have the line.
     let script = r#"if grep -qx 40 "$1" && [ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ]; then exit 1; fi"#;
     let finished = search(&scratch, &["--confidence", "0.99", "--seed", "1"], script).expect_status(0);
     assert_eq!(names(&finished), [["40"]]);

@@ -1,4 +1,4 @@
-//! A full disk, a closed pipe: a listener that cannot write any more costs only itself, and the answer is never lost.
+//! A full disk, a closed pipe: an output that can no longer be written stops alone, and the answer is never lost.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -14,7 +14,7 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// A search that finds step 3, with these options.
+/// Returns a search that finds step 3, with these options.
 fn search(scratch: &Scratch, options: &[&str]) -> Command {
     let mut command = scratch.driver(["exec"]);
     command.args(options).arg("FOREIGN_CHANGES=PATTERN").arg(foreign::executable());
@@ -35,7 +35,7 @@ fn a_disk_that_fills_up_at_any_moment_does_not_cost_the_answer() {
         let Some(mut command) = on_small_disk(&command, &scratch.dir().join("small"), size) else { return };
         let finished = run(&mut command);
         if finished.status == Some(2) {
-            // Not even the directory can be set up.
+            // There is not even room for the run directory.
             finished.expect_message(&["No space left", "--out"]);
             continue;
         }
@@ -48,7 +48,7 @@ fn a_disk_that_fills_up_at_any_moment_does_not_cost_the_answer() {
 #[test]
 fn what_is_too_large_for_a_limit_of_file_sizes_is_left_out() {
     let scratch = Scratch::new();
-    // More than one block of logs.
+    // The logs need more than one block.
     scratch
         .write("target.sh", "i=0; while [ $i -lt 100 ]; do echo a line that takes room; i=$((i+1)); done; exec \"$@\"");
     let mut command = Command::new("sh");
@@ -85,7 +85,7 @@ fn a_trace_that_cannot_be_written_does_not_cost_the_answer() {
         assert_eq!(output.status.code(), Some(0), "{options:?}");
         assert!(String::from_utf8(output.stdout).unwrap().contains("mill.txt:4: step 3"));
     }
-    // An error that nobody can read is no reason to panic.
+    // An error that cannot be printed must not cause a panic.
     let full = File::options().write(true).open("/dev/full").unwrap();
     let scratch = Scratch::new();
     let status = scratch.driver(["exec", "A=PATTERN"]).stderr(full).status().unwrap();
@@ -95,14 +95,14 @@ fn a_trace_that_cannot_be_written_does_not_cost_the_answer() {
 #[test]
 fn who_reads_only_the_beginning_finds_the_rest_in_the_run_directory() {
     let scratch = Scratch::new();
-    // The target waits until the reader has gone, so that it is the trace that breaks.
+    // The target waits until the reader has closed the pipe, so that writing the trace fails.
     scratch.write("target.sh", "while ! [ -e gone ]; do sleep 0.01; done; exec \"$@\"");
     let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"]);
     command.arg(foreign::executable()).args(["--steps=20", "--fails-when=3"]);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut line = String::new();
-    // `2> >(head -1)`
+    // This is `2> >(head -1)`.
     let mut trace = BufReader::new(child.stderr.take().unwrap());
     trace.read_line(&mut line).unwrap();
     assert!(line.starts_with("bisecting"), "{line}");

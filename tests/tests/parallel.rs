@@ -1,4 +1,4 @@
-//! Several runs at once: the same answer, a place of its own for each run, and nothing left of those that did not matter.
+//! Parallel runs: the same answer, a place of its own for each run, and no leftovers of runs that did not matter.
 #![cfg(target_os = "linux")]
 
 use std::{collections::BTreeSet, fs, process::Command};
@@ -19,7 +19,7 @@ fn search(scratch: &Scratch, jobs: &str, script: &str) -> Command {
     command
 }
 
-/// Returns what is found, without the numbers that depend on which trial came first.
+/// Returns the culprits.
 fn answer(finished: &Finished) -> Vec<Value> {
     finished.events_of("found")
 }
@@ -42,7 +42,7 @@ fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
     let scratch = Scratch::new();
     let note = "echo \"$FOREIGN_CHANGES\" >> needed; exec \"$@\"";
     let alone = run(&mut search(&scratch, "-j1", note)).expect_status(0);
-    // Whatever one trial after the other would not ask for hangs, together with what it has started.
+    // A run hangs, together with its children, if a sequential search would not need its trial.
     let hang = "
         grep -qxF -- \"$FOREIGN_CHANGES\" needed && exec \"$@\"
         echo $TMPDIR >> hanging
@@ -62,8 +62,8 @@ fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
     }
     tree.expect_gone();
 
-    // Logs and reports are those of the trials that were shown, of the runs that were made again, and of one for each
-    // culprit, which says what it is.
+    // There are logs and reports of the trials that were shown, of repeated runs, and of one run for each culprit,
+    // which gets its text.
     let names = |folder: &str| -> BTreeSet<_> {
         let entries = fs::read_dir(scratch.dir().join("bisect.out").join(folder)).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap().replace(".log", "")).collect()
@@ -80,7 +80,7 @@ fn runs_that_turn_out_not_to_matter_are_ended_without_a_trace() {
 #[test]
 fn each_run_has_a_slot_and_a_temporary_directory_of_its_own() {
     let scratch = Scratch::new();
-    // Whoever has a slot or a directory that another run has at the same time fails. The lock goes with the processes.
+    // A run fails if another run has its slot or its directory at the same time. The processes hold the lock.
     let script = "
         exec 9> slot-$BISECT_SLOT && flock -n 9 || exit 1
         test \"$PORT/$INHERITED\" = 70$BISECT_SLOT/db_$BISECT_SLOT || exit 1
@@ -114,7 +114,7 @@ fn an_interrupt_ends_sixteen_runs_that_do_not_want_to() {
     let mut command = search(&scratch, "-j16", stubborn);
     let tree = ProcessTree::mark(&mut command);
     let running = Running::start(&mut command);
-    // As many as can be guessed before anything is known.
+    // This many trials can be guessed before anything is known.
     wait_until("runs start", || scratch.read("started").lines().count() >= 2);
     running.signal("INT");
     let finished = running.finish().expect_status(130);

@@ -1,4 +1,4 @@
-//! Our search and the one of Go's tool name the same culprits, on targets simulated in this process.
+//! Our search and that of Go's tool name the same culprits, on targets simulated in this process.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ fn set<const N: usize>(indices: [usize; N]) -> BTreeSet<usize> {
     indices.into()
 }
 
-/// Returns what Go's search finds, as indices.
+/// Returns the culprits that Go's search finds, as indices.
 fn like_go(simulator: &mut Simulator) -> BTreeSet<BTreeSet<usize>> {
     let report = simulator.search_like_go(GoPeer::default()).unwrap();
     assert!(report.sets.iter().all(|set| set.confirmed));
@@ -55,7 +55,7 @@ fn without_a_difference_neither_finds_anything() {
     }
 }
 
-/// Where Go's tool trusts the target, ours does not.
+/// Compares both searches on targets that lie: Go's tool trusts them, ours does not.
 #[test]
 fn hostile_targets_get_no_false_culprit_from_ours() {
     for seed in 0..20 {
@@ -75,7 +75,7 @@ fn hostile_targets_get_no_false_culprit_from_ours() {
         let verdict = hostile(Manners::BreaksAt(3));
         let Verdict::Inconsistent(how) = &verdict else { panic!("seed {seed}: {verdict:?}") };
         assert!(matches!(how, Inconsistency::NotConfirmed(..) | Inconsistency::BaseFails(..)), "seed {seed}: {how:?}");
-        // Ours confirms without text, so text is no other experiment.
+        // Our search confirms without text, so the same pattern with text is no other experiment.
         let found = target().with(Manners::PassesWhenWatched).search(Options::default());
         assert_eq!((found.verdict, found.sets), (Verdict::Complete, vec![set([3])]), "seed {seed}");
         let accused = target().with(Manners::PassesWhenWatched).search_like_go(GoPeer::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Several tests fail: one search says for each of them what makes it fail.
+//! Several failing tests: one search names the culprit of each test.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,7 +13,7 @@ fn search(fixture: &Fixture, scratch: &Scratch, arguments: &[&str]) -> Finished 
     run(&mut command)
 }
 
-/// Of each culprit, its stack and the tests that it breaks.
+/// Returns the stack of each culprit, and the tests that it breaks.
 fn groups(finished: &Finished) -> BTreeMap<String, Vec<String>> {
     let text = |value: &serde_json::Value| value.as_str().unwrap().to_owned();
     let group = |found: serde_json::Value| {
@@ -29,7 +29,7 @@ fn forty_tests_take_hardly_more_runs_than_the_hardest() {
     let single = search(&fixture, &scratch, &["--", "--exact", "tests::player_17"]).expect_status(0);
     let finished = search(&fixture, &scratch, &[]).expect_status(0);
     let runs = |finished: &Finished| finished.events_of("end")[0]["runs"].as_u64().unwrap();
-    // Of which, for each of three culprits: checks before it is named, and the run that says what it is.
+    // These include, for each of three culprits, checks before it is named, and the run that gets its text.
     assert!(runs(&finished) <= 2 * runs(&single), "{} runs for one\n{finished}", runs(&single));
     assert_eq!(finished.events_of("trial")[0]["matches"], 1000, "{finished}");
 
@@ -78,7 +78,7 @@ fn stacks_that_differ_only_in_the_test_are_shown_together() {
     for test in &tests {
         let line = list.iter().find(|line| line.ends_with(&format!("fails {test}"))).unwrap();
         assert!(line.contains("dice in crowd::once src/lib.rs:"), "{line}");
-        // That was printed at once.
+        // The trace printed the line when the culprit was found.
         let found = trace.find(&format!(", fails {test}, confirmed\n")).unwrap_or_else(|| panic!("{finished}"));
         assert!(trace[found..].contains("\nfound 3 culprits for 3 tests"), "{finished}");
     }
@@ -113,7 +113,7 @@ fn a_test_that_fails_only_in_company_is_told_and_does_not_keep_the_others_from_i
     assert!(found.contains(&vec!["tests::nobody_climbs".to_owned()]), "{finished}");
     finished.expect_message(&["tests::the_next_one_finds_it_shut: it passes when run alone", "--all-tests"]);
 
-    // That helps.
+    // The option in the message helps.
     let one = ["--all-tests", "--", "--test-threads=1", "--skip", "climbs"];
     let finished = search(&fixture, &scratch, &one).expect_status(0);
     let tests: Vec<_> = groups(&finished).into_values().collect();

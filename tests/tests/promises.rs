@@ -4,13 +4,14 @@ use std::fs;
 
 use bisect_tests::harness::root;
 
-/// The tests that a document names as `path/to/file.rs::test`, in order: the path without its extension, and the test.
+/// Returns the tests that a document names as `path/to/file.rs::test`, in order: the path without its extension, and
+/// the test.
 fn named(text: &str) -> Vec<(&str, &str)> {
     let words = text.split('`').skip(1).step_by(2);
     words.filter_map(|word| word.split_once(".rs::")).collect()
 }
 
-/// Returns whether a source file has a test with this name, by itself or among properties.
+/// Returns true if a source file has a test with this name, by itself or among properties.
 fn has_test(source: &str, name: &str) -> bool {
     let lines: Vec<_> = source.lines().map(str::trim).collect();
     let is_it = |line: &str| line.strip_prefix("fn ").is_some_and(|rest| rest.starts_with(&format!("{name}(")));

@@ -1,4 +1,4 @@
-//! A program of ours, driven by the search of Go's tool over standard error, and by ours in the same way.
+//! A program of ours under the search of Go's tool, over standard error, and under our search in the same way.
 
 use std::{collections::BTreeSet, path::PathBuf};
 
@@ -13,7 +13,7 @@ fn program(fixture: &Fixture) -> PathBuf {
     fixture.target_dir().join("debug").join(format!("app{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// The sets that `cargo bisect-opt exec` finds, as IDs.
+/// Returns the sets that `cargo bisect-opt exec` finds, as IDs.
 fn found_by_exec(fixture: &Fixture, program: &str) -> BTreeSet<BTreeSet<u64>> {
     let mut command = fixture.driver(["exec", "--json", "BISECT_PATTERN=PATTERN", program]);
     let found = run(&mut command).expect_status(0).events_of("found");
@@ -30,7 +30,7 @@ fn gos_search_and_ours_find_the_same_stack_in_a_program_of_ours() {
     let program = program(&fixture);
     let target = |pattern: &str| {
         let finished = run(scrubbed(&program, fixture.dir()).env("BISECT_PATTERN", pattern));
-        // Reports go to standard error, because nobody said where else.
+        // Reports go to standard error, because no other place is set.
         assert!(!finished.stdout.contains("bisect-match"), "{finished}");
         (finished.status == Some(0), reported_ids(finished.stderr.as_bytes()))
     };

@@ -1,4 +1,4 @@
-//! The fixture `release` is what its table says: otherwise nothing that is searched in it would prove anything.
+//! The fixture `release` agrees with its table: otherwise no search in it would prove anything.
 // Undefined behaviour: its effects were only observed here.
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 
@@ -9,7 +9,7 @@ use bisect_tests::{
     release_cases::{Case, cases},
 };
 
-/// Which tests of an executable pass, with such options of cargo.
+/// Runs the tests of an executable with these options of cargo, and returns true for those that pass.
 fn results(fixture: &Fixture, target: &str, options: &[String]) -> BTreeMap<String, bool> {
     let mut command = fixture.cargo(["test", "--release", "--no-fail-fast", "--package=app", "--test", target]);
     let finished = run(command.args(options));
@@ -27,7 +27,7 @@ fn of_package(package: &str, key: &str, value: &str) -> Vec<String> {
     config(&format!("package.\"{package}@0.1.0\".{key}"), value)
 }
 
-/// Checks that exactly those tests fail that should.
+/// Checks that exactly the expected tests fail.
 #[track_caller]
 fn expect(results: &BTreeMap<String, bool>, cases: &[Case], what: &str, fails: impl Fn(&Case) -> bool) {
     assert_eq!(results.len(), cases.len(), "{what}: {results:?}");
@@ -57,7 +57,8 @@ fn every_case_depends_on_its_crates_and_on_no_other_member() {
     let cases = by_level(&fixture);
     let members = members(&fixture);
     assert!(members.len() >= 8, "{members:?}");
-    // By each bit of their numbers, half of the members are optimized, and then the other half: one number for each case.
+    // For each bit of their numbers, half of the members are optimized, and then the other half: any two members differ
+    // in one of these builds.
     for bit in 0..members.len().next_power_of_two().ilog2() {
         for half in [0, 1] {
             let optimized: Vec<_> = members
@@ -76,7 +77,7 @@ fn every_case_depends_on_its_crates_and_on_no_other_member() {
     }
 }
 
-/// The packages of its workspace.
+/// Returns the packages of the fixture's workspace.
 fn members(fixture: &Fixture) -> Vec<String> {
     let finished = run(&mut fixture.cargo(["metadata", "--format-version=1", "--no-deps"])).expect_status(0);
     let metadata: cargo_metadata::Metadata =
@@ -92,7 +93,7 @@ fn other_profile_keys_break_their_cases() {
     let mut checked = 0;
     for case in cases.iter().filter(|case| case.target == "options") {
         let [package] = &case.crates[..] else { panic!("{case:?}") };
-        // What differs is one key, on one side.
+        // Good and bad options differ in one key, which only one of them has.
         let Some((key, value)) = case.good.iter().chain(&case.bad).find_map(|option| {
             let (key, value) = option.split_once('=')?;
             (!key.starts_with('-')).then_some((key, value))

@@ -1,4 +1,4 @@
-//! Reports that get lost.
+//! Lost reports.
 #![cfg(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu"))]
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,7 +8,7 @@ use bisect_tests::harness::{Fixture, Scratch, run};
 #[test]
 fn a_run_whose_reports_are_lost_tells_nothing() {
     let (fixture, scratch) = (Fixture::new("clock"), Scratch::new());
-    // Files cannot become larger for what it starts, the file for reports among them.
+    // The runner limits the size of files to 0 for its children, including the file for reports.
     scratch.write("limited", "#!/bin/sh\nulimit -f 0\nexec \"$@\"\n");
     let runner = scratch.dir().join("limited");
     std::fs::set_permissions(&runner, std::fs::Permissions::from_mode(0o755)).unwrap();

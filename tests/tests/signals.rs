@@ -1,4 +1,5 @@
-//! Signals and terminals: what stops a target does not hang the search, what is ignored stays so, and Ctrl-Z means all.
+//! Signals and terminals: a stopped target does not hang the search, an ignored signal stays ignored, and Ctrl-Z stops
+//! all processes.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -12,7 +13,7 @@ use bisect_tests::{
     process_tree::ProcessTree,
 };
 
-/// A search that finds step 3, by this script.
+/// Returns a search that finds step 3, by this script.
 fn search(scratch: &Scratch, options: &[&str], script: &str) -> Command {
     scratch.write("target.sh", script);
     let mut command = scratch.driver(["exec", "--json"]);
@@ -21,7 +22,7 @@ fn search(scratch: &Scratch, options: &[&str], script: &str) -> Command {
     command
 }
 
-/// The same command, started by this shell code.
+/// Returns the same command, started by this shell code.
 fn started_by(code: &str, command: &Command) -> Command {
     let mut shell = Command::new("sh");
     shell.args(["-c", code, "sh"]).arg(command.get_program()).args(command.get_args());
@@ -35,7 +36,7 @@ fn started_by(code: &str, command: &Command) -> Command {
     shell
 }
 
-/// The state of a process: `T` is stopped.
+/// Returns the state of a process: `T` is stopped.
 fn state(pid: &str) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit(") ").next()?.chars().next()
@@ -46,7 +47,7 @@ fn signals_that_were_ignored_at_the_start_stay_so() {
     let scratch = Scratch::new();
     let script = "echo $$ >> started; while ! [ -e go ]; do sleep 0.01; done; exec \"$@\"";
     let search = search(&scratch, &[], script);
-    // As `nohup` does, and a shell without job control with what it starts in the background.
+    // `nohup` starts a process like this, and so does a shell without job control in the background.
     let running = Running::start(&mut started_by("trap '' HUP INT; exec \"$@\"", &search));
     wait_until("the target runs", || !scratch.read("started").is_empty());
     running.signal("HUP");
@@ -101,7 +102,7 @@ fn a_target_has_no_terminal_to_be_stopped_by() {
         let search = search(&scratch, &[], script);
         let words = [search.get_program()].into_iter().chain(search.get_args()).map(|word| word.to_str().unwrap());
         let line = words.map(|word| format!("'{word}'")).collect::<Vec<_>>().join(" ");
-        // With a terminal of its own, as a user's shell has one.
+        // The search has a terminal of its own, like a user's shell.
         let code = "exec script -qec \"$0 2>trace\" /dev/null".replace("$0", &line.replace('"', "\\\""));
         let finished = run(&mut started_by(&code, &search));
         assert_eq!(finished.status, Some(0), "{finished}\n{}", scratch.read("trace"));

@@ -1,4 +1,4 @@
-//! Changes on lines that git says have changed are tried first, which saves runs and does not change the answer.
+//! Changes on lines that git reports as changed are tried first, which saves runs and does not change the answer.
 
 use std::{
     io::Write,
@@ -10,7 +10,8 @@ use bisect_tests::{
     harness::{Finished, Scratch, run},
 };
 
-/// A repository in which these lines of `mill.txt` have changed; `None`, and a loud word, where there is no git.
+/// Returns a repository in which these lines of `mill.txt` have changed. Prints a notice and returns `None` if git is
+/// not installed.
 fn repository(changed: &[usize]) -> Option<Scratch> {
     let scratch = Scratch::new();
     let lines = |changed: &[usize]| -> String {
@@ -28,7 +29,7 @@ fn repository(changed: &[usize]) -> Option<Scratch> {
         let status = git.current_dir(scratch.dir()).args(words).stderr(Stdio::inherit()).status();
         if status.is_err() {
             assert!(std::env::var_os("CI").is_none(), "CI must have git");
-            // Not `eprintln!`: the harness would keep it to itself.
+            // Not `eprintln!`: the harness would capture it.
             writeln!(std::io::stderr(), "*** SKIPPED: no git ***").expect("standard error is there");
             return None;
         }
@@ -56,7 +57,7 @@ fn evidence_saves_runs_and_does_not_change_the_answer() {
     for options in [&["--since", "HEAD"][..], &["--since=main"], &["--since", "--max-runs=100"], &["--since", "-j4"]] {
         let with = search(&scratch, options).expect_status(0);
         assert_eq!(with.events_of("found"), without.events_of("found"), "{options:?}");
-        // Three of a thousand: that saves about log2(1000 / 6) of ten halvings.
+        // Three of a thousand lines have changed, which saves about log2(1000 / 6) of ten halvings.
         assert!(options.contains(&"-j4") || trials(&with) + 4 <= trials(&without), "{options:?}: {with}");
         let note = "of the changes, 3 are on lines that changed since ";
         assert_eq!(with.stderr.matches(note).count(), 1, "also where an end is run once more: {with}");

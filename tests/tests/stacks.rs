@@ -8,7 +8,7 @@ fn search(fixture: &Fixture, words: &[&str]) -> Finished {
     run(&mut fixture.driver([&[command, "--json"], options].concat()))
 }
 
-/// The only change of the only culprit.
+/// Returns the only change of the only culprit.
 #[track_caller]
 fn culprit(finished: &Finished) -> Value {
     let found = finished.events_of("found");
@@ -46,12 +46,12 @@ fn the_stack_across_crates_is_found_with_few_runs_and_no_rebuild() {
     expect_the_week_of_the_south(&fixture, &culprit(&finished));
     assert_eq!(finished.events_of("found")[0]["tests"], serde_json::json!(["the_south_is_as_it_was"]));
     assert_eq!(finished.events_of("found")[0]["mode"], "enable");
-    // Thirty stacks, and those of the tests that do not fail.
+    // There are thirty stacks, and those of the tests that do not fail.
     let end = &finished.events_of("end")[0];
     let stacks = finished.events_of("trial")[0]["matches"].as_f64().unwrap();
     assert!(stacks >= 30.0, "{finished}");
     assert!(end["runs"].as_f64().unwrap() <= stacks.log2().ceil() + 4.0 + 5.0 + 1.0, "{finished}");
-    // A test that does not fail is run as often as it takes to know that: with every change, and with none.
+    // A test that does not fail runs with every change, and with none, to prove it.
     assert!((1..=2).contains(&scratch.read("runs").lines().count()), "{}", scratch.read("runs"));
     assert_eq!(finished.stderr.matches("Compiling app ").count().max(1), 1, "{finished}");
 }

@@ -1,4 +1,5 @@
-//! The target directory that searches share: one search waits for the other, and nobody exchanges what is searched unnoticed.
+//! The target directory that searches share: one search waits for the other, and an exchange of the executable is
+//! noticed.
 #![cfg(target_os = "linux")]
 
 use std::{
@@ -8,7 +9,7 @@ use std::{
 
 use bisect_tests::harness::{Fixture, Running, Scratch, run, wait_until};
 
-/// A search of the clock whose runs are started by this shell code, which finds the program in `$6`.
+/// Returns a search of the clock whose runs are started by this shell code, which finds the program in `$6`.
 fn search(fixture: &Fixture, scratch: &Scratch, launcher: &str) -> Command {
     scratch.write("launcher.sh", &format!("{launcher}\nexec \"$@\""));
     let mut command = fixture.driver(["test", "--json", "--out"]);
@@ -20,7 +21,8 @@ fn search(fixture: &Fixture, scratch: &Scratch, launcher: &str) -> Command {
 
 #[test]
 fn an_executable_that_is_exchanged_during_a_search_is_noticed() {
-    // By the same bytes in another file, by a later time, and by a copy beside the original.
+    // The executable is exchanged by the same bytes in another file, by a later time, and by a copy beside the
+    // original.
     for code in
         ["cp \"$6\" \"$6.new\" && mv \"$6.new\" \"$6\"", "touch \"$6\"", "mv \"$6\" \"$6.old\" && cp \"$6.old\" \"$6\""]
     {
@@ -52,7 +54,7 @@ fn another_search_waits_and_says_so_and_so_does_the_list_of_toggles() {
         wait_until("it says what it waits for", || message().contains("Blocking waiting for another search"));
         assert!(message().contains("--target-dir"), "{}", message());
     }
-    // It need not wait.
+    // An interrupt ends the wait.
     let mut interrupted = waiting.remove(0);
     assert!(Command::new("kill").arg("-INT").arg(interrupted.id().to_string()).status().unwrap().success());
     assert_eq!(interrupted.wait().unwrap().code(), Some(130));

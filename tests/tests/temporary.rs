@@ -1,4 +1,5 @@
-//! Directories for temporary files: a fresh one for each process of a run, and what becomes of those that cannot be deleted.
+//! Directories for temporary files: a fresh one for each process of a run, and notes about those that cannot be
+//! deleted.
 #![cfg(target_os = "linux")]
 
 use std::{collections::BTreeSet, fs, process::Command};
@@ -9,7 +10,7 @@ use bisect_tests::{
     small_disk::on_small_disk,
 };
 
-/// A search that finds step 3, by a target that does this first; directories for temporary files are below `tmp`.
+/// Returns a search that finds step 3, by a target that runs this script first; temporary directories are below `tmp`.
 fn search(scratch: &Scratch, options: &[&str], script: &str) -> Command {
     scratch.write("target.sh", &format!("{script}\nexec \"$@\""));
     fs::create_dir_all(scratch.dir().join("tmp")).unwrap();
@@ -45,7 +46,7 @@ fn each_execution_begins_with_an_empty_directory() {
 #[test]
 fn a_directory_that_cannot_be_deleted_is_a_note() {
     let scratch = Scratch::new();
-    // As what a container or sudo leaves.
+    // A container or sudo can leave a directory that cannot be deleted, like this mount.
     let script = "mkdir \"$TMPDIR/mounted\" && mount -t tmpfs none \"$TMPDIR/mounted\" || exit 7";
     let command = search(&scratch, &["-j2"], script);
     let Some(mut command) = on_small_disk(&command, &scratch.dir().join("tmp"), "1m") else { return };
@@ -58,7 +59,7 @@ fn a_directory_that_cannot_be_deleted_is_a_note() {
 #[test]
 fn a_daemon_that_goes_on_writing_does_not_end_the_search() {
     let scratch = Scratch::new();
-    // It ends with the test's folder.
+    // The daemon ends when the test's folder is deleted.
     let script = "
         setsid sh -c 'while [ -e target.sh ]; do mkdir -p \"$TMPDIR/cache\" && : > \"$TMPDIR/cache/$((i=i+1))\"; done' &
         while ! [ -e \"$TMPDIR/cache\" ]; do :; done

@@ -1,4 +1,4 @@
-//! The screen during a search: lines with numbers, patterns and logs that are true.
+//! The screen during a search: lines with correct numbers, patterns and logs.
 #![cfg(unix)]
 
 use std::fs;
@@ -9,7 +9,7 @@ use bisect_tests::{
 };
 use serde_json::Value;
 
-/// Notes each pattern that it gets, in its output and in a file, and goes on as the foreign program.
+/// The script of a target that notes each pattern in its output and in a file, and then becomes the foreign program.
 const NOTES: &str = "echo \"got $FOREIGN_CHANGES\"; echo \"$FOREIGN_CHANGES\" >> patterns; exec \"$@\"";
 
 fn search(scratch: &Scratch, options: &[&str], script: &str, program: &[&str]) -> Finished {
@@ -23,7 +23,7 @@ fn trials(scratch: &Scratch) -> Vec<Value> {
     scratch.read("bisect.out/trials.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The numbers of lines, and how many lines are of repeated runs.
+/// Returns the numbers of lines, and the count of lines about repeated runs.
 fn numbers(finished: &Finished) -> (Vec<usize>, usize) {
     let number = |line: &str| line.get(..4)?.trim().parse().ok();
     let again = finished.stderr.lines().filter(|line| line.starts_with("      again with ")).count();
@@ -43,7 +43,7 @@ fn lines_are_numbered_as_they_happen() {
         assert!(finished.stderr.contains(&format!("({} trials, ", numbers.len())), "{finished}");
         if jobs == "-j1" {
             let runs = fs::read_dir(scratch.dir().join("bisect.out/runs")).unwrap().count();
-            // And one for each culprit, which says what it is.
+            // One more run for each culprit gets its text.
             assert_eq!(numbers.len() + again + 2, runs, "{finished}");
             assert!(again > 0, "{finished}");
         }
@@ -53,7 +53,7 @@ fn lines_are_numbered_as_they_happen() {
 #[test]
 fn a_repeated_run_that_ends_otherwise_is_a_trial_with_a_number() {
     let scratch = Scratch::new();
-    // It passes from the eleventh run on, whatever is asked: some repeated run contradicts what was seen before.
+    // The target passes from the eleventh run on with any pattern, so some repeated run contradicts an earlier one.
     let tired = "echo >> runs; [ $(wc -l < runs) -le 10 ] || exit 0; exec \"$@\"";
     let finished = search(&scratch, &["--max-runs=20"], tired, &["--fails-when=12"]);
     let number = |line: &str| {
@@ -109,7 +109,7 @@ fn what_is_recorded_of_a_flaky_target_is_what_it_got() {
     for trial in &trials {
         assert!(got.contains(&trial["pattern"].as_str().unwrap()), "{trial} of {got:?}\n{finished}");
     }
-    // Under noise each run is a trial.
+    // In noisy mode each run is a trial.
     let twice = trials.iter().filter(|trial| trial["runs"] == 2).count();
     assert!(twice < trials.len(), "{finished}");
     assert_eq!(finished.stderr.matches("2× ").count(), twice, "{finished}");

@@ -1,4 +1,4 @@
-//! Of several tests one fails now and then: it is searched under noise, and the others as ever.
+//! Several tests, one of which is flaky: it is searched in noisy mode, and the others as usual.
 
 use bisect_tests::harness::{Finished, Fixture, Scratch, line_of, run};
 use serde_json::{Value, json};
@@ -7,7 +7,8 @@ const FIRST: &str = "tests::first_bets_on_18";
 const SECOND: &str = "tests::second_bets_on_21";
 const THIRD: &str = "tests::third_bets_on_27_now_and_then";
 
-/// A search of a target of which the third test fails in so many of 1,000 runs without its cause and with it.
+/// A search of a target with a flaky third test, which fails with a given share of 1,000 runs without its culprit, and
+/// another share with it.
 struct Searched {
     finished: Finished,
     fixture: Fixture,
@@ -28,7 +29,7 @@ impl Searched {
         self
     }
 
-    /// Checks that these tests, and no others, got the culprit that is theirs.
+    /// Checks that each of these tests has its own culprit, and that no other test has one.
     #[track_caller]
     fn expect_culprits(&self, tests: &[&str]) {
         let place = |test: &str| match test {
@@ -50,7 +51,7 @@ impl Searched {
         assert_eq!(all, tests.iter().map(expected).collect::<Vec<_>>(), "{}", self.finished);
     }
 
-    /// The only event of this kind that says something of this test under noise.
+    /// Returns the noise in the only event of this kind about this test.
     #[track_caller]
     fn noise(&self, kind: &str, test: &str) -> Value {
         let of_test = |event: Value| Some(event["noise"].clone()).filter(|noise| noise["test"] == test);
@@ -67,7 +68,7 @@ fn nothing_has_to_be_said_of_a_test_that_fails_now_and_then() {
         searched.expect_culprits(&[FIRST, SECOND, THIRD]);
         searched.finished.expect_message(&["3 tests fail", &format!("{THIRD} contradicts itself"), "found 3 culprits"]);
         assert!(!searched.finished.stderr.contains(&format!("{FIRST} contradicts")), "{}", searched.finished);
-        // How sure that is, and how things stand in the end.
+        // The events contain the confidence, and the final state.
         let (found, end) = (searched.noise("found", THIRD), searched.noise("end", THIRD));
         assert!(found["confidence"].as_f64() > Some(0.99) && end["nothing"].as_f64() > Some(0.9), "{found}\n{end}");
         assert!(found["with"]["mean"].as_f64() > Some(0.25) && end["others"].is_null(), "{found}\n{end}");
@@ -78,7 +79,7 @@ fn nothing_has_to_be_said_of_a_test_that_fails_now_and_then() {
 
 #[test]
 fn a_confidence_is_asked_for_of_every_test() {
-    // Several at once draw in any order, so there nothing is left to chance.
+    // Parallel searches draw random numbers in any order, so in theirs nothing is left to chance.
     for (shares, jobs) in [("0 500", "-j1"), ("0 1000", "-j3")] {
         let searched = search(3, shares, &["--confidence=0.99", jobs]).expect_status(0);
         searched.expect_culprits(&[FIRST, SECOND, THIRD]);

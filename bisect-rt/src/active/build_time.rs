@@ -1,7 +1,7 @@
-//! Changes that are decided while compiling: what is compiled in, and whether that is what the pattern asks for.
+//! Changes that are decided at compile time: the state that is compiled in, and a check that the pattern asks for it.
 //!
 //! The variable of a package (`BISECT_BUILD_<name>_<version>`) is `on` or `off`, then any number of
-//! `;name=file:line:column`, which are the other way round.
+//! `;name=file:line:column`. Each names a change that has the other state.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::{
     toggle::{Key, Place},
 };
 
-/// Returns whether the variable has a change on. Where it is not set, all are.
+/// Returns true if the variable has a change on. All changes are on if it is not set.
 ///
 /// # Panics
 /// If the variable begins with neither `on` nor `off`; in a constant that is a compile error.
@@ -35,7 +35,7 @@ pub const fn is_enabled(variable: Option<&str>, name: &str, place: Place) -> boo
     on
 }
 
-/// Returns whether `text` begins with the whole item of this change.
+/// Returns true if `text` begins with the whole item of this change.
 const fn is_item(text: &[u8], name: &str, place: Place) -> bool {
     let Some(rest) = strip(text, name.as_bytes()) else { return false };
     let Some(rest) = strip(rest, b"=") else { return false };
@@ -79,10 +79,10 @@ const fn from_semicolon(text: &[u8]) -> &[u8] {
     rest
 }
 
-/// Reports every build-time change that is asked for by its name.
+/// Reports every build-time change that the pattern selects by its name.
 ///
 /// # Errors
-/// If what is compiled in is not what is asked for.
+/// If a change is compiled in with another state than the pattern asks for.
 pub(crate) fn report(config: &Config) -> Result<(), Stale> {
     let mut stale = None;
     registry::for_each(|toggle| {
@@ -110,7 +110,7 @@ pub(crate) fn report(config: &Config) -> Result<(), Stale> {
     stale.map_or(Ok(()), Err)
 }
 
-/// A build-time change that is compiled in otherwise than asked for.
+/// A build-time change that is compiled in with another state than the pattern asks for.
 #[derive(Clone, Copy)]
 pub(crate) struct Stale {
     toggle: (&'static str, Place),

@@ -4,10 +4,10 @@ use std::sync::OnceLock;
 
 pub(crate) use bisect_core::{Config, Setting};
 
-/// Set before `main`, or never; to look at it takes no lock.
+/// The configuration, which is set before `main` or never. Reading it takes no lock.
 static CURRENT: OnceLock<Config> = OnceLock::new();
 
-/// The setting of the toggles with this name.
+/// Returns the setting of the toggles with this name.
 pub(crate) fn setting(name: &str) -> &'static Setting {
     CURRENT.get().map_or(&Setting::Default, |config| config.setting(name))
 }
@@ -19,6 +19,6 @@ pub(crate) fn current() -> Option<&'static Config> {
 
 /// Makes this the configuration of the process.
 pub(crate) fn set(config: Config) {
-    // Only the start of the process comes here, once.
+    // Only the start of the process calls this, once.
     let _ = CURRENT.set(config);
 }

@@ -1,4 +1,4 @@
-//! The questions that toggles ask: whether a change is on.
+//! The decisions that the expansions of the macros ask for: is a change on?
 
 use std::{
     panic::Location,
@@ -14,7 +14,7 @@ use super::{
 };
 
 impl Toggle {
-    /// Returns whether this site is on; `None` if nobody bisects it.
+    /// Returns true if this site is on; `None` if it is not bisected.
     #[inline]
     pub fn site(&'static self) -> Option<bool> {
         match self.state.load(Acquire) {
@@ -35,14 +35,14 @@ impl Toggle {
         let id = self.id(&self.place, None);
         let decision =
             memory::first(&nesting, self, id, |text| text.line(format_args!("{}", self.title(&self.place))))?;
-        // Only now, behind the report, may other threads act on it.
+        // Only now, after the report, may other threads act on the decision.
         self.state.store(if decision { state::ON } else { state::OFF }, Release);
         Some(decision)
     }
 
-    // The others are cold for the callers' sake: what stands in the way of an inactive point is to be short.
+    // The functions below are cold for the callers' sake: the code around an inactive point must be short.
 
-    /// Returns whether this site is on for the value with this hash; `None` if nobody bisects it.
+    /// Returns true if this site is on for the value with this hash; `None` if it is not bisected.
     #[cold]
     #[inline(never)]
     pub fn keyed_site(&'static self, value: u64) -> Option<bool> {
@@ -52,7 +52,7 @@ impl Toggle {
         }
     }
 
-    /// Returns whether this toggle is on for its caller; `None` if nobody bisects it.
+    /// Returns true if this toggle is on for its caller; `None` if it is not bisected.
     #[cold]
     #[inline(never)]
     pub fn caller(&'static self, caller: &'static Location<'static>, value: Option<u64>) -> Option<bool> {
@@ -62,8 +62,10 @@ impl Toggle {
         }
     }
 
-    /// Returns whether this toggle is on for the call stack; `None` if nobody bisects it. Never inlined: the frame of
-    /// its caller, the toggled function, is to be the first beyond this one's.
+    /// Returns true if this toggle is on for the call stack; `None` if it is not bisected.
+    ///
+    /// This is never inlined: the frame of its caller, the toggled function, must be the first one beyond the frame of
+    /// this function.
     #[cfg(feature = "stacks")]
     #[cold]
     #[inline(never)]
@@ -74,7 +76,7 @@ impl Toggle {
         }
     }
 
-    /// The decision for a place, which `address` stands for in this process.
+    /// Returns the decision for a place, which `address` identifies in this process.
     fn at(&'static self, place: Place, address: u64, value: Option<u64>) -> Option<bool> {
         let mut fingerprint = Fingerprint::new(self.address(), value);
         fingerprint.add(address);
@@ -91,7 +93,7 @@ impl Toggle {
         })
     }
 
-    /// Returns the decision as far as it is the same for all changes.
+    /// Returns the decision if it is the same for all changes.
     #[inline]
     fn known(&self) -> Known {
         match self.state.load(Acquire) {
@@ -115,10 +117,10 @@ impl Toggle {
     }
 }
 
-/// The decision of a toggle as far as it is the same for all changes.
+/// The part of a toggle's decision that is the same for all changes.
 enum Known {
-    /// The decision; `None`: nobody bisects this toggle.
+    /// The decision; `None` if this toggle is not bisected.
     Decision(Option<bool>),
-    /// It depends on who asks, or is not asked yet.
+    /// Each change has its own decision, or the toggle is new.
     Depends,
 }

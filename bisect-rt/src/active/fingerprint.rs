@@ -1,38 +1,39 @@
 //! The keys of remembered decisions: hashes that distinguish the changes of this process.
 //!
-//! It is made anew with every decision, and for a stack while its addresses are being found, one after the other. XXH3
-//! wants them all at once and begins when the last is there; this has then finished. It multiplies to 128 bits and adds
-//! the halves without carry, as wyhash and its kin do, which leaves no pattern in the keys that addresses could make.
+//! A fingerprint is computed anew for every decision. For a stack, this happens while its addresses are found one after
+//! the other. XXH3 needs all addresses at once and would begin after the last one; a fingerprint is then finished. It
+//! multiplies to 128 bits and adds the halves without carry, as wyhash does. This leaves no pattern in the keys that
+//! addresses could cause.
 
 #![allow(clippy::inline_always, reason = "it is interleaved with what finds the words")]
 
-/// Odd, with as many zeros as ones; nothing else about them matters.
+/// The multipliers: odd, with as many zeros as ones. No other property matters.
 const MULTIPLIERS: [u64; 3] = [0x9e37_79b9_7f4a_7c15, 0xd1b5_4a32_d192_ed03, 0x8ebc_6af0_9c88_c6e3];
 
 /// The hash of the words so far.
 #[derive(Clone, Copy)]
 pub(crate) struct Fingerprint {
-    /// Take turns, so that one need not wait for the other.
+    /// Two lanes that take turns, so that one need not wait for the other.
     lanes: [u64; 2],
 }
 
 impl Fingerprint {
-    /// Of a change of `owner`, for a value if there is one.
+    /// Begins the fingerprint of a change of `owner`, for a value if there is one.
     #[inline(always)]
     pub(crate) fn new(owner: u64, value: Option<u64>) -> Self {
-        // None is another start than any value: what a hash makes of one is not predictable.
+        // `None` starts differently from any value: the start for a value's hash is not predictable.
         let start = value.map_or(MULTIPLIERS[2], |value| folded(value ^ MULTIPLIERS[0], MULTIPLIERS[1]));
         Self { lanes: [owner, start] }
     }
 
-    /// With one word more.
+    /// Adds one word.
     #[inline(always)]
     pub(crate) fn add(&mut self, word: u64) {
         let [next, other] = self.lanes;
         self.lanes = [other, folded(next ^ word, MULTIPLIERS[0])];
     }
 
-    /// The hash; all its bits are equally good.
+    /// Returns the hash, all of whose bits are equally good.
     #[inline(always)]
     pub(crate) fn key(self) -> u64 {
         let [a, b] = self.lanes;
@@ -54,7 +55,7 @@ mod tests {
 
     use super::*;
 
-    /// Addresses as a program has them: near each other, and few of them.
+    /// Returns the key of these addresses, which resemble those of a program: near each other, and few.
     fn key(words: &[u64]) -> u64 {
         let mut fingerprint = Fingerprint::new(0x5555_5555_4321, None);
         for word in words {
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     #[cfg_attr(miri, ignore = "it is slow")]
     fn stacks_are_told_apart() {
-        // All of up to 9 frames from 4 places, in every order.
+        // These are all stacks of up to 9 frames from 4 places, in every order.
         let mut stacks: Vec<Vec<u64>> = vec![vec![]];
         let mut start = 0;
         for _ in 0..9 {
@@ -82,8 +83,8 @@ mod tests {
         }
         let keys: HashSet<u64> = stacks.iter().map(|stack| key(stack)).collect();
         assert_eq!(keys.len(), stacks.len());
-        // The table takes the upper bits for its buckets and leaves out the lowest two: none may repeat more often than
-        // chance has it, and these would then be 15 on average, with a deviation of 4.
+        // The table takes the upper bits for its buckets and leaves out the lowest two. No value of these bits may
+        // repeat more often than by chance: each occurs 15 times on average, with a deviation of 4.
         for shift in [0, 2, 24, 50] {
             let mut counts = vec![0_u32; 1 << 14];
             for stack in &stacks {

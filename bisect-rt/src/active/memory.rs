@@ -1,4 +1,4 @@
-//! First decisions on changes, and the memory of those that were made.
+//! First decisions on changes, and the memory of earlier ones.
 
 use bisect_core::{ChangeId, Matcher};
 
@@ -19,7 +19,7 @@ const ON: u64 = 3;
 /// Returns the remembered decision.
 #[inline]
 pub(crate) fn seen(key: u64) -> Option<bool> {
-    // A thread that meets a pending key makes the decision, too.
+    // A thread that finds a pending key makes the decision itself.
     SEEN.get(key).filter(|tag| *tag != PENDING).map(|tag| tag == ON)
 }
 
@@ -27,7 +27,7 @@ fn tag(decision: bool) -> u64 {
     if decision { ON } else { OFF }
 }
 
-/// Decides on a change, having reported it if it is to be. `None`: it is at its default.
+/// Decides on a change, and first reports it if the pattern selects it. Returns `None` if the change is at its default.
 pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<bool> {
     let matcher = matcher(toggle)?;
     if matcher.should_report(id) {
@@ -36,7 +36,7 @@ pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnc
     Some(matcher.should_enable(id))
 }
 
-/// The same, and keeps the decision.
+/// Decides like [`first`], and remembers the decision.
 #[cold]
 pub(crate) fn first_of_key(
     nesting: &Nesting,
@@ -50,8 +50,8 @@ pub(crate) fn first_of_key(
     Some(decision)
 }
 
-/// The same of a change whose ID no other key has: that it is claimed once by its key is enough, and saves the search
-/// for its ID in memory that is seldom in a cache.
+/// Decides like [`first_of_key`] on a change whose ID no other key has. Claiming the key once is enough then, and saves
+/// the lookup of the ID in memory that is seldom in a cache.
 #[cfg(feature = "stacks")]
 #[cold]
 pub(crate) fn first_of_only_key(

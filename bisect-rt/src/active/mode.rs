@@ -1,17 +1,18 @@
-//! The one question of a toggle that nobody bisects, which it asks by one relaxed load and one branch.
+//! The only check of a toggle that is not bisected: one relaxed load and one branch.
 
 #![allow(clippy::inline_always, reason = "what a point costs is to be the same in every build")]
 
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Set if this process is bisected: before `main`, or never.
+/// True if this process is bisected: set before `main`, or never.
 static ACTIVE: AtomicBool = AtomicBool::new(false);
 
-/// In a constant the compiler refuses the question by this path, and can say no more about it.
+/// A module whose name is a hint: the compiler prints this path when it refuses a toggle in a constant, and can print
+/// no other text.
 pub mod use_bisect_build_in_a_constant {
     use super::{ACTIVE, Relaxed, unlikely};
 
-    /// Returns whether nobody bisects: every toggle is at its default.
+    /// Returns true if this process is not bisected: every toggle is at its default.
     #[inline(always)]
     #[must_use]
     pub fn inactive() -> bool {
@@ -23,12 +24,12 @@ pub mod use_bisect_build_in_a_constant {
     }
 }
 
-/// Tells the compiler which way to lay the branch out.
+/// Marks a branch as unlikely, which decides its layout.
 #[cold]
 #[inline(always)]
 fn unlikely() {}
 
-/// From now on toggles ask the configuration.
+/// Lets toggles ask the configuration from now on.
 pub(crate) fn activate() {
     ACTIVE.store(true, Relaxed);
 }

@@ -1,7 +1,7 @@
-//! The toggles of the program: a list that the linker makes, with no code that would have to run for each.
+//! The toggles of the program: a list that the linker makes, without code that runs for each toggle.
 //!
-//! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own; where that begins and
-//! ends is known by symbols of the linker, in the manner of each object format. A shared library has its own such section.
+//! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own. Symbols of the linker
+//! mark the start and the end of the section, in the way of each object format. A shared library has its own section.
 
 use std::io::{self, Write};
 
@@ -10,7 +10,7 @@ use crate::active::toggle::{Default, Key, Toggle};
 #[cfg(target_os = "linux")]
 mod elf;
 
-/// An element of the section: a toggle, or what the linker put between two.
+/// An element of the section: a toggle, or a gap that the linker left between two.
 type Entry = Option<&'static Toggle>;
 
 /// Calls `f` for the toggles of this program; for some more than once.
@@ -20,7 +20,7 @@ pub(crate) fn for_each(mut f: impl FnMut(&'static Toggle)) {
     elf::for_each_section(own_section(), |section| section.iter().flatten().copied().for_each(&mut f));
 }
 
-/// Prints the list that `BISECT_TOGGLES=1` asks for.
+/// Prints the list of toggles for `BISECT_TOGGLES=1`.
 pub(crate) fn print() -> io::Result<()> {
     let mut lines = Vec::new();
     for_each(|toggle| lines.push(line(toggle)));
@@ -55,10 +55,10 @@ fn line(toggle: &Toggle) -> String {
     }
 }
 
-/// ELF: the linker defines these for every section whose name is an identifier.
+/// The symbols on ELF: the linker defines them for every section whose name is an identifier.
 #[cfg(all(unix, not(target_vendor = "apple")))]
 mod bounds {
-    /// So that there is a section in a program without toggles.
+    /// An entry that makes the section exist in a program without toggles.
     #[used]
     #[unsafe(link_section = "bisect_rt_0_1_0")]
     static NONE: super::Entry = None;
@@ -71,10 +71,10 @@ mod bounds {
     }
 }
 
-/// Mach-O: the linker defines these on demand.
+/// The symbols on Mach-O: the linker defines them on demand.
 #[cfg(target_vendor = "apple")]
 mod bounds {
-    /// So that there is a section in a program without toggles.
+    /// An entry that makes the section exist in a program without toggles.
     #[used]
     #[unsafe(link_section = "__DATA,bisect_rt_0_1_0")]
     static NONE: super::Entry = None;
@@ -87,7 +87,7 @@ mod bounds {
     }
 }
 
-/// COFF: the linker sorts the parts of a section by what follows the `$`.
+/// The symbols on COFF: the linker sorts the parts of a section by the text after the `$`.
 #[cfg(windows)]
 mod bounds {
     use super::Entry;
@@ -98,17 +98,17 @@ mod bounds {
     pub(super) static STOP: [Entry; 1] = [None];
 }
 
-/// The section of the module that this crate is linked into.
+/// Returns the section of the module that this crate is linked into.
 #[cfg(any(unix, windows))]
 fn own_section() -> &'static [Entry] {
     let (start, stop) = (&raw const bounds::START, &raw const bounds::STOP);
     let start = start.cast::<Entry>();
     // SAFETY: the linker put all elements of the section between these two, and each is an `Entry`: a pointer to a
-    // static, or zeros where it filled a gap.
+    // static, or zeros in a gap.
     unsafe { std::slice::from_raw_parts(start, (stop.addr() - start.addr()) / size_of::<Entry>()) }
 }
 
-/// Elsewhere there is no list.
+/// Returns an empty list: other platforms have no section.
 #[cfg(not(any(unix, windows)))]
 fn own_section() -> &'static [Entry] {
     &[]

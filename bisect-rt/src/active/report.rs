@@ -18,32 +18,32 @@ use super::{
     table::Table,
 };
 
-/// The IDs that were reported in this process.
+/// The IDs that this process has reported.
 static REPORTED: Table = Table::new();
 
-/// The tag of those that are.
+/// The tag of reported IDs.
 const DONE: u64 = 2;
 
-/// The file that takes the reports, which is set before the first one. None: standard error does.
+/// The file for reports, which is set before the first report. Without one, reports go to standard error.
 static FILE: OnceLock<File> = OnceLock::new();
 
-/// Set once something was reported.
+/// True once this process has reported a change.
 static ANY: AtomicBool = AtomicBool::new(false);
 
-/// Set once standard error says that reports are lost.
+/// True once a line on standard error has said that reports are lost.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Sends the reports of this process to an existing file. `append` makes each `write` a whole report, whatever other
-/// threads and processes write.
+/// Sends the reports of this process to an existing file. Because of `append`, each `write` is a whole report, even
+/// when other threads and processes write at the same time.
 pub(crate) fn open(path: &OsStr) -> io::Result<()> {
     let file = open_without_waiting(path)?;
     size_limit::note();
-    // Only the start of the process comes here, once.
+    // Only the start of the process calls this, once.
     let _ = FILE.set(file);
     Ok(())
 }
 
-/// A pipe is refused: to open it waits for a reader, and to write to it waits for what the reader does.
+/// Opens the file, and refuses a pipe: opening one waits for a reader, and writing to one can wait, too.
 #[cfg(unix)]
 fn open_without_waiting(path: &OsStr) -> io::Result<File> {
     use std::os::{
@@ -54,7 +54,7 @@ fn open_without_waiting(path: &OsStr) -> io::Result<File> {
     let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
     let opened = OpenOptions::new().append(true).custom_flags(flags).open(path);
     let pipe = || io::Error::new(io::ErrorKind::InvalidInput, "it is a pipe, which might block the program");
-    // What nobody reads from.
+    // The error of a pipe without a reader.
     let file = opened.map_err(|error| if error.raw_os_error() == Some(libc::ENXIO) { pipe() } else { error })?;
     let kind = file.metadata()?.file_type();
     if kind.is_fifo() || kind.is_socket() {
@@ -70,17 +70,17 @@ fn open_without_waiting(path: &OsStr) -> io::Result<File> {
     OpenOptions::new().append(true).open(path)
 }
 
-/// Returns whether this process has reported anything.
+/// Returns true if this process has reported a change.
 pub(crate) fn any() -> bool {
     ANY.load(Relaxed)
 }
 
-/// Reports a change, if that was not done before; it is written when this returns.
+/// Reports a change, unless this was done before. The report is written when this returns.
 ///
-/// Without a text the report is the marker alone. The text is made before the ID is claimed, so that other threads wait
-/// for no more than a `write`.
+/// Without a text, the report is the marker alone. The text is made before the ID is claimed, so other threads wait
+/// only for a `write`.
 pub(crate) fn once(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) {
-    // Asked first only where the text would be made in vain: most who come here have something new to report.
+    // The check saves making a text in vain. Without a text it would not pay: most callers have a new change to report.
     if text.is_some() && REPORTED.get(id.0) == Some(DONE) {
         return;
     }
@@ -90,14 +90,14 @@ pub(crate) fn once(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) {
 
 /// The lines that report a change.
 pub(crate) enum Report {
-    /// For the driver.
+    /// The report for the driver.
     Marker([u8; marker::LEN + 1]),
-    /// For people.
+    /// The report for people.
     Text(Text),
 }
 
 impl Report {
-    /// Without a text it is the marker alone, and nothing is allocated.
+    /// Makes a report. Without a text it is the marker alone, and nothing is allocated.
     pub(crate) fn new(id: ChangeId, text: Option<impl FnOnce(&mut Text)>) -> Self {
         let marker = marker::format(id);
         let Some(text) = text else {
@@ -110,7 +110,7 @@ impl Report {
         Self::Text(lines)
     }
 
-    /// Writes it, however often it was written before.
+    /// Writes the report, even if it was written before.
     pub(crate) fn write(&self) {
         write(match self {
             Self::Marker(line) => line,
@@ -133,7 +133,7 @@ impl Text {
     }
 }
 
-/// Writes a report. The program goes on without it if that fails, but the driver must know that.
+/// Writes a report. If this fails, the program goes on without it, but the driver must know that.
 fn write(report: &[u8]) {
     ANY.store(true, Relaxed);
     match FILE.get() {
@@ -144,7 +144,7 @@ fn write(report: &[u8]) {
                 stderr::say(format_args!("{REPORT}: {}: reports are lost", error.kind()));
             }
         }
-        // If that fails there is nobody left to tell.
+        // If this fails, there is no other place for a message.
         None => stderr::write(report),
     }
 }

@@ -1,7 +1,7 @@
-//! Decisions by call stack: capture, recognise, and only for a stack that is new, name it.
+//! Decisions by call stack: capture a stack, recognise it, and name it only if it is new.
 //!
-//! The memory of decisions goes by raw return addresses, which cost nothing to compare. The ID of a stack is made of
-//! addresses relative to their modules, so that it is the same from run to run.
+//! The memory of decisions is keyed by raw return addresses, which cost nothing to compare. The ID of a stack is made
+//! of addresses relative to their modules, so it is the same from run to run.
 
 #![allow(clippy::inline_always, reason = "which frame is the first one must not depend on the optimizer")]
 
@@ -43,17 +43,18 @@ mod unwinder;
 
 static FORCE_UNWINDER: AtomicBool = AtomicBool::new(false);
 
-/// Before the first decision: `force_unwinder` has stacks captured by the unwinder even where there are frame pointers.
+/// Prepares stack decisions; called before the first one. With `force_unwinder`, the unwinder captures stacks even
+/// where there are frame pointers.
 pub(crate) fn prepare(force_unwinder: bool) {
     FORCE_UNWINDER.store(force_unwinder, Relaxed);
     modules::prepare();
 }
 
-/// Not initialized, because that would take longer than the capture.
+/// A buffer for addresses, not initialized because that would take longer than the capture.
 type Buffer = [MaybeUninit<u64>; MAX_DEPTH];
 
-/// Return addresses, innermost first, and what they are recognised by. Passed on by value: a reference to it would have
-/// the optimizer keep it in memory while it grows.
+/// The captured return addresses, innermost first, and their fingerprint. It is passed by value: with a reference, the
+/// optimizer would keep it in memory while it grows.
 struct Capture<'a> {
     buffer: &'a mut Buffer,
     len: usize,
@@ -74,7 +75,7 @@ impl Capture<'_> {
     }
 }
 
-/// Returns whether the toggle is on for the stack of the function that calls the one into which this is inlined.
+/// Returns true if the toggle is on for the stack of the function that calls the one into which this is inlined.
 #[inline(always)]
 pub(crate) fn decide(toggle: &'static Toggle, value: Option<u64>) -> Option<bool> {
     let Key::Stack(depth) = toggle.key else { return None };
@@ -101,21 +102,23 @@ fn captured(capture: Capture<'_>, depth: usize) -> Capture<'_> {
             Err(capture) => capture,
         }
     };
-    // Lies in the frame of the function into which this is inlined.
+    // The marker lies in the frame of the function into which this is inlined.
     let marker = 0_u8;
     unwinder::captured(capture, depth, std::hint::black_box(&raw const marker).addr())
 }
 
-/// Neither this nor what it calls allocates, unless the report is for people: it may be in a signal handler, or in the
-/// child of a `fork`.
+/// Decides on a stack for the first time.
+///
+/// Neither this nor the functions that it calls allocate, unless the report is for people: it may run in a signal
+/// handler, or in the child of a `fork`.
 #[cold]
 #[inline(never)]
 fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64], key: u64) -> Option<bool> {
     let nesting = Nesting::enter()?;
     let mut frames = [MaybeUninit::uninit(); MAX_DEPTH];
     let frames = modules::locate(addresses, &mut frames);
-    // Beyond what is in a module may be anything, and something else every time, where code without frame pointers has
-    // left data in their register. So it is no part of what the decision is remembered by, which would fill the memory.
+    // Addresses beyond the last one in a module can be random data, where code without frame pointers has used their
+    // register. They differ each time, so they are left out of the key: otherwise they would fill the memory.
     let key = if frames.len() == addresses.len() {
         key
     } else {
@@ -130,7 +133,8 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
         text.line(format_args!("{}", toggle.title(&toggle.place)));
         symbolize::describe(&nesting, &toggle.place, addresses, frames, text);
     };
-    // In the main executable addresses and offsets correspond: other addresses are another ID, and another name is.
+    // In the main executable addresses and offsets correspond: other addresses give another ID, and so does another
+    // name.
     let is_only_key = frames.len() == addresses.len() && frames.iter().all(Frame::is_in_main);
     if is_only_key {
         memory::first_of_only_key(&nesting, toggle, key, id, describe)
@@ -139,7 +143,7 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     }
 }
 
-/// As `decide` makes it of what is captured.
+/// Returns the key that `decide` computes from a capture of these addresses.
 fn key_of(toggle: &Toggle, value: Option<u64>, addresses: &[u64]) -> u64 {
     let mut fingerprint = Fingerprint::new(toggle.name_hash, value);
     for &address in addresses {
@@ -148,7 +152,8 @@ fn key_of(toggle: &Toggle, value: Option<u64>, addresses: &[u64]) -> u64 {
     fingerprint.key()
 }
 
-/// Of all frames at once: to feed a hasher with one after the other takes longer than everything else here.
+/// Returns the ID of a stack. All frames are hashed at once: hashing them one by one takes longer than all other steps
+/// here.
 fn id(toggle: &Toggle, value: Option<u64>, frames: &[Frame]) -> ChangeId {
     let seed = Fingerprint::new(toggle.name_hash, value).key();
     ChangeId(xxh3::hash(Frame::bytes(frames), seed))

@@ -1,4 +1,4 @@
-//! The start of a program, before `main`: the variables are read, once.
+//! The start of a program, before `main`: reads the variables, once.
 
 use std::{env, fmt};
 
@@ -8,12 +8,12 @@ use bisect_core::protocol::names::{PATTERN, REPORT, TOGGLES, UNWINDER};
 use super::stack;
 use super::{build_time, config, config::Config, mode, registry, report, system::host, unheard};
 
-/// The exit status of a program that was asked for what has no meaning, or what it cannot do.
+/// The exit status of a program whose variables are invalid, or ask for something that it cannot do.
 const REFUSED: i32 = 2;
 
-/// Has the loader call `start` before `main`, and before other constructors, so that the toggles in those are asked for
-/// as well: by a number on ELF systems (the first that the C library leaves to programs), by the alphabet on Windows.
-/// Apple's linker has no order.
+/// The entry that makes the loader call `start` before `main`, and before other constructors, so that toggles in those
+/// are decided as well. The order is by number on ELF systems (this is the first one that the C library leaves to
+/// programs), and alphabetical on Windows. Apple's linker has no order.
 #[used]
 #[cfg_attr(not(any(windows, target_vendor = "apple")), unsafe(link_section = ".init_array.101"))]
 #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func,mod_init_funcs"))]
@@ -59,7 +59,7 @@ fn configure() {
             path.to_string_lossy()
         );
     }
-    // Whether this program has what is asked for is known from a list for which the files of all libraries are read.
+    // Only for these is the list of toggles needed, which takes reading the files of all libraries.
     if matches!(config, Config::Named(_)) {
         if let Err(stale) = build_time::report(&config) {
             return refuse(format_args!(
@@ -77,13 +77,14 @@ fn configure() {
     mode::activate();
 }
 
-/// In a program that its user has raised above the user's rights, they do not count, and must not count in programs that
-/// it starts either: those do not know that.
+/// Removes the variables. In a program with raised privileges they are not trusted. Programs that it starts do not know
+/// that, so they must not see the variables either.
 fn forget_variables() {
     for variable in [PATTERN, TOGGLES, UNWINDER, REPORT] {
         if env::var_os(variable).is_some() {
-            // SAFETY: this is before `main`, so no other thread reads the environment; in a library that such a program
-            // loads while it runs, one may, by C's functions. The program has then read it at its start.
+            // SAFETY: this is before `main`, so no other thread reads the environment. In a library that such a program
+            // loads while it runs, another thread may read it through C functions; the program has then read it at its
+            // start.
             unsafe { env::remove_var(variable) };
         }
     }
@@ -93,8 +94,8 @@ fn is_set(variable: &str) -> bool {
     env::var_os(variable).is_some_and(|value| value == "1")
 }
 
-/// Ends the program that was asked for what it cannot do. A library that it has loaded in the middle of its work stays at
-/// its defaults instead.
+/// Ends a program that was asked for something that it cannot do. A library that the program loaded later stays at its
+/// defaults instead.
 fn refuse(message: fmt::Arguments<'_>) {
     if host::was_loaded_with_the_program() {
         eprintln!("bisect-rt: {message}");
@@ -103,7 +104,7 @@ fn refuse(message: fmt::Arguments<'_>) {
     eprintln!("bisect-rt: {message}; until then the toggles of a library that was loaded later keep their defaults");
 }
 
-/// Ends the process at once: nothing of the program has run yet that would have to be cleaned up.
+/// Ends the process at once: the program has not run yet, so there is nothing to clean up.
 #[cfg(unix)]
 fn exit(status: i32) -> ! {
     // SAFETY: `_exit` has no preconditions.
@@ -115,7 +116,7 @@ fn exit(status: i32) -> ! {
     std::process::exit(status)
 }
 
-/// Returns whether the program has more rights than the process that started it: then the environment is not trusted.
+/// Returns true if the program has more rights than the process that started it: then the environment is not trusted.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn has_raised_privileges() -> bool {
     // SAFETY: `getauxval` has no preconditions.
@@ -124,11 +125,11 @@ fn has_raised_privileges() -> bool {
 
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 fn has_raised_privileges() -> bool {
-    // SAFETY: these have no preconditions. (Nothing has run yet that could have given rights back.)
+    // SAFETY: these have no preconditions. (No code has run yet that could have given rights back.)
     unsafe { libc::getuid() != libc::geteuid() || libc::getgid() != libc::getegid() }
 }
 
-/// Elsewhere programs do not raise privileges by being started.
+/// Returns false: on other platforms, starting a program does not raise privileges.
 #[cfg(not(unix))]
 fn has_raised_privileges() -> bool {
     false

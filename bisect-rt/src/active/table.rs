@@ -1,9 +1,9 @@
-//! A set of 62-bit keys with two bits each, that only grows, and that neither locks nor waits.
+//! A set of 62-bit keys with two bits each, which only grows, and which neither locks nor waits.
 //!
 //! Keys are hashes. A slot is one `AtomicU64`: the upper bits of a key and, in the two lowest, a tag that is never 0 in
-//! use. A bucket is one cache line of slots, filled from the front; a key whose bucket is full lives in the next level,
-//! which is larger and made when it is first needed. Slots are never freed, so a bucket that was full once stays full,
-//! and every thread looks for a key along the same path.
+//! use. A bucket is one cache line of slots, filled from the front. A key whose bucket is full is stored in the next
+//! level, which is larger and made when it is first needed. Slots are never freed, so a full bucket stays full, and
+//! every thread looks for a key along the same path.
 
 use std::{
     ptr,
@@ -31,24 +31,25 @@ const TAG: u64 = 0b11;
 /// The tag of a key whose claimant is still at work.
 pub(crate) const PENDING: u64 = 1;
 
-/// The time to wait for a claimant before taking it for dead. It is at work for one `write`; what ends it early is a
-/// `fork` in another thread, or a signal whose handler we are in.
+/// The time after which a claimant that is still at work is taken for dead. Its work is one `write`. A `fork` in
+/// another thread can end it early, or a signal whose handler makes this decision.
 #[cfg(not(all(test, loom)))]
 const PATIENCE: Duration = Duration::from_millis(250);
 
 #[cfg(not(all(test, loom)))]
 const SLOTS: usize = 8;
 
-/// The first level is part of every program that links us.
+/// The number of buckets in the first level, which is part of every program that links this crate.
 #[cfg(not(all(test, loom)))]
 const FIRST_BUCKETS: usize = 128;
 
-/// The others: few, because each that is full is one more line to load, which is seldom in a cache; and not too large
-/// for what they hold, because keys are scattered over all pages of their level. A million keys take 25 MB.
+/// The numbers of buckets in the other levels. They are few, because each full level is one more line to load, which is
+/// seldom in a cache. They are not too large for their contents, because keys are scattered over all pages of their
+/// level. A million keys take 25 MB.
 #[cfg(not(all(test, loom)))]
 const MORE_BUCKETS: [usize; 6] = [1 << 14, 1 << 18, 1 << 20, 1 << 22, 1 << 23, 1 << 24];
 
-/// So few that loom goes through all that may happen when they are full.
+/// The sizes for loom, small enough that it explores all behaviours of full buckets.
 #[cfg(all(test, loom))]
 const SLOTS: usize = 1;
 #[cfg(all(test, loom))]
@@ -63,11 +64,11 @@ struct Bucket([AtomicU64; SLOTS]);
 /// The set.
 pub(crate) struct Table {
     first: [Bucket; FIRST_BUCKETS],
-    /// Null, or as many as [`MORE_BUCKETS`] says, which stay.
+    /// The further levels: null, or the number of buckets in [`MORE_BUCKETS`], which stay allocated.
     more: [AtomicPtr<Bucket>; MORE_BUCKETS.len()],
 }
 
-/// A slot that holds a key, and whether this call put it there.
+/// A slot that contains a key; `is_new` is true if this call put the key there.
 struct Found<'a> {
     slot: &'a AtomicU64,
     value: u64,
@@ -83,14 +84,14 @@ impl Table {
         }
     }
 
-    /// The atomics of loom cannot be made in constants.
+    /// Makes an empty table; loom's atomics cannot be made in constants.
     #[cfg(all(test, loom))]
     pub(crate) fn new() -> Self {
         let more = std::array::from_fn(|_| AtomicPtr::new(ptr::null_mut()));
         Self { first: std::array::from_fn(|_| Bucket::new()), more }
     }
 
-    /// The tag of a key.
+    /// Returns the tag of a key.
     #[inline]
     pub(crate) fn get(&self, key: u64) -> Option<u64> {
         match bucket_of(&self.first, key).get(key) {
@@ -112,15 +113,15 @@ impl Table {
         None
     }
 
-    /// Adds a key with a tag; if it is there already, it stays as it is. Where there is no memory for it, it is
+    /// Adds a key with a tag. A key that is already there keeps its tag. If there is no memory for the key, it is
     /// forgotten.
     pub(crate) fn insert(&self, key: u64, tag: u64) {
         let _ = self.find_or_insert(key & !TAG | tag);
     }
 
-    /// Runs `work` if no thread has done so for this key, and returns when it is done, by whomever; the key then has this
-    /// tag, which must be the same in all threads. A claimant that seems dead is not waited for any longer: the work is
-    /// then done again rather than never. So it is if there is no memory for the key.
+    /// Runs `work` if no thread has done so for this key, and returns when some thread has finished it. The key then
+    /// has this tag, which must be the same in all threads. If a claimant seems dead, or if there is no memory for the
+    /// key, the work is done again rather than never.
     pub(crate) fn once(&self, key: u64, tag: u64, work: impl FnOnce()) {
         let done = key & !TAG | tag;
         let Some(found) = self.find_or_insert(key & !TAG | PENDING) else { return work() };
@@ -141,29 +142,29 @@ impl Table {
         found
     }
 
-    /// The buckets of a further level, if it was made.
+    /// Returns the buckets of a further level, if it was made.
     fn level(&self, level: usize) -> Option<&[Bucket]> {
         let start = self.more[level].load(Acquire);
-        // SAFETY: what is not null is as many buckets, and stays.
+        // SAFETY: a pointer that is not null leads to this number of buckets, which stay allocated.
         (!start.is_null()).then(|| unsafe { std::slice::from_raw_parts(start, MORE_BUCKETS[level]) })
     }
 
-    /// Makes a further level, unless another thread is faster; `None`, if there is no memory.
+    /// Makes a further level, unless another thread is faster; `None` if there is no memory.
     #[cold]
     fn make_level(&self, level: usize) -> Option<&[Bucket]> {
         let start = new_buckets(MORE_BUCKETS[level])?;
         if self.more[level].compare_exchange(ptr::null_mut(), start, Release, Relaxed).is_err() {
-            // SAFETY: nobody but us has seen it.
+            // SAFETY: no other thread has seen it.
             unsafe { free_buckets(start, MORE_BUCKETS[level]) };
         }
         self.level(level)
     }
 }
 
-/// Returns `count` empty buckets; `None`, if there is no memory.
+/// Returns `count` empty buckets; `None` if there is no memory.
 #[cfg(not(all(test, loom)))]
 fn new_buckets(count: usize) -> Option<*mut Bucket> {
-    // A page is aligned as a cache line is, and a bucket of zeros is an empty one.
+    // A page is aligned to cache lines, and a bucket of zeros is empty.
     Some(pages::zeroed(count.checked_mul(size_of::<Bucket>())?)?.cast())
 }
 
@@ -173,26 +174,26 @@ fn new_buckets(count: usize) -> Option<*mut Bucket> {
     Some(Box::into_raw(buckets).cast())
 }
 
-/// Gives back what [`new_buckets`] made.
+/// Frees the result of [`new_buckets`].
 ///
 /// # Safety
-/// Nobody uses them any longer.
+/// The buckets are no longer in use.
 #[cfg(not(all(test, loom)))]
 unsafe fn free_buckets(start: *mut Bucket, count: usize) {
-    // SAFETY: the caller says so.
+    // SAFETY: guaranteed by the caller.
     unsafe { pages::free(start.cast(), count * size_of::<Bucket>()) };
 }
 
 #[cfg(all(test, loom))]
 unsafe fn free_buckets(start: *mut Bucket, count: usize) {
-    // SAFETY: made by `new_buckets`, and the caller says that nobody uses it.
+    // SAFETY: made by `new_buckets`, and the caller guarantees that it is no longer in use.
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(start, count)) });
 }
 
 enum Lookup {
     Found(u64),
     Absent,
-    /// Full of other keys.
+    /// The bucket is full of other keys.
     Full,
 }
 
@@ -218,7 +219,8 @@ impl Bucket {
 
     fn find_or_insert(&self, value: u64) -> Option<Found<'_>> {
         self.0.iter().find_map(|slot| {
-            // Loaded first, because most slots hold other keys, and an exchange that fails takes many times as long.
+            // A load comes first, because most slots contain other keys, and a failing exchange takes many times as
+            // long.
             let mut other = slot.load(Acquire);
             if other == 0 {
                 match slot.compare_exchange(0, value, AcqRel, Acquire) {
@@ -231,7 +233,7 @@ impl Bucket {
     }
 }
 
-/// The bucket of a key, by its upper bits: those that a pattern selects share their lower ones.
+/// Returns the bucket of a key, by its upper bits: keys that a pattern selects have the same lower bits.
 #[inline]
 fn bucket_of(buckets: &[Bucket], key: u64) -> &Bucket {
     let bits = buckets.len().trailing_zeros();
@@ -240,7 +242,7 @@ fn bucket_of(buckets: &[Bucket], key: u64) -> &Bucket {
     &buckets[index]
 }
 
-/// Waits until the slot has this value, but not forever.
+/// Waits a limited time until the slot has this value. Returns true if it has.
 #[cfg(not(all(test, loom)))]
 fn becomes(slot: &AtomicU64, value: u64) -> bool {
     for _ in 0..100 {
@@ -259,7 +261,7 @@ fn becomes(slot: &AtomicU64, value: u64) -> bool {
     false
 }
 
-/// To loom, no thread is dead.
+/// Waits until the slot has this value: under loom, no thread is dead.
 #[cfg(all(test, loom))]
 fn becomes(slot: &AtomicU64, value: u64) -> bool {
     while slot.load(Acquire) != value {

@@ -62,7 +62,7 @@ fn a_million_keys_fit_into_two_more_levels() {
         slots.filter(|slot| slot.load(Relaxed) != 0).count()
     };
     let last = (0..MORE_BUCKETS.len()).rfind(|&level| table.level(level).is_some()).expect("there are more");
-    // Each of these takes a page.
+    // The third level holds the few keys whose buckets in the others are full, each of which touches a page.
     assert!(last < 2 || keys_at(2) < 4_000, "{} keys overflow", keys_at(2));
     assert!(last <= 2);
     assert!((0..1_000_000).all(|n| table.get(key(n)) == Some(2)));
@@ -70,7 +70,7 @@ fn a_million_keys_fit_into_two_more_levels() {
 
 #[test]
 fn work_is_done_once_and_before_anyone_goes_on() {
-    // Miri takes its time.
+    // Miri is slow.
     const KEYS: usize = if cfg!(miri) { 3 } else { 3_000 };
     let table = Table::new();
     let counts: Vec<AtomicUsize> = (0..KEYS).map(|_| AtomicUsize::new(0)).collect();

@@ -1,4 +1,4 @@
-//! A toggle: the static behind an annotated place.
+//! A toggle: the static of an annotated place.
 
 use std::{fmt, panic::Location, sync::atomic::AtomicU8};
 
@@ -6,37 +6,37 @@ use bisect_core::{ChangeId, Field, IdHasher, protocol::xxh3};
 
 /// A place in the source that can be switched.
 ///
-/// Its layout is fixed (`repr(C)`, here and below), because a library that was built apart from the program has the same
-/// type by another compilation: `registry` reads both.
+/// Its layout is fixed (`repr(C)`, here and below), because a library that was built apart from the program contains
+/// the same type from another compilation, and `registry` reads both.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Toggle {
     pub(crate) name: &'static str,
-    /// All toggles of a name have the same, and those of another name another.
+    /// The hash of the name, equal for all toggles with the same name.
     pub(crate) name_hash: u64,
     pub(crate) place: Place,
     pub(crate) key: Key,
     pub(crate) default: Default,
-    /// The known part of the decision, one of the values in [`state`]: for `decide` alone.
+    /// The known part of the decision, one of the values in [`state`]. Only `decide` uses it.
     pub(super) state: AtomicU8,
 }
 
-/// The known part of a toggle's decision. The first three values are those of an `Option<bool>` in memory, so that a known decision
-/// is taken as it stands.
+/// The known part of a toggle's decision. The first three values are those of an `Option<bool>` in memory, so a known
+/// decision needs no conversion.
 pub(super) mod state {
     /// Off for all changes.
     pub(in crate::active) const OFF: u8 = 0;
     /// On for all changes.
     pub(in crate::active) const ON: u8 = 1;
-    /// Nobody bisects this one.
+    /// Not bisected.
     pub(in crate::active) const AT_DEFAULT: u8 = 2;
-    /// Each change is decided by itself.
+    /// On or off for each change separately.
     pub(in crate::active) const DEPENDS: u8 = 3;
-    /// Not asked yet.
+    /// Not looked up yet.
     pub(in crate::active) const NEW: u8 = 4;
 }
 
-/// Where something stands in the source, as the compiler names it.
+/// A place in the source, as the compiler names it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(C)]
 pub struct Place {
@@ -55,35 +55,35 @@ pub enum Key {
     Caller,
     /// The call stacks, of at most this number of frames.
     Stack(usize),
-    /// The place itself, in this package, and what is compiled in.
+    /// The place itself, in this package; true if the change is compiled in.
     Build(Package, bool),
 }
 
-/// A package of cargo's.
+/// A package of cargo.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Package {
-    /// Its name.
+    /// The name of the package.
     pub name: &'static str,
-    /// Its version.
+    /// The version of the package.
     pub version: &'static str,
 }
 
-/// The most frames of a stack that a toggle may ask for.
+/// The maximum depth of a toggle by stack, in frames.
 pub(crate) const MAX_DEPTH: usize = 128;
 
-/// The behaviour of a toggle while nobody bisects.
+/// The behaviour of a toggle that is not bisected.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub enum Default {
-    /// It is on.
+    /// The toggle is on.
     On,
-    /// It is a gate: its body decides.
+    /// The toggle is a gate: its body decides.
     Body,
 }
 
 impl Place {
-    /// A place; line and column count from 1.
+    /// Makes a place; line and column count from 1.
     #[must_use]
     pub const fn new(file: &'static str, line: u32, column: u32) -> Self {
         Self { file, line, column }
@@ -95,7 +95,7 @@ impl Place {
 }
 
 impl Package {
-    /// The lowest bits of the IDs of all its build-time changes.
+    /// Returns the hash that gives the lowest bits of the IDs of all build-time changes in this package.
     fn id(&self) -> ChangeId {
         ChangeId::of(&[Field::Str(self.name), Field::Str(self.version)])
     }
@@ -114,7 +114,7 @@ impl fmt::Display for Place {
 }
 
 impl Key {
-    /// Call stacks of at most `depth` frames.
+    /// Returns the key for call stacks of at most `depth` frames.
     ///
     /// # Panics
     /// If `depth` is 0 or more than 128; in a static that is a compile error.
@@ -126,13 +126,13 @@ impl Key {
 }
 
 impl Toggle {
-    /// A toggle that nobody has asked yet.
+    /// Makes a toggle that is not looked up yet.
     #[must_use]
     pub const fn new(name: &'static str, place: Place, key: Key, default: Default) -> Self {
         Self { name, name_hash: xxh3::hash(name.as_bytes(), 0), place, key, default, state: AtomicU8::new(state::NEW) }
     }
 
-    /// The ID of the change at a place: the toggle's own, or its caller's.
+    /// Returns the ID of the change at a place: the toggle's own, or its caller's.
     pub(crate) fn id(&self, place: &Place, value: Option<u64>) -> ChangeId {
         let mut hasher = IdHasher::new();
         hasher.field(Field::Str(self.name));
@@ -162,7 +162,7 @@ impl Toggle {
         Title(*place, self.name)
     }
 
-    /// Returns the address, which no other toggle of the process has.
+    /// Returns the address of the toggle, which is unique in the process.
     pub(crate) fn address(&self) -> u64 {
         &raw const *self as u64
     }

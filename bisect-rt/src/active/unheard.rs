@@ -1,6 +1,7 @@
-//! Requests that this program cannot meet: names that are no toggle's, and IDs of another build.
+//! Requests that this program cannot meet: names that no toggle has, and IDs of another build.
 //!
-//! The driver knows what it asks for, and programs that it starts need not have all names: they say nothing.
+//! Messages are printed only without a driver: the driver knows its requests, and the programs that it starts need not
+//! have all names.
 
 use bisect_core::{
     ChangeId, Config, Matcher, Setting,
@@ -9,7 +10,7 @@ use bisect_core::{
 
 use super::{config, registry, report, system::stderr};
 
-/// Says which names are no toggle's.
+/// Prints the names that no toggle has.
 pub(crate) fn say_unknown_names(config: &Config) {
     let mut toggles = Vec::new();
     registry::for_each(|toggle| toggles.push(toggle.name));
@@ -26,7 +27,7 @@ pub(crate) fn say_unknown_names(config: &Config) {
     }
 }
 
-/// Has it said, when the program ends, that none of the single changes that were asked for was met.
+/// Registers a message for the end of the program: it reached none of the single changes that the pattern names.
 #[cfg(unix)]
 pub(crate) fn say_unknown_ids_at_exit(config: &Config) {
     extern "C" fn at_exit() {
@@ -41,7 +42,7 @@ pub(crate) fn say_unknown_ids_at_exit(config: &Config) {
         }
     }
     if single_changes(config).next().is_some() {
-        // SAFETY: the function stays as long as its module, with which the C library forgets it.
+        // SAFETY: the function stays as long as its module, and the C library forgets it when the module is unloaded.
         unsafe { libc::atexit(at_exit) };
     }
 }

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use bisect_core::protocol::xxh3;
 
-/// The hash of a value, the same in every run of a program if the value's `Hash` is.
+/// Returns the hash of a value. It is the same in every run of a program if the value's `Hash` is.
 #[inline]
 pub fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     let mut hasher = ValueHasher(0);
@@ -12,8 +12,8 @@ pub fn hash<T: Hash + ?Sized>(value: &T) -> u64 {
     hasher.0
 }
 
-/// Chains the writes through the seed: no buffer and no state but the hash so far, and a value of two writes differs
-/// from one whose single write has the same bytes.
+/// A hasher that chains the writes through the seed: it has no buffer and no state except the hash so far. A value of
+/// two writes differs from a value whose single write has the same bytes.
 struct ValueHasher(u64);
 
 impl Hasher for ValueHasher {

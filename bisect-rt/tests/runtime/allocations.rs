@@ -1,4 +1,5 @@
-//! Decisions do not allocate, unless they are to be explained: a toggle may be in an allocator or in a signal handler.
+//! Decisions do not allocate, unless their reports are for people: a toggle may be in an allocator or in a signal
+//! handler.
 
 use crate::fixture::{Flavour, Program, all_different, ids};
 

@@ -1,4 +1,4 @@
-//! Build-time changes: only their crate is rebuilt, and a program that is compiled otherwise than asked refuses to run.
+//! Build-time changes: only their crate is rebuilt, and a program that does not match the pattern refuses to run.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use crate::fixture::{Flavour, Program, ids, temporary, texts};
 
 const VARIABLE: &str = "BISECT_BUILD_built_1_2_3";
 
-/// Builds the program with a value of its package's variable, and counts what was compiled for it.
+/// Builds the program with a value of its package's variable, and counts the packages that were compiled for it.
 fn build(value: Option<&str>) -> (PathBuf, usize) {
     let mut cargo = Flavour::Plain.cargo(&["build", "--package", "built", "--message-format=json"]);
     match value {

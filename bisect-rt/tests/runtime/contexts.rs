@@ -1,4 +1,4 @@
-//! Stack decisions where little is allowed: a decision neither locks nor allocates, and needs little stack.
+//! Stack decisions under restrictions: a decision neither locks nor allocates, and needs little stack.
 
 use crate::fixture::{Flavour, Program, Run, ids, texts};
 

@@ -1,4 +1,4 @@
-//! What toggles cost, by the assembly of the functions that have them.
+//! The cost of toggles, by the assembly of the functions that contain them.
 #![cfg(target_arch = "x86_64")]
 
 use std::{
@@ -8,11 +8,11 @@ use std::{
 
 use crate::fixture::{Flavour, copy, temporary};
 
-/// The assembly of the fixture's functions.
+/// Returns the assembly of the fixture's functions.
 fn assembly(flavour: Flavour) -> String {
     let path = temporary().join(format!("cost-{flavour:?}.s"));
     if !path.exists() {
-        // Cargo does not know of this file, and takes the package for up to date without it.
+        // Cargo does not know this file, and treats the package as up to date without it.
         let source = File::options().append(true).open(copy().join("cost/src/lib.rs")).unwrap();
         source.set_modified(SystemTime::now()).unwrap();
     }
@@ -23,7 +23,7 @@ fn assembly(flavour: Flavour) -> String {
     fs::read_to_string(&path).unwrap()
 }
 
-/// The instructions of a function, with labels numbered as they come.
+/// Returns the instructions of a function, with labels numbered in order.
 fn body(assembly: &str, function: &str) -> Vec<String> {
     let start = format!("{function}:");
     let lines = assembly.lines().skip_while(|line| *line != start).skip(1);
@@ -66,14 +66,14 @@ fn an_inactive_point_is_one_load_and_one_branch() {
     let (point, plain) = (way(&assembly, "toggled_point"), way(&assembly, "plain_point"));
     let branches = point.iter().filter(|line| line.starts_with('j')).count();
     assert_eq!(branches, 1, "{point:#?}");
-    // The linker knows how to take an address without the table.
+    // The linker can replace a load of an address from the table.
     let loads = point.iter().filter(|line| line.contains('(') && !line.contains("@GOTPCREL")).count();
     assert_eq!(loads, 1, "{point:#?}");
-    // Besides: to take the address, and to compare.
+    // The other instructions take the address, and compare.
     assert_eq!(point.len(), plain.len() + 4, "{point:#?} beside {plain:#?}");
 }
 
-/// The instructions that run if no branch is taken.
+/// Returns the instructions that run if no branch is taken.
 fn way(assembly: &str, function: &str) -> Vec<String> {
     let mut body = body(assembly, function);
     let end = body.iter().position(|line| line.starts_with("ret")).expect("a function returns");

@@ -13,13 +13,13 @@ use bisect_core::marker;
 /// A way to build the fixture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flavour {
-    /// As cargo does: stacks are captured by the unwinder.
+    /// Cargo's way: stacks are captured by the unwinder.
     Plain,
-    /// Optimized, with frame pointers.
+    /// The driver's way: optimized, with frame pointers.
     FramePointers,
-    /// With the dynamic standard library.
+    /// Linked to the dynamic standard library.
     Dynamic,
-    /// Compiled out.
+    /// Built with toggles compiled out.
     Off,
 }
 
@@ -39,14 +39,14 @@ impl Flavour {
         temporary().join(format!("{self:?}"))
     }
 
-    /// Where the programs of a profile are.
+    /// Returns the folder of a profile's programs.
     fn folder(self, profile: &str) -> PathBuf {
         let mut folder = self.target();
         folder.extend(env::var_os("CARGO_BUILD_TARGET"));
         folder.join(profile)
     }
 
-    /// Cargo, in the fixture, for this flavour.
+    /// Returns a command of cargo, in the fixture, for this flavour.
     pub(crate) fn cargo(self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO"));
         command
@@ -60,7 +60,7 @@ impl Flavour {
         command
     }
 
-    /// The path of one of the programs, which is built if it is not up to date.
+    /// Returns the path of a program, which is built if it is not up to date.
     pub(crate) fn program(self, package: &str, name: &str) -> PathBuf {
         let is_fast = self == Self::FramePointers;
         let mut arguments = vec!["build", "--quiet", "--package", package, "--bins"];
@@ -71,7 +71,7 @@ impl Flavour {
         folder.join(name).with_extension(env::consts::EXE_EXTENSION)
     }
 
-    /// The program that decides on command.
+    /// Returns the path of the program that decides on command.
     pub(crate) fn probe(self) -> &'static Path {
         static PLAIN: OnceLock<PathBuf> = OnceLock::new();
         static FRAME_POINTERS: OnceLock<PathBuf> = OnceLock::new();
@@ -86,7 +86,7 @@ impl Flavour {
     }
 }
 
-/// The value of `LD_LIBRARY_PATH` for a program of the flavour with the dynamic standard library.
+/// Returns the value of `LD_LIBRARY_PATH` for a program of the flavour with the dynamic standard library.
 #[cfg(target_os = "linux")]
 pub(crate) fn libraries(program: &Path) -> String {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
@@ -100,7 +100,7 @@ pub(crate) fn temporary() -> &'static Path {
     Path::new(env!("CARGO_TARGET_TMPDIR"))
 }
 
-/// A copy of the fixture that finds this crate, with the dependencies' versions of this workspace.
+/// Returns a copy of the fixture that finds this crate, with the dependencies' versions of this workspace.
 pub(crate) fn copy() -> &'static Path {
     static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(|| {
@@ -111,7 +111,8 @@ pub(crate) fn copy() -> &'static Path {
         let here = here.to_str().expect("the path of this crate is UTF-8").replace('\\', "/");
         write_if_changed(&copy.join("Cargo.toml"), manifest.replace("../..", &here).as_bytes()).expect("written");
         let lock = fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.lock")).expect("a lock file");
-        // Cargo leaves in its own one only what the fixture needs; the other tells whether that is up to date.
+        // Cargo removes all entries that the fixture does not need from its own copy; this copy shows if that one is up
+        // to date.
         let seen = copy.join("Cargo.lock.workspace");
         if fs::read(&seen).is_ok_and(|seen| seen == lock) {
             return copy;
@@ -136,7 +137,7 @@ fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Cargo goes by the time of the last change.
+/// Writes a file only if it changes, because cargo compares modification times.
 fn write_if_changed(path: &Path, contents: &[u8]) -> io::Result<()> {
     if fs::read(path).is_ok_and(|old| old == contents) { Ok(()) } else { fs::write(path, contents) }
 }
@@ -150,13 +151,13 @@ fn scrub(command: &mut Command) {
     }
 }
 
-/// What a run printed and reported.
+/// The output and the reports of a run.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// The contents of the file that took the reports.
+    /// The contents of the file for reports.
     pub(crate) reports: String,
 }
 
@@ -187,13 +188,13 @@ impl Program {
         self.env("BISECT_PATTERN", pattern)
     }
 
-    /// Reports go to standard error.
+    /// Sends reports to standard error.
     pub(crate) fn report_to_stderr(mut self) -> Self {
         self.takes_reports = false;
         self
     }
 
-    /// Runs it to its end, however that is.
+    /// Runs the program to its end, with any result.
     pub(crate) fn end(mut self) -> Run {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         if self.takes_reports {
@@ -208,7 +209,7 @@ impl Program {
         }
     }
 
-    /// Runs it successfully.
+    /// Runs the program, and checks that it succeeds.
     pub(crate) fn run(self) -> Run {
         let run = self.end();
         assert!(run.status.success(), "{run:#?}");
@@ -216,19 +217,19 @@ impl Program {
     }
 }
 
-/// The probe with these commands.
+/// Returns the probe with these commands.
 pub(crate) fn probe(flavour: Flavour, commands: &[&str]) -> Program {
     Program::new(flavour.probe()).args(commands)
 }
 
 impl Run {
-    /// What the probe decided, as it prints that.
+    /// Returns the decisions of the probe, as it prints them.
     pub(crate) fn decisions(&self) -> Vec<&str> {
         self.stdout.lines().collect()
     }
 }
 
-/// The IDs of reports without text, in order.
+/// Returns the IDs of reports without text, in order.
 pub(crate) fn ids(reports: &str) -> Vec<u64> {
     reports
         .lines()
@@ -240,7 +241,7 @@ pub(crate) fn ids(reports: &str) -> Vec<u64> {
         .collect()
 }
 
-/// The lines of reports with text: ID and text.
+/// Returns the lines of reports with text: ID and text.
 pub(crate) fn texts(reports: &str) -> Vec<(u64, String)> {
     reports
         .lines()
@@ -252,7 +253,7 @@ pub(crate) fn texts(reports: &str) -> Vec<(u64, String)> {
         .collect()
 }
 
-/// `items` without repetitions; there must be none.
+/// Returns `items` as a set, and checks that there are no repetitions.
 pub(crate) fn all_different<T: Ord + std::fmt::Debug>(items: impl IntoIterator<Item = T>) -> BTreeSet<T> {
     let mut set = BTreeSet::new();
     for item in items {

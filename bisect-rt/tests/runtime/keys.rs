@@ -1,4 +1,4 @@
-//! What tells one change of a toggle from another.
+//! The keys that distinguish one change of a toggle from another.
 
 use crate::fixture::{Flavour, all_different, ids, probe, texts};
 

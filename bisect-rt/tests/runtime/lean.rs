@@ -1,8 +1,8 @@
-//! What is compiled for a program with toggles: no more than they need.
+//! The packages that are compiled for a program with toggles: only those that they need.
 
 use crate::fixture::{Flavour, Program};
 
-/// The packages that are compiled for a program beside itself, those that run while compiling included.
+/// Returns the packages that are compiled for a program, without itself but with those that run at compile time.
 fn packages(flavour: Flavour, package: &str) -> Vec<String> {
     let arguments = [
         "tree",
@@ -24,7 +24,7 @@ fn packages(flavour: Flavour, package: &str) -> Vec<String> {
     packages
 }
 
-/// With the macros, and what these need.
+/// Returns these packages with the macros and their dependencies.
 fn with_macros(packages: &[&str]) -> Vec<String> {
     let macros = ["bisect_macros", "proc_macro2", "quote", "syn", "unicode_ident"];
     let mut packages: Vec<_> = packages.iter().chain(&macros).map(|&package| package.to_owned()).collect();

@@ -1,4 +1,4 @@
-//! Inactive, active, compiled out; and what `BISECT_PATTERN` may say.
+//! The modes inactive, active, and compiled out; and the values of `BISECT_PATTERN`.
 
 use std::io::Write;
 
@@ -113,7 +113,7 @@ fn an_id_that_no_change_has() {
 #[cfg(target_os = "linux")]
 fn a_library_does_not_end_the_program_that_loads_it() {
     let loader = Flavour::Dynamic.program("loader", "loader");
-    // Builds the library.
+    // This builds the library.
     let libraries = crate::fixture::libraries(&Flavour::Dynamic.program("host", "host"));
     let library = loader.with_file_name("libplugin.so");
     let load = || Program::new(&loader).args(&[library.to_str().unwrap()]).env("LD_LIBRARY_PATH", &libraries);
@@ -162,16 +162,16 @@ fn raised_privileges() {
 
     let folder = tempfile::tempdir_in(crate::fixture::temporary()).unwrap();
     let path = folder.path().join("probe");
-    // By another process: a file that this one had open for writing might still be open in a child of another test's
-    // thread, and could not be executed.
+    // Another process makes the copy. If this process had the file open for writing, a child of another test's thread
+    // might still have it open, and then it could not be executed.
     let copied = std::process::Command::new("cp").arg(Flavour::Plain.probe()).arg(&path).status();
     assert!(copied.unwrap().success());
-    // Run by root, it has the rights of nobody; that they are less makes no difference to the kernel.
+    // Started by root, it has the rights of the user `nobody`. The kernel sets its flag although these are fewer.
     let chowned = std::os::unix::fs::chown(&path, Some(65534), None);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o4755)).unwrap();
     let run = Program::new(&path).args(&["secure"]).run();
     if chowned.is_err() || run.stdout != "true\n" {
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "SKIPPED: no program with raised privileges can be made here ({chowned:?})")
             .expect("standard error is there");
         return;

@@ -1,4 +1,4 @@
-//! Reports are neither lost nor mixed, and each comes once.
+//! Reports are neither lost nor mixed, and each is written once.
 
 use std::process::ExitStatus;
 
@@ -6,8 +6,8 @@ use bisect_rt::bisect_point;
 
 use crate::fixture::{Flavour, Program, all_different, ids, probe, texts};
 
-/// What eight threads have to report: 500 values, a site, a caller, a stack that begins in the C library, and one of which
-/// no more is looked at than what is in the program.
+/// The number of reports of eight threads: 500 values, a site, a caller, a stack that begins in the C library, and a
+/// stack of which only frames in the program are captured.
 const OF_THREADS: usize = 504;
 
 #[test]
@@ -47,8 +47,8 @@ fn a_child_whose_output_nobody_sees() {
 fn a_fork_in_the_middle() {
     let run = probe(Flavour::Plain, &["fork"]).pattern("y").run();
     let ids = ids(&run.reports);
-    // Of the parent two values and a stack, and the hundred values of its other thread. Of the child a value and two
-    // stacks. What is decided on behind the fork is reported by both.
+    // The parent reports two values and a stack, and the hundred values of its other thread. The child reports a value
+    // and two stacks. Both report the decisions that they make after the fork.
     assert_eq!(all_different(&ids).len(), 103 + 3);
 }
 
@@ -57,8 +57,8 @@ fn a_fork_in_the_middle() {
 fn handlers_of_a_fork() {
     for flavour in [Flavour::Plain, Flavour::FramePointers] {
         let run = probe(flavour, &["fork-handlers"]).pattern("y").run();
-        // Three handlers with a value and a stack each, and the other thread's hundred values. (The child has no such
-        // thread.)
+        // Three handlers report a value and a stack each, and the other thread its hundred values. (The child does not
+        // have that thread.)
         assert_eq!(all_different(ids(&run.reports)).len(), 6 + 100, "{flavour:?}");
     }
 }
@@ -96,7 +96,7 @@ fn a_file_that_cannot_be_opened() {
 #[cfg(target_os = "linux")]
 fn reports_that_cannot_be_written() {
     for command in ["exec", "ulimit -f 0; exec"] {
-        // A file without room, and one that may not become larger.
+        // One file has no room, and the other one must not grow.
         let path = if command == "exec" { "/dev/full" } else { "$BISECT_REPORT" };
         let script = format!("export BISECT_REPORT={path}; {command} {} keyed", Flavour::Plain.probe().display());
         let run = Program::new("sh".as_ref()).args(&["-c", &script]).pattern("n").run();
@@ -117,14 +117,14 @@ fn a_pipe_that_nobody_reads_stops_nothing() {
     let run = program().env("BISECT_REPORT", path.to_str().unwrap()).run();
     assert!(run.stderr.contains("it is a pipe"), "{run:?}");
     assert_eq!(ids(run.stderr.split_once('\n').unwrap().1).len(), 1, "reports go to standard error");
-    // Nor one that somebody might read.
+    // A pipe is refused even if it has a reader.
     let reader = std::fs::OpenOptions::new().read(true).write(true).open(&path).unwrap();
     let again = program().env("BISECT_REPORT", path.to_str().unwrap()).run();
     assert_eq!(again.stderr, run.stderr);
     drop(reader);
 }
 
-/// Run by the next test, in a process of its own.
+/// Runs only as part of the next test, in a process of its own.
 #[test]
 #[ignore = "only makes sense with the variables"]
 fn captured_child() {

@@ -1,4 +1,4 @@
-//! Stacks: the same from run to run, told apart, and readable.
+//! Stacks: the same from run to run, distinguished from each other, and readable.
 
 use std::{collections::BTreeSet, io::Write};
 
@@ -22,7 +22,7 @@ fn ids_are_the_same_in_twenty_runs() {
     }
     let addresses: BTreeSet<_> = (0..20).map(|_| probe(Flavour::Plain, &["where"]).run().stdout).collect();
     if addresses.len() == 1 {
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "SKIPPED in part: programs are loaded at the same address every time here")
             .expect("standard error is there");
     }
@@ -32,8 +32,8 @@ fn ids_are_the_same_in_twenty_runs() {
 fn stacks_are_told_apart() {
     for capture in CAPTURES {
         let reports = stacks(capture, "y").reports;
-        // Left, right, two calls on different lines, 30 and 31 levels (whose innermost 16 frames are the same), 2 levels,
-        // and a thread's, which has the same stack as another thread.
+        // The stacks are: left, right, two calls on different lines, 30 and 31 levels (whose innermost 16 frames are
+        // the same), 2 levels, and that of a thread, which another thread has too.
         assert_eq!(all_different(ids(&reports)).len(), 7, "{capture:?}: {reports}");
     }
 }

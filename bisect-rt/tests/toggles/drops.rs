@@ -1,4 +1,4 @@
-//! A toggle does not change when the body's values are dropped, whatever patterns take the arguments apart.
+//! A toggle does not change the time at which the body's values are dropped, for all patterns of arguments.
 
 use std::cell::RefCell;
 
@@ -18,7 +18,7 @@ thread_local! {
     static DROPPED: RefCell<Vec<&'static str>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes that it was dropped.
+/// A value that notes when it is dropped.
 struct Noted(&'static str);
 
 impl Drop for Noted {
@@ -33,7 +33,7 @@ fn two(a: &'static str, b: &'static str) -> Two {
     (Noted(a), Noted(b))
 }
 
-/// What the function dropped, in order.
+/// Returns the names of the values that the function dropped, in order.
 fn dropped_by(function: fn(Two, Noted, Two)) -> Vec<&'static str> {
     function(two("a", "b"), Noted("c"), two("d", "e"));
     DROPPED.take()
@@ -42,7 +42,7 @@ fn dropped_by(function: fn(Two, Noted, Two)) -> Vec<&'static str> {
 macro_rules! case {
     ($toggled:ident, $plain:ident) => {{
         let (toggled, plain) = (dropped_by($toggled), dropped_by($plain));
-        // The old function drops a value more, by which it is known.
+        // The old function drops one value more, which identifies it.
         if toggled.contains(&"old") {
             String::from("old")
         } else if toggled == plain {
@@ -58,7 +58,7 @@ fn old(_: Two, _: Noted, _: Two) {
     drop(Noted("old"));
 }
 
-/// The same function twice: with the toggle and without.
+/// Defines the same function twice: with the toggle and without.
 macro_rules! twice {
     ($toggled:ident, $plain:ident, ($($params:tt)*) $body:block) => {
         #[bisect_toggle("t", off = old)]

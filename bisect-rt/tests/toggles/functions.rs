@@ -1,4 +1,4 @@
-//! Free functions with an old one.
+//! Free functions with an old version.
 
 use std::{
     fmt::{Debug, Display},
@@ -43,7 +43,7 @@ pub(crate) const CASES: &[Case] = &[
     either("unsafe with a safe old one", || unsafe_case(read_or_not), "new 5", "old"),
     either("async", || block_on(doubled("ab")).unwrap(), "abab", "ab?"),
     either("async early return", || block_on(doubled("")).unwrap_err(), "empty", "nothing"),
-    // SAFETY: needs nothing.
+    // SAFETY: it has no preconditions.
     either("async unsafe", || block_on(unsafe { async_unsafe(3) }).to_string(), "4", "2"),
     either("recursive", || countdown(3), "3210", "3."),
     either("from a macro", || format!("{} {}", from_macro(2), from_macro_mut(2, 3)), "5 6", "20 23"),
@@ -124,7 +124,7 @@ fn old_borrowed((_, n): (Shared, u8)) -> u8 {
     n
 }
 
-/// The last expression has a temporary that borrows from a binding of the pattern.
+/// Has a last expression with a temporary that borrows from a binding of the pattern.
 #[bisect_toggle("t", off = old_borrowed)]
 fn borrowed_in_the_tail((values, _): (Shared, u8)) -> u8 {
     *std::cell::RefCell::new(&values).borrow().iter().min().unwrap()
@@ -210,7 +210,7 @@ fn called<F: FnOnce(u8) -> u8>(f: F) -> u8 {
     f(1)
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn text(panic: Box<dyn std::any::Any + Send>) -> String {
     panic.downcast_ref::<&str>().unwrap().to_string()
 }
@@ -248,7 +248,7 @@ unsafe fn old_read(at: *const u8) -> String {
 /// `at` is valid for reads.
 #[bisect_toggle("t", off = old_read)]
 unsafe fn read(at: *const u8) -> String {
-    // SAFETY: by contract.
+    // SAFETY: guaranteed by the caller.
     format!("new {}", unsafe { *at })
 }
 
@@ -260,7 +260,7 @@ fn do_not_read(_: *const u8) -> String {
 /// `at` is valid for reads.
 #[bisect_toggle("t", off = do_not_read)]
 unsafe fn read_or_not(at: *const u8) -> String {
-    // SAFETY: by contract.
+    // SAFETY: guaranteed by the caller.
     format!("new {}", unsafe { *at })
 }
 
@@ -272,7 +272,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
         .expect("the iterator has no end")
 }
 
-/// Is pending once.
+/// Returns after one pending poll.
 async fn pause() {
     let mut paused = false;
     std::future::poll_fn(|_| if std::mem::replace(&mut paused, true) { Poll::Ready(()) } else { Poll::Pending }).await;
@@ -301,7 +301,7 @@ async unsafe fn old_async_unsafe(n: u8) -> u8 {
 }
 
 /// # Safety
-/// Needs nothing.
+/// No preconditions.
 #[bisect_toggle("t", off = old_async_unsafe)]
 async unsafe fn async_unsafe(n: u8) -> u8 {
     pause().await;
@@ -317,7 +317,7 @@ fn countdown(n: u8) -> String {
     if n == 0 { "0".into() } else { format!("{n}{}", countdown(n - 1)) }
 }
 
-/// Names of the macro and of its caller side by side, in the signature and in the body.
+/// Defines functions whose signatures and bodies mix names of the macro and of its caller.
 macro_rules! toggled {
     ($name:literal, $function:ident, $function_mut:ident, $a:ident, $old:path, $new:expr) => {
         #[bisect_toggle($name, off = $old)]

@@ -1,4 +1,4 @@
-//! Gates: functions that say `bool`.
+//! Gates: functions that return `bool`.
 
 use std::panic::Location;
 
@@ -6,7 +6,7 @@ use bisect_rt::bisect_toggle;
 
 use crate::{Case, either};
 
-/// A gate whose body has another value than the default of other toggles.
+/// Returns a case of a gate whose body has another value than the default of other toggles.
 const fn gate(name: &'static str, run: fn() -> String) -> Case {
     Case { name, run, nobody: "false", on: "true", off: "false" }
 }
@@ -58,7 +58,7 @@ fn by_site() -> bool {
     false
 }
 
-/// `by = "caller"` makes the function `#[track_caller]`.
+/// Returns false; `by = "caller"` makes this gate `#[track_caller]`.
 #[bisect_toggle("t", by = "caller")]
 fn by_caller(line: u32) -> bool {
     assert_eq!(Location::caller().line(), line);
@@ -97,7 +97,7 @@ fn renamed() -> bool {
     false
 }
 
-/// A name that no pattern of these tests has.
+/// Returns true; the name of this gate is in no pattern of these tests.
 #[bisect_toggle("u")]
 fn another() -> bool {
     true

@@ -1,7 +1,7 @@
-//! What the expansions of the macros do while the program runs: with nobody bisecting, and with the toggles forced on
-//! and off. The patterns are read before `main`, so all cases run in child processes of this executable.
+//! The behaviour of the macros' expansions at run time: when nothing is bisected, and with the toggles forced on and
+//! off. The patterns are read before `main`, so all cases run in child processes of this executable.
 
-// The functions here are chosen for the shapes of their signatures.
+// The functions of these tests are chosen for the shapes of their signatures.
 #![allow(
     clippy::boxed_local,
     clippy::many_single_char_names,
@@ -19,7 +19,7 @@ mod points;
 
 use std::{collections::BTreeMap, env, fmt::Write, process::Command};
 
-/// Some toggled code, and what it says in each state of the toggle `t`.
+/// Some toggled code, and its result in each state of the toggle `t`.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     pub(crate) run: fn() -> String,
@@ -28,7 +28,7 @@ pub(crate) struct Case {
     pub(crate) off: &'static str,
 }
 
-/// A case of a toggle that is on when nobody bisects.
+/// Returns a case of a toggle that is on when it is not bisected.
 pub(crate) const fn either(name: &'static str, run: fn() -> String, new: &'static str, old: &'static str) -> Case {
     Case { name, run, nobody: new, on: new, off: old }
 }
@@ -37,10 +37,10 @@ fn cases() -> impl Iterator<Item = &'static Case> {
     [drops::CASES, functions::CASES, gates::CASES, methods::CASES, points::CASES].into_iter().flatten()
 }
 
-/// The prefix of the lines that the child prints, among those of the test harness.
+/// The prefix of the child's lines in the output of the test harness.
 const LINE: &str = "case: ";
 
-/// Not a test: the child. It does nothing in a plain run of the tests.
+/// Runs the cases as the child; this is no test. It does nothing in a plain run of the tests.
 #[test]
 fn child() {
     if env::var_os("BISECT_TEST_CHILD").is_some() {
@@ -50,7 +50,7 @@ fn child() {
     }
 }
 
-/// Runs all cases in a child process and compares.
+/// Runs all cases in a child process and compares the results.
 fn check(pattern: Option<&str>, expected: fn(&Case) -> &'static str) {
     let mut child = Command::new(env::current_exe().expect("tests have an executable"));
     child.args(["child", "--exact", "--nocapture"]).env("BISECT_TEST_CHILD", "1");
@@ -65,7 +65,7 @@ fn check(pattern: Option<&str>, expected: fn(&Case) -> &'static str) {
     let said: BTreeMap<_, _> = said.collect();
     let mut wrong = String::new();
     for case in cases() {
-        // Compiled out, every toggle is at its default whatever the pattern says.
+        // Compiled out, every toggle is at its default with any pattern.
         let expected = if cfg!(bisect_off) { case.nobody } else { expected(case) };
         if said.get(case.name) != Some(&expected) {
             let _ = writeln!(wrong, "{}: {:?} instead of {expected:?}", case.name, said.get(case.name));

@@ -1,4 +1,4 @@
-//! Methods and functions of traits with an old one.
+//! Methods and functions of traits with an old version.
 
 use bisect_rt::bisect_toggle;
 

@@ -1,4 +1,4 @@
-//! `bisect_point!` in the places where an expression may stand.
+//! `bisect_point!` in the places where an expression is allowed.
 
 use std::env;
 
@@ -47,7 +47,7 @@ fn generic<T: std::hash::Hash + ?Sized>(key: &T) -> bool {
     bisect_point!("t", key = *key)
 }
 
-/// A key that is not asked for where nobody bisects anything.
+/// Evaluates a point with a key that must be evaluated only when something is bisected.
 fn lazy_key() -> String {
     let key = || assert!(env::var_os("BISECT_PATTERN").is_some_and(|pattern| !pattern.is_empty()));
     bisect_point!("t", key = key()).to_string()

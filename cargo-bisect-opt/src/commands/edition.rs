@@ -141,7 +141,7 @@ impl Editions {
             Some(Verdict::Unusable(Unusable::Unresolved(Question::AllOn, Reason::Build))) => self.about_build(lab),
             Some(Verdict::NoDifference(Outcome::Pass)) => Some(format!(
                 "with every expression as in edition {} it still {}. What else the editions differ in is decided for whole \
-                 crates: `cargo fix --edition` knows most of it",
+                 crates: `cargo fix --edition` reports most differences",
                 self.edition,
                 if self.is_build { "compiles" } else { "passes" }
             )),

@@ -176,7 +176,7 @@ fn taken_back<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result
     let taken_back = session.emitted.iter().enumerate().filter(|(_, emitted)| !is_one(emitted));
     let numbers: Vec<_> = taken_back.map(|(i, _)| session.lab.totals.sets + i + 1).collect();
     numbers.iter().try_for_each(|number| {
-        let note = format!("culprit {number} was told before the target contradicted itself: it is taken back");
+        let note = format!("culprit {number} is withdrawn: it was named before the target contradicted itself");
         session.lab.emit(&Event::Note(&note))
     })
 }

@@ -1,14 +1,14 @@
-"""How many observations git_bayesect takes of a flaky history, and whether it is right.
+"""Measures the observations that git_bayesect takes on a flaky history, and if its answer is right.
 
 Usage: bayesect.py CHANGES P1 P0 FIRST_SEED SEEDS STOP...
 
-The history is what `git bayesect start` makes of CHANGES commits behind the one that is said to be good: one of them is the
-culprit, from it on tests fail with probability P1, before it with P0. The search is the loop of `git bayesect run`: the
-package's own code chooses, learns and says how sure it is. For each seed a line of `runs right` for each STOP, the
-probability at which it ends (0.95 is its own), in ascending order.
+The history is that of `git bayesect start` with CHANGES commits after the one that is marked as good. One of them is the
+culprit: from it on tests fail with probability P1, before it with P0. The search is the loop of `git bayesect run`, with the
+package's own code for choosing commits, learning, and its confidence. For each seed, prints a line with `runs right` for
+each STOP, in ascending order. A STOP is the probability at which the search ends (0.95 is the default of the package).
 
-Every observation counts. There are none before the search: which end is good is said by the user, not measured. Nothing is
-confirmed behind it.
+Every observation counts. There are none before the search, because the user states which end is good. There is no
+confirmation after it.
 """
 
 import random

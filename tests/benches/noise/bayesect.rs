@@ -16,7 +16,7 @@ use crate::{
 };
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/noise/bayesect.py");
-/// Its own, and what we ask for.
+/// The probabilities at which it stops: its own default, and our default.
 const STOPS: [&str; 2] = ["0.95", "0.99"];
 
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ struct Sample {
     runs: u32,
 }
 
-/// Compares it with our searches for one culprit.
+/// Compares it with our searches for one culprit. Returns true if ours take fewer runs in every row.
 pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
     println!("\n### git_bayesect\n");
     let Some(python) = env::var_os("BISECT_TEST_GIT_BAYESECT") else {
@@ -33,17 +33,17 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
         return true;
     };
     println!(
-        "One culprit among as many commits. It is told which end is good, so it needs no runs there, and confirms nothing: \
-         all its runs are counted, and of ours those of the first table. Beside each of its rows, for the probability at \
-         which it stops (0.95 is its own), the cheapest confidence at which ours are right at least as often (compared as (k + ½) / (n + 1), as \
-         few seeds show less).\n"
+        "One culprit among as many commits. The user states which end is good, so it needs no runs there, and\n\
+         it confirms nothing: all its runs are counted, and of ours those of the first table. Beside each of\n\
+         its rows, for the probability at which it stops (0.95 is its own), the cheapest confidence at which\n\
+         ours are right at least as often (compared as (k + ½) / (n + 1), as few seeds show less).\n"
     );
     println!("| changes | p1, p0 | stop | seeds | right | runs | ours: confidence | right | runs | confirmed |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|");
     let mut holds = true;
     let ours_seeds = seeds;
     for (changes, rows) in all.iter().zip(rows.chunks(RATES.len())) {
-        // It takes ten milliseconds a run there.
+        // One of its runs takes ten milliseconds with this number of changes.
         let seeds = if changes.is_many() { seeds.div_ceil(25) } else { seeds };
         for (rates, ours) in RATES.into_iter().zip(rows) {
             let searches = searches(&python, changes, rates, seeds).unwrap_or_else(|error| panic!("{SCRIPT}: {error}"));
@@ -66,13 +66,13 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
     holds
 }
 
-/// What a share of so many seeds shows: as many successes and failures, and half of one more each. Of few seeds the best
-/// shows less.
+/// Returns the share that is used for comparison: half a success and half a failure are added to those of the seeds.
+/// The best share of few seeds is thus lower.
 fn shown(share: f64, seeds: u32) -> f64 {
     (share * f64::from(seeds) + 0.5) / (f64::from(seeds) + 1.0)
 }
 
-/// One search a seed, each with all stops; the seeds shared out among as many processes as there are cores.
+/// Runs one search a seed, each with all stops. The seeds are divided among one process a core.
 fn searches(python: &OsString, changes: &Changes, rates: Rates, seeds: u32) -> io::Result<Vec<[Sample; 2]>> {
     let processes =
         u32::try_from(thread::available_parallelism().map_or(1, usize::from)).unwrap_or(u32::MAX).min(seeds);
@@ -99,7 +99,7 @@ fn searches(python: &OsString, changes: &Changes, rates: Rates, seeds: u32) -> i
     Ok(searches)
 }
 
-/// Reads `runs right runs right`.
+/// Parses `runs right runs right`.
 fn ends(line: &str) -> [Sample; 2] {
     let numbers: Vec<u32> = line.split_whitespace().map(|word| word.parse().expect("a number")).collect();
     [0, 2].map(|i| Sample { runs: numbers[i], is_right: numbers[i + 1] == 1 })

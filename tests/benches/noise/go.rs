@@ -16,13 +16,14 @@ struct Sample {
 pub(crate) fn go(all: &[Changes], seeds: u32) {
     println!("\n### Go's bisect\n");
     println!(
-        "The same targets, searched as Go's tool does (anew from its behaviour), with that many runs for each question: \
-         right / accuses a change that does not matter / gives up or misses one, in %; mean runs. {seeds} seeds.\n"
+        "The same targets, searched as Go's tool does (anew from its behaviour), with that many runs for each\n\
+         question: right / accuses a change that does not matter / gives up or misses one, in %; mean runs.\n\
+         {seeds} seeds.\n"
     );
     println!("| culprits | changes | p1, p0 | `-count=1` | `-count=2` (default) | `-count=5` | `-count=10` |");
     println!("|---|---:|---|---:|---:|---:|---:|");
     for (name, sizes) in [("one", [1].as_slice()), ("two", &[1, 1]), ("a pair", &[2])] {
-        // Where there are more changes it does not get further.
+        // With more changes, it does not get further.
         for changes in if sizes == [1] { all } else { &all[..1] } {
             for rates in RATES {
                 let cells = COUNTS.map(|count| {

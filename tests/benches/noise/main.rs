@@ -1,8 +1,9 @@
-//! What is promised of flaky targets, and how many runs it takes: on simulated targets, ours beside the peers.
+//! The promises for flaky targets, and the number of runs: on simulated targets, ours compared with peers.
 //!
-//! The same seeds each time, so the figures are the same on every machine. The tables are Markdown, for BENCHMARKS.md. A
-//! figure that misses its bound is marked, and then this ends with status 1. `SEEDS=n` instead of 1,000. With
-//! `BISECT_TEST_GIT_BAYESECT` naming a Python that has the package `git-bayesect`, that searches the same problems.
+//! The seeds are the same each time, so the figures are the same on every machine. The tables are Markdown, for
+//! BENCHMARKS.md. A figure beyond its bound is marked; then the bench ends with status 1. `SEEDS=n` sets the number of
+//! seeds (1,000). If `BISECT_TEST_GIT_BAYESECT` names a Python that has the package `git-bayesect`, that searches the
+//! same problems.
 
 mod bayesect;
 mod go;
@@ -14,7 +15,7 @@ use std::{env, process::ExitCode};
 use study::Changes;
 
 fn main() -> ExitCode {
-    // `cargo bench` says `--bench`; as one of `cargo test --all-targets` a few seeds show that it works.
+    // `cargo bench` passes `--bench`; as part of `cargo test --all-targets`, few seeds suffice to show that it works.
     let is_bench = env::args().any(|arg| arg == "--bench");
     let seeds = env::var("SEEDS").ok().map(|seeds| seeds.parse().expect("SEEDS is a number"));
     let seeds: u32 = seeds.unwrap_or(if is_bench { 1_000 } else { 2 }).max(1);
@@ -27,7 +28,7 @@ fn main() -> ExitCode {
     holds &= ours::deterministic(&changes, seeds.div_ceil(5));
     go::go(&changes, seeds.div_ceil(5));
     holds &= bayesect::bayesect(&changes, &rows, seeds);
-    // Few seeds prove nothing.
+    // Results of few seeds prove nothing.
     if holds || !is_bench {
         ExitCode::SUCCESS
     } else {

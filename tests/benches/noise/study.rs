@@ -1,4 +1,4 @@
-//! Many searches, and what they come to.
+//! Many searches on simulated targets, and statistics about them.
 
 use std::{
     sync::{
@@ -11,7 +11,7 @@ use std::{
 use bisect_core::search::{Options, Rank, Verdict};
 use bisect_tests::flaky::{self, FlakyTarget, Rates};
 
-/// With a culprit, and without.
+/// The failure rates with a culprit, and without.
 pub(crate) const RATES: [Rates; 6] =
     [rates(1.0, 0.0), rates(0.9, 0.1), rates(0.7, 0.3), rates(0.5, 0.0), rates(0.3, 0.0), rates(1.0, 0.5)];
 
@@ -19,11 +19,11 @@ pub(crate) const fn rates(with: f64, without: f64) -> Rates {
     Rates { with, without }
 }
 
-/// What a culprit's changes are looked for among.
+/// The candidates of a search.
 #[derive(Debug)]
 pub(crate) struct Changes {
     pub(crate) count: u32,
-    /// Some sets of hashes, for the seeds to share.
+    /// Sets of hashes that the seeds share.
     ids: Vec<Arc<[Rank]>>,
 }
 
@@ -32,19 +32,19 @@ impl Changes {
         Self { count, ids: (0..16).map(|seed| flaky::changes(seed, count as usize)).collect() }
     }
 
-    /// Whether runs take so long that there are fewer seeds.
+    /// Returns true if runs take long enough that fewer seeds are used.
     pub(crate) fn is_many(&self) -> bool {
         self.count > 10_000
     }
 
-    /// A target of these changes with culprits of these sizes.
+    /// Returns a target of these changes with culprits of these sizes.
     pub(crate) fn target(&self, seed: u32, sizes: &[usize], rates: Rates) -> FlakyTarget {
         let ids = &self.ids[seed as usize % self.ids.len()];
         FlakyTarget::new(u64::from(seed) << 32 | u64::from(self.count), ids.clone(), sizes, rates)
     }
 }
 
-/// The number of changes and the rates, as the first two cells of a row.
+/// Returns the number of changes and the rates, as the first two cells of a row.
 pub(crate) fn row(changes: &Changes, Rates { with, without }: Rates) -> String {
     format!("| {} | {with}, {without} |", thousands(changes.count))
 }
@@ -53,12 +53,13 @@ pub(crate) fn thousands(number: u32) -> String {
     format!("{},{:03}", number / 1_000, number % 1_000)
 }
 
-/// log2 of the number of changes, and of one in so many wrong answers, over what a run tells at most.
+/// Returns the least number of runs for this probability of a wrong answer: log2 of the number of changes plus log2 of
+/// 1 / `wrong`, over the capacity of one run in bits.
 pub(crate) fn least_runs(changes: &Changes, rates: Rates, wrong: f64) -> f64 {
     (f64::from(changes.count).log2() - wrong.log2()) / rates.capacity()
 }
 
-/// A figure as a cell, marked if it is beyond its bound.
+/// Returns a figure as a cell, marked if it is beyond its bound.
 pub(crate) fn cell(text: &str, holds: bool) -> String {
     if holds { text.to_owned() } else { format!("**{text} ✗**") }
 }
@@ -67,27 +68,27 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// How many are right, wrong, and neither, in percent.
+/// Returns the shares that are right, wrong, and neither, in percent.
 pub(crate) fn thirds(right: f64, wrong: f64) -> String {
-    // The last one may come out as -0.
+    // The last share may come out as -0.
     let [right, wrong, neither] = [right, wrong, (1.0 - right - wrong).abs()].map(|share| 100.0 * share);
     format!("{right:.0} / {wrong:.0} / {neither:.0}")
 }
 
-/// What a search for culprits of these sizes came to.
+/// The result of a search for culprits of these sizes.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
-    /// Exactly the true culprits.
+    /// Exactly the true culprits are named.
     pub(crate) is_right: bool,
     pub(crate) names_any: bool,
-    /// Something that is no culprit.
+    /// A set is named that is no culprit.
     pub(crate) is_wrong: bool,
     pub(crate) verdict: Verdict,
-    /// Runs until the first culprit, without its confirmation.
+    /// The number of runs until the first culprit, without its confirmation.
     pub(crate) searched: u32,
-    /// With it.
+    /// The number of runs until the first culprit, with its confirmation.
     pub(crate) named: u32,
-    /// Until the search was over.
+    /// The number of runs until the search was over.
     pub(crate) all: u32,
 }
 
@@ -112,7 +113,7 @@ impl Sample {
 pub(crate) struct Samples(Vec<Sample>);
 
 impl Samples {
-    /// One search a seed.
+    /// Runs one search a seed.
     pub(crate) fn take(changes: &Changes, sizes: &[usize], rates: Rates, options: &Options, seeds: u32) -> Self {
         Self(each_seed(seeds, |seed| Sample::new(&mut changes.target(seed, sizes, rates), options.clone())))
     }
@@ -129,7 +130,7 @@ impl Samples {
         mean(&self.0, of)
     }
 
-    /// 95% take at most so many.
+    /// Returns the figure that 95% of the searches do not exceed.
     pub(crate) fn most(&self, of: impl Fn(&Sample) -> u32) -> u32 {
         let mut all: Vec<_> = self.0.iter().map(of).collect();
         all.sort_unstable();
@@ -146,7 +147,7 @@ pub(crate) fn mean<T>(samples: &[T], of: impl Fn(&T) -> u32) -> f64 {
     samples.iter().map(|sample| f64::from(of(sample))).sum::<f64>() / f64::from(count)
 }
 
-/// The same for each seed, on all cores; in no order.
+/// Returns the results of the same work for each seed, on all cores; in no order.
 pub(crate) fn each_seed<T: Send>(seeds: u32, work: impl Fn(u32) -> T + Sync) -> Vec<T> {
     let threads = thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicU32::new(0);

@@ -4,7 +4,7 @@ use std::{path::Path, process::Command};
 
 use bisect_tests::harness::Scratch;
 
-/// Callgrind, if it is there. Says loudly if it is not.
+/// Callgrind, if it is installed. Prints a notice if it is not.
 pub(crate) struct Callgrind(());
 
 impl Callgrind {
@@ -16,9 +16,9 @@ impl Callgrind {
         found.then_some(Self(()))
     }
 
-    /// Instructions of what the command for `n` does `n` times as many times as said.
+    /// Returns the instructions of one unit, which the command for `n` executes `n` · `times` times.
     ///
-    /// Two runs differ only in how often they do it: what else a process does drops out.
+    /// Two runs differ only in the number of units: everything else that a process does cancels out.
     #[allow(clippy::unused_self, reason = "it tells that there is a valgrind")]
     pub(crate) fn instructions(&self, command: impl Fn(u32) -> Command, times: u32) -> f64 {
         let (few, many) = (100, 300);

@@ -1,4 +1,4 @@
-//! What one decision costs: beside a bare atomic load, beside the standard library's backtrace, and beside Go.
+//! The cost of one decision: compared with a bare atomic load, with the standard library's backtrace, and with Go.
 
 use std::process::Command;
 
@@ -6,11 +6,11 @@ use bisect_tests::harness::{Scratch, run};
 
 use crate::{callgrind::Callgrind, go::Go, programs::Flavour};
 
-/// A process that decides on these things.
+/// A process that makes these decisions.
 struct Process {
     flavour: Flavour,
     is_bisected: bool,
-    /// What the program calls it, and what the table does.
+    /// The name of each decision in the program, and in the table.
     decisions: &'static [(&'static str, &'static str)],
 }
 
@@ -46,7 +46,7 @@ const PROCESSES: [Process; 3] = [
 
 const PROCESSES_EACH: usize = 8;
 
-/// `decisions repeat` makes eight in a row.
+/// The number of decisions that `decisions repeat` makes in a row.
 const EIGHT: u32 = 8;
 
 impl Process {
@@ -59,8 +59,8 @@ impl Process {
         command
     }
 
-    /// Nanoseconds of each decision, as fast as it was in any of a few processes: where the system happens to put the
-    /// stack of one decides how well the processor tells its stores and loads apart.
+    /// Returns nanoseconds of each decision: the fastest of a few processes. The address of a process's stack decides
+    /// how well the processor can distinguish its stores and loads.
     fn time(&self, reports: &Scratch) -> Vec<f64> {
         let fastest = |a: Vec<f64>, b: Vec<f64>| a.into_iter().zip(b).map(|(a, b)| a.min(b)).collect();
         (0..PROCESSES_EACH).map(|_| self.time_once(reports)).reduce(fastest).expect("there are some")
@@ -82,7 +82,7 @@ struct Row {
     instructions: Option<f64>,
 }
 
-/// Measures and prints.
+/// Measures and prints all decisions.
 pub(crate) fn print() {
     let (callgrind, reports) = (Callgrind::find(), Scratch::new());
     reports.write("reports", "");
@@ -122,11 +122,12 @@ pub(crate) fn print() {
         println!("| Go's stack / ours, 16 frames, {capture} | {ratio} | {wanted} |");
     }
     println!(
-        "\nThe driver builds with frame pointers; a plain `cargo build` has none, and its stacks are captured by the unwinder."
+        "\nThe driver builds with frame pointers; a plain `cargo build` has none, and its stacks are captured\n\
+         by the unwinder."
     );
 }
 
-/// Three digits, or all before the point.
+/// Formats a value with three digits, or without fraction if it has more.
 fn figure(value: f64) -> String {
     let digits = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
     format!("{value:.digits$}")

@@ -4,16 +4,16 @@ use std::process::Command;
 
 use bisect_tests::harness::{Fixture, Scratch, add_internal_bisect, go, run, with_go};
 
-/// Nanoseconds of a decision.
+/// Nanoseconds of a decision by Go.
 pub(crate) struct Go {
-    /// On a stack that was selected and reported before.
+    /// The time on a stack that was selected and reported before.
     pub(crate) seen: f64,
-    /// On one that is not selected.
+    /// The time on a stack that is not selected.
     pub(crate) not_selected: f64,
 }
 
 impl Go {
-    /// Measures it, if there is a Go toolchain: as fast as it was in any of so many processes.
+    /// Returns the fastest times of this number of processes; `None` if there is no Go toolchain.
     pub(crate) fn measure(processes: usize) -> Option<Self> {
         let go = go()?;
         let (fixture, scratch) = (Fixture::new("go-costs"), Scratch::new());
@@ -30,7 +30,7 @@ impl Go {
     }
 }
 
-/// The number behind this name.
+/// Returns the number that follows this name.
 fn figure(text: &str, name: &str) -> f64 {
     let figure = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
     figure.unwrap_or_else(|| panic!("no {name} in\n{text}"))

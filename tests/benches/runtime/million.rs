@@ -1,4 +1,5 @@
-//! What reports cost a target that reaches a million stacks: the pattern of a search's first run selects them all.
+//! The cost of reports for a target that reaches a million stacks: the pattern of a search's first run selects them
+//! all.
 
 use std::{
     fs,
@@ -13,18 +14,18 @@ use crate::programs::Flavour;
 
 const STACKS: usize = 1_000_000;
 
-/// All take turns, and the fastest counts.
+/// The number of rounds, in which all modes take turns and the fastest counts.
 const ROUNDS: usize = 3;
 
-/// How the target is run.
+/// The way in which the target is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Inactive,
-    /// `y`, with `BISECT_REPORT`.
+    /// Pattern `y`, with `BISECT_REPORT`.
     ToFile,
-    /// `y`, with standard error that somebody reads.
+    /// Pattern `y`, with standard error that is a pipe to a reader.
     ToPipe,
-    /// Half of them, with `BISECT_REPORT`.
+    /// A pattern that selects half of the stacks, with `BISECT_REPORT`.
     HalfToFile,
 }
 
@@ -49,7 +50,7 @@ impl Mode {
     }
 }
 
-/// A target: how its stacks are captured, and how many numbers it sorts at the end of each.
+/// A target: the capture of its stacks, and the count of numbers that it sorts at the end of each.
 #[derive(Clone, Copy)]
 struct Target {
     flavour: Flavour,
@@ -63,11 +64,11 @@ const TARGETS: [Target; 4] = [
     Target { flavour: Flavour::Plain, numbers: 256 },
 ];
 
-/// Measures and prints.
+/// Measures and prints all targets in all modes.
 pub(crate) fn print() {
     println!(
-        "\nA target that reaches {STACKS} stacks of 16 frames and sorts numbers at the end of each. With reports it is to take \
-         at most 3 times as long.\n"
+        "\nA target that reaches {STACKS} stacks of 16 frames and sorts numbers at the end of each. With\n\
+         reports it is to take at most 3 times as long.\n"
     );
     println!(
         "| numbers sorted | stacks by | reports | s | × of nobody bisecting | µs more a stack | peak memory, kB |"
@@ -93,16 +94,16 @@ pub(crate) fn print() {
     }
 }
 
-/// What a run took.
+/// The measurements of a run.
 struct Run {
     time: Duration,
     peak_memory: String,
 }
 
 impl Target {
-    /// Runs the whole process.
+    /// Runs the whole process and checks its reports.
     fn run(self, mode: Mode) -> Run {
-        // On a disk, as those of the driver.
+        // The file is on a disk, as those of the driver.
         let file = fixtures_target_dir().join("costs-reports");
         write(&file, b"");
         let mut command = self.flavour.command("million");
@@ -126,7 +127,7 @@ impl Target {
 }
 
 impl Mode {
-    /// Checks that the target did what is measured: it reported each stack once, and decided as it reported.
+    /// Checks that the target did the measured work: it reported each stack once, and decided as it reported.
     fn check(self, on: usize, reports: &[u8]) {
         let id = |line| marker::find(line).expect("a report is a marker").0;
         let mut ids: Vec<_> = reports.split_inclusive(|byte| *byte == b'\n').map(id).collect();

@@ -1,23 +1,23 @@
-//! The programs that are measured: those of fixture `costs`, built as cargo does and as the driver does.
+//! The measured programs: those of fixture `costs`, built as cargo does and as the driver does.
 
 use std::{env, path::PathBuf, process::Command};
 
 use bisect_tests::harness::{Fixture, fixtures_target_dir, run, scrubbed};
 
-/// A way to build them.
+/// A way to build the programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Flavour {
-    /// As the driver does it: with frame pointers.
+    /// The driver's way: with frame pointers.
     FramePointers,
-    /// As cargo does it: stacks are captured by the unwinder.
+    /// Cargo's way: stacks are captured by the unwinder.
     Plain,
 }
 
 impl Flavour {
-    /// Both, the one that searches use first.
+    /// Both flavours, first the one that searches use.
     pub(crate) const ALL: [Self; 2] = [Self::FramePointers, Self::Plain];
 
-    /// How stacks are captured.
+    /// Returns the name of the way in which stacks are captured.
     pub(crate) fn capture(self) -> &'static str {
         match self {
             Self::FramePointers => "frame pointers",
@@ -25,7 +25,7 @@ impl Flavour {
         }
     }
 
-    /// Builds the programs, in all flavours.
+    /// Builds the programs in all flavours.
     pub(crate) fn build_all() {
         let fixture = Fixture::new("costs");
         for flavour in Self::ALL {
@@ -38,12 +38,12 @@ impl Flavour {
         }
     }
 
-    /// One of the programs, which have to be built.
+    /// Returns the path of a program; [`Self::build_all`] must have built it.
     pub(crate) fn program(self, name: &str) -> PathBuf {
         self.target_dir().join("release").join(name).with_extension(env::consts::EXE_EXTENSION)
     }
 
-    /// A command that runs one, with nobody bisecting.
+    /// Returns a command that runs a program without bisecting it.
     pub(crate) fn command(self, name: &str) -> Command {
         scrubbed(&self.program(name), &self.target_dir())
     }

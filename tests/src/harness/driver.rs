@@ -1,4 +1,4 @@
-//! The driver's executable, and commands that know nothing of the `cargo test` that runs these tests.
+//! The driver's executable, and commands that are isolated from the `cargo test` that runs these tests.
 
 use std::{
     env,
@@ -8,13 +8,14 @@ use std::{
     sync::OnceLock,
 };
 
-/// The root of the workspace.
+/// Returns the root of the workspace.
 #[must_use]
 pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a member")
 }
 
-/// A command that knows nothing of the `cargo test` that runs these tests, nor of a bisection that may be going on.
+/// Returns a command without the variables of the `cargo test` that runs these tests, and of a bisection that may be in
+/// progress.
 #[must_use]
 pub fn scrubbed(program: &Path, dir: &Path) -> Command {
     let mut command = Command::new(program);
@@ -32,13 +33,13 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
     command
 }
 
-/// The cargo that runs these tests.
+/// Returns the path of the cargo that runs these tests.
 #[must_use]
 pub fn cargo() -> PathBuf {
     env::var_os("CARGO").map_or_else(|| "cargo".into(), PathBuf::from)
 }
 
-/// The target directory that all fixtures are built into.
+/// Returns the target directory that all fixtures are built into.
 #[must_use]
 pub fn fixtures_target_dir() -> PathBuf {
     fixtures_dir().join("target")
@@ -46,12 +47,12 @@ pub fn fixtures_target_dir() -> PathBuf {
 
 pub(super) fn driver_in<S: AsRef<OsStr>>(dir: &Path, args: impl IntoIterator<Item = S>) -> Command {
     let mut command = scrubbed(driver(), dir);
-    // What cargo passes to a subcommand.
+    // Cargo passes this variable and this argument to a subcommand.
     command.env("CARGO", cargo()).arg("bisect-opt").args(args);
     command
 }
 
-/// The driver's executable, as cargo built it.
+/// Builds the driver once, and returns its executable.
 ///
 /// # Panics
 /// If it does not build.
@@ -61,7 +62,7 @@ pub fn driver() -> &'static Path {
         let mut command = Command::new(cargo());
         command.current_dir(root()).args(["build", "--package=cargo-bisect-opt", "--message-format=json"]);
         command.arg("--target-dir").arg(target_dir()).stderr(Stdio::inherit());
-        // Benches are optimized, and so is what they measure.
+        // Benches are optimized, and so is the driver that they measure.
         command.args((!cfg!(debug_assertions)).then_some("--release"));
         let output = command.output().expect("cargo can be started");
         assert!(output.status.success(), "the driver does not build");
@@ -77,10 +78,10 @@ pub fn driver() -> &'static Path {
     })
 }
 
-/// The target directory of the workspace: the one that this executable is in.
+/// Returns the target directory of the workspace, which contains this executable.
 fn target_dir() -> PathBuf {
     let exe = env::current_exe().expect("an executable knows its place");
-    // `<target>/<profile>/deps/<test>`; with a triple between the first two if one is asked for.
+    // The path is `<target>/<profile>/deps/<test>`; if a target triple is set, it is between the first two.
     let profile = exe.ancestors().nth(2).expect("a test is in the target directory");
     let parent = profile.parent().expect("a profile is in the target directory");
     let is_triple = parent.file_name().is_some_and(|name| name.to_string_lossy().matches('-').count() >= 2);

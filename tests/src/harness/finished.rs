@@ -1,4 +1,4 @@
-//! Processes, and what they come to.
+//! Processes, and their results.
 
 use std::{
     collections::BTreeMap,
@@ -11,22 +11,22 @@ use std::{
 
 use serde_json::Value;
 
-/// No search of these tests takes nearly as long: whatever does is stuck.
+/// The time limit of a search. No search of these tests takes nearly as long unless it is stuck.
 const STUCK: Duration = Duration::from_secs(1200);
 
 /// A process that has ended.
 #[derive(Clone, Debug)]
 pub struct Finished {
-    /// Its exit status; none if a signal ended it.
+    /// The exit status; `None` if a signal ended the process.
     pub status: Option<i32>,
-    /// Its standard output.
+    /// The text on standard output.
     pub stdout: String,
-    /// Its standard error.
+    /// The text on standard error.
     pub stderr: String,
 }
 
 impl Finished {
-    /// The objects that `--json` writes, one a line.
+    /// Returns the objects that `--json` writes, one a line.
     ///
     /// # Panics
     /// If standard output holds anything else.
@@ -36,13 +36,13 @@ impl Finished {
         self.stdout.lines().map(parse).collect()
     }
 
-    /// The events of one kind.
+    /// Returns the events of one kind.
     #[must_use]
     pub fn events_of(&self, kind: &str) -> Vec<Value> {
         self.events().into_iter().filter(|event| event["event"] == kind).collect()
     }
 
-    /// The texts of each culprit, in the order in which they were found: of each change, the first line.
+    /// Returns the first line of each change's text, for each culprit in the order in which they were found.
     ///
     /// # Panics
     /// If an event is not as documented.
@@ -57,7 +57,7 @@ impl Finished {
         self.events_of("found").iter().map(set).collect()
     }
 
-    /// Which tests passed, by what the standard harness prints of each.
+    /// Returns the tests that the standard harness printed, and true for those that passed.
     #[must_use]
     pub fn test_results(&self) -> BTreeMap<String, bool> {
         let result = |line: &str| {
@@ -67,10 +67,10 @@ impl Finished {
         self.stdout.lines().filter_map(result).collect()
     }
 
-    /// This, if the status is as expected.
+    /// Returns this value if the status is as expected.
     ///
     /// # Panics
-    /// With everything that was printed, if it is another.
+    /// If it is another one; the message contains all output.
     #[must_use]
     #[track_caller]
     pub fn expect_status(self, status: i32) -> Self {
@@ -78,7 +78,7 @@ impl Finished {
         self
     }
 
-    /// Checks that the facts that a user needs are on standard error.
+    /// Checks that standard error contains these facts, which a user needs.
     ///
     /// # Panics
     /// If one is missing.
@@ -97,10 +97,10 @@ impl std::fmt::Display for Finished {
     }
 }
 
-/// What is wrong, for tests that go on with the next case: `why`, unless it holds.
+/// Returns `why` as an error unless a condition holds, for tests that go on with the next case.
 ///
 /// # Errors
-/// If it does not hold.
+/// If the condition does not hold.
 pub fn expect(holds: bool, why: impl FnOnce() -> String) -> Result<(), String> {
     if holds { Ok(()) } else { Err(why()) }
 }
@@ -115,7 +115,7 @@ pub fn run(command: &mut Command) -> Finished {
     Running::start(command).finish()
 }
 
-/// A process that has been started.
+/// A process that was started.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -136,26 +136,26 @@ impl Running {
         Self { child, output }
     }
 
-    /// Its process ID.
+    /// Returns the process ID.
     #[must_use]
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends it a signal (`INT`).
+    /// Sends a signal (`INT`) to the process.
     ///
     /// # Panics
-    /// If that is impossible.
+    /// If the signal cannot be sent.
     #[track_caller]
     pub fn signal(&self, name: &str) {
         let status = Command::new("kill").arg(format!("-{name}")).arg(self.id().to_string()).status();
         assert!(status.expect("kill can be started").success());
     }
 
-    /// Waits for its end.
+    /// Waits for the end of the process.
     ///
     /// # Panics
-    /// If it is stuck; then it is killed.
+    /// If it is stuck; then the process is killed.
     #[must_use]
     #[track_caller]
     pub fn finish(mut self) -> Finished {
@@ -180,10 +180,10 @@ fn read(mut pipe: impl Read + Send + 'static) -> mpsc::Receiver<Vec<u8>> {
     receiver
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 ///
 /// # Panics
-/// If it never is.
+/// If it does not hold for a long time.
 #[track_caller]
 pub fn wait_until(what: &str, mut so: impl FnMut() -> bool) {
     for _ in 0..120_000 {

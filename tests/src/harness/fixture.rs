@@ -16,7 +16,7 @@ use super::{
     prebuilt,
 };
 
-/// A copy of a fixture, and a target directory, that this value has for itself.
+/// A copy of a fixture, and a target directory, both reserved for this value.
 #[derive(Debug)]
 pub struct Fixture {
     dir: PathBuf,
@@ -25,7 +25,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// A fresh copy of `tests/fixtures/<name>`, at the first place where no other test has one.
+    /// Makes a fresh copy of `tests/fixtures/<name>`, in the first place that no other test has locked.
     ///
     /// # Panics
     /// If it cannot be made.
@@ -36,7 +36,7 @@ impl Fixture {
         synchronize(&from, &dir);
         let manifest = from.join("Cargo.toml");
         if manifest.exists() {
-            // Everything resolves to what the workspace uses, so nothing need be downloaded.
+            // Everything resolves to the versions of the workspace, so nothing need be downloaded.
             copy(&root().join("Cargo.lock"), &dir.join("Cargo.lock"));
         }
         let target_dir = place.join(format!("{name}-target"));
@@ -46,13 +46,14 @@ impl Fixture {
         Self { dir, target_dir, _lock: lock }
     }
 
-    /// The target directory of the copy. It stays for the next test, so that what did not change is not compiled again.
+    /// Returns the target directory of the copy. It is kept for the next test, so that unchanged sources are not
+    /// compiled again.
     #[must_use]
     pub fn target_dir(&self) -> &Path {
         &self.target_dir
     }
 
-    /// A further target directory of the copy, for builds of another kind.
+    /// Returns a further target directory of the copy, for builds of another kind.
     #[must_use]
     pub fn target_dir_for(&self, kind: &str) -> PathBuf {
         let mut path = self.target_dir.clone().into_os_string();
@@ -60,13 +61,13 @@ impl Fixture {
         path.into()
     }
 
-    /// Where the copy is.
+    /// Returns the path of the copy.
     #[must_use]
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// Writes a file of the copy, and the folders it is in.
+    /// Writes a file of the copy, and creates the folders that contain it.
     ///
     /// # Panics
     /// If it cannot be written.
@@ -76,21 +77,21 @@ impl Fixture {
         fs::write(path, text).expect("the file can be written");
     }
 
-    /// `cargo bisect-opt` with these arguments, in the copy.
+    /// Returns the command `cargo bisect-opt` with these arguments, in the copy.
     pub fn driver<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = driver_in(&self.dir, args);
         command.env("CARGO_TARGET_DIR", &self.target_dir);
         command
     }
 
-    /// Cargo itself, in the copy.
+    /// Returns a command of cargo itself, in the copy.
     pub fn cargo<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.command(&cargo(), &self.dir);
         command.args(args);
         command
     }
 
-    /// A line as a user would paste it into a shell, in a directory.
+    /// Returns the command that runs a line in a directory as a user would paste it into a shell.
     #[must_use]
     pub fn shell(&self, line: &str, dir: &Path) -> Command {
         let mut command = self.command("sh".as_ref(), dir);
@@ -105,12 +106,12 @@ impl Fixture {
     }
 }
 
-/// An empty folder, gone with this value.
+/// An empty folder, deleted when this value is dropped.
 #[derive(Debug)]
 pub struct Scratch(TempDir);
 
 impl Scratch {
-    /// A new one.
+    /// Makes an empty folder.
     ///
     /// # Panics
     /// If it cannot be made.
@@ -119,13 +120,13 @@ impl Scratch {
         Self(TempDir::new().expect("a folder for temporary files"))
     }
 
-    /// Where it is.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn dir(&self) -> &Path {
         self.0.path()
     }
 
-    /// Writes a file in it.
+    /// Writes a file in the folder.
     ///
     /// # Panics
     /// If it cannot be written.
@@ -133,13 +134,13 @@ impl Scratch {
         fs::write(self.dir().join(name), text).expect("the file can be written");
     }
 
-    /// The text of a file in it; empty if there is none.
+    /// Returns the text of a file in the folder; empty if there is none.
     #[must_use]
     pub fn read(&self, name: &str) -> String {
         fs::read(self.dir().join(name)).map_or(String::new(), |bytes| String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// `cargo bisect-opt` with these arguments, in this folder.
+    /// Returns the command `cargo bisect-opt` with these arguments, in this folder.
     pub fn driver<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         driver_in(self.dir(), args)
     }
@@ -151,7 +152,8 @@ impl Default for Scratch {
     }
 }
 
-/// The number of the line, from 1, that ends in this text: how fixtures mark the place that a search must find.
+/// Returns the number, from 1, of the line that ends in this text. Fixtures mark the place that a search must find by
+/// it.
 ///
 /// # Panics
 /// If there is not exactly one.
@@ -164,8 +166,8 @@ pub fn line_of(dir: &Path, file: &str, mark: &str) -> usize {
     index + 1
 }
 
-/// The first place where no test has this fixture, and the lock on it there. There are as many as tests run at a time; places
-/// stay, so that most tests find the fixture compiled.
+/// Returns the first place where no test uses this fixture, and the lock on it. There are as many places as tests run
+/// at a time. Places are kept, so most tests find the fixture compiled.
 fn free_place(name: &str) -> (PathBuf, File) {
     let places = thread::available_parallelism().map_or(1, NonZero::get);
     let open = |place: usize| {
@@ -186,7 +188,7 @@ fn free_place(name: &str) -> (PathBuf, File) {
     })
 }
 
-/// Makes `to` what `from` is, without touching files that need not change.
+/// Makes `to` equal to `from`, without touching files that need not change.
 fn synchronize(from: &Path, to: &Path) {
     fs::create_dir_all(to).expect("a folder can be made");
     let names = |dir: &Path| -> Vec<_> {
@@ -205,7 +207,7 @@ fn synchronize(from: &Path, to: &Path) {
     }
 }
 
-/// Copies a file; the paths in a manifest that lead out of a fixture are made absolute.
+/// Copies a file; in a manifest, paths that lead out of a fixture are made absolute.
 fn copy(from: &Path, to: &Path) {
     let mut bytes = fs::read(from).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
     if from.file_name() == Some("Cargo.toml".as_ref()) {

@@ -1,4 +1,4 @@
-//! The Go toolchain, where there is one.
+//! The Go toolchain, if one is installed.
 
 use std::{
     env,
@@ -11,10 +11,10 @@ use std::{
 
 use super::{Fixture, fixtures_target_dir, run};
 
-/// The Go command: what `BISECT_TEST_GO` names, else the one in the path. Says loudly that there is none.
+/// Returns the Go command: the value of `BISECT_TEST_GO`, else the one in the path. Prints a notice if there is none.
 ///
 /// # Panics
-/// If there is none where `CI` is set.
+/// If there is none and `CI` is set.
 #[must_use]
 pub fn go() -> Option<PathBuf> {
     let named = env::var_os("BISECT_TEST_GO").map(PathBuf::from);
@@ -22,14 +22,14 @@ pub fn go() -> Option<PathBuf> {
     let found = named.or_else(in_path);
     if found.is_none() {
         assert!(env::var_os("CI").is_none(), "CI must have a Go toolchain: name one with BISECT_TEST_GO");
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "*** SKIPPED: no Go toolchain in PATH, and none named by BISECT_TEST_GO ***")
             .expect("standard error is there");
     }
     found
 }
 
-/// Lets a command find this Go, which is to use nothing but what is there.
+/// Lets a command find this Go, which may use only what is installed.
 pub fn with_go(command: &mut Command, go: &Path) {
     let path = env::var_os("PATH").unwrap_or_default();
     let dirs = go.parent().map(Path::to_owned).into_iter().chain(env::split_paths(&path));
@@ -38,11 +38,11 @@ pub fn with_go(command: &mut Command, go: &Path) {
     command.envs([("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOFLAGS", "-vet=off"), ("GO111MODULE", "on")]);
 }
 
-/// Adds a copy of the standard library's `internal/bisect` to a fixture, as its package `bisect`: where it is, only the
-/// standard library may import it.
+/// Adds a copy of the standard library's `internal/bisect` to a fixture, as its package `bisect`. In its own place,
+/// only the standard library may import it.
 ///
 /// # Panics
-/// If it is not there, or cannot be copied.
+/// If it is not installed, or cannot be copied.
 pub fn add_internal_bisect(fixture: &Fixture, go: &Path) {
     let mut command = Command::new(go);
     with_go(command.current_dir(fixture.dir()).args(["env", "GOROOT"]), go);

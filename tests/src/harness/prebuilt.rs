@@ -1,5 +1,5 @@
-//! The dependencies that fixtures share, compiled once, as the driver compiles them and as cargo does. The target directory of
-//! each fixture begins as a copy.
+//! The dependencies that fixtures share, compiled once, as the driver compiles them and as cargo does. The target
+//! directory of each fixture begins as a copy of this one.
 
 use std::{
     ffi::OsStr,
@@ -13,7 +13,7 @@ use super::{
     finished::run,
 };
 
-/// A package that uses all of the runtime that fixtures use.
+/// A package that uses every feature of the runtime that fixtures use.
 const MANIFEST: &str = "[package]\nname = \"prebuilt\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n";
 const LIBRARY: &str = "//! Depends on the runtime.\n\n#[bisect_rt::bisect_toggle(\"prebuilt\")]\nfn gate() -> bool {\n    \
                        true\n}\n\n#[test]\nfn works() {\n    assert!(gate());\n}\n";
@@ -27,7 +27,7 @@ pub(super) fn copy_to(target: &Path) {
     let (package, original) = (dir.join("package"), dir.join("target"));
     fs::create_dir_all(package.join("src")).expect("the folder of the package can be made");
     let lock = File::create(dir.join("lock")).expect("the lock file can be made");
-    // Cargo's own lock is free between its builds.
+    // Cargo releases its own lock between its builds.
     lock.lock().expect("the directory can be locked");
     let runtime = format!("[dependencies]\nbisect-rt = {{ path = '{}' }}\n", root().join("bisect-rt").display());
     write(&package.join("Cargo.toml"), &format!("{MANIFEST}\n{runtime}"));
@@ -40,7 +40,7 @@ pub(super) fn copy_to(target: &Path) {
         command.env("CARGO_TARGET_DIR", &original);
         let _ = run(&mut command).expect_status(0);
     }
-    // Half a copy has another name.
+    // An incomplete copy has another name.
     let unfinished = target.with_extension("unfinished");
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).expect("what an earlier test left can be removed");
@@ -57,17 +57,17 @@ fn write(path: &Path, text: &str) {
     }
 }
 
-/// Copies a directory with the times of its files, which tell cargo what is fresh.
+/// Copies a directory with the modification times of its files, by which cargo decides what is fresh.
 ///
-/// Libraries are large, and rustc replaces them as a whole: the copy shares them with the original. All other files may be
-/// written in place.
+/// Libraries are large, and rustc replaces them as a whole, so the copy shares them with the original. All other files
+/// may be written in place.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let (source, copied) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type()?.is_dir() {
-            // Files of the incremental compiler are large, and of no use to what is not compiled again.
+            // Files of incremental compilation are large, and useless for a crate that is not compiled again.
             if entry.file_name() != "incremental" {
                 copy(&source, &copied)?;
             }

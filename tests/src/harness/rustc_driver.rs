@@ -1,17 +1,18 @@
-//! `bisect-rustc`, where it has been built.
+//! `bisect-rustc`, if it was built.
 
 use std::{env, io::Write, path::PathBuf, process::Command};
 
-/// A compiler that can be told which functions it may optimize, and the one that it can take the place of.
+/// A compiler that optimizes selected functions, and the rustc that it can replace.
 #[derive(Clone, Debug)]
 pub struct RustcDriver {
-    /// `bisect-rustc`
+    /// The path of `bisect-rustc`.
     pub driver: PathBuf,
     /// The rustc of its toolchain.
     pub rustc: PathBuf,
 }
 
-/// What `BISECT_TEST_RUSTC_DRIVER` names. Says loudly that nothing is named; an empty value says that there is none.
+/// Returns the compiler that `BISECT_TEST_RUSTC_DRIVER` names. Prints a notice if the variable is not set; an empty
+/// value means that there is none.
 ///
 /// # Panics
 /// If the variable is not set where `CI` is, or names something else.
@@ -25,7 +26,7 @@ pub fn rustc_driver() -> Option<RustcDriver> {
         );
     }
     let Some(driver) = named.filter(|path| !path.is_empty()).map(PathBuf::from) else {
-        // Not `eprintln!`: the harness would keep it to itself.
+        // Not `eprintln!`: the harness would capture it.
         writeln!(std::io::stderr(), "*** SKIPPED: no bisect-rustc is named by BISECT_TEST_RUSTC_DRIVER ***")
             .expect("standard error is there");
         return None;

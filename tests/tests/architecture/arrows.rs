@@ -7,7 +7,7 @@ use crate::exceptions::Violation;
 use crate::house::HOUSES;
 use crate::modules::Crate;
 
-/// A file that names something of another file.
+/// An import: one file names an item of another file.
 #[derive(Debug, Clone)]
 struct Arrow {
     from: usize,
@@ -65,14 +65,14 @@ pub(crate) fn upward(krate: &Crate) -> Vec<Violation> {
     violations
 }
 
-/// Returns the files of a room that import each other in a circle, each with the shortest way back to itself.
+/// Returns the files of a room that import each other in a circle, each with a shortest way back to itself.
 ///
-/// Two relations between a module and its children are no arrows. A module's file may re-export what its children
-/// define (`pub use child::Name`); an import of that name leads to the file that defines it. And a child may name what
-/// the files of the modules around it define, since it is a part of them: `super::Name`.
+/// Two relations between a module and its children are no arrows. First, a module's file may re-export items of its
+/// children (`pub use child::Name`); an import of that name leads to the file that defines it. Second, a child may name
+/// items of the modules around it, because it is a part of them: `super::Name`.
 pub(crate) fn circles(krate: &Crate) -> Vec<Violation> {
     let mut next: BTreeMap<usize, Vec<Arrow>> = BTreeMap::new();
-    // Between rooms, a circle needs an arrow upward, which is a violation by itself.
+    // Between rooms, a circle needs an arrow upward, which is a violation of its own.
     let is_inside =
         |arrow: &Arrow| room_folder(krate, &krate.files[arrow.from]) == room_folder(krate, &krate.files[arrow.to]);
     for arrow in first_arrows(krate).into_iter().filter(is_inside) {
@@ -136,7 +136,7 @@ fn first_arrows(krate: &Crate) -> Vec<Arrow> {
     arrows
 }
 
-/// Returns whether a file is a module below that of `parent`.
+/// Returns true if a file is a module below that of `parent`.
 fn is_below(krate: &Crate, parent: usize, file: usize) -> bool {
     let path = |file| {
         krate
@@ -152,7 +152,7 @@ fn is_below(krate: &Crate, parent: usize, file: usize) -> bool {
     }
 }
 
-/// Where a file is in the table of its crate.
+/// The place of a file in the table of its crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Floor {
     /// The root file, above all rooms.
@@ -181,7 +181,7 @@ fn room_folder(krate: &Crate, file: &str) -> String {
     }
 }
 
-/// Returns whether a file is in a room, whose name is one of the table.
+/// Returns true if a file is in a room, whose name is one of the table.
 pub(crate) fn is_in_room(krate: &Crate, file: &str, room: &str) -> bool {
     matches!(floor(krate, file), Floor::Room(index) if krate.house.rooms[index] == room)
 }

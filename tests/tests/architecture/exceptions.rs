@@ -21,7 +21,7 @@ pub(crate) struct Violation {
 }
 
 impl Violation {
-    /// Makes one whose place is its file.
+    /// Makes a violation whose place is its file.
     pub(crate) fn new(rule: &'static str, file: &str, line: usize, message: String) -> Self {
         Self { rule, place: file.to_owned(), file: file.to_owned(), line, message }
     }
@@ -29,7 +29,7 @@ impl Violation {
 
 /// The list, one exception a line: `rule | place | count`.
 const LIST: &str = "tests/architecture/not-yet.txt";
-/// Set to 1, it has exceptions that are no longer needed removed from the list.
+/// The variable that, set to 1, removes exceptions from the list that are no longer needed.
 const UPDATE: &str = "UPDATE_ARCHITECTURE";
 
 /// Guards the list while the tests of several rules update it.

@@ -123,7 +123,7 @@ impl Collector {
         }
     }
 
-    /// Notes what stands in the tokens of a macro call or an attribute: paths, and string literals.
+    /// Notes the paths and string literals in the tokens of a macro call or an attribute.
     fn scan(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let (mut line, mut colons) = (0, 0);
@@ -197,7 +197,7 @@ impl Collector {
     }
 }
 
-/// Returns the path of a name in a `use`; `self` stands for what is before it.
+/// Returns the path of a name in a `use`; `self` stands for the path before it.
 fn extended(prefix: &[String], name: &str) -> Vec<String> {
     let mut path = prefix.to_vec();
     if name != "self" || prefix.is_empty() {
@@ -291,7 +291,7 @@ impl<'ast> Visit<'ast> for Collector {
         visit::visit_path(self, path);
     }
 
-    /// Skips `pub(in crate::room)`, which says who may call, not who is called.
+    /// Skips `pub(in crate::room)`, which limits callers and names no callee.
     fn visit_visibility(&mut self, _: &'ast Visibility) {}
 
     fn visit_attribute(&mut self, attribute: &'ast Attribute) {
@@ -307,7 +307,7 @@ impl<'ast> Visit<'ast> for Collector {
     fn visit_macro(&mut self, call: &'ast syn::Macro) {
         self.visit_path(&call.path);
         let name = call.path.segments.last().map(|segment| segment.ident.to_string()).unwrap_or_default();
-        // Their tokens are code of another crate.
+        // The tokens of these macros are code of another crate.
         if !matches!(&*name, "quote" | "quote_spanned" | "parse_quote" | "parse_quote_spanned") {
             self.scan(call.tokens.clone());
         }
@@ -330,7 +330,7 @@ fn child(item: &ItemMod, is_test: bool, cfg: &[String]) -> Child {
     Child { name: item.ident.unraw().to_string(), path, is_test, cfg: cfg.to_vec() }
 }
 
-/// Returns whether an item exists in tests only: `#[test]`, `#[cfg(test)]`, or `#[cfg(all(…, test, …))]`.
+/// Returns true if an item exists in tests only: `#[test]`, `#[cfg(test)]`, or `#[cfg(all(…, test, …))]`.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let demands_test = |meta: &Meta| match meta {

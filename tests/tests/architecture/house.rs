@@ -1,4 +1,4 @@
-//! The tables: crates, their rooms, who may name which crate, limits, and permitted deviations.
+//! The tables: crates, their rooms, the owners of crate names, limits, and permitted deviations.
 
 /// A crate and its rooms.
 #[derive(Debug)]
@@ -56,7 +56,7 @@ pub(crate) const HOUSES: &[House] = &[
     },
 ];
 
-/// A crate, or a path of the standard library, that only one room of the driver may name.
+/// A crate, or a path of the standard library, that only some rooms of the driver may name.
 #[derive(Debug)]
 pub(crate) struct Owned {
     /// The first names of the path.
@@ -78,11 +78,11 @@ pub(crate) const OWNED: &[Owned] = &[
     Owned { path: &["process_wrap"], rooms: &["process"] },
 ];
 
-/// The crate whose paths [`OWNED`] is about, and the only one of its rooms that starts processes.
+/// The crate that [`OWNED`] applies to, and the only one of its rooms that starts processes.
 pub(crate) const DRIVER: &str = "cargo_bisect_opt";
 pub(crate) const SPAWNING_ROOM: &str = "process";
 
-/// Where names of environment variables are written as literals.
+/// The file that contains the names of environment variables as literals.
 pub(crate) const VARIABLE_NAMES: &str = "bisect-core/src/protocol/names.rs";
 
 pub(crate) const MOST_LINES: usize = 400;
@@ -91,7 +91,7 @@ pub(crate) const MOST_IMPL_FILES: usize = 2;
 pub(crate) const WIDEST_PURPOSE: usize = 120;
 pub(crate) const WIDEST_MARKDOWN: usize = 100;
 
-/// A deviation that stays, and why.
+/// A permanent deviation, and the reason.
 #[derive(Debug)]
 pub(crate) struct Permit {
     pub(crate) rule: &'static str,
@@ -120,5 +120,4 @@ pub(crate) const PERMITS: &[Permit] = &[
         place: "rustc-driver-example/src/invocation.rs",
         why: "`env!` takes literals only; the build script sets these variables, and nobody else reads them",
     },
-    Permit { rule: "width", place: "BENCHMARKS.md", why: "`.ci/benchmarks` writes it from what the benches print" },
 ];

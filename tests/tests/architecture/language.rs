@@ -9,7 +9,7 @@ use crate::house::{House, WIDEST_MARKDOWN, WIDEST_PURPOSE};
 use crate::modules::Crate;
 use crate::tree::Tree;
 
-/// Phrases with few honest uses. CONTRIBUTING says how to write instead.
+/// Phrases with few honest uses. CONTRIBUTING.md explains the alternatives.
 static BANNED: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"(?i)\b(so many|of it|told|somebody|whoever|for ever|in company)\b")
         .expect("it is a regular expression")
@@ -123,7 +123,7 @@ fn banned(path: &str, line: usize, text: &str) -> Vec<Violation> {
     found.map(|message| Violation::new("words", path, line, message)).collect()
 }
 
-/// Returns what follows `//` on a line of comment.
+/// Returns the text after `//` on a line of comment.
 fn comment(line: &str) -> Option<&str> {
     line.trim_start().strip_prefix("//")
 }

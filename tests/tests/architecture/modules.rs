@@ -1,4 +1,4 @@
-//! The modules of a crate, and which file defines a name.
+//! The modules of a crate, and the files that define its names.
 
 use std::collections::HashMap;
 use std::thread;
@@ -7,7 +7,7 @@ use crate::facts::{self, Facts};
 use crate::house::House;
 use crate::tree::Tree;
 
-/// A crate of the workspace: its files, its modules, and what each of them says.
+/// A crate of the workspace: its files, its modules, and the facts about each module.
 #[derive(Debug)]
 pub(crate) struct Crate<'a> {
     pub(crate) house: &'a House,
@@ -17,19 +17,19 @@ pub(crate) struct Crate<'a> {
     by_path: HashMap<Vec<String>, usize>,
 }
 
-/// A module that is no test.
+/// A module without test code.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// Its names from the crate's root, which has none.
+    /// The names from the crate's root to the module; empty for the root.
     pub(crate) path: Vec<String>,
-    /// The index of its file.
+    /// The index of the module's file.
     pub(crate) file: usize,
-    /// The conditions under which it is compiled, of its ancestors too.
+    /// The conditions under which the module and its ancestors are compiled.
     pub(crate) cfg: Vec<String>,
     pub(crate) facts: Facts,
 }
 
-/// Where a path leads.
+/// The destination of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Module(usize),
@@ -57,7 +57,7 @@ impl<'a> Crate<'a> {
         if tree.has(&format!("{}lib.rs", house.src)) {
             this.load(tree, "lib.rs", &[], &[]);
             if tree.has(&format!("{}main.rs", house.src)) {
-                // No path leads to the executable, so its name is one that no path can have.
+                // No path leads to the executable, so it gets a name that no path can have.
                 this.load(tree, "main.rs", &["main.rs".to_owned()], &[]);
             }
         } else if tree.has(&format!("{}main.rs", house.src)) {
@@ -95,7 +95,7 @@ impl<'a> Crate<'a> {
         }
     }
 
-    /// Returns the file that defines what a path in a module names, if it is one of this crate.
+    /// Returns the file that defines the item that a path names in a module, if the item is one of this crate.
     pub(crate) fn file_of(&self, module: usize, path: &[String]) -> Option<usize> {
         match self.resolve(module, path, LONGEST_CHAIN)? {
             Found::Module(found) => Some(self.modules[found].file),
@@ -119,7 +119,7 @@ impl<'a> Crate<'a> {
                 "super" => Found::Module(self.parent(current)?),
                 name => match self.look_up(current, name, chain) {
                     Some(found) => found,
-                    // Made by a macro, or compiled under another condition.
+                    // The name is made by a macro, or compiled under another condition.
                     None => break,
                 },
             };
@@ -158,7 +158,7 @@ impl<'a> Crate<'a> {
     }
 }
 
-/// Returns where the file of a child module is, relative to the crate's sources.
+/// Returns the path of a child module's file, relative to the crate's sources.
 fn place_of(tree: &Tree, src: &str, parent: &str, inline: &[String], child: &facts::Child) -> String {
     let (folder, file) = parent.rsplit_once('/').map_or(("", parent), |(folder, file)| (folder, file));
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();

@@ -1,4 +1,4 @@
-//! Tasks of one room alone: to name a crate, to start processes, to write the names of variables.
+//! Tasks that only one room has: to name a crate, to start processes, to write the names of variables.
 
 use crate::arrows::is_in_room;
 use crate::exceptions::Violation;
@@ -44,7 +44,8 @@ pub(crate) fn foreign_processes(krate: &Crate) -> Vec<Violation> {
     violations
 }
 
-/// Returns the literals that begin with `BISECT_` outside the module of names. Messages, which have spaces, are none.
+/// Returns the literals that begin with `BISECT_` outside the module of names. Messages, which contain spaces, do not
+/// count.
 pub(crate) fn variable_names(krate: &Crate) -> Vec<Violation> {
     let mut violations = Vec::new();
     for module in &krate.modules {

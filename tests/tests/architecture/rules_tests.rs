@@ -10,7 +10,7 @@ const TOY: &[House] = &[House { name: "toy", src: "toy/src/", may_use: &[], room
 const DRIVER: &[House] =
     &[House { name: "cargo_bisect_opt", src: "driver/src/", may_use: &["bisect_core"], rooms: &["output", "process"] }];
 
-/// Applies a rule to a crate of these files, and returns where it is broken, as `file:line`.
+/// Applies a rule to a crate of these files, and returns the violations as `file:line`.
 fn broken(houses: &[House], rule: fn(&Crate) -> Vec<Violation>, texts: &[(&str, &str)]) -> Vec<String> {
     let tree = Tree::from_texts(texts);
     let crates = Crate::read_all(&tree, houses);
@@ -189,7 +189,7 @@ fn the_map_and_the_tree_agree() {
 
 #[test]
 fn banned_phrases_are_found_in_comments_messages_and_markdown() {
-    // Split, so that this file keeps the rule.
+    // Split, so that this file itself follows the rule.
     let (so, many) = ("so", "many");
     let rust = format!("//! Purpose.\n\n/// {} is done.\n/// What is meant.\nfn f() {{}} // {so} {many}\n", "What");
     let tree = Tree::from_texts(&[

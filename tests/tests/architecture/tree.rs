@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, io};
 
-/// The texts of all source and Markdown files, by path from the root of the repository, with `/` on every system.
+/// The texts of all source and Markdown files, by path from the root of the repository, with `/` as separator on every
+/// system.
 ///
 /// Fixtures are listed without their text: they are programs to search, and follow other rules.
 #[derive(Debug, Default)]
@@ -27,7 +28,7 @@ impl Tree {
         for entry in fs::read_dir(dir)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().into_string() else { continue };
-            // Either may be a link or a file.
+            // Either may be a link or a file instead of a folder.
             if name == "target" || name == ".git" {
                 continue;
             }
@@ -54,7 +55,7 @@ impl Tree {
         self.texts.get(path).map(String::as_str)
     }
 
-    /// Returns whether a path is a file, or, if it ends in `/`, a folder that holds one.
+    /// Returns true if a path is a file, or, if it ends in `/`, a folder with a file in it.
     pub(crate) fn has(&self, path: &str) -> bool {
         if path.ends_with('/') { self.below(path).next().is_some() } else { self.texts.contains_key(path) }
     }

@@ -6,9 +6,9 @@ use crate::exceptions::Violation;
 use crate::house::{MOST_IMPL_FILES, MOST_PUBLIC_METHODS};
 use crate::modules::Crate;
 
-/// Returns definitions of a type or trait whose name another one of the crate has.
+/// Returns definitions of types and traits whose name is not unique in the crate.
 ///
-/// Two definitions under different conditions (`#[cfg(unix)]`, `#[cfg(windows)]`) are one type.
+/// Two definitions under different conditions (`#[cfg(unix)]`, `#[cfg(windows)]`) count as one type.
 pub(crate) fn names_twice(krate: &Crate) -> Vec<Violation> {
     let mut seen: BTreeMap<&str, Vec<(String, Vec<String>)>> = BTreeMap::new();
     let mut violations = Vec::new();
@@ -55,7 +55,7 @@ pub(crate) fn scattered(krate: &Crate) -> Vec<Violation> {
     violations
 }
 
-/// Returns the public methods that are too many for one type.
+/// Returns the public methods of types that have too many.
 pub(crate) fn too_many_methods(krate: &Crate) -> Vec<Violation> {
     let mut methods: BTreeMap<&str, BTreeMap<&str, (&str, usize)>> = BTreeMap::new();
     for module in &krate.modules {

@@ -1,8 +1,8 @@
 //! The sections of the other modules of the process.
 //!
-//! A program and its libraries may share one copy of this crate or have several; each module has a section, but the
-//! linker's symbols lead a copy to its own one only. The dynamic loader knows nothing of sections, so they are looked up
-//! in the modules' files.
+//! A program and its libraries may share one copy of this crate or have several. Each module has a section, but the
+//! linker's symbols lead a copy only to its own one. The dynamic loader does not know sections, so they are read from
+//! the modules' files.
 
 use std::{
     ffi::OsStr,
@@ -17,7 +17,7 @@ use std::{
 use super::Entry;
 use crate::active::system::loaded::{self, Module};
 
-/// Without the zero, so that a longer name is another one.
+/// The name of the section, with its final zero, so that a longer name differs.
 const NAME: &[u8] = b"bisect_rt_0_1_0\0";
 
 #[cfg(target_pointer_width = "64")]
@@ -25,7 +25,7 @@ type FileHeader = libc::Elf64_Ehdr;
 #[cfg(target_pointer_width = "32")]
 type FileHeader = libc::Elf32_Ehdr;
 
-/// A section header; `libc` has none.
+/// A section header; `libc` has no definition.
 #[repr(C)]
 struct Section {
     name: u32,
@@ -40,11 +40,11 @@ struct Section {
     entry_size: usize,
 }
 
-/// Calls `f` for the sections of all modules but that of `own`.
+/// Calls `f` for the sections of all modules except that of `own`.
 pub(super) fn for_each_section(own: &[Entry], mut f: impl FnMut(&'static [Entry])) {
     let own = own.as_ptr().addr() as u64;
     let mut candidates = Vec::new();
-    // The files are read only afterwards: the loader is locked while it lists.
+    // The files are read only afterwards, because the loader is locked while it lists modules.
     loaded::for_each(|module| {
         if !module.segments(libc::PF_R).any(|segment| segment.contains(&own)) {
             candidates.push(Candidate::from(module));
@@ -78,8 +78,8 @@ impl From<&Module<'_>> for Candidate {
 }
 
 impl Candidate {
-    /// The section in memory. None, if there is no such section, no such file (as of the kernel's own module), or
-    /// another file by now.
+    /// Returns the section in memory. Returns `None` if there is no section of this name, no file (as for the kernel's
+    /// own module), or another file by now.
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     fn section(&self) -> Option<&'static [Entry]> {
         let file = File::open(&self.file).ok()?;
@@ -107,8 +107,8 @@ impl Candidate {
         if !start.is_aligned() || !self.segments.iter().any(is_loaded) {
             return None;
         }
-        // SAFETY: readable and aligned, and by its name (which has our version in it) it is entries that the linker put
-        // one behind the other. They refer to statics of a module that is loaded before `main` and stays.
+        // SAFETY: readable and aligned. By its name, which contains our version, it consists of entries that the linker
+        // put one after the other. They refer to statics of a module that was loaded before `main` and stays.
         Some(unsafe { slice::from_raw_parts(start, section.size / size_of::<Entry>()) })
     }
 }

@@ -5,22 +5,22 @@ use std::{arch::asm, cell::Cell, ops::Range};
 use super::Capture;
 
 thread_local! {
-    /// The stack of this thread; empty until it is asked for. Without a destructor, so that it neither allocates nor is
-    /// ever gone.
+    /// The stack of this thread; empty before its first use. It has no destructor, so it neither allocates nor
+    /// disappears.
     static STACK: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Bytes of a frame's record.
+/// The number of bytes of a frame's record.
 const RECORD: usize = 2 * size_of::<usize>();
 
-/// Signed return addresses have their signature above these bits.
+/// The bits of a return address; a signed one has its signature above them.
 #[cfg(target_arch = "aarch64")]
 const ADDRESS: usize = 0x0000_ffff_ffff_ffff;
 #[cfg(target_arch = "x86_64")]
 const ADDRESS: usize = usize::MAX;
 
-/// With the callers of the function into which this is inlined, at most `depth`. The error is that this cannot be done: on
-/// a stack that is not the thread's own (a signal's, a coroutine's) nobody knows where it ends.
+/// Adds the callers of the function into which this is inlined, at most `depth`. Returns an error on a stack that is
+/// not the thread's own (a signal's, a coroutine's), because its end is unknown.
 #[inline(always)]
 pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture<'_>, Capture<'_>> {
     let mut frame: usize;
@@ -32,22 +32,23 @@ pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture
         asm!("mov {}, x29", out(reg) frame, options(nomem, nostack, preserves_flags));
     }
     let stack = stack();
-    // An empty stack, and one that is not known, has no record.
+    // An empty stack, and an unknown one, has no record.
     let last = stack.end.wrapping_sub(RECORD);
     if frame < stack.start || !may_be_record(frame, last) {
         return Err(capture);
     }
     for _ in 0..depth {
         let record = std::ptr::with_exposed_provenance::<[usize; 2]>(frame);
-        // SAFETY: aligned, and wholly within the part of this thread's stack that is in use: not below the frame of the
-        // function that we are in. Whatever is there are initialized bytes.
+        // SAFETY: aligned, and wholly within the part of this thread's stack that is in use: not below the frame of
+        // this function. Its bytes are initialized.
         let [caller, return_address] = unsafe { record.read_volatile() };
         let return_address = return_address & ADDRESS;
         if return_address == 0 {
             break;
         }
         capture.push(return_address as u64);
-        // The stack grows downwards: a caller's record lies above. What is none is a function without frame pointers.
+        // The stack grows downwards, so a caller's record lies above. Any other value comes from a function without
+        // frame pointers.
         if caller <= frame || !may_be_record(caller, last) {
             break;
         }
@@ -56,13 +57,13 @@ pub(super) fn captured(mut capture: Capture<'_>, depth: usize) -> Result<Capture
     Ok(capture)
 }
 
-/// Returns whether a record could be there, if the stack begins below.
+/// Returns true if a record could be there, given that the stack begins below.
 #[inline(always)]
 fn may_be_record(frame: usize, last: usize) -> bool {
     frame <= last && frame.is_multiple_of(align_of::<usize>())
 }
 
-/// The stack of this thread.
+/// Returns the stack of this thread.
 #[inline(always)]
 fn stack() -> Range<usize> {
     let (start, end) = STACK.get();
@@ -81,7 +82,7 @@ use super::bounds::bounds;
 
 #[cfg(target_vendor = "apple")]
 fn bounds() -> (usize, usize) {
-    // SAFETY: both take any thread that is alive, as this one is.
+    // SAFETY: both accept any thread that is alive, and this one is.
     let (end, size) = unsafe {
         let thread = libc::pthread_self();
         (libc::pthread_get_stackaddr_np(thread).addr(), libc::pthread_get_stacksize_np(thread))

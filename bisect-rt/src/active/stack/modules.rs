@@ -1,7 +1,7 @@
 //! The modules of the process (the executable and its libraries), to which addresses are relative.
 //!
-//! They are looked up again with every stack that is new, so that what `dlopen` loads and `dlclose` unloads is known,
-//! and nothing has to be kept in step.
+//! They are looked up again for every new stack. So modules that `dlopen` loads and `dlclose` unloads are known,
+//! without a copy of the list to update.
 
 use std::mem::MaybeUninit;
 
@@ -22,7 +22,7 @@ mod system;
 
 #[cfg(not(any(unix, windows)))]
 mod system {
-    //! Elsewhere there are no stacks either.
+    //! Other platforms have no stacks either.
 
     pub(super) fn prepare() {}
 
@@ -44,28 +44,28 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// In no module.
+    /// The frame of an address that is in no module.
     pub(super) const NOWHERE: Self = Self { module: NO_MODULE, offset: 0 };
 
     pub(super) fn is_in_main(&self) -> bool {
         self.module == MAIN
     }
 
-    /// The frames as they are in memory: they name a stack of this executable only, and so need not be the same on
-    /// machines of another byte order.
+    /// Returns the frames as bytes in memory order. They name a stack of this executable only, and need not be the same
+    /// on machines of another byte order.
     pub(super) fn bytes(frames: &[Self]) -> &[u8] {
-        // SAFETY: a frame has no padding, and there are as many bytes as are read.
+        // SAFETY: a frame has no padding, and all its bytes are read.
         unsafe { std::slice::from_raw_parts(frames.as_ptr().cast(), size_of_val(frames)) }
     }
 }
 
-/// The identity of the main executable, whatever it is called.
+/// The identity of the main executable, regardless of its name.
 const MAIN: u64 = 0;
 
-/// The identity of no module; that of a library is a hash, and never this in practice.
+/// The identity of no module. The identity of a library is a hash, and never equals this one in practice.
 const NO_MODULE: u64 = u64::MAX;
 
-/// Makes a frame of each address, and returns those up to the first that lies in no module: that is no return
+/// Makes a frame of each address, and returns those up to the first one that lies in no module. That one is no return
 /// address, or is in code that was made at run time and has no lasting name.
 pub(super) fn locate<'a>(addresses: &[u64], frames: &'a mut [MaybeUninit<Frame>]) -> &'a [Frame] {
     let frames = &mut frames[..addresses.len()];
@@ -79,18 +79,18 @@ pub(super) fn locate<'a>(addresses: &[u64], frames: &'a mut [MaybeUninit<Frame>]
     &frames[..located]
 }
 
-/// Finds what is needed later and cannot be found while deciding. Called before the first decision.
+/// Looks up in advance the facts that cannot be found during a decision. Called before the first decision.
 pub(super) fn prepare() {
     system::prepare();
 }
 
-/// The file name of the module of an address.
+/// Returns the file name of the module of an address.
 pub(super) fn file_name(address: u64) -> Option<String> {
     system::file_name(address)
 }
 
-/// The identity of a library: its file name and what is in the file, wherever it is installed. The addresses of its code
-/// depend on what is in the file, too.
+/// Returns the identity of a library: its file name and its contents, wherever it is installed. The addresses of its
+/// code depend on its contents, too.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn identity(module: &crate::active::system::loaded::Module<'_>) -> u64 {
     let mut hasher = IdHasher::new();
@@ -101,7 +101,7 @@ fn identity(module: &crate::active::system::loaded::Module<'_>) -> u64 {
     hasher.field(Field::Str("module")).finish().0
 }
 
-/// The identity of a library: its file name, wherever it is installed.
+/// Returns the identity of a library: its file name, wherever it is installed.
 #[cfg(all(any(unix, windows), not(any(target_os = "linux", target_os = "android"))))]
 fn identity(path: &[u8]) -> u64 {
     IdHasher::new().bytes(file_name_of(path)).field(Field::Str("module")).finish().0

@@ -10,12 +10,12 @@ use crate::active::{nesting::Nesting, report::Text, toggle::Place};
 
 /// Adds a line for each function of a stack, innermost first.
 ///
-/// Debug information names files by their full path. The toggle's own file is in the first frame and known as the
-/// compiler was given it: what comes before that in the full path is the folder in which the compiler ran, and is cut
-/// off from the other files too.
+/// Debug information names files by their full path. The first frame is in the toggle's own file, whose path is also
+/// known as it was passed to the compiler. The rest of the full path, before that, is the folder in which the compiler
+/// ran. It is cut off from the other files too.
 pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], frames: &[Frame], text: &mut Text) {
     let mut known = Vec::new();
-    // The standard library holds a lock while it reads debug information: a nested call would wait for itself.
+    // The standard library holds a lock while it reads debug information, so a nested call would wait for itself.
     if !nesting.is_inner() {
         let captured = Captured::new();
         with_room(|| known = captured.functions(addresses));
@@ -39,13 +39,13 @@ pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], fra
     }
 }
 
-/// Runs what takes more stack than there may be.
+/// Runs work that may take more stack than the thread has.
 #[cfg(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn with_room(work: impl FnOnce()) {
     super::roomy::run(work);
 }
 
-/// Elsewhere the thread's own has to do.
+/// Runs work on the thread's own stack, because this platform has no other.
 #[cfg(not(all(unix, any(target_arch = "x86_64", target_arch = "aarch64"))))]
 fn with_room(work: impl FnOnce()) {
     work();
@@ -57,7 +57,7 @@ fn unknown(address: u64, offset: u64) -> Function {
     Function { name: format!("{offset:#x} in {module}"), place: None }
 }
 
-/// Returns the text before `file` in a place whose full path ends in it.
+/// Returns the text before `file` in a place whose full path ends in `file`.
 fn folder<'a>(place: &'a str, file: &str) -> Option<&'a str> {
     let at = place.find(file)?;
     let (folder, rest) = place.split_at(at);

@@ -1,7 +1,7 @@
 //! Functions of a stack, as the standard library names them.
 //!
-//! Every program has the standard library's reader of debug information, for panics. It gives no access to frames, so
-//! this reads its text. Where that has another form one day, frames have no names.
+//! Every program contains the standard library's reader of debug information, for panics. That has no interface to
+//! frames, so its text is parsed. If the form of the text changes one day, frames have no names.
 
 use std::backtrace::Backtrace;
 
@@ -11,7 +11,7 @@ use super::unwinder;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Function {
     pub(super) name: String,
-    /// `file:line:column`, as far as it is known.
+    /// The place `file:line:column`, as far as it is known.
     pub(super) place: Option<String>,
 }
 
@@ -22,12 +22,13 @@ pub(super) struct Captured {
 }
 
 impl Captured {
-    /// Captures the stack of this thread, as far as it goes.
+    /// Captures the stack of this thread, as far as it can be unwound.
     pub(super) fn new() -> Self {
         Self { backtrace: Backtrace::force_capture(), addresses: unwinder::all_addresses() }
     }
 
-    /// Returns the functions of a frame of each address, the innermost inlined one first; none, if they are not known.
+    /// Returns, for each address, the functions of its frame, the innermost inlined one first; empty if they are not
+    /// known.
     pub(super) fn functions(&self, of: &[u64]) -> Vec<Vec<Function>> {
         let (full, short) = (format!("{:#}", self.backtrace), self.backtrace.to_string());
         let named = named(&entries(&full), &entries(&short));
@@ -38,7 +39,7 @@ impl Captured {
 /// A function in the text of a backtrace.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry<'a> {
-    /// The return address, where the text has addresses.
+    /// The return address, if the text has addresses.
     address: Option<u64>,
     name: &'a str,
     place: Option<&'a str>,
@@ -68,7 +69,7 @@ fn entries(text: &str) -> Vec<Entry<'_>> {
 
 /// Joins addresses and full paths from `full` with names without hashes from `short`, which lacks the innermost frames.
 fn named(full: &[Entry<'_>], short: &[Entry<'_>]) -> Vec<(u64, Function)> {
-    // Nor has the short text frames at 0, which are beyond the outermost one.
+    // The short text also lacks frames at 0, which are beyond the outermost one.
     let end = full.iter().rposition(|entry| entry.address != Some(0)).map_or(0, |last| last + 1);
     let start = end.saturating_sub(short.len());
     let both = full[start..end].iter().zip(short).filter(|(_, short)| short.name != "<unknown>");
@@ -79,8 +80,8 @@ fn named(full: &[Entry<'_>], short: &[Entry<'_>]) -> Vec<(u64, Function)> {
     named.collect()
 }
 
-/// Returns the functions of one frame of this address. Recursion has several, each with all of its functions; `addresses`
-/// has one address a frame.
+/// Returns the functions of one frame with this address. In a recursion, several frames have it, each with all of its
+/// functions; `addresses` has one address a frame.
 fn functions(address: u64, named: &[(u64, Function)], addresses: &[u64]) -> Vec<Function> {
     let frames = addresses.iter().filter(|other| **other == address).count().max(1);
     let mut functions: Vec<_> =
@@ -150,7 +151,7 @@ mod tests {
     #[cfg_attr(miri, ignore = "there is no unwinder")]
     fn the_standard_library_names_the_functions_of_this_stack() {
         let (line, captured) = (line!(), Captured::new());
-        // The first addresses are of `Captured::new`, which the two captures leave at different places.
+        // The first addresses are in `Captured::new`, which the two captures leave at different places.
         let functions = captured.functions(&captured.addresses);
         let here = functions.iter().find_map(|functions| functions.first()).expect("a frame with a name");
         let name = concat!(module_path!(), "::the_standard_library_names_the_functions_of_this_stack");

@@ -1,17 +1,18 @@
-//! The part of a stack that belongs to the program: without what is below `main`, a thread's function or a test.
+//! The part of a stack that belongs to the program: without the frames around `main`, a thread's function or a test.
 
 use super::symbols::Function;
 
-/// Cuts off our own functions at the inner end and the runtime's at the outer one. What would be all stays.
+/// Cuts off our own functions at the inner end and the runtime's at the outer end. If nothing
+/// would remain, returns all functions.
 pub(super) fn trim(functions: &[Function]) -> &[Function] {
     let start = functions.iter().take_while(|function| is_ours(function)).count();
-    // The standard library and the test harness mark where they call the program.
+    // The standard library and the test harness mark the place where they call the program.
     let marker = functions.iter().position(|function| function.name.contains("__rust_begin_short_backtrace"));
     let mut end = marker.unwrap_or(functions.len());
     while end > start && is_runtime(&functions[end - 1]) {
         end -= 1;
     }
-    // `#[test]` puts a closure around the test, which nobody wrote.
+    // `#[test]` puts a generated closure around the test.
     let around_test = |outer: &Function| {
         marker.is_some()
             && outer
@@ -25,18 +26,18 @@ pub(super) fn trim(functions: &[Function]) -> &[Function] {
     if start < end { &functions[start..end] } else { functions }
 }
 
-/// Functions of this crate that were inlined into the toggled one. Where debug information has only line tables, the
-/// name has no path, but the file is known.
+/// Returns true for functions of this crate that were inlined into the toggled one. If debug information has only line
+/// tables, the name has no path, but the file is known.
 fn is_ours(function: &Function) -> bool {
     let file = function.place.as_deref().unwrap_or_default();
     function.name.trim_start_matches('<').starts_with("bisect_rt::") || file.contains(OUR_FOLDER)
 }
 
-/// The folder of this crate's sources, as the compiler was given it.
+/// The folder of this crate's sources, as it was passed to the compiler.
 const OUR_FOLDER: &str = file!().split_at(file!().len() - "active/stack/trim.rs".len()).0;
 
 fn is_runtime(Function { name, place }: &Function) -> bool {
-    // C's `main` has no debug information; one that has is the program's own, without its path.
+    // C's `main` has no debug information. A `main` that has some is the program's own, named without its path.
     const EXACT: &[&str] = &["_start", "__libc_start_main", "clone", "clone3", "start_thread", "start", "thread_start"];
     const PREFIXES: &[&str] = &[
         "__libc_start",
@@ -62,7 +63,7 @@ fn is_runtime(Function { name, place }: &Function) -> bool {
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// Of `<T as Trait>::method`, where `T` may be anybody's, the trait and the method.
+/// Returns the trait and the method of `<T as Trait>::method`, where `T` can be any type.
 fn shim(name: &str) -> &str {
     match name.strip_prefix('<').and_then(|name| name.split_once(" as ")) {
         Some((_, rest)) => rest,
@@ -108,7 +109,7 @@ mod tests {
             "test::run_test_in_process::{{closure}}",
         ];
         assert_eq!(trimmed(&stack), stack[..2]);
-        // One that the program made itself.
+        // This closure is one that the program made itself.
         assert_eq!(trimmed(&["a::b", "a::main::{{closure}}", "a::main"]), ["a::b", "a::main::{{closure}}", "a::main"]);
         assert_eq!(trimmed(&["a::b", "a::b::{{closure}}"]), ["a::b", "a::b::{{closure}}"]);
     }

@@ -2,8 +2,8 @@
 
 use super::Capture;
 
-/// Captures at most `depth` callers of the function in whose frame `marker` lies. That function is never inlined, and
-/// this one is.
+/// Captures at most `depth` callers of the function whose frame contains `marker`. That function must never be inlined;
+/// this one always is.
 #[inline(always)]
 pub(super) fn captured(mut capture: Capture<'_>, depth: usize, marker: usize) -> Capture<'_> {
     let mut left = depth;
@@ -32,7 +32,7 @@ pub(super) fn all_addresses() -> Vec<u64> {
 mod system {
     use std::ffi::{c_int, c_void};
 
-    /// A frame while the unwinder is at it.
+    /// A frame that the unwinder currently visits.
     #[repr(C)]
     struct Context {
         opaque: [u8; 0],
@@ -44,9 +44,9 @@ mod system {
         fn _Unwind_Backtrace(visit: Visit, data: *mut c_void) -> c_int;
     }
 
-    /// `_URC_NO_REASON`.
+    /// The code `_URC_NO_REASON`.
     const GO_ON: c_int = 0;
-    /// `_URC_FAILURE`: ends the walk on all platforms.
+    /// The code `_URC_FAILURE`, which ends the walk on all platforms.
     const STOP: c_int = 9;
 
     struct Walk<F> {
@@ -55,16 +55,17 @@ mod system {
         each: F,
     }
 
-    /// Calls `each` for the return addresses of the callers of the function in whose frame `marker` lies, until it
-    /// returns false. It must not panic.
+    /// Calls `each` for the return addresses of the callers of the function whose frame contains `marker`, until `each`
+    /// returns false. `each` must not panic.
     ///
-    /// A frame's stack pointer is that of its call of the next inner one. Those of the unwinder, of this module and of
-    /// the marker's function are therefore below the marker, and that of the marker's caller is above. Frames beyond may
-    /// be on another stack (a signal's or a coroutine's caller), which may lie anywhere.
+    /// The stack pointer of a frame is its value at the call of the next inner frame. The stack pointers of the
+    /// unwinder, of this module and of the marker's function are therefore below the marker, and that of the marker's
+    /// caller is above. Frames beyond may be on another stack (a signal's or a coroutine's caller), which may lie
+    /// anywhere.
     #[inline(always)]
     pub(super) fn trace<F: FnMut(u64) -> bool>(marker: usize, each: F) {
         let mut walk = Walk { marker, is_below_marker: true, each };
-        // SAFETY: `visit::<F>` takes the data for what it is here, and for no longer than this call.
+        // SAFETY: `visit::<F>` uses the data as the type that it has here, and only during this call.
         unsafe { _Unwind_Backtrace(visit::<F>, (&raw mut walk).cast()) };
     }
 
@@ -94,14 +95,14 @@ mod system {
             unsafe { _Unwind_GetIP(context) }
         }
 
-        /// Despite its name, `_Unwind_GetCFA` returns the frame's own stack pointer.
+        /// Returns the frame's own stack pointer, which is the result of `_Unwind_GetCFA` despite its name.
         #[cfg(not(target_arch = "s390x"))]
         pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
             // SAFETY: the caller has a valid context.
             unsafe { _Unwind_GetCFA(context) }
         }
 
-        /// The CFA is biased here.
+        /// Returns the frame's own stack pointer; on this architecture the CFA is biased.
         #[cfg(target_arch = "s390x")]
         pub(super) unsafe fn stack_pointer(context: *mut Context) -> usize {
             // SAFETY: the caller has a valid context; register 15 is the stack pointer.
@@ -109,7 +110,7 @@ mod system {
         }
     }
 
-    /// The unwinder of 32-bit ARM has one function for all registers.
+    /// The registers on 32-bit ARM, whose unwinder has one function for all of them.
     #[cfg(all(target_arch = "arm", not(target_vendor = "apple")))]
     mod registers {
         use std::ffi::{c_int, c_void};
@@ -126,7 +127,7 @@ mod system {
             ) -> c_int;
         }
 
-        /// Without the bit that says that the code is Thumb's.
+        /// Returns the address without the bit that marks Thumb code.
         pub(super) unsafe fn address(context: *mut Context) -> usize {
             // SAFETY: the caller has a valid context.
             unsafe { core_register(context, 15) & !1 }
@@ -155,11 +156,11 @@ mod system {
         fn RtlCaptureStackBackTrace(skip: u32, count: u32, addresses: *mut *mut c_void, hash: *mut u32) -> u16;
     }
 
-    /// As many as the system captures of a stack; usually there are far fewer.
+    /// The number of addresses that the system captures at once; most stacks have far fewer.
     const AT_ONCE: usize = 128;
 
-    /// Calls `each` for the return addresses of the callers of the function into which this is inlined, until it returns
-    /// false.
+    /// Calls `each` for the return addresses of the callers of the function into which this is inlined, until `each`
+    /// returns false.
     #[inline(always)]
     pub(super) fn trace(_: usize, mut each: impl FnMut(u64) -> bool) {
         let mut skipped = 0;
@@ -173,16 +174,16 @@ mod system {
         }
     }
 
-    /// Not inlined, so that it and its caller are two frames.
+    /// Captures addresses. It is not inlined, so that it and its caller are two frames.
     #[inline(never)]
     fn capture(skipped: usize, addresses: &mut [*mut c_void; AT_ONCE]) -> usize {
         let Ok(skip) = u32::try_from(skipped + 2) else { return 0 };
-        // SAFETY: the buffer has as many elements as is said.
+        // SAFETY: the buffer has as many elements as the argument states.
         usize::from(unsafe { RtlCaptureStackBackTrace(skip, AT_ONCE as u32, addresses.as_mut_ptr(), ptr::null_mut()) })
     }
 }
 
-/// Elsewhere there is no unwinder.
+/// The unwinder of other platforms, which captures nothing.
 #[cfg(not(any(unix, windows)))]
 mod system {
     pub(super) fn trace(_: usize, _: impl FnMut(u64) -> bool) {}

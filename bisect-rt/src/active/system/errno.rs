@@ -1,10 +1,10 @@
-//! `errno` as the program has it: a decision may interrupt code that is about to read it.
+//! The program's `errno`: a decision may interrupt code that is about to read it.
 
-/// Restores `errno` when it is dropped.
+/// A saved `errno`, which is restored when this is dropped.
 pub(crate) struct Kept(i32);
 
 impl Kept {
-    /// Remembers the value of this thread.
+    /// Saves the value of this thread.
     pub(crate) fn new() -> Self {
         // SAFETY: the address of this thread's own variable.
         Self(unsafe { *address() })

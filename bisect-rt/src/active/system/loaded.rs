@@ -8,12 +8,12 @@ use std::{
 
 /// The main executable or a shared library, in memory.
 pub(crate) struct Module<'a> {
-    /// Where a library was loaded from; of the main executable it may be empty.
+    /// The path from which a library was loaded; for the main executable it may be empty.
     pub(crate) path: &'a [u8],
     pub(crate) is_main: bool,
-    /// The difference between addresses in memory and in its file.
+    /// The difference between addresses in memory and in the file.
     pub(crate) base: u64,
-    /// As in its file.
+    /// The program headers, as in the file.
     pub(crate) headers: &'a [Header],
 }
 
@@ -26,33 +26,33 @@ pub(crate) type Header = libc::Elf32_Phdr;
 #[cfg(all(feature = "stacks", target_pointer_width = "32"))]
 type FileHeader = libc::Elf32_Ehdr;
 
-/// An entry that a module has for the loader; `libc` has no such type.
+/// An entry in a module's dynamic section; `libc` has no definition.
 #[repr(C)]
 pub(crate) struct Dynamic {
     pub(crate) tag: usize,
     pub(crate) value: usize,
 }
 
-/// The smallest page: what is on the first one of a file is mapped with it.
+/// The size of the smallest page: the first page of a file is always mapped as a whole.
 #[cfg(feature = "stacks")]
 const PAGE: u64 = 4096;
 
-/// Notes that are longer are no build ID.
+/// The size of the longest note that is read; a longer one is no build ID.
 #[cfg(feature = "stacks")]
 const LONGEST_NOTE: u64 = PAGE;
 
 #[cfg_attr(not(feature = "stacks"), allow(clippy::elidable_lifetime_names, reason = "needed with it"))]
 impl<'a> Module<'a> {
-    /// The module whose file is mapped there, from its first byte on; `None`, if the file is none that can be loaded. It is
-    /// not known whether it is the main executable.
+    /// Returns the module whose file is mapped to this range, from its first byte on; `None` if the file cannot be
+    /// loaded as a module. The result does not tell if it is the main executable.
     ///
     /// # Safety
-    /// At the start of the range a page is mapped that can be read, and it stays for as long as the path.
+    /// At the start of the range a readable page is mapped, and it stays mapped as long as the path lives.
     #[cfg(feature = "stacks")]
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) unsafe fn mapped_at(range: Range<u64>, path: &'a [u8]) -> Option<Self> {
         let start = std::ptr::with_exposed_provenance::<FileHeader>(usize::try_from(range.start).ok()?);
-        // SAFETY: the page is there, and its start is aligned for the header.
+        // SAFETY: the page is mapped, and its start is aligned for the header.
         let header = unsafe { &*start };
         let (offset, count) = (u64::from(header.e_phoff), u64::from(header.e_phnum));
         let end = offset.checked_add(count.checked_mul(size_of::<Header>() as u64)?)?;
@@ -75,24 +75,24 @@ impl<'a> Module<'a> {
         Some(Self { path, is_main: false, base, headers })
     }
 
-    /// The program headers as bytes.
+    /// Returns the program headers as bytes.
     pub(crate) fn header_bytes(&self) -> &[u8] {
-        // SAFETY: headers are plain integers without padding, and as many bytes as are read here.
+        // SAFETY: headers are plain integers without padding, and all their bytes are read here.
         unsafe { slice::from_raw_parts(self.headers.as_ptr().cast(), size_of_val(self.headers)) }
     }
 
-    /// Returns its entries for the loader, as they are in memory.
+    /// Returns its dynamic section, as it is in memory.
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn dynamic(&self) -> &[Dynamic] {
         let Some(header) = self.headers.iter().find(|header| header.p_type == libc::PT_DYNAMIC) else { return &[] };
         let start = self.base.wrapping_add(header.p_vaddr.into());
         let (Ok(start), Ok(size)) = (usize::try_from(start), usize::try_from(header.p_memsz)) else { return &[] };
         let start = std::ptr::with_exposed_provenance(start);
-        // SAFETY: the loader has read it, and it is as large as is said.
+        // SAFETY: the loader has read the section, and it has the stated size.
         unsafe { slice::from_raw_parts(start, size / size_of::<Dynamic>()) }
     }
 
-    /// The contents of its notes, a build ID among them, as far as they are loaded.
+    /// Returns the contents of its notes, including a build ID, as far as they are loaded.
     #[cfg(feature = "stacks")]
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn notes(&self) -> impl Iterator<Item = &[u8]> {
@@ -110,7 +110,7 @@ impl<'a> Module<'a> {
         })
     }
 
-    /// The address ranges that were loaded with all of these permissions.
+    /// Returns the address ranges that were loaded with all of these permissions.
     #[allow(clippy::useless_conversion, reason = "the fields of 32-bit headers are narrower")]
     pub(crate) fn segments(&self, permissions: u32) -> impl Iterator<Item = Range<u64>> {
         self.headers
@@ -122,16 +122,16 @@ impl<'a> Module<'a> {
             })
     }
 
-    /// Returns whether this address is in its code.
+    /// Returns true if this address is in its code.
     pub(crate) fn has_code_at(&self, address: u64) -> bool {
         self.segments(libc::PF_X).any(|segment| segment.contains(&address))
     }
 }
 
-/// Calls `f` for one module after the other, the main executable first, until it breaks. It must not panic.
+/// Calls `f` for one module after the other, the main executable first, until `f` breaks. `f` must not panic.
 pub(crate) fn for_each<F: FnMut(&Module<'_>) -> ControlFlow<()>>(f: F) {
     let mut walk = Walk { is_first: true, f };
-    // SAFETY: `visit::<F>` takes the data for what it is here, and for no longer than this call.
+    // SAFETY: `visit::<F>` uses the data as the type that it has here, and only during this call.
     unsafe { libc::dl_iterate_phdr(Some(visit::<F>), (&raw mut walk).cast()) };
 }
 
@@ -150,13 +150,13 @@ unsafe extern "C" fn visit<F: FnMut(&Module<'_>) -> ControlFlow<()>>(
     let path = if info.dlpi_name.is_null() {
         &[]
     } else {
-        // SAFETY: it is not null, so it is a C string that lives as long as the module.
+        // SAFETY: a path that is not null is a C string that lives as long as the module.
         unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes()
     };
     let headers = if info.dlpi_phdr.is_null() {
         &[]
     } else {
-        // SAFETY: it is not null, so it is as many headers as the loader says.
+        // SAFETY: a pointer that is not null leads to the stated number of headers.
         unsafe { slice::from_raw_parts(info.dlpi_phdr, info.dlpi_phnum.into()) }
     };
     #[allow(clippy::useless_conversion, reason = "the addresses of a 32-bit loader are narrower")]

@@ -1,6 +1,6 @@
 //! The memory mappings of this process, as the kernel lists them.
 //!
-//! They are read by system calls alone: nothing is locked or allocated, so this works in a signal handler, in the child
+//! They are read by system calls alone, without locks and allocations. So this works in a signal handler, in the child
 //! of a `fork`, and inside an allocator.
 
 use std::{
@@ -12,7 +12,8 @@ use crate::active::system::errno;
 
 const LIST: &CStr = c"/proc/self/maps";
 
-/// Bytes that are read at once. It bounds the length of a path, and is small because the stack may be.
+/// The number of bytes that are read at once. It bounds the length of a path, and is small because the stack may be
+/// small.
 const BUFFER: usize = 1024;
 
 /// A mapping.
@@ -21,16 +22,16 @@ pub(crate) struct Mapping<'a> {
     pub(crate) range: Range<u64>,
     pub(crate) is_readable: bool,
     pub(crate) is_executable: bool,
-    /// Where in its file it begins.
+    /// The offset in the file at which the mapping begins.
     pub(crate) offset: u64,
-    /// The number of its file; 0 if it has none.
+    /// The number of the file; 0 if there is none.
     pub(crate) inode: u64,
-    /// The path of its file, or a name in brackets; empty if it has none, or a path that is too long.
+    /// The path of the file, or a name in brackets; empty if there is none, or if the path is too long.
     pub(crate) path: &'a [u8],
 }
 
-/// Calls `each` for one mapping after the other, by rising addresses, until it breaks. Where the kernel does not list
-/// them, it is never called. It must not panic.
+/// Calls `each` for one mapping after the other, by rising addresses, until `each` breaks. If the kernel does not list
+/// mappings, `each` is never called. `each` must not panic.
 pub(crate) fn for_each(mut each: impl FnMut(&Mapping<'_>) -> ControlFlow<()>) {
     let _errno = errno::Kept::new();
     let Some(list) = List::open() else { return };
@@ -43,16 +44,16 @@ pub(crate) fn for_each(mut each: impl FnMut(&Mapping<'_>) -> ControlFlow<()>) {
     }
 }
 
-/// Cuts what is read into lines.
+/// A splitter of the read bytes into lines.
 struct Lines {
-    /// Bytes of an unfinished line, at the start of the buffer.
+    /// The number of bytes of an unfinished line, at the start of the buffer.
     len: usize,
-    /// The start of this line was passed on because it filled the buffer.
+    /// The start of this line filled the buffer and was already passed on.
     is_cut: bool,
 }
 
 impl Lines {
-    /// Passes on the lines that are whole now that `read` more bytes are in the buffer.
+    /// Passes on the lines that are complete after `read` more bytes in the buffer.
     fn add(
         &mut self,
         buffer: &mut [u8; BUFFER],
@@ -115,7 +116,7 @@ fn number(text: &[u8], radix: u32) -> Option<(u64, &[u8])> {
     (rest.len() < text.len()).then_some((value, rest))
 }
 
-/// The open list.
+/// The open list of mappings.
 struct List(c_int);
 
 impl List {
@@ -125,10 +126,10 @@ impl List {
         (file >= 0).then_some(Self(file))
     }
 
-    /// Returns the number of bytes that were read; none at the end, and after an error.
+    /// Returns the number of bytes that were read; `None` at the end, and after an error.
     fn read(&self, buffer: &mut [u8]) -> Option<usize> {
         loop {
-            // SAFETY: as many bytes as the buffer has.
+            // SAFETY: the length is that of the buffer.
             let read = unsafe { libc::read(self.0, buffer.as_mut_ptr().cast(), buffer.len()) };
             if read < 0 && std::io::Error::last_os_error().kind() == std::io::ErrorKind::Interrupted {
                 continue;
@@ -140,7 +141,7 @@ impl List {
 
 impl Drop for List {
     fn drop(&mut self) {
-        // SAFETY: opened by us, and used by nobody else.
+        // SAFETY: opened by us, and not shared.
         unsafe { libc::close(self.0) };
     }
 }
@@ -169,7 +170,7 @@ mod tests {
     fn lines_are_found_however_they_are_read() {
         let long = format!("30-40 r-xp 00000000 00:00 7 /{}\n", "x".repeat(2 * BUFFER));
         let text = format!("10-20 r--p 00000000 00:00 5 /a\n{long}50-60 rw-p 00000000 00:00 0 [stack]\n");
-        // Miri takes its time.
+        // Miri is slow.
         let steps: &[usize] = if cfg!(miri) { &[100, BUFFER] } else { &[1, 7, 100, BUFFER] };
         for &step in steps {
             let (mut buffer, mut lines, mut found) = ([0; BUFFER], Lines { len: 0, is_cut: false }, Vec::new());

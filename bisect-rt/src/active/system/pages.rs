@@ -1,7 +1,7 @@
-//! Memory from the system itself: the program's allocator may have a toggle, or be what a signal has interrupted.
+//! Memory from the system itself: the program's allocator may contain a toggle, or be interrupted by a signal.
 
-/// At least one byte of zeros, on a page of its own and never given back; none, if there is no more. Pages that nobody
-/// touches take no memory.
+/// Returns at least one byte of zeros, on pages that nothing else shares; `None` if there is no more memory. Untouched
+/// pages take no memory.
 #[cfg(unix)]
 pub(crate) fn zeroed(bytes: usize) -> Option<*mut u8> {
     let (protection, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANON);
@@ -10,8 +10,8 @@ pub(crate) fn zeroed(bytes: usize) -> Option<*mut u8> {
     (start != libc::MAP_FAILED).then_some(start.cast())
 }
 
-/// As above, but of the program's allocator: where there are no signals and there is no `fork`, only a toggle in the
-/// allocator itself comes here from it.
+/// Returns zeros from the program's allocator. On this platform there are no signals and there is no `fork`, so the
+/// only call from inside the allocator is that of a toggle in the allocator itself.
 #[cfg(not(unix))]
 pub(crate) fn zeroed(bytes: usize) -> Option<*mut u8> {
     let layout = std::alloc::Layout::from_size_align(bytes.max(1), PAGE).ok()?;
@@ -23,23 +23,23 @@ pub(crate) fn zeroed(bytes: usize) -> Option<*mut u8> {
 #[cfg(not(unix))]
 const PAGE: usize = 4096;
 
-/// Gives back what [`zeroed`] gave for as many bytes.
+/// Frees memory that [`zeroed`] returned for this number of bytes.
 ///
 /// # Safety
-/// Nobody uses it any longer.
+/// The memory is no longer in use.
 #[cfg(unix)]
 pub(crate) unsafe fn free(start: *mut u8, bytes: usize) {
-    // SAFETY: a whole mapping of ours, which the caller says nobody uses.
+    // SAFETY: a whole mapping of ours, which the caller guarantees is no longer in use.
     unsafe { libc::munmap(start.cast(), bytes) };
 }
 
-/// As above.
+/// Frees memory that [`zeroed`] returned for this number of bytes.
 ///
 /// # Safety
-/// Nobody uses it any longer.
+/// The memory is no longer in use.
 #[cfg(not(unix))]
 pub(crate) unsafe fn free(start: *mut u8, bytes: usize) {
     let layout = std::alloc::Layout::from_size_align(bytes.max(1), PAGE).expect("as for the allocation");
-    // SAFETY: allocated by `zeroed` with this layout; the caller says that nobody uses it.
+    // SAFETY: allocated by `zeroed` with this layout; the caller guarantees that it is no longer in use.
     unsafe { std::alloc::dealloc(start, layout) };
 }

@@ -39,7 +39,7 @@ impl Known<'_> {
         } else {
             let also = if in_functions { ", and in the file of the function" } else { "" };
             advice.push(format!(
-                "there is unsafe code in {}{also}: undefined behaviour is the likely cause. Miri finds most of it: \
+                "there is unsafe code in {}{also}: undefined behaviour is the likely cause. Miri detects most cases: \
                  cargo +nightly miri test{tests}",
                 names(&unsafe_code)
             ));
@@ -61,7 +61,7 @@ impl Known<'_> {
         vec![
             format!(
                 "the command above shows what the compiler says. An error, or a panic of a build script, is about what {names} \
-                 does where it is compiled so: by constants, assertions, or what the build script is told"
+                 does where it is compiled so: by constants, assertions, or the build script's environment"
             ),
             "an internal compiler error, a crash or a hang of the compiler is its own mistake, whatever the code is: \
              report it with the flags above: https://github.com/rust-lang/rust/issues/new"

@@ -1,5 +1,4 @@
-//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: single expressions get the meaning of another
-//! edition.
+//! Gates `drops`, `scopes`, `captures`, `into-iter` and `never-type`: single expressions as in another edition.
 //!
 //! Edition 2024 shortened the lives of temporaries in two kinds of places: at the end of a block, and in the condition
 //! of an `if let`. rustc decides this by the edition of the span of that block or `if` alone, so that a single one can

@@ -26,15 +26,15 @@ pub(super) fn file_name(address: u64) -> Option<String> {
 
 struct Module {
     base: u64,
-    /// Lives as long as the module, which has a function of this call's stack and is not unloaded.
+    /// The path, which lives as long as the module: it has a function of this call's stack and is not unloaded.
     path: &'static CStr,
 }
 
 fn module_of(address: u64) -> Option<Module> {
     let mut info = MaybeUninit::<libc::Dl_info>::uninit();
     let address = std::ptr::without_provenance(usize::try_from(address).ok()?);
-    // SAFETY: `dladdr` takes any address, and has filled the information in if it returns something else than 0; the
-    // name is then a C string.
+    // SAFETY: `dladdr` accepts any address, and has filled in the information if it does not return 0; the name is then
+    // a C string.
     unsafe {
         if libc::dladdr(address, info.as_mut_ptr()) == 0 {
             return None;
@@ -45,7 +45,7 @@ fn module_of(address: u64) -> Option<Module> {
     }
 }
 
-/// An address in the main executable.
+/// Returns an address in the main executable.
 fn start_of_main() -> u64 {
     unsafe extern "C" {
         fn main() -> c_int;

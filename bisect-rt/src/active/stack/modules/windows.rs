@@ -45,7 +45,7 @@ fn module_of(address: u64) -> Option<*mut c_void> {
 
 fn handle(flags: u32, name_or_address: *const u16) -> Option<*mut c_void> {
     let mut module = ptr::null_mut();
-    // SAFETY: by these flags the second argument is an address that is only looked up, or null for the executable.
+    // SAFETY: with these flags the second argument is an address that is only looked up, or null for the executable.
     let found = unsafe { GetModuleHandleExW(flags | UNCHANGED_REFCOUNT, name_or_address, &raw mut module) };
     (found != 0).then_some(module)
 }
@@ -53,7 +53,7 @@ fn handle(flags: u32, name_or_address: *const u16) -> Option<*mut c_void> {
 fn path(module: *mut c_void) -> Option<PathBuf> {
     let mut buffer = [0; 1024];
     let size = u32::try_from(buffer.len()).ok()?;
-    // SAFETY: the buffer has as many elements as is said.
+    // SAFETY: the buffer has as many elements as the argument states.
     let len = unsafe { GetModuleFileNameW(module, buffer.as_mut_ptr(), size) };
     let text = buffer.get(..usize::try_from(len).ok()?)?;
     (len > 0).then(|| Path::new(&OsString::from_wide(text)).to_path_buf())
