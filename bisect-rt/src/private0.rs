@@ -12,7 +12,7 @@ pub use crate::active::{
     value::hash,
 };
 
-/// What `hash` asks of a value, where nobody hashes it.
+/// Requires of a value the trait that `hash` requires, because nothing is hashed when compiled out.
 #[cfg(bisect_off)]
 #[inline(always)]
 pub fn check_value<T: core::hash::Hash + ?Sized>(_: &T) {}

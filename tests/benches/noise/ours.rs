@@ -1,4 +1,4 @@
-//! Our search: with a confidence asked for, and without.
+//! Our search, with and without a requested confidence.
 
 use bisect_core::search::{Noise, Options, Verdict};
 
@@ -6,20 +6,20 @@ use crate::study::{
     Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thirds, thousands,
 };
 
-/// What is asked for.
+/// The requested confidences.
 pub(crate) const CLAIMS: [f64; 3] = [0.9, 0.95, 0.99];
-/// Where a user would have lost patience.
+/// The limit on runs, beyond which a user would have given up.
 const MOST_RUNS: usize = 3_000;
-/// Of a target of which every run fails as likely.
+/// The failure rates of targets that are only noise.
 const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
-/// A search that expects noise, or does not.
+/// Returns the options of a search that expects noise with a confidence, or only suspects it.
 fn asking(confidence: Option<f64>) -> Options {
     let noise = confidence.map_or(Noise::Suspected(0.99), Noise::Expected);
     Options { noise, max_runs: Some(MOST_RUNS), ..Options::default() }
 }
 
-/// The search for one culprit at one claim.
+/// The searches for one culprit at one confidence.
 pub(crate) struct One {
     pub(crate) claim: f64,
     pub(crate) samples: Samples,
@@ -48,17 +48,18 @@ impl One {
     }
 }
 
-/// One culprit: a row for each number of changes and each pair of rates, of one search for each claim.
+/// Measures the search for one culprit. Returns a row for each number of changes and each pair of rates, with the
+/// searches for each confidence, and true if all promises hold.
 pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) {
     println!("\n### One culprit\n");
     println!(
-        "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown to them. \
-         *right*: exactly that change is named. *runs*: mean, the first runs of everything and nothing included, but not those at the \
-         end that only confirm the culprit, which are of exactly its changes or of none; 95% of the searches take at most \
-         *p95*. *bound*: 1.25 · (log2 N + \
-         log2 1/δ) / C, where 1 − δ is the confidence asked for and C the capacity of the channel that tells p1 from p0. \
-         *confirmed*: mean runs with the confirmation; *done*: until it is sure, too, that there is nothing else. \
-         Confidence 0.99, {seeds} seeds.\n"
+        "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown\n\
+         to them. *right*: exactly that change is named. *runs*: mean, the first runs of everything and\n\
+         nothing included, but not those at the end that only confirm the culprit, which are of exactly its\n\
+         changes or of none; 95% of the searches take at most *p95*. *bound*: 1.25 · (log2 N + log2 1/δ) / C,\n\
+         where 1 − δ is the confidence asked for and C the capacity of the channel that tells p1 from p0.\n\
+         *confirmed*: mean runs with the confirmation; *done*: until it is sure, too, that there is nothing\n\
+         else. Confidence 0.99, {seeds} seeds.\n"
     );
     println!("| changes | p1, p0 | right | runs | p95 | log2 N / C | bound | confirmed | done |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|");
@@ -85,13 +86,13 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
             rows.push(found);
         }
     }
-    // The bound is promised for the confidence that is the default; misses of others are marked all the same.
+    // The bound is promised for the default confidence only; misses of others are marked too.
     let holds = |one: &One| one.is_right_often_enough() && (one.claim < 0.99 || one.is_within_bound());
     let holds = rows.iter().flatten().all(holds);
     (rows, holds)
 }
 
-/// Is a claim right as often as it says?
+/// Prints the share of right answers beside each requested confidence.
 pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
     println!("\n### What a confidence is worth\n");
     println!("The same searches with less confidence asked for: right, mean runs (bound).\n");
@@ -106,12 +107,12 @@ pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
     }
 }
 
-/// More than one change to find.
+/// Measures searches with more than one change to find.
 pub(crate) fn several(all: &[Changes], seeds: u32) -> bool {
     println!("\n### Two culprits, and a culprit of two changes\n");
     println!(
-        "*right*: exactly the true culprits are named, and nothing else. *first*: mean runs until the first one was \
-         confirmed. Confidence 0.99, {seeds} seeds; of two culprits among many changes a quarter.\n"
+        "*right*: exactly the true culprits are named, and nothing else. *first*: mean runs until the first\n\
+         one was confirmed. Confidence 0.99, {seeds} seeds; of two culprits among many changes a quarter.\n"
     );
     println!("| changes | p1, p0 | two culprits: right | first | done | p95 | a pair: right | first | done | p95 |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|");
@@ -137,12 +138,13 @@ pub(crate) fn several(all: &[Changes], seeds: u32) -> bool {
     holds
 }
 
-/// The same targets, for users who do not know that they are flaky.
+/// Measures the same targets for users who do not know that they are flaky.
 pub(crate) fn by_default(all: &[Changes], seeds: u32) {
     println!("\n### Without a confidence asked for\n");
     println!(
-        "The search takes the target for a deterministic one until it contradicts itself: right / names something wrong / \
-         finds no difference, gives up or misses something, in %; mean runs until it is done. {seeds} seeds.\n"
+        "The search takes the target for a deterministic one until it contradicts itself: right / names\n\
+         something wrong / finds no difference, gives up or misses something, in %; mean runs until it is\n\
+         done. {seeds} seeds.\n"
     );
     println!("| changes | p1, p0 | one culprit | two | a pair |");
     println!("|---:|---|---:|---:|---:|");
@@ -158,12 +160,12 @@ pub(crate) fn by_default(all: &[Changes], seeds: u32) {
     }
 }
 
-/// Nothing to find.
+/// Measures targets with nothing to find.
 pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
     println!("\n### Only noise\n");
     println!(
-        "{} changes, none of which matters: how often somebody is named, how often the search ends as inconsistent, and \
-         mean runs. {seeds} seeds.\n",
+        "{} changes, none of which matters: how often a change is named, how often the search ends as\n\
+         inconsistent, and mean runs. {seeds} seeds.\n",
         thousands(changes.count)
     );
     println!("| p1 = p0 | 0.99: named | inconsistent | runs | default: named | inconsistent | no difference | runs |");
@@ -192,12 +194,12 @@ pub(crate) fn noise(changes: &Changes, seeds: u32) -> bool {
     holds
 }
 
-/// Targets that always end the same way: what they pay for the others.
+/// Measures what the checks for noise add on deterministic targets.
 pub(crate) fn deterministic(all: &[Changes], seeds: u32) -> bool {
     println!("\n### Targets that are not flaky\n");
     println!(
-        "The search that suspects noise beside one that does not: mean runs, and the most that one target took more than \
-         without suspicion. All culprits are found both ways. {seeds} seeds.\n"
+        "The search that suspects noise beside one that does not: mean runs, and the most that one target\n\
+         took more than without suspicion. All culprits are found both ways. {seeds} seeds.\n"
     );
     println!("| changes | culprits | runs without suspicion | with it | most extra runs |");
     println!("|---:|---|---:|---:|---:|");

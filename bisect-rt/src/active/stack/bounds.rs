@@ -6,14 +6,14 @@ use std::{arch::asm, ops::ControlFlow};
 
 use crate::active::system::mappings;
 
-/// A stack that no frame lies on.
+/// The bounds of a stack that contains no frame.
 const UNKNOWN: (usize, usize) = (usize::MAX, usize::MAX);
 
-/// The stack that the C library or the kernel gave this thread, from its lowest possible address to its end; of a thread
-/// that has its stack from another library, one that no frame lies on.
+/// Returns the bounds of the stack that the C library or the kernel gave this thread, from its lowest possible address
+/// to its end. If the thread has its stack from another library, the bounds contain no frame.
 ///
-/// Where threads are made, their control block is put above their stack, in the same mapping. That of the main thread
-/// ends in what the kernel has put there, random bytes among them.
+/// The C library puts the control block of a thread above its stack, in the same mapping. The main thread's stack ends
+/// with data from the kernel, which include random bytes.
 #[cold]
 pub(super) fn bounds() -> (usize, usize) {
     let local = 0_u8;
@@ -37,7 +37,7 @@ pub(super) fn bounds() -> (usize, usize) {
 
 fn thread_pointer() -> usize {
     let pointer: usize;
-    // SAFETY: reads a register, or what the C library keeps there: the block begins with its own address.
+    // SAFETY: reads a register, or the field where the C library keeps it: the block begins with its own address.
     unsafe {
         #[cfg(target_arch = "x86_64")]
         asm!("mov {}, fs:0", out(reg) pointer, options(pure, readonly, nostack, preserves_flags));
@@ -47,13 +47,14 @@ fn thread_pointer() -> usize {
     pointer
 }
 
-/// The address of the random bytes that the kernel puts at the end of the main thread's stack; 0 if there are none.
+/// Returns the address of the random bytes that the kernel puts at the end of the main thread's stack; 0 if there are
+/// none.
 fn kernels_bytes() -> usize {
     // SAFETY: it has no preconditions.
     usize::try_from(unsafe { libc::getauxval(libc::AT_RANDOM) }).unwrap_or(0)
 }
 
-/// The size to which the main thread's stack may grow.
+/// Returns the size to which the main thread's stack may grow.
 fn main_limit() -> usize {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the limit is written to, or left as it is.
@@ -80,7 +81,7 @@ mod tests {
         });
         let (here, (start, end), other) = spawned.unwrap().join().unwrap();
         assert!((start..end).contains(&here), "{here:x} {start:x} {end:x}");
-        // Beside what the C library puts there itself.
+        // The bounds leave out the data that the C library puts there.
         assert!(end - here < size && here - start > size / 2, "{here:x} {start:x} {end:x}");
         assert!(other.1 <= start || end <= other.0, "{start:x} {end:x} {other:x?}");
     }

@@ -6,27 +6,27 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::active::system::pages;
 
-/// As much as the standard library gives a thread. Pages that nobody touches take no memory.
+/// The size of the stack, equal to the standard library's default for threads. Untouched pages take no memory.
 const SIZE: usize = 2 << 20;
 
-/// Zeros above the first frame, for an unwinder that looks for its caller there: no return address.
+/// The number of zero bytes above the first frame: an unwinder that looks for its caller there finds no return address.
 const ABOVE: usize = 4096;
 
-/// Runs `work` on a stack with room. Without memory for one it is not run; if it panics, that ends with it.
+/// Runs `work` on a stack with room. It is not run if there is no memory for the stack; a panic ends only `work`.
 ///
-/// Not in a thread of its own: the deciding one may be all that a `fork` has left, and may hold locks.
+/// It does not run on a thread of its own: the deciding thread may be the only one after a `fork`, and may hold locks.
 pub(super) fn run<F: FnOnce()>(work: F) {
     let Some(stack) = Stack::new() else { return };
     let mut work = Some(work);
     stack.call(start::<F>, (&raw mut work).cast());
 }
 
-/// The first function on the stack: takes the work of `run`.
+/// Runs the work that `run` passes; this is the first function on the stack.
 extern "C" fn start<F: FnOnce()>(work: *mut u8) {
     // SAFETY: `run` passes an `Option<F>`, and waits.
     let work = unsafe { &mut *work.cast::<Option<F>>() };
     if let Some(work) = work.take() {
-        // Whatever it has not done by then stays undone: beyond this frame nothing can be unwound.
+        // A panic must stop here, because nothing beyond this frame can be unwound. Unfinished work stays undone.
         let _ = catch_unwind(AssertUnwindSafe(work));
     }
 }
@@ -43,7 +43,7 @@ struct Stack {
 impl Stack {
     fn new() -> Option<Self> {
         let stack = Self { start: pages::zeroed(SIZE)? };
-        // SAFETY: the first page of the mapping, which becomes one that nobody can write beyond the end to.
+        // SAFETY: the first page of the mapping, which becomes a guard page: no write can pass the end of the stack.
         let is_guarded = unsafe { libc::mprotect(stack.start.cast(), size_of_page(), libc::PROT_NONE) } == 0;
         is_guarded.then_some(stack)
     }
@@ -51,8 +51,8 @@ impl Stack {
     /// Calls `start(argument)` on this stack.
     fn call(&self, start: extern "C" fn(*mut u8), argument: *mut u8) {
         let top = self.start.wrapping_add(SIZE - ABOVE);
-        // SAFETY: `top` is the aligned end of memory that only this call uses. The old stack pointer is kept in a register
-        // that the callee preserves, and `start` does not unwind.
+        // SAFETY: `top` is the aligned end of memory that only this call uses. The old stack pointer is kept in a
+        // register that the callee preserves, and `start` does not unwind.
         #[cfg(target_arch = "x86_64")]
         unsafe {
             std::arch::asm!(
@@ -85,7 +85,7 @@ impl Stack {
 
 impl Drop for Stack {
     fn drop(&mut self) {
-        // SAFETY: what has run on it has returned.
+        // SAFETY: the function that ran on the stack has returned.
         unsafe { pages::free(self.start, SIZE) };
     }
 }

@@ -11,7 +11,7 @@ mod elf {
 
     use crate::active::system::loaded::{self, Module};
 
-    /// Returns whether the main executable or a library that it needs holds this crate.
+    /// Returns true if the main executable or a library that it needs contains this crate.
     pub(crate) fn was_loaded_with_the_program() -> bool {
         let here = was_loaded_with_the_program as fn() -> bool as usize as u64;
         let mut is_in_main = false;
@@ -33,7 +33,7 @@ mod elf {
         is_in_main || is_reached(&own, first, &mut needed)
     }
 
-    /// Returns whether one of these libraries, or one that they need, has this name.
+    /// Returns true if one of these libraries, or one that they need, has this name.
     fn is_reached(name: &[u8], mut from: Vec<Vec<u8>>, needed: &mut Vec<(Vec<u8>, Vec<Vec<u8>>)>) -> bool {
         while let Some(next) = from.pop() {
             if next == name {
@@ -46,18 +46,18 @@ mod elf {
         false
     }
 
-    /// The file names of the libraries that a module asks for.
+    /// Returns the file names of the libraries that a module needs.
     fn needed_by(module: &Module<'_>) -> Vec<Vec<u8>> {
         let value_of = |tag| module.dynamic().iter().find(|entry| entry.tag == tag).map(|entry| entry.value);
         let Some(strings) = value_of(DT_STRTAB) else { return Vec::new() };
-        // Some loaders turn the offset into an address, others leave it as it is in the file.
+        // Some loaders turn the offset into an address, others leave the value from the file.
         let strings = if (strings as u64) < module.base { strings as u64 + module.base } else { strings as u64 };
         if !module.segments(libc::PF_R).any(|segment| segment.contains(&strings)) {
             return Vec::new();
         }
         let needed = module.dynamic().iter().filter(|entry| entry.tag == DT_NEEDED).filter_map(|entry| {
             let name = std::ptr::with_exposed_provenance(usize::try_from(strings).ok()? + entry.value);
-            // SAFETY: the module's table of strings is loaded, and its own entries lead to C strings in there.
+            // SAFETY: the module's table of strings is loaded, and its own entries lead to C strings in the table.
             let name = unsafe { CStr::from_ptr(name) };
             Some(file_name(name.to_bytes()).to_vec())
         });
@@ -102,7 +102,7 @@ mod elf {
     }
 }
 
-/// Returns whether the main executable holds this crate.
+/// Returns true if the main executable contains this crate.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub(crate) fn was_loaded_with_the_program() -> bool {
     use std::{ffi::c_int, mem::MaybeUninit, ptr};
@@ -112,7 +112,7 @@ pub(crate) fn was_loaded_with_the_program() -> bool {
     }
     let start_of_module_of = |address: usize| {
         let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
-        // SAFETY: it takes any address, and what it has not filled in is zeros.
+        // SAFETY: it accepts any address, and fields that it has not filled in are zero.
         unsafe {
             libc::dladdr(ptr::without_provenance(address), info.as_mut_ptr());
             info.assume_init().dli_fbase.addr()
@@ -122,7 +122,7 @@ pub(crate) fn was_loaded_with_the_program() -> bool {
         == start_of_module_of(main as unsafe extern "C" fn() -> c_int as usize)
 }
 
-/// Returns whether the main executable holds this crate.
+/// Returns true if the main executable contains this crate.
 #[cfg(windows)]
 pub(crate) fn was_loaded_with_the_program() -> bool {
     use std::{ffi::c_void, ptr};
@@ -135,14 +135,15 @@ pub(crate) fn was_loaded_with_the_program() -> bool {
     const UNCHANGED_REFCOUNT: u32 = 2;
     let handle = |flags, address: usize| {
         let mut module = ptr::null_mut();
-        // SAFETY: by these flags the second argument is an address that is only looked up, or null for the executable.
+        // SAFETY: with these flags the second argument is an address that is only looked up, or null for the
+        // executable.
         unsafe { GetModuleHandleExW(flags | UNCHANGED_REFCOUNT, ptr::without_provenance(address), &raw mut module) };
         module
     };
     handle(FROM_ADDRESS, was_loaded_with_the_program as fn() -> bool as usize) == handle(0, 0)
 }
 
-/// Elsewhere there are no libraries.
+/// Returns true: other platforms have no libraries.
 #[cfg(not(any(unix, windows)))]
 pub(crate) fn was_loaded_with_the_program() -> bool {
     true

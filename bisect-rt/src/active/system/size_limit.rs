@@ -5,7 +5,7 @@
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) use self::system::{note, without_its_signal};
 
-/// Elsewhere nothing is done about it.
+/// Does nothing on other platforms.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn note() {}
 
@@ -22,10 +22,10 @@ mod system {
         sync::atomic::{AtomicBool, Ordering::Relaxed},
     };
 
-    /// Set if there was a limit when the process began. Where there is none, each report is a system call and not four.
+    /// True if there was a limit when the process began. Without one, a report takes one system call instead of four.
     static EXISTS: AtomicBool = AtomicBool::new(false);
 
-    /// Looks whether there is a limit.
+    /// Checks if there is a limit.
     pub(crate) fn note() {
         let mut limit = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
         // SAFETY: the limit is written to, or left as it is.
@@ -33,7 +33,7 @@ mod system {
         EXISTS.store(limit.rlim_cur != libc::RLIM_INFINITY, Relaxed);
     }
 
-    /// Does work that may write to a file, such that at the limit it ends with an error.
+    /// Runs work that may write to a file. At the limit, a write ends with an error instead of a signal.
     pub(crate) fn without_its_signal<T>(work: impl FnOnce() -> T) -> T {
         if !EXISTS.load(Relaxed) {
             return work();
@@ -46,7 +46,7 @@ mod system {
             libc::pthread_sigmask(libc::SIG_BLOCK, signal.as_ptr(), before.as_mut_ptr());
         }
         let done = work();
-        // SAFETY: as above. One that was blocked before is not ours to take.
+        // SAFETY: as above. A signal that was blocked before must not be consumed here.
         unsafe {
             if libc::sigismember(before.as_ptr(), libc::SIGXFSZ) == 0 {
                 let at_once = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -5,14 +5,14 @@
 
 use std::{fmt, io::Write as _};
 
-/// Bytes of the longest line; what is longer is cut.
+/// The number of bytes of the longest line; a longer one is cut.
 const LINE: usize = 512;
 
-/// Says something about this crate's own work, on a line by which the driver knows it. Nothing is allocated.
+/// Prints a message about this crate's own work, with a prefix that the driver recognises. Nothing is allocated.
 pub(crate) fn say(text: fmt::Arguments<'_>) {
     let mut line = [0; LINE];
     let mut rest = &mut line[..LINE - 1];
-    // What does not fit is left out.
+    // Text that does not fit is left out.
     let _ = write!(rest, "bisect-rt: {text}");
     let len = LINE - 1 - rest.len();
     line[len] = b'\n';
@@ -23,7 +23,7 @@ pub(crate) fn say(text: fmt::Arguments<'_>) {
 #[cfg(unix)]
 pub(crate) fn write(mut bytes: &[u8]) {
     while !bytes.is_empty() {
-        // SAFETY: as many bytes as there are.
+        // SAFETY: the length is that of the bytes.
         let written = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
         match usize::try_from(written) {
             Ok(written) => bytes = &bytes[written..],

@@ -21,7 +21,7 @@ use crate::active::system::{
     mappings::{self, Mapping},
 };
 
-/// Finds what is needed later and takes a lock to find. Called before the first decision.
+/// Looks up in advance the facts whose lookup takes a lock. Called before the first decision.
 pub(super) fn prepare() {
     MAIN_CODE.find();
     #[cfg(target_env = "gnu")]
@@ -68,14 +68,14 @@ fn each_module_of(addresses: &[u64], mut each: impl FnMut(&Module<'_>)) {
         if let Some(module) = module_at(range.clone(), path) {
             each(&module);
         }
-        // Neighbours on a stack are most often in one module.
+        // Neighbours on a stack are usually in one module.
         known = range;
     }
 }
 
-/// The same by the kernel's list.
+/// Calls `each` for the modules of these addresses, by the kernel's list of mappings.
 fn each_mapped_module_of(addresses: &[u64], mut each: impl FnMut(&Module<'_>)) {
-    // The inode of the file whose mappings come now, and where its start is mapped.
+    // The inode of the current file, and the address to which its start is mapped.
     let mut file = (0, None);
     mappings::for_each(|mapping| {
         if mapping.inode == 0 {
@@ -99,16 +99,17 @@ fn has_header(mapping: &Mapping<'_>) -> bool {
     mapping.offset == 0 && mapping.is_readable
 }
 
-/// The module that is mapped there; `None`, if that is no module.
+/// Returns the module that is mapped to this range; `None` if it is no module.
 fn module_at(range: Range<u64>, path: &[u8]) -> Option<Module<'_>> {
-    // SAFETY: callers found a module's file mapped there, from its start, and it stays: one of its functions is on the stack.
+    // SAFETY: callers found a module's file mapped there, from its start. It stays, because one of its functions is on
+    // the stack.
     let mut module = unsafe { Module::mapped_at(range, path) }?;
-    // Only a main executable that is not relocatable is at its file's own addresses, and libraries are elsewhere.
+    // Only a main executable that is not relocatable is at the addresses of its file; libraries are elsewhere.
     module.is_main = module.base == MAIN_CODE.get().base;
     Some(module)
 }
 
-/// `_dl_find_object`; null, if there is none.
+/// The address of `_dl_find_object`; null if there is none.
 static FIND_OBJECT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 /// The beginning of `struct dl_find_object`.
@@ -118,7 +119,7 @@ struct Found {
     start: *const c_void,
     end: *const c_void,
     link_map: *const LinkMap,
-    /// More than what follows on any architecture.
+    /// Space for more fields than the structure has on any architecture.
     rest: [u64; 16],
 }
 
@@ -129,22 +130,22 @@ struct LinkMap {
     name: *const c_char,
 }
 
-/// The function of that name.
+/// The function `_dl_find_object`.
 struct FindObject(unsafe extern "C" fn(*const c_void, *mut Found) -> c_int);
 
 impl FindObject {
     fn of_the_c_library() -> Option<Self> {
         let find = FIND_OBJECT.load(Acquire);
-        // SAFETY: what is not null is the C library's function of this name, which has this signature.
+        // SAFETY: a pointer that is not null is the C library's function of this name, which has this signature.
         (!find.is_null()).then(|| Self(unsafe { transmute::<*mut c_void, unsafe extern "C" fn(_, _) -> _>(find) }))
     }
 
-    /// Where the module of an address is, and its path, which is empty for the main executable and lives as long as the
-    /// module.
+    /// Returns the range of the module of an address, and its path. The path is empty for the main executable, and
+    /// lives as long as the module.
     fn module_of(&self, address: u64) -> Option<(Range<u64>, &'static [u8])> {
         let address = ptr::without_provenance(usize::try_from(address).ok()?);
         let mut found = MaybeUninit::<Found>::zeroed();
-        // SAFETY: it takes any address, and fills in the fields that are read here if it returns 0.
+        // SAFETY: the function accepts any address, and fills in the fields that are read here if it returns 0.
         let found = unsafe { (self.0(address, found.as_mut_ptr()) == 0).then(|| found.assume_init())? };
         // SAFETY: the loader's description of the module, whose name is a C string if it is not null.
         let path = unsafe {
@@ -155,10 +156,11 @@ impl FindObject {
     }
 }
 
-/// Where the main executable has code. What other pieces it may have is found as for libraries.
+/// The first range of code in the main executable. Its other ranges are found in the same way as libraries.
 static MAIN_CODE: MainCode = MainCode { base: AtomicU64::new(0), start: AtomicU64::new(0), end: AtomicU64::new(0) };
 
-/// Written before the first decision; by several threads, if several copies of this crate are loaded, the same.
+/// The fields are written before the first decision. If several copies of this crate are loaded, several threads write
+/// the same values.
 struct MainCode {
     base: AtomicU64,
     start: AtomicU64,
@@ -209,12 +211,12 @@ mod tests {
 
     use super::*;
 
-    /// Addresses in this executable, and in a library.
+    /// Returns an address in this executable, and one in a library.
     fn addresses() -> [u64; 2] {
         [addresses as fn() -> _ as usize as u64, libc::getpid as unsafe extern "C" fn() -> _ as usize as u64]
     }
 
-    /// Base and identity of the modules that are found for them.
+    /// Returns the base and the identity of the modules that are found for these addresses.
     fn modules(each_module: impl Fn(&[u64], &mut dyn FnMut(&Module<'_>))) -> BTreeSet<(u64, u64)> {
         let mut modules = BTreeSet::new();
         each_module(&addresses(), &mut |module| {
