@@ -118,9 +118,9 @@ fn a_wrapper_stands_in_for_the_version_that_it_was_built_for() {
         let command = command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=metadata", "-o-"]);
         Ran::with_input(command, "pub fn f() {}").successful().stdout
     };
-    let mut wrapper = bisect_rustc();
-    wrapper.arg(rustc_path());
-    assert!(metadata(wrapper) == metadata(rustc()));
+    let mut stand_in = bisect_rustc();
+    stand_in.arg(rustc_path());
+    assert!(metadata(stand_in) == metadata(rustc()));
 }
 
 #[cfg(unix)]
