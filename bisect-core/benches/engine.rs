@@ -92,16 +92,23 @@ impl Row {
             };
             let mut busy = start.elapsed();
             if let Some(verdict) = verdict {
-                assert_eq!((verdict, search.found().len()), (Verdict::Complete, 2));
+                assert_eq!((verdict, search.test(0).found().len()), (Verdict::Complete, 2));
                 let bytes = PEAK.load(Relaxed) - before;
                 let in_flight = in_flight.get();
-                return Self { changes, in_flight, trials: search.trials(), total: total + busy, worst, bytes };
+                return Self {
+                    changes,
+                    in_flight,
+                    trials: search.progress().trials(),
+                    total: total + busy,
+                    worst,
+                    bytes,
+                };
             }
             let (id, selection) = running.remove(0);
             let observation = observe(&ids, &selection);
             let start = Instant::now();
-            search.record(id, observation);
-            black_box(search.selected(&selection));
+            search.record(id, [observation]);
+            black_box(search.trial_state(id).selected());
             busy += start.elapsed();
             total += busy;
             worst = worst.max(busy);

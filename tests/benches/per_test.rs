@@ -128,13 +128,15 @@ impl Row {
         let alone: Vec<usize> = target
             .tests
             .iter()
-            .map(|test| *known.entry(test).or_insert_with(|| target.alone(test).search(NonZeroUsize::MIN).0.runs()))
+            .map(|test| {
+                *known.entry(test).or_insert_with(|| target.alone(test).search(NonZeroUsize::MIN).0.progress().runs())
+            })
             .collect();
         let [one, four, sixteen] = [1, 4, 16].map(|n| target.search(NonZeroUsize::new(n).expect("it is not 0")));
         Taken {
             separate: alone.iter().sum(),
             hardest: alone.into_iter().max().unwrap_or(0),
-            together: one.0.runs(),
+            together: one.0.progress().runs(),
             rounds: [one.1, four.1, sixteen.1],
         }
     }
@@ -218,9 +220,9 @@ impl Target {
     fn run(&self, search: &mut Search, trial: &Trial) {
         let pattern: Pattern = trial.pattern().to_string().parse().expect("it is written as it is read");
         let matcher = Matcher::new(&pattern).expect("a search sends no empty pattern");
-        if search.tests() > 1 {
-            let observations = trial.tests.iter().map(|&test| self.observe(&self.tests[test], &matcher)).collect();
-            search.record_each(trial.id, observations);
+        if search.progress().tests() > 1 {
+            let observations = trial.tests.iter().map(|&test| self.observe(&self.tests[test], &matcher));
+            search.record(trial.id, observations);
             return;
         }
         let each = self.tests.iter().map(|test| self.observe(test, &matcher));
@@ -228,7 +230,7 @@ impl Target {
             all.reported.extend(test.reported);
             Observation { outcome: if test.outcome == Outcome::Fail { Outcome::Fail } else { all.outcome }, ..all }
         });
-        search.record(trial.id, all.expect("there are tests"));
+        search.record(trial.id, [all.expect("there are tests")]);
         if self.tests.len() > 1 && search.can_split() {
             search.split(NonZeroUsize::new(self.tests.len()).expect("there are tests"));
         }

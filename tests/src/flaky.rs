@@ -216,9 +216,9 @@ impl FlakyTarget {
             match search.step() {
                 Step::Run(trial) => {
                     confirming.follow(trial.question, &trial.selection);
-                    search.record(trial.id, self.run(&trial.selection));
-                    if first.is_none() && !search.found().is_empty() {
-                        let named = search.runs();
+                    search.record(trial.id, [self.run(&trial.selection)]);
+                    if first.is_none() && !search.test(0).found().is_empty() {
+                        let named = search.progress().runs();
                         first = Some(First { searched: named - confirming.runs, named });
                     }
                 }
@@ -226,8 +226,8 @@ impl FlakyTarget {
                 Step::Done(verdict) => break verdict,
             }
         };
-        let sets = search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect();
-        Found { verdict, sets, runs: search.runs(), first }
+        let sets = search.test(0).found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect();
+        Found { verdict, sets, runs: search.progress().runs(), first }
     }
 
     /// Searches the target with the peer. Returns what it reported, and the reason if it gave up.

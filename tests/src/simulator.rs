@@ -125,14 +125,15 @@ impl Simulator {
                 Step::Run(trial) => {
                     let (success, ids) = self.run(&trial.pattern().to_string());
                     let outcome = if success { Outcome::Pass } else { Outcome::Fail };
-                    search.record(trial.id, Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId)));
+                    search
+                        .record(trial.id, [Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId))]);
                 }
                 Step::Wait => unreachable!("every run is recorded at once"),
                 Step::Done(verdict) => break verdict,
             }
         };
-        let sets = search.found().iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
-        Found { verdict, sets, runs: search.runs() }
+        let sets = search.test(0).found().iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
+        Found { verdict, sets, runs: search.progress().runs() }
     }
 
     /// Searches the target with the peer.

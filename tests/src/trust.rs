@@ -109,18 +109,18 @@ impl Row {
                 }
                 Step::Wait => {
                     let (id, observation) = in_flight.swap_remove(chance.below(in_flight.len()));
-                    search.record(id, observation);
+                    search.record(id, [observation]);
                 }
                 Step::Done(verdict) => break verdict,
             }
         };
         let index = |id: &Rank| ids.iter().position(|other| other == id).expect("only reported changes are named");
         let named: Vec<BTreeSet<usize>> =
-            search.found().iter().map(|culprit| culprit.changes.iter().map(index).collect()).collect();
+            search.test(0).found().iter().map(|culprit| culprit.changes.iter().map(index).collect()).collect();
         let truth: Vec<&BTreeSet<usize>> = world.culprits.iter().map(|(set, _)| set).collect();
         let names_innocent = named.iter().any(|set| !truth.contains(&set));
         let is_right = !names_innocent && named.len() == truth.len();
-        Ended { named, names_innocent, is_right, verdict, runs: search.runs() }
+        Ended { named, names_innocent, is_right, verdict, runs: search.progress().runs() }
     }
 }
 

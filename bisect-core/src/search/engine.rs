@@ -9,7 +9,7 @@ use super::{
         noise::Noise,
         selection::Selection,
         trial::{Observation, Trial, TrialId},
-        verdict::{Culprit, Verdict},
+        verdict::Verdict,
     },
     noisy::{NoisySearch, Run},
     sequential::{Sequential, Trials},
@@ -111,26 +111,28 @@ impl Engine {
 
     pub(super) fn verdict(&self) -> Option<Verdict> {
         match self {
-            Self::Sequential(sequential) => sequential.verdict(),
-            Self::Noisy(noisy) => noisy.verdict().cloned(),
+            Self::Sequential(sequential) => sequential.verdict().cloned(),
+            Self::Noisy(noisy) => noisy.state().verdict().cloned(),
             Self::Suite(suite) => suite.verdict(),
         }
     }
 
-    /// Returns the culprits so far; none for a suite, whose tests have their own.
-    pub(super) fn found(&self) -> &[Culprit] {
-        match self {
-            Self::Sequential(sequential) => sequential.found(),
-            Self::Noisy(noisy) => noisy.found(),
-            Self::Suite(_) => &[],
-        }
+    /// Panics if the engine does not search a test with this number.
+    pub(super) fn assert_has(&self, test: usize) {
+        let tests = self.tests();
+        assert!(test < tests, "the search is of {tests} tests");
+    }
+
+    /// Returns the number of tests that are searched.
+    pub(super) fn tests(&self) -> usize {
+        if let Self::Suite(suite) = self { suite.tests() } else { 1 }
     }
 
     pub(super) fn trial(&self, id: TrialId) -> &Trial {
         match self {
             Self::Sequential(sequential) => &sequential.trials()[id.0].trial,
             Self::Noisy(noisy) => noisy.trial(id),
-            Self::Suite(suite) => suite.trial(id),
+            Self::Suite(suite) => &suite.trials().get(id).trial,
         }
     }
 
@@ -139,7 +141,7 @@ impl Engine {
         match self {
             Self::Sequential(sequential) => sequential.trials().begun(),
             Self::Noisy(noisy) => noisy.trials(),
-            Self::Suite(suite) => suite.trials(),
+            Self::Suite(suite) => suite.trials().len(),
         }
     }
 
@@ -150,7 +152,7 @@ impl Engine {
                 trials.runs_wanted(id.0, options).max(trials[id.0].outcomes.len())
             }
             Self::Noisy(_) => 1,
-            Self::Suite(suite) => suite.runs_of_trial(id),
+            Self::Suite(suite) => suite.trials().get(id).wanted(),
         }
     }
 
@@ -158,7 +160,7 @@ impl Engine {
     pub(super) fn known(&self) -> &[Rank] {
         match self {
             Self::Sequential(sequential) => sequential.known(),
-            Self::Noisy(noisy) => noisy.known(),
+            Self::Noisy(noisy) => noisy.state().known(),
             Self::Suite(suite) => suite.known(),
         }
     }
@@ -167,7 +169,7 @@ impl Engine {
     pub(super) fn trials_left(&self) -> Option<usize> {
         match self {
             Self::Sequential(sequential) => sequential.trials_left(),
-            Self::Noisy(noisy) => noisy.runs_left(),
+            Self::Noisy(noisy) => noisy.state().runs_left(),
             Self::Suite(suite) => Some(suite.trials_left()),
         }
     }

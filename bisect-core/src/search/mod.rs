@@ -34,18 +34,18 @@
 //!             let on = |i: usize| trial.selection.enables(changes[i]);
 //!             let outcome = if on(300) && on(700) { Outcome::Fail } else { Outcome::Pass };
 //!             let reported = changes.iter().copied().filter(|&id| trial.selection.contains(id)).collect();
-//!             search.record(trial.id, Observation { outcome, reported });
+//!             search.record(trial.id, [Observation { outcome, reported }]);
 //!         }
 //!         Step::Wait => unreachable!("nothing is in flight here"),
 //!         Step::Done(verdict) => break verdict,
 //!     }
 //! };
-//! let mut culprit = search.found()[0].changes.clone();
+//! let mut culprit = search.test(0).found()[0].changes.clone();
 //! culprit.sort();
 //! let mut expected = [changes[300], changes[700]];
 //! expected.sort();
 //! assert_eq!(culprit, expected);
-//! assert!(search.runs() <= 2 * 11 + 4);
+//! assert!(search.progress().runs() <= 2 * 11 + 4);
 //! # let _ = verdict;
 //! ```
 
@@ -57,23 +57,25 @@ pub mod posterior;
 mod sequential;
 mod suite;
 mod tuning;
+mod views;
 
-use alloc::{vec, vec::Vec};
+use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use engine::Engine;
 use model::ranked;
 use sequential::Trials;
 
-pub use per_test::TestView;
+pub use views::{ProgressView, TestView, TrialView};
 
 pub use model::{
+    mode::Mode,
     noise::{Certainty, Estimate, Noise, Suspect},
     options::{Options, Step},
     rank::{Order, Rank, simplest_cut, suffixes_below, suffixes_between},
     selection::{Prefix, Selection},
     trial::{Observation, Outcome, Question, Reason, Trial, TrialId},
-    verdict::{CarryOver, Culprit, Effect, Incomplete, Inconsistency, Mode, Shared, Unusable, Verdict},
+    verdict::{CarryOver, Culprit, Effect, Incomplete, Inconsistency, Shared, Unusable, Verdict},
 };
 
 /// A search in progress.
@@ -93,12 +95,6 @@ impl Search {
         Self { runs: 0, earlier: Trials::default(), engine: Engine::new(&options), options }
     }
 
-    /// Returns the order to which the ranks of this search belong.
-    #[must_use]
-    pub fn order(&self) -> Order {
-        self.options.order
-    }
-
     /// Returns the next step. Each [`Step::Run`] counts as started.
     pub fn step(&mut self) -> Step {
         let step = self.engine.step(&self.options, self.runs);
@@ -106,20 +102,13 @@ impl Search {
         step
     }
 
-    /// Takes the result of one run of a trial of one test. Runs may be recorded in any order. The result of an obsolete
-    /// run is ignored.
-    ///
-    /// # Panics
-    /// If no run of this trial is in flight, or if the trial has several tests.
-    pub fn record(&mut self, id: TrialId, observation: Observation) {
-        self.record_each(id, vec![observation]);
-    }
-
-    /// Takes the result of one run of a trial for each of [its tests](Trial::tests), in that order.
+    /// Takes the result of one run of a trial: an observation for each of [its tests](Trial::tests), in that order.
+    /// Runs may be recorded in any order. The result of an obsolete run is ignored.
     ///
     /// # Panics
     /// If no run of this trial is in flight, or if there is not one observation for each of its tests.
-    pub fn record_each(&mut self, id: TrialId, observations: Vec<Observation>) {
+    pub fn record(&mut self, id: TrialId, observations: impl IntoIterator<Item = Observation>) {
+        let observations: Vec<_> = observations.into_iter().collect();
         assert_eq!(observations.len(), self.trial(id).tests.len(), "one observation for each test of the trial");
         if id.0 >= self.earlier.len() {
             self.engine.record(id, observations, &self.options);
@@ -188,11 +177,28 @@ impl Search {
         self.engine.verdict()
     }
 
-    /// Returns the confirmed culprits so far. After a [split](Self::split) there are none here: use
-    /// [`culprits`](Self::culprits), or [`found`](TestView::found) of each test.
+    /// Returns the results for one test. In a search that was not [split](Self::split), test 0 is the whole target.
+    ///
+    /// # Panics
+    /// If there is no test with this number.
     #[must_use]
-    pub fn found(&self) -> &[Culprit] {
-        self.engine.found()
+    pub fn test(&self, test: usize) -> TestView<'_> {
+        TestView::new(self, test)
+    }
+
+    /// Returns the state of a trial: its runs, and what it repeats.
+    ///
+    /// # Panics
+    /// If this search never wanted this trial.
+    #[must_use]
+    pub fn trial_state(&self, id: TrialId) -> TrialView<'_> {
+        TrialView::new(self, id)
+    }
+
+    /// Returns the progress of the search: its trials, runs, changes and tests.
+    #[must_use]
+    pub fn progress(&self) -> ProgressView<'_> {
+        ProgressView::new(self)
     }
 
     /// Returns a trial of this search.
@@ -204,69 +210,10 @@ impl Search {
         if id.0 < self.earlier.len() { &self.earlier[id.0].trial } else { self.engine.trial(id) }
     }
 
-    /// Returns the earlier trial that this trial repeats to check if the target is reliable, unless the outcomes
-    /// differ.
-    #[must_use]
-    pub fn repeated(&self, id: TrialId) -> Option<TrialId> {
-        match &self.engine {
-            Engine::Sequential(sequential) => sequential.trials().repeated(id),
-            Engine::Noisy(_) | Engine::Suite(_) => self.earlier.repeated(id),
-        }
-    }
-
-    /// Returns the number of trials begun so far. A repetition of an earlier trial counts only if it ended differently.
-    #[must_use]
-    pub fn trials(&self) -> usize {
-        self.earlier.begun() + self.engine.trials()
-    }
-
-    /// Returns the number of runs started so far.
-    #[must_use]
-    pub fn runs(&self) -> usize {
-        self.runs
-    }
-
-    /// Returns the number of runs that a trial takes, as far as known by now.
-    ///
-    /// # Panics
-    /// If this search never wanted this trial.
-    #[must_use]
-    pub fn runs_of_trial(&self, id: TrialId) -> usize {
-        if id.0 >= self.earlier.len() {
-            return self.engine.runs_of_trial(id, &self.options);
-        }
-        self.earlier.runs_wanted(id.0, &self.options).max(self.earlier[id.0].outcomes.len())
-    }
-
-    /// Counts a run that was made outside the search, without a result, for [`runs`](Self::runs) and for the limit on
+    /// Counts a run that was made outside the search, without a result, for the [number of runs](ProgressView::runs) and for the limit on
     /// runs.
     pub fn count_run(&mut self) {
         self.runs += 1;
-    }
-
-    /// Returns the number of distinct changes reported so far.
-    #[must_use]
-    pub fn changes(&self) -> usize {
-        self.engine.known().len()
-    }
-
-    /// Returns the number of reported changes that a selection selects.
-    #[must_use]
-    pub fn selected(&self, selection: &Selection) -> usize {
-        selection.count(self.engine.known())
-    }
-
-    /// Estimates the trials left. Sequential: until the present set is found, if it needs one more change. Noisy: the
-    /// runs until the next culprit. Suite: for all tests.
-    #[must_use]
-    pub fn trials_left(&self) -> Option<usize> {
-        self.engine.trials_left()
-    }
-
-    /// Returns true if runs are only evidence by now and the search was not [split](Self::split).
-    #[must_use]
-    pub fn is_noisy(&self) -> bool {
-        matches!(self.engine, Engine::Noisy(_))
     }
 
     /// Sets the mean cost of a failing run and of a passing run, for instance in seconds. A noisy search chooses the

@@ -5,73 +5,10 @@ use core::num::NonZeroUsize;
 
 use super::{
     Engine, Search,
-    model::{
-        noise::{Certainty, Estimate, Noise},
-        selection::{Prefix, Selection},
-        verdict::{Culprit, Mode, Shared, Verdict},
-    },
+    model::{noise::Noise, verdict::Shared},
     sequential::Procedure,
     suite::Suite,
 };
-
-/// One test of a search.
-#[derive(Clone, Copy, Debug)]
-pub struct TestView<'a> {
-    engine: &'a Engine,
-    test: usize,
-}
-
-impl<'a> TestView<'a> {
-    /// Returns the verdict for this test, if its search has ended.
-    #[must_use]
-    pub fn verdict(self) -> Option<&'a Verdict> {
-        match self.engine {
-            Engine::Sequential(sequential) => sequential.ended(),
-            Engine::Noisy(noisy) => noisy.verdict(),
-            Engine::Suite(suite) => suite.verdict_of(self.test),
-        }
-    }
-
-    /// Returns the confirmed culprits of this test so far.
-    #[must_use]
-    pub fn found(self) -> &'a [Culprit] {
-        match self.engine {
-            Engine::Sequential(sequential) => sequential.found(),
-            Engine::Noisy(noisy) => noisy.found(),
-            Engine::Suite(suite) => suite.found_by(self.test),
-        }
-    }
-
-    /// Returns true if runs of this test are only evidence by now.
-    #[must_use]
-    pub fn is_noisy(self) -> bool {
-        match self.engine {
-            Engine::Sequential(_) => false,
-            Engine::Noisy(_) => true,
-            Engine::Suite(suite) => suite.is_noisy(self.test),
-        }
-    }
-
-    /// Returns the estimate for this test, if the test has contradicted itself or was expected to.
-    #[must_use]
-    pub fn estimate(self) -> Option<Estimate> {
-        match self.engine {
-            Engine::Sequential(_) => None,
-            Engine::Noisy(noisy) => noisy.estimate(),
-            Engine::Suite(suite) => suite.estimate(self.test),
-        }
-    }
-
-    /// Returns the certainty of a culprit, by its index in [`found`](Self::found); `None` if each run is believed.
-    #[must_use]
-    pub fn certainty(self, index: usize) -> Option<Certainty> {
-        match self.engine {
-            Engine::Sequential(_) => None,
-            Engine::Noisy(noisy) => noisy.certainty(index),
-            Engine::Suite(suite) => suite.certainty(self.test, index),
-        }
-    }
-}
 
 impl Search {
     /// Returns true if the search can be [split](Self::split): it is not split yet, one end passes and the other fails.
@@ -81,7 +18,7 @@ impl Search {
         match &self.engine {
             Engine::Sequential(sequential) => sequential.calibrated().is_some(),
             // A target that became noisy is searched as one test.
-            Engine::Noisy(noisy) => matches!(self.options.noise, Noise::Expected(_)) && noisy.is_under_way(),
+            Engine::Noisy(noisy) => matches!(self.options.noise, Noise::Expected(_)) && noisy.state().is_under_way(),
             Engine::Suite(_) => false,
         }
     }
@@ -92,7 +29,7 @@ impl Search {
     /// trials in flight are obsolete.
     ///
     /// A run of a [trial](super::Trial::tests) then runs each of its tests in its own process, with the same pattern,
-    /// and [`record_each`](Self::record_each) takes the results. A monotone test gets the sets that a search for this
+    /// and [`record`](Self::record) takes the results. A monotone test gets the sets that a search for this
     /// test alone would find, if each change that breaks other tests is either reached by the test's first run or never
     /// reached by the test. A test that cannot be searched does not prevent the search of the others.
     ///
@@ -114,7 +51,7 @@ impl Search {
                 known
             }
             Engine::Noisy(noisy) => {
-                let known = noisy.known().to_vec();
+                let known = noisy.state().known().to_vec();
                 self.earlier.extend(noisy.into_trials());
                 known
             }
@@ -123,23 +60,13 @@ impl Search {
         self.engine = Engine::Suite(Suite::new(&procedure, known, tests, self.earlier.len(), &self.options));
     }
 
-    /// Returns the results for one test. In a search that was not [split](Self::split), test 0 is the whole target.
-    ///
-    /// # Panics
-    /// If there is no test with this number.
-    #[must_use]
-    pub fn test(&self, test: usize) -> TestView<'_> {
-        assert!(test < self.tests(), "the search is of {} tests", self.tests());
-        TestView { engine: &self.engine, test }
-    }
-
     /// Switches a test to the noisy search, if noise is suspected: the test has contradicted itself in other results
     /// than outcomes.
     ///
     /// # Panics
     /// If there is no test with this number.
     pub fn switch_to_noisy(&mut self, test: usize) {
-        assert!(test < self.tests(), "the search is of {} tests", self.tests());
+        self.engine.assert_has(test);
         if let Noise::Suspected(confidence) = self.options.noise
             && let Some(trials) = self.engine.switch_to_noisy(test, confidence, &self.options)
         {
@@ -153,34 +80,7 @@ impl Search {
     pub fn culprits(&self) -> Vec<Shared<'_>> {
         match &self.engine {
             Engine::Suite(suite) => suite.culprits(),
-            _ => Shared::group(self.found().iter().map(|culprit| (0, culprit))),
-        }
-    }
-
-    /// Returns the selection of exactly the changes of a culprit, for a run that reproduces it. The trial that
-    /// [confirmed](Culprit::confirmed_by) it may have named other tests' culprits too.
-    #[must_use]
-    pub fn alone(&self, culprit: &Culprit) -> Selection {
-        Selection {
-            prefix: Prefix::NONE,
-            forced: culprit.changes.clone(),
-            inverted: culprit.mode == Mode::Disable,
-            ..Selection::all()
-        }
-    }
-
-    /// Returns the number of tests in the search: 1 before a [split](Self::split).
-    #[must_use]
-    pub fn tests(&self) -> usize {
-        if let Engine::Suite(suite) = &self.engine { suite.tests() } else { 1 }
-    }
-
-    /// Returns the number of tests that are still being searched.
-    #[must_use]
-    pub fn undecided(&self) -> usize {
-        match &self.engine {
-            Engine::Suite(suite) => suite.undecided(),
-            _ => usize::from(self.verdict().is_none()),
+            _ => Shared::group(self.test(0).found().iter().map(|culprit| (0, culprit))),
         }
     }
 }

@@ -46,7 +46,7 @@ proptest! {
         let finished = run(&formula, &ids, order, mode);
         prop_assert_eq!(&finished.verdict, &Verdict::Complete);
         let mut left: BTreeSet<Rank> = ids.iter().copied().collect();
-        for (culprit, set) in finished.search.found().iter().zip(finished.sets()) {
+        for (culprit, set) in finished.search.test(0).found().iter().zip(finished.sets()) {
             prop_assert_eq!(culprit.mode, mode);
             prop_assert!(fails(&formula, &set, &ids), "every set fails");
             for id in &set {

@@ -64,10 +64,10 @@ impl Flaky {
         let (mut in_flight, mut trials) = (Vec::new(), Vec::new());
         loop {
             assert!(
-                search.runs() < 1_500,
+                search.progress().runs() < 1_500,
                 "it does not end: {:?}, found {:?}",
                 search.test(0).estimate(),
-                search.found()
+                search.test(0).found()
             );
             match search.step() {
                 Step::Run(trial) => {
@@ -77,7 +77,7 @@ impl Flaky {
                     let trial: Trial = in_flight.pop().expect("something is in flight");
                     let observation = self.run(&trial);
                     trials.push((trial.clone(), observation.outcome));
-                    search.record(trial.id, observation);
+                    search.record(trial.id, [observation]);
                     for obsolete in search.obsolete() {
                         in_flight.retain(|trial| trial.id != obsolete);
                         search.cancel(obsolete);
@@ -90,7 +90,7 @@ impl Flaky {
 }
 
 fn found(search: &Search) -> BTreeSet<BTreeSet<Rank>> {
-    search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
+    search.test(0).found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
 }
 
 fn expecting(confidence: f64) -> Options {
@@ -108,7 +108,7 @@ fn right(seeds: u64, options: &Options, target: impl Fn(u64) -> Flaky) -> u64 {
         let (search, verdict, _) = target.search(options.clone());
         let is_right = found(&search) == target.expected() && verdict == Verdict::Complete;
         if !is_right {
-            eprintln!("seed {seed}: {verdict:?} after {} runs, {:?}", search.runs(), search.found());
+            eprintln!("seed {seed}: {verdict:?} after {} runs, {:?}", search.progress().runs(), search.test(0).found());
         }
         is_right
     };
@@ -157,7 +157,7 @@ fn a_target_that_only_is_noise_names_nobody() {
     for rate in [0.1, 0.5, 0.9] {
         for seed in 0..10 {
             let (search, verdict, _) = Flaky::new(seed, 100, &[], (rate, rate)).search(expecting(0.99));
-            assert_eq!(search.found(), [], "seed {seed} at {rate}");
+            assert_eq!(search.test(0).found(), [], "seed {seed} at {rate}");
             assert_eq!(verdict, Verdict::Inconsistent(Inconsistency::Noise), "seed {seed} at {rate}");
         }
     }
@@ -169,7 +169,7 @@ fn a_target_that_never_fails_is_given_up() {
         let (search, verdict, _) = Flaky::new(1, 100, &[], (rate, rate)).search(expecting(0.99));
         let outcome = if rate > 0.0 { Outcome::Fail } else { Outcome::Pass };
         assert_eq!(verdict, Verdict::NoDifference(outcome));
-        assert!((150..300).contains(&search.runs()), "{} runs", search.runs());
+        assert!((150..300).contains(&search.progress().runs()), "{} runs", search.progress().runs());
     }
 }
 
@@ -177,7 +177,7 @@ fn a_target_that_never_fails_is_given_up() {
 fn a_culprit_has_failed_alone_and_the_target_passed_after_that() {
     let mut target = Flaky::new(5, 500, &[&[17]], (0.55, 0.2));
     let (search, _, trials) = target.search(expecting(0.99));
-    let culprit = &search.found()[0];
+    let culprit = &search.test(0).found()[0];
     let failed = trials.iter().position(|(trial, outcome)| {
         trial.question == Question::FoundAlone && trial.selection.forced == culprit.changes && *outcome == Outcome::Fail
     });
@@ -192,7 +192,7 @@ fn a_culprit_has_failed_alone_and_the_target_passed_after_that() {
 fn a_limit_leaves_estimates() {
     let options = Options { max_runs: Some(30), ..expecting(0.99) };
     let (search, verdict, _) = Flaky::new(2, 1000, &[&[700]], (0.7, 0.3)).search(options);
-    assert_eq!((search.runs(), search.found().len()), (30, 0));
+    assert_eq!((search.progress().runs(), search.test(0).found().len()), (30, 0));
     let estimate = search.test(0).estimate().unwrap();
     assert!(matches!(verdict, Verdict::Inconsistent(Inconsistency::Noise) | Verdict::Incomplete(_)), "{verdict:?}");
     assert!(estimate.runs_left > 20.0 && estimate.with.mean > estimate.without.mean, "{estimate:?}");
@@ -217,9 +217,14 @@ fn a_reliable_target_costs_only_so_many_runs_more() {
             let plain = Flaky::new(seed, 100, sets, (1.0, 0.0)).search(Options::default());
             let checked = Flaky::new(seed, 100, sets, (1.0, 0.0)).search(suspecting());
             assert_eq!((found(&checked.0), &checked.1), (found(&plain.0), &plain.1));
-            let most = plain.0.runs() + most_checks(plain.0.found());
-            assert!(checked.0.runs() <= most, "{} and {} runs", checked.0.runs(), plain.0.runs());
-            assert!(!checked.0.is_noisy());
+            let most = plain.0.progress().runs() + most_checks(plain.0.test(0).found());
+            assert!(
+                checked.0.progress().runs() <= most,
+                "{} and {} runs",
+                checked.0.progress().runs(),
+                plain.0.progress().runs()
+            );
+            assert!(!checked.0.progress().is_noisy());
         }
     }
 }
@@ -250,13 +255,13 @@ fn one_run_that_misleads_is_found_out() {
             let mut search = Search::new(suspecting());
             while let Step::Run(trial) = search.step() {
                 let mut observation = target.run(&trial);
-                if search.runs() == misleading + 1 {
+                if search.progress().runs() == misleading + 1 {
                     observation.outcome = match observation.outcome {
                         Outcome::Fail => Outcome::Pass,
                         _ => Outcome::Fail,
                     };
                 }
-                search.record(trial.id, observation);
+                search.record(trial.id, [observation]);
             }
             assert_eq!(found(&search), target.expected(), "seed {seed}, run {misleading}");
         }
@@ -286,7 +291,7 @@ fn a_target_that_contradicts_itself_is_searched_on() {
         let (mut right, mut nothing) = (0, 0);
         for (search, verdict, _) in ended {
             nothing += usize::from(matches!(verdict, Verdict::NoDifference(_)));
-            right += usize::from(verdict == Verdict::Complete && search.found().len() == 1);
+            right += usize::from(verdict == Verdict::Complete && search.test(0).found().len() == 1);
         }
         assert!(nothing <= 8 && right + nothing >= 36, "{right} right, {nothing} nothing of 40 at {rates:?}");
     }
@@ -298,12 +303,12 @@ fn a_selection_that_does_not_tell_is_gone_around() {
     let mut search = Search::new(expecting(0.99));
     let cut = 1 << 63;
     while let Step::Run(trial) = search.step() {
-        assert!(search.runs() < 500, "it does not end");
+        assert!(search.progress().runs() < 500, "it does not end");
         let mut observation = target.run(&trial);
         if trial.selection.prefix == bisect_core::search::Prefix::Below(Rank(cut)) {
             observation.outcome = Outcome::Unresolved(Reason::Build);
         }
-        search.record(trial.id, observation);
+        search.record(trial.id, [observation]);
     }
     assert_eq!(found(&search), target.expected());
 }
@@ -315,9 +320,9 @@ fn a_change_that_shows_up_only_in_company_is_found_with_it() {
         let mut search = Search::new(expecting(0.99));
         while let Step::Run(trial) = search.step() {
             assert!(
-                search.runs() < 1_000,
+                search.progress().runs() < 1_000,
                 "it does not end: {seed} {:?} {:?}, {:?} {:?}",
-                search.found(),
+                search.test(0).found(),
                 search.test(0).estimate(),
                 trial.question,
                 trial.selection
@@ -331,7 +336,7 @@ fn a_change_that_shows_up_only_in_company_is_found_with_it() {
             };
             let is_on = trial.selection.contains(first) != trial.selection.inverted;
             observation.reported.retain(|&id| id != second || is_on);
-            search.record(trial.id, observation);
+            search.record(trial.id, [observation]);
         }
         assert_eq!(found(&search), target.expected(), "{seed}");
     }
@@ -344,7 +349,7 @@ fn an_unreliable_target_is_distrusted_all_the_same() {
         match search.step() {
             Step::Run(_) => {
                 // It reports everything, whatever the selection.
-                search.record_each(
+                search.record(
                     last(&search),
                     vec![Observation { outcome: Outcome::Fail, reported: vec![Rank(1), Rank(2)] }],
                 );
@@ -352,13 +357,13 @@ fn an_unreliable_target_is_distrusted_all_the_same() {
             Step::Wait => panic!("nothing is in flight"),
             Step::Done(verdict) => break verdict,
         }
-        assert!(search.runs() < 100, "it does not end");
+        assert!(search.progress().runs() < 100, "it does not end");
     };
     assert!(matches!(verdict, Verdict::Unusable(Unusable::Unasked { .. })), "{verdict:?}");
 }
 
 fn last(search: &Search) -> TrialId {
-    TrialId(search.trials() - 1)
+    TrialId(search.progress().trials() - 1)
 }
 
 #[test]
@@ -369,10 +374,10 @@ fn a_target_that_comes_to_fail_always_accuses_nobody() {
             let mut search = Search::new(Options { seed, max_runs: Some(60), ..suspecting() });
             while let Step::Run(trial) = search.step() {
                 let mut observation = target.run(&trial);
-                if search.runs() > last_good {
+                if search.progress().runs() > last_good {
                     observation.outcome = Outcome::Fail;
                 }
-                search.record(trial.id, observation);
+                search.record(trial.id, [observation]);
             }
             assert!(found(&search).is_subset(&target.expected()), "seed {seed}, {last_good}");
         }

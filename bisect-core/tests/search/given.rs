@@ -16,7 +16,7 @@ fn search(options: Options, count: usize, fails: impl Fn(&Selection) -> bool) ->
             Step::Run(trial) => {
                 let outcome = if fails(&trial.selection) { Outcome::Fail } else { Outcome::Pass };
                 let reported = trial.selection.selected(count).collect();
-                search.record(trial.id, Observation { outcome, reported });
+                search.record(trial.id, [Observation { outcome, reported }]);
             }
             Step::Wait => panic!("nothing is in flight, yet the search waits"),
             Step::Done(verdict) => return (search, verdict),
@@ -26,7 +26,7 @@ fn search(options: Options, count: usize, fails: impl Fn(&Selection) -> bool) ->
 
 fn sets(search: &Search) -> BTreeSet<BTreeSet<usize>> {
     let set = |changes: &[Rank]| changes.iter().map(|change| change.index()).collect();
-    search.found().iter().map(|culprit| set(&culprit.changes)).collect()
+    search.test(0).found().iter().map(|culprit| set(&culprit.changes)).collect()
 }
 
 #[test]
@@ -41,7 +41,11 @@ fn items_of_a_list_are_found_by_their_indices() {
         assert_eq!((verdict, sets(&search)), (Verdict::Complete, expected.clone()));
         let changes: usize = expected.iter().map(BTreeSet::len).sum();
         // One bisection for each change; then the checks, and the search of the rest.
-        assert!(search.runs() <= changes * 15 + expected.len() * 8 + 4, "{} runs for {expected:?}", search.runs());
+        assert!(
+            search.progress().runs() <= changes * 15 + expected.len() * 8 + 4,
+            "{} runs for {expected:?}",
+            search.progress().runs()
+        );
     }
 }
 

@@ -100,7 +100,7 @@ fn a_set_that_is_not_confirmed() {
         reported: run.reported(ids.iter().copied()),
     });
     assert!(matches!(finished.verdict, Verdict::Inconsistent(Inconsistency::NotConfirmed(_, set)) if set == [ids[0]]));
-    assert!(finished.search.found().is_empty());
+    assert!(finished.search.test(0).found().is_empty());
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn a_target_that_fails_for_good_from_some_run_on() {
             reported: run.reported(ids.iter().copied()),
         });
         assert!(matches!(finished.verdict, Verdict::Inconsistent(_)), "{:?}", finished.verdict);
-        assert!(finished.search.found().is_empty());
+        assert!(finished.search.test(0).found().is_empty());
     }
 }
 
@@ -125,14 +125,14 @@ fn runs_of_one_trial_that_disagree() {
         reported: run.reported(ids.iter().copied()),
     });
     let Verdict::Inconsistent(Inconsistency::Runs(trial)) = finished.verdict else { panic!("{:?}", finished.verdict) };
-    assert_eq!((trial, finished.search.runs()), (TrialId(0), 2));
+    assert_eq!((trial, finished.search.progress().runs()), (TrialId(0), 2));
     // Runs that agree cost twice as many.
     let finished = search(twice, 2 * 10, |run: Run<'_>| Observation {
         outcome: outcome(run.enabled(ids[0])),
         reported: run.reported(ids.iter().copied()),
     });
     assert_eq!(finished.sets(), [BTreeSet::from([ids[0]])]);
-    assert_eq!(finished.search.runs(), 2 * finished.search.trials());
+    assert_eq!(finished.search.progress().runs(), 2 * finished.search.progress().trials());
 }
 
 #[test]
@@ -143,7 +143,10 @@ fn the_limit_on_runs_holds() {
             outcome: outcome(run.enabled(ids[0])),
             reported: run.reported(ids.iter().copied()),
         });
-        assert_eq!((finished.verdict, finished.search.runs()), (Verdict::Incomplete(Incomplete::MaxRuns), max));
+        assert_eq!(
+            (finished.verdict, finished.search.progress().runs()),
+            (Verdict::Incomplete(Incomplete::MaxRuns), max)
+        );
     }
 }
 
@@ -172,7 +175,7 @@ fn duplicate_reports_count_once() {
         outcome: outcome(run.enabled(ids[4])),
         reported: run.reported(ids.iter().chain(&ids).copied()),
     });
-    assert_eq!((finished.verdict, finished.search.changes()), (Verdict::Complete, 10));
+    assert_eq!((finished.verdict, finished.search.progress().changes()), (Verdict::Complete, 10));
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn the_size_limit_is_a_stated_result() {
         outcome: outcome((0..3).all(|i| run.enabled(ids[i]))),
         reported: run.reported(ids.iter().copied()),
     });
-    assert!(finished.search.found().is_empty());
+    assert!(finished.search.test(0).found().is_empty());
     assert_eq!(finished.verdict, Verdict::Incomplete(Incomplete::MaxSetSize));
 }
 
@@ -213,7 +216,7 @@ fn as_many_sets_as_asked_for() {
         outcome: outcome((0..3).any(|i| run.enabled(ids[i]))),
         reported: run.reported(ids.iter().copied()),
     });
-    assert_eq!(finished.search.found().len(), 2);
+    assert_eq!(finished.search.test(0).found().len(), 2);
     assert_eq!(finished.verdict, Verdict::Incomplete(Incomplete::MaxSets));
 }
 
@@ -231,13 +234,13 @@ proptest! {
             outcome: outcome(table[row(&|id| run.enabled(id))]),
             reported: run.reported(ids.iter().copied()),
         });
-        for (culprit, set) in finished.search.found().iter().zip(finished.sets()) {
+        for (culprit, set) in finished.search.test(0).found().iter().zip(finished.sets()) {
             let enable = culprit.mode == bisect_core::search::Mode::Enable;
             prop_assert!(table[row(&|id| set.contains(&id) == enable)], "it fails with exactly the set");
             prop_assert!(!table[if enable { 0 } else { 63 }], "and passes without");
         }
         if table[0] != table[63] {
-            prop_assert!(!finished.search.found().is_empty(), "a deterministic target has a culprit: {:?}", finished.verdict);
+            prop_assert!(!finished.search.test(0).found().is_empty(), "a deterministic target has a culprit: {:?}", finished.verdict);
         }
     }
 

@@ -71,15 +71,18 @@ impl Target {
                 Step::Done(verdict) => {
                     // Late results may be recorded, and change nothing.
                     for trial in running {
-                        search.record(trial.id, self.observe(&trial.selection));
+                        search.record(trial.id, [self.observe(&trial.selection)]);
                     }
-                    let found =
-                        search.found().iter().map(|culprit| Culprit { confirmed_by: TrialId(0), ..culprit.clone() });
-                    return Ended { found: found.collect(), verdict, runs: search.runs() };
+                    let found = search
+                        .test(0)
+                        .found()
+                        .iter()
+                        .map(|culprit| Culprit { confirmed_by: TrialId(0), ..culprit.clone() });
+                    return Ended { found: found.collect(), verdict, runs: search.progress().runs() };
                 }
                 Step::Wait => {
                     let over = running.remove(choices.next().unwrap() % running.len());
-                    search.record(over.id, self.observe(&over.selection));
+                    search.record(over.id, [self.observe(&over.selection)]);
                     in_flight = then(&mut search, Some(over.id));
                 }
             }
@@ -155,7 +158,7 @@ fn rounds(in_flight: usize, culprit: usize) -> usize {
             return round;
         }
         for trial in running {
-            search.record(trial.id, target.observe(&trial.selection));
+            search.record(trial.id, [target.observe(&trial.selection)]);
         }
     }
     unreachable!("every search ends")
@@ -210,5 +213,5 @@ fn runs_that_were_cancelled_are_made_again_if_they_are_wanted_again() {
     assert_eq!(search.step(), Step::Run(none));
     search.cancel(all.id);
     assert_eq!(search.step(), Step::Run(all));
-    assert_eq!((search.step(), search.runs()), (Step::Wait, 4));
+    assert_eq!((search.step(), search.progress().runs()), (Step::Wait, 4));
 }

@@ -40,7 +40,7 @@ pub(crate) struct Finished {
 impl Finished {
     /// Returns the sets that were found, each without its order.
     pub(crate) fn sets(&self) -> Vec<BTreeSet<Rank>> {
-        self.search.found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
+        self.search.test(0).found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
     }
 
     /// Returns true if a trial asked for exactly this set, and failed.
@@ -62,9 +62,9 @@ pub(crate) fn search(options: Options, bound: usize, mut target: impl FnMut(Run<
     loop {
         match search.step() {
             Step::Run(trial) => {
-                assert!(search.runs() <= bound, "more than {bound} runs");
-                let seen = target(Run { number: search.runs(), selection: &trial.selection });
-                search.record(trial.id, seen.clone());
+                assert!(search.progress().runs() <= bound, "more than {bound} runs");
+                let seen = target(Run { number: search.progress().runs(), selection: &trial.selection });
+                search.record(trial.id, [seen.clone()]);
                 trials.push((trial, seen));
             }
             Step::Wait => panic!("nothing is in flight, yet the search waits"),

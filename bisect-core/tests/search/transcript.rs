@@ -56,7 +56,7 @@ impl Transcript<'_> {
 
     /// Makes a run of a trial.
     fn run(&mut self, trial: &Trial) {
-        let number = self.search.runs();
+        let number = self.search.progress().runs();
         assert!(number < TOO_MANY, "it does not end:\n{}", self.text);
         let tests: Vec<_> = trial.tests.iter().map(|&test| self.is_split.then_some(test)).collect();
         let observe = |&test: &Option<usize>| self.scenario.observe(test, number, &trial.selection, &self.before);
@@ -66,12 +66,12 @@ impl Transcript<'_> {
             Question::FoundAlone => self.name(&trial.selection.forced),
             _ => trial.pattern().to_string(),
         };
-        let again = if self.search.repeated(trial.id).is_some() { " again" } else { "" };
+        let again = if self.search.trial_state(trial.id).repeats().is_some() { " again" } else { "" };
         let changes: BTreeSet<_> = seen.iter().flat_map(|seen| &seen.reported).collect();
         let outcomes: Vec<_> = tests.iter().zip(&seen).map(|(&test, seen)| self.outcome(test, seen)).collect();
         let (trial_number, outcomes, changes) = (trial.id.0 + 1, outcomes.join(", "), changes.len());
         self.line(&format!("{trial_number:>3} {question}{again} {asked}: {outcomes}, {changes} changes"));
-        self.search.record_each(trial.id, seen);
+        self.search.record(trial.id, seen);
         self.before = trial.selection.clone();
         let tests = self.scenario.behaviour.tests().len();
         if tests > 1 && !self.is_split && self.search.can_split() {
@@ -92,14 +92,15 @@ impl Transcript<'_> {
 
     /// Writes the changes since the last call: culprits, and switches to a noisy search.
     fn write_turns(&mut self) {
-        for test in 0..self.search.tests() {
-            let is_noisy = if self.is_split { self.search.test(test).is_noisy() } else { self.search.is_noisy() };
+        for test in 0..self.search.progress().tests() {
+            let is_noisy =
+                if self.is_split { self.search.test(test).is_noisy() } else { self.search.progress().is_noisy() };
             if is_noisy && self.noisy.insert(test) {
                 let of = self.of_test(test);
                 self.line(&format!("runs{of} are only evidence"));
             }
         }
-        let tests = 0..self.search.tests();
+        let tests = 0..self.search.progress().tests();
         let found: Vec<_> = tests.flat_map(|test| (0..self.culprits(test).len()).map(move |i| (test, i))).collect();
         let found: Vec<_> = found.into_iter().map(|(test, i)| self.found_line(test, i)).collect();
         let before = std::mem::replace(&mut self.found, found.clone());
@@ -112,7 +113,7 @@ impl Transcript<'_> {
     }
 
     fn culprits(&self, test: usize) -> &[Culprit] {
-        if self.is_split { self.search.test(test).found() } else { self.search.found() }
+        if self.is_split { self.search.test(test).found() } else { self.search.test(0).found() }
     }
 
     fn found_line(&self, test: usize, index: usize) -> String {
@@ -134,7 +135,7 @@ impl Transcript<'_> {
             let verdict = self.search.test(test).verdict().expect("the search has ended").clone();
             self.line(&format!("{name}: {}", with_ids(&verdict)));
         }
-        self.line(&format!("{} after {} runs", with_ids(verdict), self.search.runs()));
+        self.line(&format!("{} after {} runs", with_ids(verdict), self.search.progress().runs()));
     }
 
     fn name(&self, changes: &[Rank]) -> String {

@@ -32,7 +32,7 @@ use crate::{
 pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &RunSpec) -> io::Result<()> {
     let RunSpec { trial, number: run, .. } = spec;
     let run = *run;
-    let is_repeat = session.search.repeated(trial.id).is_some();
+    let is_repeat = session.search.trial_state(trial.id).repeats().is_some();
     let n = (session.lab.jobs.get() == 1 && !is_repeat).then(|| number(session, trial.id));
     session.runs.entry(trial.id).or_default().push(run);
     if session.is_end(trial) {
@@ -40,7 +40,8 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
     }
     let search = &session.search;
     let pattern = spec.choice.to_string();
-    let selected = (search.changes() > 0).then(|| (search.selected(&trial.selection), search.changes()));
+    let selected = (search.progress().changes() > 0)
+        .then(|| (search.trial_state(trial.id).selected(), search.progress().changes()));
     let progress = session.progress.entry(trial.id).or_default();
     progress.pattern.clone_from(&pattern);
     progress.started += 1;
@@ -51,13 +52,13 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
         n,
         is_repeat,
         log,
-        run: (nth, search.runs_of_trial(trial.id)),
+        run: (nth, search.trial_state(trial.id).runs()),
         question: trial.question,
         subject: None,
         selected,
         tests: session.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
         pattern: &pattern,
-        left: search.trials_left(),
+        left: search.progress().trials_left(),
     }))
 }
 
@@ -72,12 +73,12 @@ pub(super) fn trial<T: Target>(
     // Single tests are run side by side.
     progress.duration += runs.iter().map(|run| run.duration).max().unwrap_or_default();
     progress.matches = progress.matches.max(distinct(runs));
-    if progress.runs < session.search.runs_of_trial(trial.id) && session.search.verdict().is_none() {
+    if progress.runs < session.search.trial_state(trial.id).runs() && session.search.verdict().is_none() {
         return Ok(());
     }
     let Progress { pattern, runs: times, duration, matches, .. } =
         session.progress.remove(&trial.id).unwrap_or_default();
-    let is_repeat = session.search.repeated(trial.id).is_some();
+    let is_repeat = session.search.trial_state(trial.id).repeats().is_some();
     let n = if is_repeat { 0 } else { number(session, trial.id) };
     let done = TrialDone { is_repeat, matches, ..done(trial.id, n, pattern, times, duration, runs) };
     session.lab.emit(&Event::Trial(&done))?;
@@ -108,7 +109,7 @@ pub(super) fn line_with<T: Target>(
 /// Returns a trial as the conclusion names it: by its number and its logs.
 pub(super) fn name_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, id: TrialId) -> String {
     // A repeated run is no trial of its own: the first one was shown.
-    let id = session.search.repeated(id).unwrap_or(id);
+    let id = session.search.trial_state(id).repeats().unwrap_or(id);
     let logs = session.runs.get(&id).into_iter().flatten().map(|&run| session.lab.shown_log(run).display().to_string());
     let logs = logs.collect::<Vec<_>>().join(", ");
     match session.numbers.get(&id) {
@@ -234,7 +235,7 @@ fn culprit_found<T: Target>(
         headline: session.target.headline(ids.len(), culprit.mode),
         is_of_tests: session.tests.is_some(),
         reproduce: session.lab.repetition.line(session.target.reproduce(
-            &session.search.alone(culprit),
+            &culprit.selection(),
             &tests,
             &session.lab.run_dir.inputs(),
             &format!("culprit-{number}"),

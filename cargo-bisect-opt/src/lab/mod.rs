@@ -160,8 +160,8 @@ impl Lab<'_> {
         let end = End {
             status,
             sets: search.culprits().len(),
-            trials: search.trials(),
-            runs: search.runs(),
+            trials: search.progress().trials(),
+            runs: search.progress().runs(),
             duration: begun.elapsed(),
             noise,
             answers: Vec::new(),

@@ -18,7 +18,7 @@ const MAX_TESTS: usize = 3;
 
 /// Returns the estimate for what is searched under noise.
 pub(super) fn estimate<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<NoiseEstimate> {
-    let mut each = (0..session.search.tests()).filter_map(|test| estimate_of(session, test));
+    let mut each = (0..session.search.progress().tests()).filter_map(|test| estimate_of(session, test));
     let first = each.next()?;
     Some(first.with_others(each.collect()))
 }
@@ -26,7 +26,7 @@ pub(super) fn estimate<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Optio
 /// Returns the estimate for one test, or for the whole target, if it is noisy.
 pub(super) fn estimate_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, test: usize) -> Option<NoiseEstimate> {
     let estimate = session.search.test(test).estimate()?;
-    let shown = NoiseEstimate::new(session.search.order(), &estimate, |id| session.texts.of(id));
+    let shown = NoiseEstimate::new(session.target.order(), &estimate, |id| session.texts.of(id));
     Some(match &session.tests {
         Some(tests) => shown.with_test(tests[test].clone()),
         None => shown,
@@ -36,7 +36,7 @@ pub(super) fn estimate_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, test:
 /// Emits estimates at intervals, and gives the search the costs of runs.
 pub(super) fn emit_noise<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<()> {
     let is_open = |&test: &usize| session.search.test(test).is_noisy() && session.search.test(test).verdict().is_none();
-    let noisy: Vec<_> = (0..session.search.tests()).filter(is_open).collect();
+    let noisy: Vec<_> = (0..session.search.progress().tests()).filter(is_open).collect();
     if noisy.is_empty() || session.search.verdict().is_some() {
         return Ok(());
     }
@@ -55,7 +55,7 @@ fn emit_noise_of<T: Target>(
     mean: Duration,
 ) -> io::Result<()> {
     let name = session.tests.as_ref().map(|tests| &tests[test]);
-    let (runs, confidence) = (session.search.runs(), session.lab.options.noise);
+    let (runs, confidence) = (session.search.progress().runs(), session.lab.options.noise);
     if let (Entry::Vacant(due), Noise::Suspected(_)) = (session.noisy_stats.next_note_at.entry(test), confidence) {
         due.insert(0);
         let what = name.map_or("the target", String::as_str);
@@ -68,7 +68,7 @@ fn emit_noise_of<T: Target>(
     }
     let Some(estimate) = session.search.test(test).estimate() else { return Ok(()) };
     *next_note = 2 * runs;
-    let shown = NoiseEstimate::new(session.search.order(), &estimate, |_| None);
+    let shown = NoiseEstimate::new(session.target.order(), &estimate, |_| None);
     let of = name.map(|name| format!("{name}: ")).unwrap_or_default();
     let note = format!("{of}{}; {}", shown.rates(), noise::remaining(estimate.runs_left, mean));
     session.lab.emit(&Event::Note(&note))

@@ -36,7 +36,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 let beliefs = |test| noisy_notes::estimate_of(self, test);
                 let (is_build, terms) = (self.target.is_build(), self.target.terms());
                 let (log, line) = (|trial| emit::name_of(self, trial), |trial, id| emit::line_with(self, trial, id));
-                let about = TargetFacts { log: &log, line: &line, is_build, terms };
+                let about = TargetFacts { order: self.target.order(), log: &log, line: &line, is_build, terms };
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
@@ -114,7 +114,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             // For the search, runs that await judgement are in flight.
             self.search.set_in_flight(self.lab.jobs.saturating_add(self.awaiting_judgement.len()));
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
-            let number = self.lab.totals.runs + self.search.runs();
+            let number = self.lab.totals.runs + self.search.progress().runs();
             let choice = Choice::of(self.target.order(), &trial.selection);
             let tests = self.tests.as_ref().map(|_| trial.tests.clone());
             let repetition = self.repetition();
@@ -156,7 +156,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
         let order = self.target.order();
         let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
-        self.search.record_each(trial.id, runs.iter().map(observe).collect());
+        self.search.record(trial.id, runs.iter().map(observe));
         if let [run] = runs.as_slice() {
             for &outcome in &run.extra_outcomes {
                 self.search.record_extra_execution(

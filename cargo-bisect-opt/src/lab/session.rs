@@ -111,7 +111,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// time goes into executions as into builds: that takes at most twice as long as the best choice.
     pub(super) fn repetition(&self) -> Repetition {
         match self.lab.repetition {
-            Repetition::Once if self.search.is_noisy() && !self.lab.is_repeated => self.noisy_stats.repetition(),
+            Repetition::Once if self.search.progress().is_noisy() && !self.lab.is_repeated => {
+                self.noisy_stats.repetition()
+            }
             asked => asked,
         }
     }
@@ -130,7 +132,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         };
         let rests =
             || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
-        !left_out.is_empty() && !self.search.is_noisy() && rests().any(|rest| is_of(&rest))
+        !left_out.is_empty() && !self.search.progress().is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
     /// Returns whether enough runs with every change and with no change were recorded.
@@ -140,7 +142,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             return true;
         }
         // Under noise each run is a trial.
-        let runs = if self.search.is_noisy() { 1 } else { self.lab.options.runs_per_trial.get() };
+        let runs = if self.search.progress().is_noisy() { 1 } else { self.lab.options.runs_per_trial.get() };
         self.ends.iter().all(|&recorded| recorded >= runs)
     }
 }

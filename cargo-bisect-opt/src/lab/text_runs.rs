@@ -32,7 +32,7 @@ const MANY_SUSPECTS: usize = 10_000;
 
 /// Asks for the text about culprits that were found and have none.
 pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
-    let is_at_limit = session.lab.options.max_runs.is_some_and(|max| session.search.runs() >= max);
+    let is_at_limit = session.lab.options.max_runs.is_some_and(|max| session.search.progress().runs() >= max);
     if !session.target.needs_text_run() || is_at_limit {
         return;
     }
@@ -44,7 +44,7 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
         let tries = session.texts.tries.get(&changes).copied().unwrap_or_default();
         if !is_known && tries < TRIES && !session.texts.is_pending() {
             let tests = shared.tests.iter().copied().take(1).collect();
-            wanted.push((changes, Wanted { selection: session.search.alone(shared.culprit), tests }));
+            wanted.push((changes, Wanted { selection: shared.culprit.selection(), tests }));
         }
     }
     for (changes, wanted) in wanted {
@@ -55,19 +55,19 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
 
 /// Asks for the text about all changes, where it matters which lines they are on, or to name suspects.
 fn want_texts_of_all<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
-    let is_noisy = (0..session.search.tests()).any(|test| session.search.test(test).is_noisy());
+    let is_noisy = (0..session.search.progress().tests()).any(|test| session.search.test(test).is_noisy());
     let is_urgent = awaits_places(session) && session.tests.is_none();
     let verdict = session.search.verdict();
     // In the middle of a search, a run beside it would hide that each depends on the one before. At a limit, no run is
     // left to ask.
     let is_time = verdict.is_some() || session.lab.options.max_runs.is_some();
-    let names_suspects = is_noisy && is_time && session.search.changes() < MANY_SUSPECTS;
+    let names_suspects = is_noisy && is_time && session.search.progress().changes() < MANY_SUSPECTS;
     let is_unusable = matches!(verdict, Some(Verdict::NoDifference(_) | Verdict::Unusable(_)));
     if session.knows_ends() && !is_unusable && session.texts.of_all == OfAll::Unknown && (is_urgent || names_suspects) {
         session.texts.of_all = if is_urgent { OfAll::Awaited } else { OfAll::Asked };
         let inverted = session.looks_again == Some(Question::AllOff);
         let selection = Selection { inverted, ..Selection::all() };
-        let tests = if session.tests.is_some() { (0..session.search.tests()).collect() } else { vec![0] };
+        let tests = if session.tests.is_some() { (0..session.search.progress().tests()).collect() } else { vec![0] };
         session.texts.wanted.push_back(Wanted { selection, tests });
     }
 }
@@ -86,7 +86,7 @@ pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
     {
         session.texts.is_in_flight = true;
         session.search.count_run();
-        let number = session.lab.totals.runs + session.search.runs();
+        let number = session.lab.totals.runs + session.search.progress().runs();
         let choice = Choice::of(session.target.order(), &selection).with_text();
         let of_tests = session.tests.as_ref().map(|_| tests.clone());
         let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
@@ -117,7 +117,7 @@ pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> 
     session.lab.since.is_some()
         && session.target.needs_text_run()
         && session.texts.of_all != OfAll::Used
-        && !session.search.is_noisy()
+        && !session.search.progress().is_noisy()
 }
 
 /// Makes the search prefer the changes on lines that were touched, once the locations of changes are known. Returns

@@ -15,6 +15,8 @@ use crate::units::plural;
 /// Facts about the target that its search does not know.
 #[derive(Clone, Copy)]
 pub(crate) struct TargetFacts<'a> {
+    /// The order of its changes.
+    pub(crate) order: Order,
     /// Returns a trial as people know it: its number, and its log.
     pub(crate) log: &'a dyn Fn(TrialId) -> String,
     /// Returns a line of a trial's output that reports a change.
@@ -69,7 +71,7 @@ fn under_noise(
     found: usize,
 ) -> Option<(Exit, String)> {
     let estimate = estimate?;
-    let (runs, rates) = (plural(search.runs(), "run"), estimate.rates());
+    let (runs, rates) = (plural(search.progress().runs(), "run"), estimate.rates());
     Some(match verdict {
         Verdict::Inconsistent(Inconsistency::Noise) => (
             Exit::Inconsistent,
@@ -172,7 +174,7 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),
         Verdict::Inconsistent(how) => {
             let so_far = if found > 0 { format!("; found {culprits} before that") } else { String::new() };
-            (Exit::Inconsistent, inconsistent(search, how, about.log) + &so_far)
+            (Exit::Inconsistent, inconsistent(how, about) + &so_far)
         }
     }
 }
@@ -205,7 +207,7 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
             "the target passes with every change enabled and with every change disabled"
         }
     };
-    let hint = match (outcome, search.changes()) {
+    let hint = match (outcome, search.progress().changes()) {
         (_, 0) => about.terms.if_none_reported,
         (Outcome::Fail, _) if about.is_build => {
             "the cause is something else; see the messages of the compiler in the logs"
@@ -218,8 +220,16 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
             "is this the test that fails for you, with the same features and profile? (documentation tests are not run)"
         }
     };
-    let in_runs = if search.is_noisy() { format!(", in {}", plural(search.runs(), "run")) } else { String::new() };
-    let longer = if search.is_noisy() { "" } else { "; if it fails only sometimes, --confidence 0.99 makes more runs" };
+    let in_runs = if search.progress().is_noisy() {
+        format!(", in {}", plural(search.progress().runs(), "run"))
+    } else {
+        String::new()
+    };
+    let longer = if search.progress().is_noisy() {
+        ""
+    } else {
+        "; if it fails only sometimes, --confidence 0.99 makes more runs"
+    };
     format!("nothing to find: {both}{in_runs}; {hint}{longer}")
 }
 
@@ -234,7 +244,7 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
              does it get the pattern, and do its reports get through?"
             .to_owned(),
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {
-            let pattern = Choice::of(search.order(), &search.trial(*trial).selection);
+            let pattern = Choice::of(about.order, &search.trial(*trial).selection);
             format!(
                 "the target ignores the pattern: given `{pattern}` it reported all its changes ({}); does it read the \
                  pattern afresh in every run, or is its output cached?",
@@ -242,8 +252,8 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
             )
         }
         Unusable::Unasked { trial, changes, .. } => {
-            let pattern = Choice::of(search.order(), &search.trial(*trial).selection);
-            let id = search.order().id(changes[0]);
+            let pattern = Choice::of(about.order, &search.trial(*trial).selection);
+            let id = about.order.id(changes[0]);
             let line = (about.line)(*trial, id);
             let line = line.map(|line| format!("; the line is: {line}")).unwrap_or_default();
             format!(
@@ -255,12 +265,13 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
     }
 }
 
-fn inconsistent(search: &Search, how: &Inconsistency, log: &dyn Fn(TrialId) -> String) -> String {
+fn inconsistent(how: &Inconsistency, about: &TargetFacts<'_>) -> String {
     const ADVICE: &str = "does a run leave state for the next one, or is the target flaky? Try --confidence 0.99";
+    let log = about.log;
     match how {
         Inconsistency::Noise => format!("the target fails sometimes, whatever is enabled; {ADVICE}"),
         Inconsistency::CarryOver(carry_over) => {
-            format!("a run leaves state for the next one: {}. {LEFTOVER}", rule(search.order(), carry_over))
+            format!("a run leaves state for the next one: {}. {LEFTOVER}", rule(about.order, carry_over))
         }
         Inconsistency::Runs(trial) => {
             format!(

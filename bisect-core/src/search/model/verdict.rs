@@ -3,7 +3,9 @@
 use alloc::{collections::BTreeMap, vec::Vec};
 
 use super::{
+    mode::Mode,
     rank::{Order, Rank},
+    selection::Selection,
     trial::{Outcome, Question, Reason, TrialId},
 };
 use crate::ChangeId;
@@ -24,6 +26,13 @@ impl Culprit {
     /// Returns the IDs of the changes, in that order.
     pub fn ids(&self, order: Order) -> impl Iterator<Item = ChangeId> {
         self.changes.iter().map(move |&change| order.id(change))
+    }
+
+    /// Returns the selection of exactly the changes of this culprit, for a run that reproduces it. The trial that
+    /// [confirmed](Self::confirmed_by) it may have named other tests' culprits too.
+    #[must_use]
+    pub fn selection(&self) -> Selection {
+        self.mode.exactly(&self.changes)
     }
 }
 
@@ -57,15 +66,6 @@ impl<'a> Shared<'a> {
         }
         shared
     }
-}
-
-/// The direction in which changes break the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Mode {
-    /// The target passes with no change and fails when the culprits are enabled.
-    Enable,
-    /// The target passes with every change and fails when the culprits are disabled.
-    Disable,
 }
 
 /// The reason why a search ended.

@@ -11,13 +11,7 @@ use super::{
     history::Run,
     noisy_bracket::{NoisyBracket, SearchContext},
 };
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
-        selection::Selection,
-        verdict::{Culprit, Mode},
-    },
-};
+use crate::search::model::{mode::Mode, rank::Rank, selection::Selection, verdict::Culprit};
 
 /// The alternative explanations of the runs so far.
 pub(in crate::search) struct Alternatives {

@@ -4,9 +4,9 @@
 
 use super::history::Run;
 use crate::search::model::{
+    mode::Mode,
     selection::Selection,
     trial::{Question, Trial},
-    verdict::Mode,
 };
 use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 use crate::search::tuning;
@@ -22,8 +22,8 @@ pub(super) struct Direction {
 impl Direction {
     pub(super) fn of(runs: &[Run]) -> Self {
         // There is one candidate: all changes together.
-        let odds = |mode| {
-            let (base, everything) = (super::history::base(mode), super::history::everything(mode));
+        let odds = |mode: Mode| {
+            let (base, everything) = (mode.nothing(), mode.everything());
             let mut point = ChangePoint::new(1, &Evidence::new());
             point.set_prior_of_nothing(tuning::PRIOR_NO_DIRECTION);
             let ends = runs.iter().filter(|run| run.selection == everything || run.selection == base);

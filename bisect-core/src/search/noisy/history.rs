@@ -2,13 +2,10 @@
 
 use alloc::vec::Vec;
 
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
-        selection::{Prefix, Selection},
-        trial::{Observation, Outcome, TrialId},
-        verdict::Mode,
-    },
+use crate::search::model::{
+    rank::Rank,
+    selection::{Prefix, Selection},
+    trial::{Observation, Outcome, TrialId},
 };
 
 /// One resolved run.
@@ -66,14 +63,4 @@ pub(super) fn names_exactly(selection: &Selection, changes: &[Rank]) -> bool {
     let named = |change: &Rank| forced.contains(change) && !excluded.contains(change);
     let count = forced.iter().filter(|change| !excluded.contains(change)).count();
     *prefix == Prefix::NONE && count == changes.len() && changes.iter().all(named)
-}
-
-/// Returns the selection under which the target passes, if `mode` is the direction in which changes break it.
-pub(super) fn base(mode: Mode) -> Selection {
-    Selection { inverted: mode == Mode::Enable, ..Selection::all() }
-}
-
-/// Returns the selection under which the target fails, if any selection fails.
-pub(super) fn everything(mode: Mode) -> Selection {
-    Selection { inverted: mode == Mode::Disable, ..Selection::all() }
 }

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{
-    history::{Run, base, names_exactly},
+    history::{Run, names_exactly},
     noisy_bracket::SearchContext,
 };
 use crate::search::model::{rank::Rank, selection::Selection};
@@ -26,7 +26,7 @@ pub(super) struct Minimizing {
 impl Minimizing {
     pub(super) fn new(context: SearchContext<'_>, set: Vec<Rank>, index: usize) -> Self {
         let others = without(&set, index);
-        let base = base(context.mode);
+        let base = context.mode.nothing();
         let mut known = Evidence::new();
         let unexplained = context.runs.iter().filter(|run| !context.found.iter().any(|found| run.has_all(found)));
         for run in unexplained {

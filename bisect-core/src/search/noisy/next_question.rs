@@ -3,53 +3,78 @@
 use alloc::vec::Vec;
 
 use super::{
-    Ask, NoisySearch, Stage, history,
     noisy_bracket::NoisyBracket,
     proof::{Side, Toss},
+    state::{NoisyState, Stage},
+    trials::NoisyTrials,
 };
-use crate::search::posterior::CandidateSet;
-use crate::search::tuning;
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
-        selection::{Prefix, Selection},
+use crate::search::{
+    model::{
+        selection::Selection,
         trial::{Question, Reason},
-        verdict::{Incomplete, Mode, Unusable, Verdict},
+        verdict::{Incomplete, Unusable, Verdict},
     },
+    posterior::CandidateSet,
+    tuning,
 };
 
-impl NoisySearch {
+/// A question that is worth a run.
+#[derive(Clone, Debug)]
+pub(in crate::search) struct Ask {
+    pub(in crate::search) question: Question,
+    pub(in crate::search) selection: Selection,
+    /// The coin toss that selected this question, if it is part of a proof.
+    pub(in crate::search) toss: Option<Toss>,
+}
+
+/// The facts that determine the next question.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct NextQuestion<'a> {
+    pub(super) state: &'a NoisyState,
+    pub(super) trials: &'a NoisyTrials,
+    /// True if the end that failed is to be run once more before anything else.
+    pub(super) wants_recheck: bool,
+}
+
+impl Ask {
+    fn new((question, selection): (Question, Selection)) -> Self {
+        Self { question, selection, toss: None }
+    }
+}
+
+impl NextQuestion<'_> {
     /// Returns the question that is most worth a run, or the verdict if there is none.
-    pub(super) fn ask(&self) -> Result<Ask, Verdict> {
+    pub(super) fn ask(self) -> Result<Ask, Verdict> {
         let unresolved = |reason| Verdict::Incomplete(Incomplete::Unresolved(reason));
-        let end = self.direction.wants(&self.runs, self.in_flight());
-        if let Some(end) = end.filter(|_| self.found.is_empty()) {
+        let state = self.state;
+        let mode = state.direction.mode();
+        let end = state.direction.wants(&state.runs, self.trials.in_flight());
+        if let Some(end) = end.filter(|_| state.found.is_empty()) {
             if let Some(reason) = self.refusal(&end.1) {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
             }
-            return Ok(Ask::new(end.0, end.1));
+            return Ok(Ask::new(end));
         }
         if self.wants_recheck {
-            let everything = history::everything(self.direction.mode());
-            return Ok(Ask::new(self.failing_end(), everything));
+            return Ok(Ask::new(mode.failing_end()));
         }
-        match &self.stage {
-            Stage::Ends => Err(match self.always() {
+        match &state.stage {
+            Stage::Ends => Err(match state.always() {
                 Some(outcome) => Verdict::NoDifference(outcome),
                 None => Verdict::Unusable(Unusable::NoReports),
             }),
             Stage::Minimize(minimizing) => {
                 if !minimizing.wants_others(&[]) {
-                    return Ok(Ask::new(Question::Baseline, history::base(self.direction.mode())));
+                    return Ok(Ask::new((Question::Baseline, mode.nothing())));
                 }
-                let selection = self.alone(minimizing.others());
+                let selection = mode.exactly(minimizing.others());
                 match self.refusal(&selection) {
                     Some(reason) => Err(unresolved(reason)),
-                    None => Ok(Ask::new(Question::FoundAlone, selection)),
+                    None => Ok(Ask::new((Question::FoundAlone, selection))),
                 }
             }
             Stage::Narrow(narrowing) => {
-                let in_flight = self.in_flight().filter_map(|trial| {
+                let in_flight = self.trials.in_flight().filter_map(|trial| {
                     let has = |id| trial.selection.contains(id);
                     narrowing.candidate_set(&trial.selection, has)
                 });
@@ -58,10 +83,9 @@ impl NoisySearch {
                     confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
                 // The target has to pass once without any change.
                 if let Some(Toss { set, side: Side::Control }) = &toss
-                    && !self.failed_alone(set).is_some_and(|failed| self.passed_since(failed))
+                    && !state.failed_alone(set).is_some_and(|failed| state.passed_since(failed))
                 {
-                    let base = (Question::Baseline, history::base(self.direction.mode()));
-                    let (question, selection) = Self::named(narrowing, base);
+                    let (question, selection) = named(narrowing, (Question::Baseline, mode.nothing()));
                     return Ok(Ask { question, selection, toss });
                 }
                 let (question, selection) = self.nearest(narrowing, tested).map_err(unresolved)?;
@@ -74,67 +98,56 @@ impl NoisySearch {
 
     /// Returns the next run that confirms a likely candidate: a run of its proof, on the side that the coin has
     /// selected.
-    fn confirming(&self, narrowing: &NoisyBracket) -> Option<(CandidateSet, Option<Toss>)> {
+    fn confirming(self, narrowing: &NoisyBracket) -> Option<(CandidateSet, Option<Toss>)> {
         let candidate = narrowing.point().likeliest()?;
         if candidate.alone < tuning::SUSPECT_PROBABILITY {
             // The candidate is the change; the only open question is if it suffices. If it seems not to suffice, runs
             // without it are better evidence for the candidate.
-            let is_it = candidate.probability() >= 1.0 - self.allowed() / tuning::JOINT_ERROR_DIVISOR;
+            let is_it = candidate.probability() >= 1.0 - self.state.allowed() / tuning::JOINT_ERROR_DIVISOR;
             let (alone, without) = (CandidateSet::alone(candidate.index), CandidateSet::prefix(candidate.index));
             let runs = |tested| {
                 let selection = narrowing.question(tested).1;
-                self.runs.iter().filter(|run| run.selection == selection).count()
+                self.state.runs.iter().filter(|run| run.selection == selection).count()
             };
             let tested = if runs(alone) > runs(without) + tuning::MAX_EXTRA_ALONE_RUNS { without } else { alone };
             return is_it.then_some((tested, None));
         }
         let set = narrowing.with(candidate.index);
-        if self.rng.peek() {
-            return Some((CandidateSet::alone(candidate.index), Some(Toss { set, side: Side::Suspect })));
-        }
-        Some((CandidateSet::prefix(candidate.index), Some(Toss { set, side: Side::Control })))
+        let side = self.state.proofs.next_side();
+        let tested = match side {
+            Side::Suspect => CandidateSet::alone(candidate.index),
+            Side::Control => CandidateSet::prefix(candidate.index),
+        };
+        Some((tested, Some(Toss { set, side })))
     }
 
     /// Returns the question about these candidates, or the nearest one that is not refused.
-    fn nearest(&self, narrowing: &NoisyBracket, tested: CandidateSet) -> Result<(Question, Selection), Reason> {
+    fn nearest(self, narrowing: &NoisyBracket, tested: CandidateSet) -> Result<(Question, Selection), Reason> {
         let first = narrowing.question(tested);
-        let Some(reason) = self.refusal(&first.1) else { return Ok(Self::named(narrowing, first)) };
+        let Some(reason) = self.refusal(&first.1) else { return Ok(named(narrowing, first)) };
         let CandidateSet { prefix: below, plus: None, minus: None } = tested else { return Err(reason) };
         let cuts =
             (1..=tuning::MAX_CUT_DETOUR).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
         let mut others =
             cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(CandidateSet::prefix(cut)));
         let other = others.find(|(_, selection)| self.refusal(selection).is_none());
-        other.map(|other| Self::named(narrowing, other)).ok_or(reason)
-    }
-
-    /// Names the ends as in the calibration while no culprit was found.
-    fn named(narrowing: &NoisyBracket, (question, selection): (Question, Selection)) -> (Question, Selection) {
-        let question = match (question, selection.inverted) {
-            (Question::AllButFound | Question::Baseline, false) if narrowing.is_first() => Question::AllOn,
-            (Question::AllButFound | Question::Baseline, true) if narrowing.is_first() => Question::AllOff,
-            _ => question,
-        };
-        (question, selection)
-    }
-
-    /// Returns the question of a run at the end that fails.
-    fn failing_end(&self) -> Question {
-        match self.direction.mode() {
-            Mode::Enable => Question::AllOn,
-            Mode::Disable => Question::AllOff,
-        }
+        other.map(|other| named(narrowing, other)).ok_or(reason)
     }
 
     /// Returns the reason why a selection is not asked for again, if it is refused.
-    fn refusal(&self, selection: &Selection) -> Option<Reason> {
-        let told = self.runs.iter().filter(|run| run.selection == *selection).count();
-        let untold = self.trials.iter().filter(|asked| asked.trial.selection == *selection);
-        let reasons: Vec<_> = untold.filter_map(|asked| asked.unresolved).collect();
-        (reasons.len() >= told + tuning::MAX_UNRESOLVED_EXCESS).then(|| reasons[0])
+    fn refusal(self, selection: &Selection) -> Option<Reason> {
+        let resolved = self.state.runs.iter().filter(|run| run.selection == *selection).count();
+        let unresolved: Vec<_> = self.trials.unresolved(selection).collect();
+        (unresolved.len() >= resolved + tuning::MAX_UNRESOLVED_EXCESS).then(|| unresolved[0])
     }
+}
 
-    pub(super) fn alone(&self, changes: &[Rank]) -> Selection {
-        Selection { prefix: Prefix::NONE, forced: changes.to_vec(), ..history::everything(self.direction.mode()) }
-    }
+/// Names the ends as in the calibration while no culprit was found.
+fn named(narrowing: &NoisyBracket, (question, selection): (Question, Selection)) -> (Question, Selection) {
+    let question = match (question, selection.inverted) {
+        (Question::AllButFound | Question::Baseline, false) if narrowing.is_first() => Question::AllOn,
+        (Question::AllButFound | Question::Baseline, true) if narrowing.is_first() => Question::AllOff,
+        _ => question,
+    };
+    (question, selection)
 }

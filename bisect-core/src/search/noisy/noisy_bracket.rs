@@ -2,18 +2,16 @@
 
 use alloc::vec::Vec;
 
-use super::history::{Run, base};
-use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
-        rank::simplest_cut,
-        ranked,
-        selection::{Prefix, Selection},
-        trial::Question,
-        verdict::Mode,
-    },
+use super::history::Run;
+use crate::search::model::{
+    mode::Mode,
+    rank::Rank,
+    rank::simplest_cut,
+    ranked,
+    selection::{Prefix, Selection},
+    trial::Question,
 };
+use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 
 /// The common context of all questions about the same culprit.
 #[derive(Clone, Copy, Debug)]
@@ -95,7 +93,7 @@ impl NoisyBracket {
 
     /// Returns the candidates that a selection tests, if they form a set that the posterior can express.
     pub(super) fn candidate_set(&self, selection: &Selection, has: impl Fn(Rank) -> bool) -> Option<CandidateSet> {
-        if *selection == base(self.mode) {
+        if *selection == self.mode.nothing() {
             return Some(CandidateSet::prefix(0));
         }
         if selection.inverted != (self.mode == Mode::Disable) {
@@ -160,7 +158,7 @@ impl NoisyBracket {
             (below, _) => Prefix::Below(simplest_cut(rank(below - 1), rank(below))),
         };
         let question = match prefix {
-            Prefix::NONE if forced.is_empty() => return (Question::Baseline, base(self.mode)),
+            Prefix::NONE if forced.is_empty() => return (Question::Baseline, self.mode.nothing()),
             Prefix::NONE => Question::FoundAlone,
             Prefix::All => Question::AllButFound,
             Prefix::Below(_) => Question::Prefix,

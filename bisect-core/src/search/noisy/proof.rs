@@ -9,8 +9,10 @@
 
 use alloc::vec::Vec;
 
-use crate::search::model::rank::Rank;
-use crate::search::tuning;
+use crate::search::{
+    model::{rank::Rank, rng::SeededRng},
+    tuning,
+};
 
 /// The two kinds of runs of a proof.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,33 +28,79 @@ pub(in crate::search) struct Toss {
     pub(super) side: Side,
 }
 
+/// The proofs of a search, one for each suspect so far, and the coin that chooses the side of each run.
+#[derive(Clone, Debug)]
+pub(super) struct Proofs {
+    proofs: Vec<Proof>,
+    rng: SeededRng,
+}
+
+impl Proofs {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { proofs: Vec::new(), rng: SeededRng::new(seed) }
+    }
+
+    /// Returns the side of the next run.
+    pub(super) fn next_side(&self) -> Side {
+        if self.rng.peek() { Side::Suspect } else { Side::Control }
+    }
+
+    /// Tosses the coin once more: the next side is in use. The proof of this set begins if it has not begun yet.
+    pub(super) fn begin(&mut self, set: &[Rank]) {
+        self.rng.coin();
+        if self.position(set).is_none() {
+            self.proofs.push(Proof::new(set));
+        }
+    }
+
+    /// Returns the index of the proof of a set, if the set was ever a suspect.
+    pub(super) fn position(&self, set: &[Rank]) -> Option<usize> {
+        self.proofs.iter().position(|proof| proof.is_of(set))
+    }
+
+    /// Adds a run to the proof with this index; see [`Proof::observe`].
+    pub(super) fn observe(&mut self, proof: usize, side: Side, failed: bool, rates: [f64; 2]) {
+        self.proofs[proof].observe(side, failed, rates);
+    }
+
+    /// Returns true if it is proved with this confidence that the set matters. The allowed probability of an error is
+    /// divided among all suspects.
+    pub(super) fn is_proved(&self, set: &[Rank], confidence: f64) -> bool {
+        let Some(number) = self.position(set) else { return false };
+        // The shares 1/(1·2), 1/(2·3), 1/(3·4), … add up to 1.
+        let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
+        let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
+        self.proofs[number].wealth() >= tuning::PROOF_ERROR_DIVISOR / (share * (1.0 - confidence))
+    }
+}
+
 /// The proof of one set of changes.
 #[derive(Clone, Debug)]
-pub(super) struct Proof {
+struct Proof {
     /// The changes in ascending order.
     set: Vec<Rank>,
     wealth: f64,
 }
 
 impl Proof {
-    pub(super) fn new(set: &[Rank]) -> Self {
+    fn new(set: &[Rank]) -> Self {
         let mut set = set.to_vec();
         set.sort_unstable();
         Self { set, wealth: 1.0 }
     }
 
-    pub(super) fn is_of(&self, set: &[Rank]) -> bool {
+    fn is_of(&self, set: &[Rank]) -> bool {
         set.len() == self.set.len() && set.iter().all(|change| self.set.binary_search(change).is_ok())
     }
 
     /// Returns the wealth. If the suspect makes no difference, it ever reaches *w* with a probability of at most 1/*w*.
-    pub(super) fn wealth(&self) -> f64 {
+    fn wealth(&self) -> f64 {
         self.wealth
     }
 
     /// Takes the outcome of a run on the side that the coin had selected. The rates of failure are the estimates from
     /// before this run, without and with the suspect.
-    pub(super) fn observe(&mut self, side: Side, failed: bool, [without, with]: [f64; 2]) {
+    fn observe(&mut self, side: Side, failed: bool, [without, with]: [f64; 2]) {
         let ends_so = |rate: f64| {
             let rate = rate.clamp(tuning::PROOF_RATE_MARGIN, 1.0 - tuning::PROOF_RATE_MARGIN);
             if failed { rate } else { 1.0 - rate }
@@ -69,7 +117,6 @@ impl Proof {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::model::rng::SeededRng;
 
     /// Returns the share of proofs that ever reach a wealth of 100 within 200 runs.
     fn proved(mut fails: impl FnMut(usize, Side, &mut SeededRng) -> bool) -> f64 {

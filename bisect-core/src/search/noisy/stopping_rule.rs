@@ -2,17 +2,22 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::{NoisySearch, Stage, carry_over, history, minimize::Minimizing, noisy_bracket::NoisyBracket};
-use crate::search::tuning;
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
+use super::{
+    carry_over,
+    minimize::Minimizing,
+    noisy_bracket::NoisyBracket,
+    state::{NoisyState, Stage},
+};
+use crate::search::{
+    model::{
         Options,
         noise::Certainty,
+        rank::Rank,
         selection::Prefix,
-        trial::{Outcome, TrialId},
+        trial::TrialId,
         verdict::{Culprit, Incomplete, Inconsistency, Verdict},
     },
+    tuning,
 };
 
 /// The next step that follows from all runs so far.
@@ -28,70 +33,100 @@ impl Next {
     }
 }
 
-impl NoisySearch {
-    /// Returns the probability of an error that may be spent on the present culprit.
-    pub(super) fn allowed(&self) -> f64 {
-        let first = (1.0 - self.confidence) * (1.0 - tuning::NEXT_CULPRIT_SHARE);
-        self.found.iter().fold(first, |allowed, _| allowed * tuning::NEXT_CULPRIT_SHARE)
+/// Takes all steps that follow from the runs so far.
+pub(super) fn conclude(state: &mut NoisyState, options: &Options) {
+    if matches!(state.stage, Stage::Ends) && !state.known.is_empty() && state.direction.is_known(&state.runs) {
+        state.restart();
     }
-
-    /// Takes all steps that follow from the runs so far.
-    pub(super) fn conclude(&mut self, options: &Options) {
-        if matches!(self.stage, Stage::Ends) && !self.known.is_empty() && self.direction.is_known(&self.runs) {
-            self.restart();
+    if state.verdict.is_none()
+        && let Some(carry_over) = carry_over::explanation(&state.known, &state.sequence)
+    {
+        state.verdict = Some(Verdict::Inconsistent(Inconsistency::CarryOver(carry_over)));
+    }
+    while state.verdict.is_none() {
+        match (StoppingRule { state, options }).next() {
+            None => break,
+            Some(Next::Stage(next)) => state.stage = *next,
+            Some(Next::End(verdict)) => state.verdict = Some(verdict),
+            Some(Next::Found(culprit, certainty)) => take_culprit(state, options, culprit, certainty),
         }
-        if self.verdict.is_none()
-            && let Some(carry_over) = carry_over::explanation(&self.known, &self.sequence)
+    }
+}
+
+fn take_culprit(state: &mut NoisyState, options: &Options, culprit: Culprit, certainty: Certainty) {
+    state.sets.push(culprit.changes.clone());
+    state.found.push(culprit);
+    state.certainties.push(certainty);
+    if options.max_sets.is_some_and(|max| state.found.len() >= max.get()) {
+        state.verdict = Some(Verdict::Incomplete(Incomplete::MaxSets));
+        return;
+    }
+    match NoisyBracket::new(state.context(), Vec::new()) {
+        Some(narrowing) => state.stage = Stage::Narrow(narrowing),
+        None => state.verdict = Some(Verdict::Complete),
+    }
+}
+
+/// Returns the verdict if no more runs may be made.
+pub(super) fn at_limit(state: &NoisyState) -> Verdict {
+    match &state.stage {
+        Stage::Narrow(narrowing)
+            if narrowing.is_first() && narrowing.point().probability_of_nothing() > 1.0 - state.confidence =>
         {
-            self.verdict = Some(Verdict::Inconsistent(Inconsistency::CarryOver(carry_over)));
+            Verdict::Inconsistent(Inconsistency::Noise)
         }
-        while self.verdict.is_none() {
-            let next = match &self.stage {
-                Stage::Ends => None,
-                Stage::Narrow(narrowing) => self.after_narrowing(options, narrowing),
-                Stage::Minimize(minimizing) => self.after_minimizing(minimizing),
-            };
-            match next {
-                None => break,
-                Some(Next::Stage(stage)) => self.stage = *stage,
-                Some(Next::End(verdict)) => self.verdict = Some(verdict),
-                Some(Next::Found(culprit, certainty)) => self.take_culprit(options, culprit, certainty),
-            }
+        Stage::Ends | Stage::Narrow(_) | Stage::Minimize(_) => Verdict::Incomplete(Incomplete::MaxRuns),
+    }
+}
+
+/// The facts that determine the next step.
+struct StoppingRule<'a> {
+    state: &'a NoisyState,
+    options: &'a Options,
+}
+
+impl StoppingRule<'_> {
+    fn next(&self) -> Option<Next> {
+        match &self.state.stage {
+            Stage::Ends => None,
+            Stage::Narrow(narrowing) => self.after_narrowing(narrowing),
+            Stage::Minimize(minimizing) => self.after_minimizing(minimizing),
         }
     }
 
-    fn after_narrowing(&self, options: &Options, narrowing: &NoisyBracket) -> Option<Next> {
+    fn after_narrowing(&self, narrowing: &NoisyBracket) -> Option<Next> {
         let point = narrowing.point();
-        let always = self.always();
+        let always = self.state.always();
         if let Some(outcome) = always.filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
         if always.is_none()
-            && (point.probability_of_nothing() >= 1.0 - self.allowed() || self.is_moot(point.probability_of_nothing()))
+            && (point.probability_of_nothing() >= 1.0 - self.state.allowed()
+                || self.is_moot(point.probability_of_nothing()))
         {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(Verdict::Complete)),
                 (_, []) => Inconsistency::Noise,
-                (_, _) => Inconsistency::Unexplained(self.runs.last()?.trial),
+                (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
             };
             return Some(Next::End(Verdict::Inconsistent(how)));
         }
-        if self.runs.len() >= tuning::MAX_NOISY_RUNS {
+        if self.state.runs.len() >= tuning::MAX_NOISY_RUNS {
             return Some(Next::End(Verdict::Inconsistent(Inconsistency::Noise)));
         }
-        if let Some(candidate) = point.found(1.0 - self.allowed()) {
+        if let Some(candidate) = point.found(1.0 - self.state.allowed()) {
             let set = narrowing.with(candidate.index);
-            let failed = self.failed_alone(&set)?;
-            let is_proved = self.passed_since(failed) && self.is_proved(&set);
+            let failed = self.state.failed_alone(&set)?;
+            let is_proved = self.state.passed_since(failed) && self.state.proofs.is_proved(&set, self.state.confidence);
             return is_proved.then(|| self.with_set(set, candidate.alone));
         }
         let candidate = point.likeliest()?;
         let set = narrowing.with(candidate.index);
-        if candidate.in_company >= 1.0 - self.allowed() / tuning::JOINT_ERROR_DIVISOR {
-            if options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
+        if candidate.in_company >= 1.0 - self.state.allowed() / tuning::JOINT_ERROR_DIVISOR {
+            if self.options.max_set_size.is_some_and(|max| set.len() >= max.get()) {
                 return Some(Next::End(Verdict::Incomplete(Incomplete::MaxSetSize)));
             }
-            return NoisyBracket::new(self.context(), set).map(|next| Next::stage(Stage::Narrow(next)));
+            return NoisyBracket::new(self.state.context(), set).map(|next| Next::stage(Stage::Narrow(next)));
         }
         None
     }
@@ -99,7 +134,7 @@ impl NoisySearch {
     /// Returns true if the search already takes long and will probably find nothing; `nothing` is the probability of
     /// that.
     fn is_moot(&self, nothing: f64) -> bool {
-        let runs = self.runs.len();
+        let runs = self.state.runs.len();
         runs >= tuning::GIVE_UP_AFTER_RUNS && nothing >= tuning::GIVE_UP_PROBABILITY
             || runs >= tuning::GIVE_UP_SOONER_AFTER_RUNS && nothing >= tuning::GIVE_UP_SOONER_PROBABILITY
     }
@@ -108,32 +143,32 @@ impl NoisySearch {
     fn with_set(&self, set: Vec<Rank>, confidence: f64) -> Next {
         match set[..] {
             [_] => self.name(set, confidence),
-            _ => Next::stage(Stage::Minimize(Minimizing::new(self.context(), set, 0))),
+            _ => Next::stage(Stage::Minimize(Minimizing::new(self.state.context(), set, 0))),
         }
     }
 
     fn after_minimizing(&self, minimizing: &Minimizing) -> Option<Next> {
-        let allowed = self.allowed() / tuning::MINIMIZE_ERROR_DIVISOR;
+        let allowed = self.state.allowed() / tuning::MINIMIZE_ERROR_DIVISOR;
         let point = minimizing.point();
         if point.probability_of_nothing() >= 1.0 - allowed {
             let next = minimizing.index() + 1;
             let set = minimizing.set().to_vec();
             return Some(if next < set.len() {
-                Next::stage(Stage::Minimize(Minimizing::new(self.context(), set, next)))
+                Next::stage(Stage::Minimize(Minimizing::new(self.state.context(), set, next)))
             } else {
-                self.name(set, 1.0 - tuning::MINIMIZED_ERROR_FACTOR * self.allowed())
+                self.name(set, 1.0 - tuning::MINIMIZED_ERROR_FACTOR * self.state.allowed())
             });
         }
         let suffices = point.likeliest()?.alone;
         let others = minimizing.others();
-        (suffices >= 1.0 - allowed && self.failed_alone(others).is_some())
+        (suffices >= 1.0 - allowed && self.state.failed_alone(others).is_some())
             .then(|| self.with_set(others.to_vec(), suffices))
     }
 
     fn name(&self, changes: Vec<Rank>, confidence: f64) -> Next {
-        let confirmed_by = self.failed_alone(&changes).map_or(TrialId(0), |index| self.runs[index].trial);
-        let culprit = Culprit { changes, mode: self.direction.mode(), confirmed_by };
-        let [without, with] = match &self.stage {
+        let confirmed_by = self.state.failed_alone(&changes).map_or(TrialId(0), |index| self.state.runs[index].trial);
+        let culprit = Culprit { changes, mode: self.state.direction.mode(), confirmed_by };
+        let [without, with] = match &self.state.stage {
             Stage::Narrow(narrowing) => narrowing.point().rates(),
             Stage::Minimize(minimizing) => minimizing.point().rates(),
             Stage::Ends => unreachable!("a set is named by a search"),
@@ -141,67 +176,13 @@ impl NoisySearch {
         Next::Found(culprit, Certainty { confidence, without, with })
     }
 
-    fn take_culprit(&mut self, options: &Options, culprit: Culprit, certainty: Certainty) {
-        self.sets.push(culprit.changes.clone());
-        self.found.push(culprit);
-        self.certainties.push(certainty);
-        if options.max_sets.is_some_and(|max| self.found.len() >= max.get()) {
-            self.verdict = Some(Verdict::Incomplete(Incomplete::MaxSets));
-            return;
-        }
-        match NoisyBracket::new(self.context(), Vec::new()) {
-            Some(narrowing) => self.stage = Stage::Narrow(narrowing),
-            None => self.verdict = Some(Verdict::Complete),
-        }
-    }
-
-    /// Returns true if it is proved that the set matters. The allowed probability of an error is divided among all
-    /// suspects.
-    fn is_proved(&self, set: &[Rank]) -> bool {
-        let Some(number) = self.proof_of(set) else { return false };
-        // The shares 1/(1·2), 1/(2·3), 1/(3·4), … add up to 1.
-        let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-        let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
-        self.proofs[number].wealth() >= tuning::PROOF_ERROR_DIVISOR / (share * (1.0 - self.confidence))
-    }
-
-    /// Returns the index of the first run that failed with exactly these changes.
-    pub(super) fn failed_alone(&self, changes: &[Rank]) -> Option<usize> {
-        self.runs.iter().position(|run| run.failed && run.is_exactly(changes))
-    }
-
-    /// Returns true if the target has passed without any change, in a run after this one.
-    pub(super) fn passed_since(&self, index: usize) -> bool {
-        let base = history::base(self.direction.mode());
-        self.runs[index..].iter().any(|run| !run.failed && run.selection == base)
-    }
-
-    /// Returns the outcome of all runs, if they have the same outcome.
-    pub(super) fn always(&self) -> Option<Outcome> {
-        let failed = self.runs.first()?.failed;
-        let outcome = if failed { Outcome::Fail } else { Outcome::Pass };
-        self.runs.iter().all(|run| run.failed == failed).then_some(outcome)
-    }
-
     /// Returns true if there were enough runs at the ends to show the rarer outcome, if it occurs at the minimum rate:
     /// the probability that none of them shows it is below the allowed error.
     fn would_show(&self) -> bool {
         // A shorter prefix may lack the culprit.
-        let ends = self.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
+        let ends = self.state.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
         let mut probability_of_none = 1.0;
         (0..ends).for_each(|_| probability_of_none *= 1.0 - tuning::MIN_FAILURE_RATE);
-        probability_of_none < 1.0 - self.confidence
-    }
-
-    /// Returns the verdict if no more runs may be made.
-    pub(super) fn at_limit(&self) -> Verdict {
-        match &self.stage {
-            Stage::Narrow(narrowing)
-                if narrowing.is_first() && narrowing.point().probability_of_nothing() > 1.0 - self.confidence =>
-            {
-                Verdict::Inconsistent(Inconsistency::Noise)
-            }
-            Stage::Ends | Stage::Narrow(_) | Stage::Minimize(_) => Verdict::Incomplete(Incomplete::MaxRuns),
-        }
+        probability_of_none < 1.0 - self.state.confidence
     }
 }

@@ -23,9 +23,9 @@ use crate::search::{
     model::{
         noise::Noise,
         options::Options,
-        selection::{Prefix, Selection},
+        rank::Rank,
         trial::{Outcome, Question, TrialId},
-        verdict::{Culprit, Mode, Verdict},
+        verdict::{Culprit, Verdict},
     },
     noisy::{
         Alternatives, Run,
@@ -102,14 +102,10 @@ impl Sequential {
     /// Returns `count` checks of a set: one without each change in `left_out`, the others of the whole set.
     fn minimal(&mut self, culprit: &Culprit, left_out: Vec<usize>, count: usize) -> Vec<(Asked, Outcome)> {
         let changes = &culprit.changes;
-        let exactly = |forced| {
-            let inverted = culprit.mode == Mode::Disable;
-            let selection = Selection { prefix: Prefix::NONE, forced, inverted, ..Selection::all() };
-            Asked::by_others(Question::FoundAlone, selection)
-        };
+        let exactly = |changes: &[Rank]| Asked::by_others(Question::FoundAlone, culprit.mode.exactly(changes));
         let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
-        let mut checks: Vec<_> = left_out.into_iter().map(|place| (exactly(without(place)), Outcome::Pass)).collect();
-        checks.resize(count, (exactly(changes.clone()), Outcome::Fail));
+        let mut checks: Vec<_> = left_out.into_iter().map(|place| (exactly(&without(place)), Outcome::Pass)).collect();
+        checks.resize(count, (exactly(changes), Outcome::Fail));
         self.rng.shuffle(&mut checks);
         self.against_the_tendency(checks)
     }

@@ -15,6 +15,7 @@ use alloc::vec::Vec;
 
 pub(super) use bracket::Bracket;
 pub(super) use checks::{left_out, of_change};
+use procedure::lookahead;
 pub(super) use procedure::{Answer, Asked, Procedure};
 pub(super) use trials::Trials;
 
@@ -69,7 +70,7 @@ impl Sequential {
     /// Returns the next step, after `runs` runs were started.
     pub(super) fn step(&mut self, options: &Options, runs: usize) -> Step {
         if let Some(verdict) = self.verdict() {
-            return Step::Done(verdict);
+            return Step::Done(verdict.clone());
         }
         let wanted = self.wanted(options);
         let may_start = |&&trial: &&usize| self.trials[trial].started < self.trials.runs_wanted(trial, options);
@@ -168,7 +169,7 @@ impl Sequential {
             }
             self.trials[trial].put_away();
             for progress in self.trials.iter_mut() {
-                if !progress.is_over && !self.procedure.may_ask(&progress.asked) {
+                if !progress.is_over && !lookahead::may_ask(&self.procedure, &progress.asked) {
                     progress.put_away();
                 }
             }
@@ -190,12 +191,7 @@ impl Sequential {
     }
 
     /// Returns the verdict, if the search has ended.
-    pub(super) fn verdict(&self) -> Option<Verdict> {
-        self.ended().cloned()
-    }
-
-    /// Returns the same as [`verdict`](Self::verdict), by reference.
-    pub(super) fn ended(&self) -> Option<&Verdict> {
+    pub(super) fn verdict(&self) -> Option<&Verdict> {
         match &self.stopped {
             Some(stopped) => Some(stopped),
             None if self.trials.checks_due().next().is_some() => None,
@@ -218,7 +214,8 @@ impl Sequential {
 
     /// Estimates the number of trials left, if one more change is needed.
     pub(super) fn trials_left(&self) -> Option<usize> {
-        let candidates = self.procedure.candidates()?.len();
+        let (_, bracket) = self.procedure.narrowing()?;
+        let candidates = bracket.candidates().len();
         // Trials to halve the candidates, one of the set alone, one of the rest.
         Some(candidates.next_power_of_two().ilog2() as usize + 2)
     }
@@ -254,7 +251,7 @@ impl Sequential {
         if !checks::may_check(options) {
             return false;
         }
-        match self.ended() {
+        match self.verdict() {
             Some(Verdict::Inconsistent(Inconsistency::Endless)) => false,
             Some(Verdict::Inconsistent(_)) => true,
             _ => self.trials.contradict(),

@@ -4,21 +4,25 @@
 //! follows.
 
 mod for_suite;
-mod lookahead;
+pub(in crate::search) mod lookahead;
+mod question;
+mod state;
 
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::{sync::Arc, vec::Vec};
 
 use super::bracket::{Bracket, BracketStep};
-use crate::search::tuning;
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
-        Options, ranked,
-        selection::{Prefix, Selection},
-        trial::{Outcome, Question, TrialId},
-        verdict::{Culprit, Incomplete, Inconsistency, Mode, Unusable, Verdict},
-    },
+use crate::search::model::{
+    Options,
+    mode::Mode,
+    rank::Rank,
+    ranked,
+    selection::{Prefix, Selection},
+    trial::{Outcome, Question, TrialId},
+    verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
 };
+use crate::search::tuning;
+pub(in crate::search) use question::{Answer, Asked};
+use state::{AfterConfirm, State, inconsistent, part, parts, unusable};
 
 /// The state of the sequential search: the culprits found, and the next question.
 #[derive(Clone, Debug)]
@@ -43,76 +47,6 @@ pub(in crate::search) struct Procedure {
     /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
     had_unresolved: bool,
     incomplete: Option<Incomplete>,
-}
-
-/// A question, as the procedure asks it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::search) struct Asked {
-    pub(in crate::search) question: Question,
-    pub(in crate::search) selection: Selection,
-    /// The stage in which the question is asked: the same question in a later stage is another one.
-    stage: usize,
-}
-
-/// The answer to a question.
-#[derive(Clone, Debug)]
-pub(in crate::search) struct Answer<'a> {
-    pub(in crate::search) trial: TrialId,
-    pub(in crate::search) outcome: Outcome,
-    /// The reported changes, in order. `None` for a trial that has not been made, which is assumed to report the same
-    /// changes as the trials before.
-    pub(in crate::search) reported: Option<&'a Arc<[Rank]>>,
-}
-
-#[derive(Clone, Debug)]
-enum State {
-    /// Run with every change.
-    AllOn,
-    /// Run with no change; the fields are the result of the run with every change.
-    AllOff {
-        all: Outcome,
-        reported: Arc<[Rank]>,
-    },
-    /// Run one of several tests on its own for the first time: does it fail where all tests together did?
-    FirstSolo,
-    /// Find one more change that the failure needs beside the forced ones.
-    Narrow {
-        forced: Vec<Rank>,
-        bracket: Bracket,
-    },
-    /// Do the forced changes suffice? `rest` is the search that remains if they do not.
-    FoundAlone {
-        forced: Vec<Rank>,
-        rest: Bracket,
-    },
-    /// This set fails, but may be too large; does this part of the set fail too?
-    Minimize {
-        culprit: Culprit,
-        part: usize,
-    },
-    /// This set fails; does the target pass without the set, with everything else switched?
-    AllButFound {
-        culprit: Culprit,
-    },
-    /// This set fails; does the target still pass at the end that passed at first? `then` is the next step if so.
-    Baseline {
-        culprit: Culprit,
-        then: AfterConfirm,
-    },
-    /// A set was too large: does the target fail without some of its changes?
-    Branch,
-    Done(Verdict),
-}
-
-/// The step after a culprit is confirmed.
-#[derive(Clone, Debug)]
-enum AfterConfirm {
-    /// Stop: the requested number of sets was found.
-    Stop,
-    /// Everything else failed too, in this trial: search the changes that it reported.
-    Search(TrialId, Arc<[Rank]>),
-    /// Continue with the next branch: no failure of everything else is known.
-    NextBranch,
 }
 
 impl Procedure {
@@ -149,12 +83,9 @@ impl Procedure {
         }
     }
 
-    /// Returns the changes that may be the one searched for at the moment.
-    pub(in crate::search) fn candidates(&self) -> Option<&[Rank]> {
-        match &self.state {
-            State::Narrow { bracket, .. } => Some(bracket.candidates()),
-            _ => None,
-        }
+    /// Returns the direction of the search.
+    pub(in crate::search) fn mode(&self) -> Mode {
+        self.mode
     }
 
     /// Returns the question whose answer is needed, or the verdict.
@@ -163,7 +94,7 @@ impl Procedure {
         let (question, selection) = match &self.state {
             State::AllOn => (Question::AllOn, Selection::all()),
             State::AllOff { .. } => (Question::AllOff, Selection { inverted: true, ..Selection::all() }),
-            State::FirstSolo => self.failing_end(),
+            State::FirstSolo => self.mode.failing_end(),
             State::Narrow { forced, bracket } => match bracket.narrowing() {
                 BracketStep::Ask(cut) => (Question::Prefix, self.select(Prefix::Below(cut), forced)),
                 settled => unreachable!("a settled bracket is left at once: {settled:?}"),
@@ -218,7 +149,7 @@ impl Procedure {
             State::AllButFound { culprit } => self.after_all_but_found(culprit, answer),
             State::Baseline { culprit, then } => self.after_baseline(culprit, then, answer),
             State::Branch => match answer.outcome {
-                Outcome::Fail => self.narrow_all(answer.trial, self.reported_of_rest(answer, &[])),
+                Outcome::Fail => self.narrow_all(answer.trial, lookahead::reported_of_rest(self, answer, &[])),
                 Outcome::Pass => self.next_branch(),
                 Outcome::Unresolved(reason) => {
                     self.incomplete = Some(Incomplete::Unresolved(reason));
@@ -229,12 +160,19 @@ impl Procedure {
         };
     }
 
+    /// Returns the procedure as it would be after this answer.
+    pub(in crate::search) fn after(&self, answer: &Answer<'_>) -> Self {
+        let mut after = self.clone();
+        after.answer(answer);
+        after
+    }
+
     fn after_all_on(&mut self, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(Question::AllOn, reason)),
             all => {
                 self.is_made_up = answer.reported.is_none();
-                let reported = answer.reported.cloned().unwrap_or_else(|| self.made_up());
+                let reported = answer.reported.cloned().unwrap_or_else(|| lookahead::made_up(&self.options));
                 State::AllOff { all, reported }
             }
         }
@@ -261,6 +199,18 @@ impl Procedure {
             return unusable(Unusable::NoReports);
         }
         self.narrow_all(answer.trial, failing)
+    }
+
+    fn after_first_solo(&mut self, answer: &Answer<'_>) -> State {
+        if let (Outcome::Fail | Outcome::Pass, Some(reported)) = (answer.outcome, answer.reported) {
+            self.known = reported.clone();
+        }
+        match answer.outcome {
+            Outcome::Fail if self.known.is_empty() => unusable(Unusable::NoReports),
+            Outcome::Fail => self.narrow_all(answer.trial, self.known.clone()),
+            Outcome::Pass => State::Done(Verdict::NoDifference(Outcome::Pass)),
+            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(self.mode.failing_end().0, reason)),
+        }
     }
 
     fn after_prefix(&mut self, forced: Vec<Rank>, mut bracket: Bracket, cut: Rank, answer: &Answer<'_>) -> State {
@@ -396,7 +346,7 @@ impl Procedure {
                 self.next_branch()
             }
             Outcome::Fail => {
-                let reported = self.reported_of_rest(answer, &culprit.changes);
+                let reported = lookahead::reported_of_rest(self, answer, &culprit.changes);
                 State::Baseline { culprit, then: AfterConfirm::Search(answer.trial, reported) }
             }
             Outcome::Unresolved(reason) => {
@@ -434,30 +384,4 @@ impl Procedure {
         let found = self.found.iter().flat_map(|culprit| &culprit.changes);
         found.chain(&self.avoided).copied().collect()
     }
-}
-
-/// Returns a part of a set that may be too large. First come single changes, as most culprits are one change; then the
-/// set without one change. For a pair both are the same.
-fn part(culprit: &Culprit, index: usize) -> Vec<Rank> {
-    let changes = &culprit.changes;
-    let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
-    let others = changes.iter().enumerate().filter(|&(i, _)| i != left_out);
-    others.map(|(_, &change)| change).collect()
-}
-
-/// Returns the number of these parts.
-fn parts(culprit: &Culprit) -> usize {
-    match culprit.changes.len() {
-        1 => 0,
-        2 => 2,
-        changes => 2 * changes,
-    }
-}
-
-fn unusable(why: Unusable) -> State {
-    State::Done(Verdict::Unusable(why))
-}
-
-fn inconsistent(how: Inconsistency) -> State {
-    State::Done(Verdict::Inconsistent(how))
 }

@@ -8,7 +8,7 @@
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
 
-use super::procedure::{Answer, Asked, Procedure};
+use super::procedure::{Answer, Asked, Procedure, lookahead};
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
@@ -89,7 +89,7 @@ pub(in crate::search) fn wanted<'a>(
             think_of(&mut futures, likelihood, &Rc::new(after), None);
             continue;
         }
-        if procedure.asks_about_made_up() {
+        if lookahead::asks_about_made_up(&procedure) {
             continue;
         }
         if !wanted.contains(&asked) {
@@ -98,7 +98,7 @@ pub(in crate::search) fn wanted<'a>(
                 break;
             }
         }
-        let fails = likelihood / 256 * procedure.odds_of_failure();
+        let fails = likelihood / 256 * lookahead::odds_of_failure(&procedure);
         think_of(&mut futures, fails, &procedure, Some(Outcome::Fail));
         think_of(&mut futures, likelihood - fails, &procedure, Some(Outcome::Pass));
     }

@@ -6,8 +6,9 @@
 use alloc::vec::Vec;
 
 use super::{
-    Plan, Suite, joint,
-    shared_trial::Purpose,
+    joint,
+    shared_trial::{Plan, Purpose},
+    shared_trials::SharedTrials,
     test::{Test, TestCheck},
 };
 use crate::search::tuning;
@@ -23,59 +24,53 @@ use crate::search::{
     sequential::{Answer, left_out, of_change},
 };
 
-impl Suite {
-    /// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test
-    /// has to wait.
-    pub(super) fn check_before_naming(
-        test: &mut Test,
-        selection: &Selection,
-        answer: &Answer<'_>,
-        options: &Options,
-    ) -> bool {
-        if !test.checks.is_empty() {
-            return true;
-        }
-        let number = test.procedure.found().len();
-        let is_believed = matches!(options.noise, Noise::Suspected(_)) && test.mode.search().is_none();
-        if !is_believed || test.checked_culprits > number {
-            return false;
-        }
-        let Some(culprit) = test.would_name(selection, answer) else { return false };
-        test.checked_culprits = number + 1;
-        test.checks = checks(test, &culprit, number, options);
-        true
+/// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test has to
+/// wait.
+pub(super) fn before_naming(test: &mut Test, selection: &Selection, answer: &Answer<'_>, options: &Options) -> bool {
+    if !test.checks.is_empty() {
+        return true;
     }
+    let number = test.procedure.found().len();
+    let is_believed = matches!(options.noise, Noise::Suspected(_)) && test.noisy().is_none();
+    if !is_believed || test.checked_culprits > number {
+        return false;
+    }
+    let Some(culprit) = test.would_name(selection, answer) else { return false };
+    test.checked_culprits = number + 1;
+    test.checks = checks(test, &culprit, number, options);
+    true
+}
 
-    /// Returns the check that most of the tests that are about to name a culprit can share.
-    pub(super) fn check_of_culprits(&self) -> Option<Plan> {
-        let waiting = self.tests.iter().enumerate().filter(|(number, test)| {
-            test.mode.search().is_none() && test.verdict().is_none() && !self.is_in_check(*number)
-        });
-        let asked = waiting.filter_map(|(number, test)| {
-            let TestCheck { question, selection, .. } = test.checks.first()?;
-            Some((number, (*question, selection.clone())))
-        });
-        let plan = joint::most_asked(joint::runs(&self.tests, asked))?;
-        Some(Plan { purpose: Purpose::Check, ..plan })
-    }
-
-    fn is_in_check(&self, test: usize) -> bool {
-        let mut open = self.runs.iter().filter(|runs| runs.purpose == Purpose::Check && !runs.is_complete());
-        open.any(|runs| runs.trial.tests.contains(&test))
-    }
+/// Returns the check that most of the tests that are about to name a culprit can share.
+pub(super) fn of_culprits(tests: &[Test], trials: &SharedTrials) -> Option<Plan> {
+    let is_in_check = |test: usize| {
+        let mut open = trials.iter().filter(|trial| trial.purpose == Purpose::Check && !trial.is_complete());
+        open.any(|open| open.trial.tests.contains(&test))
+    };
+    let waiting = tests
+        .iter()
+        .enumerate()
+        .filter(|(number, test)| test.noisy().is_none() && test.verdict().is_none() && !is_in_check(*number));
+    let asked = waiting.filter_map(|(number, test)| {
+        let TestCheck { question, selection, .. } = test.checks.first()?;
+        Some((number, (*question, selection.clone())))
+    });
+    let plan = joint::most_asked(joint::runs(tests, asked))?;
+    Some(Plan { purpose: Purpose::Check, ..plan })
 }
 
 /// Returns the runs that are made before this culprit is named.
 fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> Vec<TestCheck> {
     let mut rng = SeededRng::new(options.seed);
-    let alone = |forced| TestCheck {
+    let mode = test.procedure.mode();
+    let alone = |forced: Vec<_>| TestCheck {
         question: Question::FoundAlone,
-        selection: test.procedure.exactly(forced),
+        selection: mode.exactly(&forced),
         expected: Outcome::Fail,
     };
     let changes = &culprit.changes;
     if let [_] = changes[..] {
-        let (question, selection) = test.procedure.passing_end();
+        let (question, selection) = mode.passing_end();
         let passing = TestCheck { question, selection, expected: Outcome::Pass };
         let mut checks: Vec<_> =
             (1..of_change(number)).map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() }).collect();

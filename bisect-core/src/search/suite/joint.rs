@@ -5,7 +5,10 @@
 
 use alloc::{vec, vec::Vec};
 
-use super::{Plan, shared_trial::Purpose, test::Test};
+use super::{
+    shared_trial::{Plan, Purpose},
+    test::Test,
+};
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,

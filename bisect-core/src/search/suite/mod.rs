@@ -9,32 +9,33 @@
 mod checks;
 mod joint;
 mod noisy_test;
+mod planner;
 mod pool;
 mod schedule;
 mod shared_trial;
+mod shared_trials;
 mod test;
+mod test_mode;
 
-use alloc::{collections::BTreeSet, sync::Arc, vec, vec::Vec};
+use alloc::{collections::BTreeSet, vec, vec::Vec};
 use core::num::NonZeroUsize;
 
-use pool::Member;
-use shared_trial::{Purpose, SharedTrial};
+use pool::Pool;
+use shared_trial::{Plan, Purpose, SharedTrial};
+use shared_trials::SharedTrials;
 use test::Test;
 
-use crate::{
-    search::model::rank::Rank,
-    search::{
-        model::{
-            Options, Step,
-            noise::Noise,
-            ranked,
-            selection::Selection,
-            trial::{Observation, Question, Trial, TrialId},
-            verdict::{Culprit, Incomplete, Shared, Verdict},
-        },
-        noisy::Toss,
-        sequential::{Answer, Procedure},
+use crate::search::{
+    model::{
+        Options, Step,
+        noise::Noise,
+        rank::Rank,
+        ranked,
+        selection::Selection,
+        trial::{Observation, Question, Trial, TrialId},
+        verdict::{Incomplete, Inconsistency, Shared, Verdict},
     },
+    sequential::{Answer, Procedure},
 };
 
 /// The search over several tests.
@@ -43,17 +44,11 @@ pub(super) struct Suite {
     /// Every change ever reported, in order.
     known: Vec<Rank>,
     tests: Vec<Test>,
-    /// The trials that were begun, numbered from `first` on.
-    runs: Vec<SharedTrial>,
-    first: usize,
+    /// The trials that were begun.
+    trials: SharedTrials,
     /// The culprits, in the order in which they were found: the test, and the index among the culprits of this test.
     found: Vec<(usize, usize)>,
-    /// The changes of all culprits.
-    culprits: BTreeSet<Rank>,
-    /// Changes for which there is evidence, in order.
-    favoured: Arc<[Rank]>,
-    /// A template for the mode of every selection.
-    model: Selection,
+    pool: Pool,
     /// True if the last trial for reliable tests was a pooled one.
     is_pooling: bool,
     /// True if the last trial was for noisy tests.
@@ -62,16 +57,6 @@ pub(super) struct Suite {
     is_unchecked: bool,
     /// A verdict that overrides those of the tests.
     stopped: Option<Verdict>,
-}
-
-/// A trial that is worth a run.
-struct Plan {
-    question: Question,
-    selection: Selection,
-    tests: Vec<usize>,
-    purpose: Purpose,
-    /// The coin toss that selected this trial, if it is part of a proof.
-    toss: Option<Toss>,
 }
 
 impl Suite {
@@ -87,12 +72,13 @@ impl Suite {
         let mut this = Self {
             known,
             tests: vec![Test::new(procedure.for_test()); tests.get()],
-            runs: Vec::new(),
-            first,
+            trials: SharedTrials::new(first),
             found: Vec::new(),
-            culprits: BTreeSet::new(),
-            favoured: procedure.favoured(),
-            model: procedure.everything(),
+            pool: Pool {
+                culprits: BTreeSet::new(),
+                favoured: procedure.favoured(),
+                model: procedure.mode().everything(),
+            },
             is_pooling: true,
             was_noisy_turn: true,
             is_unchecked: matches!(options.noise, Noise::Suspected(_)) && options.runs_per_trial == NonZeroUsize::MIN,
@@ -110,11 +96,11 @@ impl Suite {
             return Step::Done(verdict);
         }
         let useful = self.useful();
-        let in_flight = useful.iter().filter(|&&trial| self.runs[trial].in_flight() > 0).count();
+        let in_flight = useful.iter().filter(|&&trial| self.trials.get(trial).in_flight() > 0).count();
         let has_room = in_flight < options.in_flight.get();
         // A cancelled trial may be useful again, or lack some of its runs.
-        let may_start = |runs: &SharedTrial| runs.may_start() && (has_room || runs.in_flight() > 0);
-        let next = useful.iter().copied().find(|&trial| may_start(&self.runs[trial]));
+        let may_start = |trial: &SharedTrial| trial.may_start() && (has_room || trial.in_flight() > 0);
+        let next = useful.iter().copied().find(|&trial| may_start(self.trials.get(trial)));
         if options.max_runs.is_some_and(|max| runs >= max) {
             // The runs in flight may still have useful results.
             return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit()) };
@@ -124,8 +110,9 @@ impl Suite {
             // A noisy search may have ended because it has no question.
             return self.verdict().map_or(Step::Wait, Step::Done);
         };
-        self.runs[next].start();
-        Step::Run(self.runs[next].trial.clone())
+        let next = self.trials.get_mut(next);
+        next.start();
+        Step::Run(next.trial.clone())
     }
 
     /// Ends every search that has not ended.
@@ -135,7 +122,9 @@ impl Suite {
         let is_decided = self.undecided() == 0;
         for test in &mut self.tests {
             match test.mode.search_mut() {
-                Some(search) => search.stop_at_limit(),
+                Some(search) => {
+                    search.end_at_limit();
+                }
                 None => test.stop(limit.clone()),
             }
         }
@@ -144,7 +133,7 @@ impl Suite {
         self.verdict().expect("all searches have ended")
     }
 
-    fn begin(&mut self, Plan { question, selection, tests, purpose, toss }: Plan, options: &Options) -> usize {
+    fn begin(&mut self, Plan { question, selection, tests, purpose, toss }: Plan, options: &Options) -> TrialId {
         debug_assert!(!tests.is_empty(), "every trial has a test that learns from it");
         match purpose {
             Purpose::Answer => self.is_pooling = false,
@@ -153,27 +142,27 @@ impl Suite {
             Purpose::Evidence => {}
         }
         self.was_noisy_turn = purpose == Purpose::Evidence;
-        let id = TrialId(self.first + self.runs.len());
+        let id = self.trials.next_id();
         let trial = Trial { id, question, selection, tests };
         if purpose == Purpose::Evidence {
-            trial.tests.iter().for_each(|&test| self.tests[test].begin(&trial, toss.as_ref()));
+            trial.tests.iter().for_each(|&test| self.tests[test].mode.begin(&trial, toss.as_ref()));
         }
-        self.runs.push(SharedTrial::new(trial, purpose, options.runs_per_trial.get()));
-        id.0 - self.first
+        self.trials.push(SharedTrial::new(trial, purpose, options.runs_per_trial.get()));
+        id
     }
 
     /// Takes the result of one run of a trial, for each of its tests.
     pub(super) fn record(&mut self, id: TrialId, observations: Vec<Observation>, options: &Options) {
-        let runs = &mut self.runs[id.0 - self.first];
-        let trial = runs.trial.clone();
+        let shared = self.trials.get_mut(id);
+        let trial = shared.trial.clone();
         let reported = observations.iter().flat_map(|observation| &observation.reported);
         let mut reported: Vec<_> = reported.copied().filter(|&id| trial.selection.contains(id)).collect();
         ranked::sort(&mut reported);
         ranked::merge(&mut self.known, &reported);
         for (&number, observation) in trial.tests.iter().zip(&observations) {
             let test = &mut self.tests[number];
-            let is_check = runs.purpose == Purpose::Check;
-            if test.mode.search().is_none() && (is_check || runs.is_open_for(number)) {
+            let is_check = shared.purpose == Purpose::Check;
+            if test.noisy().is_none() && (is_check || shared.is_open_for(number)) {
                 test.note(id, &trial.selection, observation);
             }
             let found = test.found().len();
@@ -181,13 +170,13 @@ impl Suite {
             self.found.extend((found..test.found().len()).map(|which| (number, which)));
         }
         let outcomes: Vec<_> = observations.iter().map(|observation| observation.outcome).collect();
-        runs.record(observations);
-        for (index, test) in runs.open_tests() {
-            if !runs.agree(index) {
-                self.tests[test].contradicts_itself(id);
+        shared.record(observations);
+        for (index, test) in shared.open_tests() {
+            if !shared.agree(index) {
+                self.tests[test].stop(Verdict::Inconsistent(Inconsistency::Runs(id)));
             }
         }
-        let is_check = runs.purpose == Purpose::Check;
+        let is_check = shared.purpose == Purpose::Check;
         for (&test, &outcome) in trial.tests.iter().zip(&outcomes) {
             if is_check && self.tests[test].is_surprised_by(&trial, outcome) {
                 self.switch_to_noisy(test, options);
@@ -202,137 +191,73 @@ impl Suite {
     }
 
     pub(super) fn cancel(&mut self, id: TrialId) {
-        let runs = &mut self.runs[id.0 - self.first];
-        runs.cancel();
-        runs.trial.tests.iter().for_each(|&test| self.tests[test].cancel(id));
+        let shared = self.trials.get_mut(id);
+        shared.cancel();
+        shared.trial.tests.iter().for_each(|&test| self.tests[test].mode.cancel(id));
     }
 
     /// Returns the trials with runs in flight that are of no use to any test.
     pub(super) fn obsolete(&self) -> Vec<TrialId> {
         let useful = if self.verdict().is_some() { Vec::new() } else { self.useful() };
-        let in_flight = (0..self.runs.len()).filter(|&trial| self.runs[trial].in_flight() > 0);
-        in_flight.filter(|trial| !useful.contains(trial)).map(|trial| TrialId(self.first + trial)).collect()
+        let in_flight = self.trials.iter().filter(|shared| shared.in_flight() > 0).map(|shared| shared.trial.id);
+        in_flight.filter(|trial| !useful.contains(trial)).collect()
     }
 
     /// Returns the trials that are begun and not answered, and useful to a test.
-    fn useful(&self) -> Vec<usize> {
-        let is_useful = |runs: &SharedTrial| match runs.purpose {
-            Purpose::Answer | Purpose::Guess => runs.open_tests().any(|(_, test)| self.is_useful_to(test, &runs.trial)),
+    fn useful(&self) -> Vec<TrialId> {
+        let is_useful = |shared: &SharedTrial| match shared.purpose {
+            Purpose::Answer | Purpose::Guess => {
+                shared.open_tests().any(|(_, test)| is_useful_to(&self.tests[test], &shared.trial))
+            }
             Purpose::Check => true,
             // A cancelled question is asked again if it is still worth most.
             Purpose::Evidence => {
-                runs.in_flight() > 0 && runs.trial.tests.iter().any(|&test| self.tests[test].verdict().is_none())
+                shared.in_flight() > 0 && shared.trial.tests.iter().any(|&test| self.tests[test].verdict().is_none())
             }
         };
-        (0..self.runs.len()).filter(|&trial| !self.runs[trial].is_complete() && is_useful(&self.runs[trial])).collect()
-    }
-
-    fn is_useful_to(&self, test: usize, trial: &Trial) -> bool {
-        let test = &self.tests[test];
-        let is_next = |(question, own): (Question, Selection)| {
-            question == trial.question && test.is_as_good(&trial.selection, &own)
-        };
-        test.awaits(trial.question, &trial.selection) || test.asks_next().is_some_and(is_next)
+        let useful = self.trials.iter().filter(|shared| !shared.is_complete() && is_useful(shared));
+        useful.map(|shared| shared.trial.id).collect()
     }
 
     /// Passes all known answers to the tests that wait for them.
     fn advance(&mut self, options: &Options) {
         // An answer may lead a test to a question that is already answered.
-        while self.tell(options) {}
+        while self.pass_on(options) {}
         // Other questions were asked early, and then turned out not to matter.
-        for trial in 0..self.runs.len() {
-            let runs = &self.runs[trial];
-            if runs.is_complete() {
-                let open = runs.open_tests().filter(|&(_, test)| !self.is_useful_to(test, &runs.trial));
-                for (index, _) in open.collect::<Vec<_>>() {
-                    self.runs[trial].close(index);
-                }
+        let tests = &self.tests;
+        for shared in self.trials.iter_mut().filter(|shared| shared.is_complete()) {
+            let open = shared.open_tests().filter(|&(_, test)| !is_useful_to(&tests[test], &shared.trial));
+            for (index, _) in open.collect::<Vec<_>>() {
+                shared.close(index);
             }
         }
     }
 
     /// Passes the answers to the tests that wait for them now. Returns true if there were any.
-    fn tell(&mut self, options: &Options) -> bool {
+    fn pass_on(&mut self, options: &Options) -> bool {
         let mut has_answered = false;
-        for runs in self.runs.iter_mut().filter(|runs| runs.is_complete()) {
-            for (index, number) in runs.open_tests().collect::<Vec<_>>() {
+        for shared in self.trials.iter_mut().filter(|shared| shared.is_complete()) {
+            for (index, number) in shared.open_tests().collect::<Vec<_>>() {
                 let test = &mut self.tests[number];
-                if !test.awaits(runs.trial.question, &runs.trial.selection) {
+                if !test.awaits(shared.trial.question, &shared.trial.selection) {
                     continue;
                 }
                 let found = test.found().len();
-                let (outcome, reported) = runs.answer(index);
-                let answer = Answer { trial: runs.trial.id, outcome, reported: Some(&reported) };
-                if Self::check_before_naming(test, &runs.trial.selection, &answer, options) {
+                let (outcome, reported) = shared.answer(index);
+                let answer = Answer { trial: shared.trial.id, outcome, reported: Some(&reported) };
+                if checks::before_naming(test, &shared.trial.selection, &answer, options) {
                     continue;
                 }
-                runs.close(index);
-                test.answer(&runs.trial.selection, &answer);
+                shared.close(index);
+                test.answer(&shared.trial.selection, &answer);
                 for (which, culprit) in test.found().iter().enumerate().skip(found) {
                     self.found.push((number, which));
-                    self.culprits.extend(&culprit.changes);
+                    self.pool.culprits.extend(&culprit.changes);
                 }
                 has_answered = true;
             }
         }
         has_answered
-    }
-
-    /// Returns the next trial for tests whose runs are believed.
-    fn plan(&self, useful: &[usize]) -> Option<Plan> {
-        // The question may have been asked early, and the answer may be known.
-        let is_asked = |question: Question, selection: &Selection, test: usize| {
-            self.runs.iter().any(|runs| {
-                let Trial { question: asked, selection: of, .. } = &runs.trial;
-                *asked == question && runs.is_open_for(test) && self.tests[test].is_as_good(of, selection)
-            })
-        };
-        let own = |asks: &dyn Fn(&Test) -> Option<(Question, Selection)>| {
-            let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, asks(test)?)));
-            let new = asked.filter(|(test, (question, selection))| !is_asked(*question, selection, *test));
-            joint::most_asked(joint::runs(&self.tests, new))
-        };
-        let prefixes = useful.iter().filter(|&&trial| self.runs[trial].trial.question == Question::Prefix).count();
-        // Pooled runs continue as long as there is one to make, and so do other runs: a test that is ahead waits for
-        // the others, so that all can share a run again.
-        let pooled = |of: bool| if of { self.pooled(useful) } else { None };
-        let exact = |of: bool| if of { self.exact(useful) } else { None };
-        pooled(self.is_pooling && prefixes == 0)
-            .or_else(|| own(&Test::asks))
-            .or_else(|| exact(prefixes == 0))
-            .or_else(|| pooled(prefixes == 0))
-            .or_else(|| own(&Test::asks_next))
-            .or_else(|| pooled(true))
-            .or_else(|| exact(true))
-    }
-
-    /// Returns the best prefix with gaps for the tests that accept pooled runs.
-    fn pooled(&self, useful: &[usize]) -> Option<Plan> {
-        let members = self.members(useful);
-        let members: Vec<_> = members.iter().filter(|member| !member.is_exact()).collect();
-        pool::pooled(&members, &self.model).map(|selection| self.prefix(selection, Purpose::Guess))
-    }
-
-    /// Returns the best prefix for the tests that search exactly.
-    fn exact(&self, useful: &[usize]) -> Option<Plan> {
-        let members = self.members(useful);
-        let members: Vec<_> = members.iter().filter(|member| member.is_exact()).collect();
-        pool::exact(&members, &self.model).map(|selection| self.prefix(selection, Purpose::Answer))
-    }
-
-    fn members(&self, useful: &[usize]) -> Vec<Member<'_>> {
-        let member = |(number, test)| {
-            let runs = useful.iter().map(|&trial| &self.runs[trial]).filter(move |runs| runs.is_open_for(number));
-            let prefixes = runs.filter(|runs| runs.trial.question == Question::Prefix);
-            Member::new(test, &self.culprits, &self.favoured, prefixes.map(|runs| &runs.trial.selection))
-        };
-        self.tests.iter().enumerate().filter_map(member).collect()
-    }
-
-    fn prefix(&self, selection: Selection, purpose: Purpose) -> Plan {
-        let learns = |&test: &usize| self.tests[test].learns_from(&selection).is_some();
-        let tests = (0..self.tests.len()).filter(learns).collect();
-        Plan { question: Question::Prefix, selection, tests, purpose, toss: None }
     }
 
     /// Returns the verdict, if the search has ended: the worst of the tests' verdicts.
@@ -364,12 +289,8 @@ impl Suite {
         self.tests.len()
     }
 
-    pub(super) fn verdict_of(&self, test: usize) -> Option<&Verdict> {
-        self.tests[test].verdict()
-    }
-
-    pub(super) fn found_by(&self, test: usize) -> &[Culprit] {
-        self.tests[test].found()
+    pub(super) fn test(&self, number: usize) -> &Test {
+        &self.tests[number]
     }
 
     /// Returns the culprits so far; one of several tests is one entry.
@@ -382,30 +303,29 @@ impl Suite {
         self.tests.iter().filter(|test| test.verdict().is_none()).count()
     }
 
-    /// Returns the number of runs that a trial takes.
-    pub(super) fn runs_of_trial(&self, id: TrialId) -> usize {
-        self.runs[id.0 - self.first].wanted()
-    }
-
-    /// Returns the number of trials begun since the split.
-    pub(super) fn trials(&self) -> usize {
-        self.runs.len()
-    }
-
-    pub(super) fn trial(&self, id: TrialId) -> &Trial {
-        &self.runs[id.0 - self.first].trial
+    /// Returns the trials begun since the split.
+    pub(super) fn trials(&self) -> &SharedTrials {
+        &self.trials
     }
 
     /// Estimates the number of trials left, if each test needs one more change.
     pub(super) fn trials_left(&self) -> usize {
         let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, test.asks()?)));
         let asked = joint::runs(&self.tests, asked).len();
-        let candidates = self.tests.iter().map(Test::candidates).max().unwrap_or(0);
+        let candidates = |test: &Test| test.narrowing().map_or(0, |narrowing| narrowing.candidates.len());
+        let candidates = self.tests.iter().map(candidates).max().unwrap_or(0);
         let halvings = candidates.next_power_of_two().ilog2() as usize;
-        let under_noise: usize =
-            self.tests.iter().filter(|test| test.mode.turns().is_some()).map(Test::runs_left).sum();
+        let noisy = self.tests.iter().filter(|test| test.mode.turns().is_some());
+        let under_noise: usize = noisy.map(|test| test.mode.runs_left()).sum();
         // The sum of pooled halvings, the present questions, one run of each set alone, one of the rest, and the noisy
         // runs.
         halvings + asked + if halvings > 0 { 2 } else { 0 } + under_noise
     }
+}
+
+/// Returns true if the answer to a trial is useful to a test now, or if the question is the next one.
+fn is_useful_to(test: &Test, trial: &Trial) -> bool {
+    let is_next =
+        |(question, own): (Question, Selection)| question == trial.question && test.is_as_good(&trial.selection, &own);
+    test.awaits(trial.question, &trial.selection) || test.asks_next().is_some_and(is_next)
 }

@@ -6,58 +6,21 @@
 
 use alloc::{boxed::Box, vec::Vec};
 
-use super::test::{Test, TestCheck};
+use super::{
+    test::{Test, TestCheck},
+    test_mode::TestMode,
+};
 use crate::search::{
     model::{
         Options,
         noise::Noise,
         ranked,
         selection::Selection,
-        trial::{Observation, Outcome, Trial, TrialId},
+        trial::{Observation, Outcome, Trial},
         verdict::{Inconsistency, Verdict},
     },
-    noisy::{Ask, NoisySearch, Run, Toss},
+    noisy::{NoisySearch, NoisyState, Run},
 };
-
-/// The treatment of the runs of a test.
-#[derive(Clone, Debug)]
-pub(super) enum TestMode {
-    /// Each run is believed; the runs so far.
-    Reliable(Vec<Run>),
-    /// Runs are only evidence: the noisy search, and the number of runs made for it.
-    Noisy(Box<NoisySearch>, usize),
-}
-
-impl Default for TestMode {
-    fn default() -> Self {
-        TestMode::Reliable(Vec::new())
-    }
-}
-
-impl TestMode {
-    /// Returns the noisy search, if the test has one.
-    pub(super) fn search(&self) -> Option<&NoisySearch> {
-        match self {
-            TestMode::Reliable(_) => None,
-            TestMode::Noisy(search, _) => Some(search),
-        }
-    }
-
-    pub(super) fn search_mut(&mut self) -> Option<&mut NoisySearch> {
-        match self {
-            TestMode::Reliable(_) => None,
-            TestMode::Noisy(search, _) => Some(search),
-        }
-    }
-
-    /// Returns the number of runs made for the noisy search, until that search ends.
-    pub(super) fn turns(&self) -> Option<usize> {
-        match self {
-            TestMode::Noisy(search, turns) if search.verdict().is_none() => Some(*turns),
-            TestMode::Reliable(_) | TestMode::Noisy(..) => None,
-        }
-    }
-}
 
 impl Test {
     /// Switches this test to a noisy search with this confidence, in which all runs, also those so far, are only
@@ -95,7 +58,7 @@ impl Test {
     fn view(&self, selection: &Selection, observation: &Observation) -> Selection {
         let mut own = selection.clone();
         own.forced.retain(|id| observation.reported.contains(id));
-        let known = self.mode.search().map_or(&[][..], NoisySearch::known);
+        let known = self.noisy().map_or(&[][..], NoisyState::known);
         let matters = |id| self.reaches(id) || ranked::contains(known, id);
         own.excluded.retain(|&id| matters(id) || observation.reported.contains(&id));
         own
@@ -104,7 +67,7 @@ impl Test {
     /// Returns true if the test has contradicted itself while its runs are believed.
     pub(super) fn is_contradictory(&self) -> bool {
         let is_noise = |how: &Inconsistency| *how != Inconsistency::Endless;
-        self.mode.search().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
+        self.noisy().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
     }
 
     /// Returns true if a check had another outcome than a reliable test would have.
@@ -118,40 +81,9 @@ impl Test {
         let question = trial.question;
         let before = match self.verdict() {
             Some(Verdict::NoDifference(before)) => *before,
-            _ if question == self.procedure.failing_end().0 => Outcome::Fail,
+            _ if question == self.procedure.mode().failing_end().0 => Outcome::Fail,
             _ => Outcome::Pass,
         };
         !matches!(outcome, Outcome::Unresolved(_)) && outcome != before
-    }
-
-    /// Returns true if a run is evidence for the noisy search, which has not ended.
-    pub(super) fn is_evidence(&self, selection: &Selection) -> bool {
-        self.mode.search().is_some_and(|search| search.verdict().is_none() && search.is_evidence(selection))
-    }
-
-    /// Starts a run of this trial in the noisy search, whichever test asked for it.
-    pub(super) fn begin(&mut self, trial: &Trial, toss: Option<&Toss>) {
-        if let Some(search) = self.mode.search_mut() {
-            search.begin(trial.clone(), toss);
-        }
-    }
-
-    /// Returns the question of the noisy search that is most worth a run.
-    pub(super) fn asks_for_evidence(&mut self) -> Option<Ask> {
-        let TestMode::Noisy(search, turns) = &mut self.mode else { return None };
-        let asked = search.next();
-        *turns += usize::from(asked.is_some());
-        asked
-    }
-
-    /// Estimates the number of runs until the noisy search names a culprit.
-    pub(super) fn runs_left(&self) -> usize {
-        self.mode.search().and_then(NoisySearch::runs_left).unwrap_or(0)
-    }
-
-    pub(super) fn cancel(&mut self, id: TrialId) {
-        if let Some(search) = self.mode.search_mut().filter(|search| search.has_begun(id)) {
-            search.cancel(id);
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     vec::Vec,
 };
 
@@ -20,6 +21,17 @@ use crate::{
     },
 };
 
+/// The knowledge that all tests share, for pooled runs.
+#[derive(Clone, Debug)]
+pub(super) struct Pool {
+    /// The changes of all culprits.
+    pub(super) culprits: BTreeSet<Rank>,
+    /// Changes for which there is evidence, in order.
+    pub(super) favoured: Arc<[Rank]>,
+    /// A template for the mode of every selection.
+    pub(super) model: Selection,
+}
+
 /// A test, from the view of a pooled run.
 pub(super) struct Member<'a> {
     narrowing: PrefixQuestion<'a>,
@@ -33,12 +45,7 @@ impl<'a> Member<'a> {
     /// Returns the member for a test that is searched by prefixes, given the useful runs in flight. Changes that broke
     /// other tests together get as much extra weight as all candidates have without extra; so do favoured changes. A
     /// hint gets twice as much.
-    pub(super) fn new<'s>(
-        test: &'a Test,
-        culprits: &BTreeSet<Rank>,
-        favoured: &[Rank],
-        in_flight: impl Iterator<Item = &'s Selection>,
-    ) -> Option<Self> {
+    pub(super) fn new<'s>(test: &'a Test, pool: &Pool, in_flight: impl Iterator<Item = &'s Selection>) -> Option<Self> {
         let narrowing = test.narrowing()?;
         let count = narrowing.candidates.len();
         let position = |cut: Rank| ranked::below(narrowing.candidates, cut);
@@ -47,8 +54,8 @@ impl<'a> Member<'a> {
             let extra = count / likely.len().max(1);
             likely.into_iter().map(move |at| (at, extra as u64))
         };
-        let mut likely: Vec<_> = together(culprits.iter().filter_map(find).collect()).collect();
-        likely.extend(together(favoured.iter().filter_map(find).collect()));
+        let mut likely: Vec<_> = together(pool.culprits.iter().filter_map(find).collect()).collect();
+        likely.extend(together(pool.favoured.iter().filter_map(find).collect()));
         likely.extend(narrowing.hint.iter().filter_map(find).map(|at| (at, 2 * count as u64)));
         likely.sort_unstable();
         let mut sum = 0;

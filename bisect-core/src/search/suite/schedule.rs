@@ -3,18 +3,19 @@
 use alloc::vec::Vec;
 
 use super::{
-    Plan, Suite,
-    shared_trial::{Purpose, SharedTrial},
+    Suite, checks,
+    planner::Planner,
+    shared_trial::{Plan, Purpose, SharedTrial},
     test::Test,
 };
 use crate::search::{
     model::{
         Options,
-        noise::{Certainty, Estimate, Noise},
-        trial::Outcome,
+        noise::Noise,
+        trial::{Outcome, TrialId},
         verdict::Verdict,
     },
-    noisy::{Ask, NoisySearch},
+    noisy::Ask,
 };
 
 impl Suite {
@@ -22,27 +23,33 @@ impl Suite {
     #[expect(clippy::cast_precision_loss, reason = "tests are few")]
     pub(in crate::search) fn switch_to_noisy(&mut self, test: usize, options: &Options) {
         let (Noise::Suspected(confidence) | Noise::Expected(confidence)) = options.noise else { return };
-        if self.tests[test].mode.search().is_none() {
+        if self.tests[test].noisy().is_none() {
             let share = (1.0 - confidence) / self.tests.len() as f64;
             self.tests[test].switch_to_noisy(1.0 - share, options);
             self.found.retain(|&(of, _)| of != test);
-            let found = (0..self.found_by(test).len()).map(|which| (test, which));
+            let found = (0..self.tests[test].found().len()).map(|which| (test, which));
             self.found.extend(found);
         }
     }
 
     /// Returns the next trial, beside those that are useful already. Noisy tests, all together, take turns with
     /// reliable tests.
-    pub(super) fn choose(&mut self, useful: &[usize]) -> Option<Plan> {
+    pub(super) fn choose(&mut self, useful: &[TrialId]) -> Option<Plan> {
         if let Some(check) = self.check() {
             return Some(check);
         }
-        // Checks come last, so that as many tests as possible have reached them and can share them.
         if self.was_noisy_turn {
-            let believed = self.plan(useful).or_else(|| self.check_of_culprits());
-            return believed.or_else(|| self.evidence());
+            return self.believed(useful).or_else(|| self.evidence());
         }
-        self.evidence().or_else(|| self.plan(useful)).or_else(|| self.check_of_culprits())
+        self.evidence().or_else(|| self.believed(useful))
+    }
+
+    /// Returns the next trial for the tests whose runs are believed. Checks come last, so that as many tests as
+    /// possible have reached them and can share them.
+    fn believed(&self, useful: &[TrialId]) -> Option<Plan> {
+        let Self { tests, trials, pool, is_pooling, .. } = self;
+        let planner = Planner { tests, trials, useful, is_pooling: *is_pooling, pool };
+        planner.next().or_else(|| checks::of_culprits(tests, trials))
     }
 
     /// Returns the run that checks if tests are reliable, once each was run on its own. If a test has passed that
@@ -50,7 +57,7 @@ impl Suite {
     /// its own, which must pass.
     fn check(&self) -> Option<Plan> {
         let tests = self.tests.iter().enumerate();
-        let believed: Vec<_> = tests.filter(|(_, test)| test.mode.search().is_none()).collect();
+        let believed: Vec<_> = tests.filter(|(_, test)| test.noisy().is_none()).collect();
         let is_new = |test: &Test| test.procedure.is_first_solo() && test.verdict().is_none();
         if !self.is_unchecked || believed.iter().any(|(_, test)| is_new(test)) {
             return None;
@@ -60,7 +67,8 @@ impl Suite {
         let open: Vec<_> = believed.iter().filter(may_tell).collect();
         let procedure = &open.first()?.1.procedure;
         let has_passed = open.iter().any(|(_, test)| passed(test));
-        let (question, selection) = if has_passed { procedure.failing_end() } else { procedure.passing_end() };
+        let (question, selection) =
+            if has_passed { procedure.mode().failing_end() } else { procedure.mode().passing_end() };
         let tests = open.iter().map(|&&(number, _)| number).collect();
         Some(Plan { question, selection, tests, purpose: Purpose::Check, toss: None })
     }
@@ -71,32 +79,17 @@ impl Suite {
         let mut askers: Vec<_> =
             (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();
         askers.sort_unstable();
-        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].asks_for_evidence())?;
+        let ask = askers.iter().find_map(|&(_, test)| self.tests[test].mode.asks_for_evidence())?;
         let Ask { question, selection, toss } = ask;
         // A test that only takes part in this run still keeps its turn.
-        let tests = (0..self.tests.len()).filter(|&test| self.tests[test].is_evidence(&selection)).collect();
+        let tests = (0..self.tests.len()).filter(|&test| self.tests[test].mode.is_evidence(&selection)).collect();
         Some(Plan { question, selection, tests, purpose: Purpose::Evidence, toss })
     }
 
     /// Returns true if the check of the tests is pending or in flight.
     pub(super) fn is_being_checked(&self) -> bool {
         let is_open = |runs: &SharedTrial| runs.purpose == Purpose::Check && runs.in_flight() > 0;
-        self.check().is_some() || self.runs.iter().any(is_open)
-    }
-
-    /// Returns the estimate for a noisy test.
-    pub(in crate::search) fn estimate(&self, test: usize) -> Option<Estimate> {
-        self.tests[test].mode.search().and_then(NoisySearch::estimate)
-    }
-
-    /// Returns true if a test has contradicted itself, or was expected to.
-    pub(in crate::search) fn is_noisy(&self, test: usize) -> bool {
-        self.tests[test].mode.search().is_some()
-    }
-
-    /// Returns the certainty of a culprit of a noisy test, by its index.
-    pub(in crate::search) fn certainty(&self, test: usize, index: usize) -> Option<Certainty> {
-        self.tests[test].mode.search().and_then(|search| search.certainty(index))
+        self.check().is_some() || self.trials.iter().any(is_open)
     }
 
     /// Sets the costs of a failing run and of a passing run, for the noisy tests.

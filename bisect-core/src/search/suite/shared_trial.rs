@@ -2,12 +2,14 @@
 
 use alloc::{sync::Arc, vec, vec::Vec};
 
-use crate::{
-    search::model::rank::Rank,
-    search::model::{
+use crate::search::{
+    model::{
+        rank::Rank,
         ranked,
-        trial::{Observation, Outcome, Trial},
+        selection::Selection,
+        trial::{Observation, Outcome, Question, Trial},
     },
+    noisy::Toss,
 };
 
 /// The purpose of a trial of several tests.
@@ -23,10 +25,20 @@ pub(super) enum Purpose {
     Evidence,
 }
 
+/// A trial that is worth a run.
+pub(super) struct Plan {
+    pub(super) question: Question,
+    pub(super) selection: Selection,
+    pub(super) tests: Vec<usize>,
+    pub(super) purpose: Purpose,
+    /// The coin toss that selected this trial, if it is part of a proof.
+    pub(super) toss: Option<Toss>,
+}
+
 /// A trial that was begun.
 #[derive(Clone, Debug)]
-pub(super) struct SharedTrial {
-    pub(super) trial: Trial,
+pub(in crate::search) struct SharedTrial {
+    pub(in crate::search) trial: Trial,
     pub(super) purpose: Purpose,
     /// The number of runs that the trial takes.
     wanted: usize,
@@ -51,7 +63,7 @@ impl SharedTrial {
     }
 
     /// Returns the number of runs that the trial takes.
-    pub(super) fn wanted(&self) -> usize {
+    pub(in crate::search) fn wanted(&self) -> usize {
         self.wanted
     }
 

@@ -10,7 +10,7 @@
 
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
-use super::noisy_test::TestMode;
+use super::test_mode::TestMode;
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
@@ -19,16 +19,16 @@ use crate::{
             ranked,
             selection::{Prefix, Selection},
             trial::{Observation, Outcome, Question, TrialId},
-            verdict::{Culprit, Inconsistency, Unusable, Verdict},
+            verdict::{Culprit, Unusable, Verdict},
         },
-        noisy::NoisySearch,
+        noisy::NoisyState,
         sequential::{Answer, Bracket, Procedure},
     },
 };
 
 /// The search for one test's culprits.
 #[derive(Clone, Debug)]
-pub(super) struct Test {
+pub(in crate::search) struct Test {
     pub(super) procedure: Procedure,
     pub(super) mode: TestMode,
     guess: Guess,
@@ -106,15 +106,20 @@ impl Test {
         }
     }
 
-    pub(super) fn found(&self) -> &[Culprit] {
-        self.mode.search().map_or_else(|| self.procedure.found(), NoisySearch::found)
+    pub(in crate::search) fn found(&self) -> &[Culprit] {
+        self.noisy().map_or_else(|| self.procedure.found(), NoisyState::found)
     }
 
-    pub(super) fn verdict(&self) -> Option<&Verdict> {
-        match self.mode.search() {
-            Some(search) => search.verdict(),
+    pub(in crate::search) fn verdict(&self) -> Option<&Verdict> {
+        match self.noisy() {
+            Some(noisy) => noisy.verdict(),
             None => self.stopped.as_ref().or(self.procedure.question().err()),
         }
+    }
+
+    /// Returns the state of the noisy search, if the test has contradicted itself or was expected to.
+    pub(in crate::search) fn noisy(&self) -> Option<&NoisyState> {
+        self.mode.state()
     }
 
     /// Ends the search with a verdict, unless it has ended.
@@ -126,7 +131,7 @@ impl Test {
 
     /// Returns true if the procedure's questions are no longer asked.
     fn is_over(&self) -> bool {
-        self.stopped.is_some() || self.mode.search().is_some()
+        self.stopped.is_some() || self.noisy().is_some()
     }
 
     /// Returns the question that only a run with exactly its selection answers, if this test waits for one.
@@ -174,11 +179,6 @@ impl Test {
         let fits = narrowing.forced.iter().all(|&id| selection.contains(id))
             && !narrowing.excluded.iter().any(|&id| selection.contains(id));
         (fits && (!narrowing.is_exact || self.is_its_own(selection))).then_some(cut)
-    }
-
-    /// Returns the number of candidates, if a set is being narrowed.
-    pub(super) fn candidates(&self) -> usize {
-        self.open().map_or(0, |bracket| bracket.candidates().len())
     }
 
     /// Returns true if the answer to a question is useful now.
@@ -235,11 +235,6 @@ impl Test {
         if !changes.is_empty() {
             self.stop(Verdict::Unusable(Unusable::Unasked { trial, changes, ignores_pattern }));
         }
-    }
-
-    /// Ends the search because two runs of a trial have different outcomes.
-    pub(super) fn contradicts_itself(&mut self, trial: TrialId) {
-        self.stop(Verdict::Inconsistent(Inconsistency::Runs(trial)));
     }
 
     /// Returns the culprit that this answer would name.

@@ -69,10 +69,10 @@ proptest! {
             });
             for (test, alone) in alone.iter().enumerate() {
                 prop_assert_eq!(together.test(test).verdict(), alone.test(0).verdict(), "test {}, {} in flight", test, count);
-                prop_assert_eq!(sets(together.test(test).found()), sets(alone.found()), "test {}, {} in flight", test, count);
+                prop_assert_eq!(sets(together.test(test).found()), sets(alone.test(0).found()), "test {}, {} in flight", test, count);
             }
             let shared: usize = together.culprits().iter().map(|shared| shared.tests.len()).sum();
-            prop_assert_eq!(shared, alone.iter().map(|alone| alone.found().len()).sum::<usize>());
+            prop_assert_eq!(shared, alone.iter().map(|alone| alone.test(0).found().len()).sum::<usize>());
         }
     }
 }
@@ -93,8 +93,8 @@ fn forty_tests_with_three_culprits_take_little_more_than_the_hardest() {
             assert_eq!((*question, &selection.forced), (Question::FoundAlone, &culprit.changes));
         }
         // Tests with the same culprit have the same searches.
-        let alone = [0, 1, 2].map(|test| honest(&target.alone(test), Options::default()).runs());
-        all.push((together.runs(), alone.into_iter().max().unwrap()));
+        let alone = [0, 1, 2].map(|test| honest(&target.alone(test), Options::default()).progress().runs());
+        all.push((together.progress().runs(), alone.into_iter().max().unwrap()));
     }
     println!("runs of all, and of the hardest alone: {all:?}");
     assert!(all.iter().all(|(together, hardest)| 2 * together <= 3 * hardest), "{all:?}");
@@ -113,7 +113,7 @@ fn a_change_can_be_both_found_and_avoided() {
         let together = honest(&target, options.clone());
         let alone = honest(&target.alone(1), options);
         assert_eq!(together.test(1).verdict(), Some(&Verdict::Incomplete(Incomplete::MaxSetSize)));
-        assert_eq!(sets(together.test(1).found()), sets(alone.found()));
+        assert_eq!(sets(together.test(1).found()), sets(alone.test(0).found()));
     }
 }
 
@@ -126,10 +126,12 @@ fn forty_tests_that_have_nothing_in_common_take_little_more_than_the_hardest() {
         for test in 0..40 {
             assert_eq!(sets(together.test(test).found()), [[target.ids[test]].into()].into());
         }
-        let hardest = (0..40).map(|test| honest(&target.alone(test), Options::default()).runs()).max().unwrap();
-        println!("{} runs of all, {hardest} of the hardest alone", together.runs());
-        assert!(2 * together.runs() <= 3 * hardest, "{} and {hardest}", together.runs());
-        let kinds: Vec<_> = (0..together.trials()).map(|trial| together.trial(TrialId(trial)).question).collect();
+        let hardest =
+            (0..40).map(|test| honest(&target.alone(test), Options::default()).progress().runs()).max().unwrap();
+        println!("{} runs of all, {hardest} of the hardest alone", together.progress().runs());
+        assert!(2 * together.progress().runs() <= 3 * hardest, "{} and {hardest}", together.progress().runs());
+        let kinds: Vec<_> =
+            (0..together.progress().trials()).map(|trial| together.trial(TrialId(trial)).question).collect();
         let count = |question| kinds.iter().filter(|&&kind| kind == question).count();
         assert_eq!((count(Question::AllOn), count(Question::FoundAlone), count(Question::AllButFound)), (2, 1, 1));
     }
@@ -142,7 +144,7 @@ fn a_culprit_can_be_shown_without_those_of_other_tests() {
         let search = honest(&target, Options::default());
         for (test, shared) in search.culprits().into_iter().enumerate() {
             assert_eq!(search.trial(shared.confirmed_by).selection.forced.len(), 6, "all were confirmed by one trial");
-            let selection = search.alone(shared.culprit);
+            let selection = shared.culprit.selection();
             let pattern =
                 format!("{}x{:016x}", if disable { "!" } else { "" }, Order::ByHash.id(shared.culprit.changes[0]).0);
             assert_eq!(selection.pattern().to_string(), pattern);
@@ -155,10 +157,10 @@ fn a_culprit_can_be_shown_without_those_of_other_tests() {
 fn what_is_favoured_is_found_sooner() {
     for target in [taking_turns(2, 1000, 40, 3), apart(2, 1000, 10)] {
         let favoured: Vec<_> = target.ids.iter().copied().take(30).collect();
-        let runs = honest(&target, Options::default()).runs();
+        let runs = honest(&target, Options::default()).progress().runs();
         let search = honest(&Target { favoured, ..target }, Options::default());
         assert_eq!(search.verdict(), Some(Verdict::Complete));
-        assert!(search.runs() + 3 <= runs, "{} instead of {runs}", search.runs());
+        assert!(search.progress().runs() + 3 <= runs, "{} instead of {runs}", search.progress().runs());
     }
 }
 
@@ -167,20 +169,21 @@ fn a_hundred_and_fifty_culprits_fit_into_patterns() {
     let target = taking_turns(3, 1000, 150, 150);
     let together = honest(&target, Options::default());
     assert_eq!((together.verdict(), together.culprits().len()), (Some(Verdict::Complete), 150));
-    let most_gaps = (0..together.trials()).map(|trial| together.trial(TrialId(trial)).selection.gaps.len()).max();
+    let most_gaps =
+        (0..together.progress().trials()).map(|trial| together.trial(TrialId(trial)).selection.gaps.len()).max();
     assert_eq!(most_gaps, Some(63));
     // Two runs for each culprit, and some rounds of halving in which not every test takes part.
-    assert!(together.runs() < 2 * 150 + 40, "{}", together.runs());
+    assert!(together.progress().runs() < 2 * 150 + 40, "{}", together.progress().runs());
 }
 
 #[test]
 fn the_limit_on_runs_holds() {
     let target = taking_turns(1, 100, 5, 2);
-    let all = honest(&target, Options::default()).runs();
+    let all = honest(&target, Options::default()).progress().runs();
     for max in 2..all {
         let search = honest(&target, Options { max_runs: Some(max), ..Options::default() });
         let stopped = Verdict::Incomplete(Incomplete::MaxRuns);
-        assert_eq!((search.verdict(), search.runs()), (Some(stopped.clone()), max));
+        assert_eq!((search.verdict(), search.progress().runs()), (Some(stopped.clone()), max));
         let decided = (0..5).filter(|&test| search.test(test).verdict() == Some(&Verdict::Complete)).count();
         let given_up = (0..5).filter(|&test| search.test(test).verdict() == Some(&stopped)).count();
         assert_eq!(decided + given_up, 5);
@@ -204,11 +207,11 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
     start(&mut search, &mut running);
     assert!(!search.can_split());
     let all = running.remove(0);
-    search.record(all.id, target.observe_all(&all.selection));
+    search.record(all.id, [target.observe_all(&all.selection)]);
     start(&mut search, &mut running);
     let none = running.remove(0);
     assert_eq!((all.question, none.question), (Question::AllOn, Question::AllOff));
-    search.record(none.id, target.observe_all(&none.selection));
+    search.record(none.id, [target.observe_all(&none.selection)]);
     let ids = |trials: &[Trial]| trials.iter().map(|trial| trial.id).collect::<Vec<_>>();
     assert!(running.len() > 1 && search.can_split());
     search.split(NonZeroUsize::new(2).unwrap());
@@ -216,12 +219,15 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
     assert_eq!(search.obsolete(), ids(&running));
     // Late results, recorded or cancelled, change nothing.
     let late = running.remove(0);
-    search.record(late.id, target.observe_all(&late.selection));
+    search.record(late.id, [target.observe_all(&late.selection)]);
     search.cancel(running[0].id);
     assert_eq!(search.obsolete(), ids(&running[1..]));
-    let begun = search.trials();
+    let begun = search.progress().trials();
     let Step::Run(trial) = search.step() else { panic!("what each test does alone is wanted") };
-    assert_eq!((trial.question, trial.tests.as_slice(), search.trials()), (Question::AllOn, &[0, 1][..], begun + 1));
+    assert_eq!(
+        (trial.question, trial.tests.as_slice(), search.progress().trials()),
+        (Question::AllOn, &[0, 1][..], begun + 1)
+    );
     assert_eq!(search.trial(trial.id), &trial);
 }
 
@@ -229,8 +235,11 @@ fn what_is_in_flight_when_a_search_is_split_is_obsolete() {
 fn before_a_split_there_is_one_test() {
     let target = taking_turns(1, 100, 1, 1);
     let search = honest(&target, Options::default());
-    assert_eq!((search.tests(), search.undecided()), (1, 0));
-    assert_eq!((search.test(0).verdict().cloned(), search.test(0).found()), (search.verdict(), search.found()));
+    assert_eq!((search.progress().tests(), search.progress().undecided()), (1, 0));
+    assert_eq!((search.test(0).verdict().cloned(), search.test(0).found()), (search.verdict(), search.test(0).found()));
     let shared = search.culprits();
-    assert_eq!((shared.len(), shared[0].tests.as_slice(), shared[0].culprit), (1, &[0][..], &search.found()[0]));
+    assert_eq!(
+        (shared.len(), shared[0].tests.as_slice(), shared[0].culprit),
+        (1, &[0][..], &search.test(0).found()[0])
+    );
 }

@@ -92,7 +92,7 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
         }
         let trials: BTreeSet<_> = running.iter().map(|trial| trial.id).collect();
         assert!(trials.len() <= in_flight, "no more in flight than allowed");
-        assert!(search.runs() < 5000, "it goes on and on");
+        assert!(search.progress().runs() < 5000, "it goes on and on");
         match search.step() {
             Step::Run(trial) => {
                 // An environment variable holds 128 KiB.
@@ -103,18 +103,18 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
                 // Late results may be recorded, and change nothing.
                 for trial in running {
                     let observations = trial.tests.iter().map(|&test| target.observe(test, &trial.selection));
-                    search.record_each(trial.id, observations.collect());
+                    search.record(trial.id, observations);
                 }
                 return search;
             }
             Step::Wait => {
                 let over = running.remove(choices.next().unwrap() % running.len());
                 let calibrates = matches!(over.question, Question::AllOn | Question::AllOff);
-                if calibrates && search.tests() == 1 {
-                    search.record(over.id, target.observe_all(&over.selection));
+                if calibrates && search.progress().tests() == 1 {
+                    search.record(over.id, [target.observe_all(&over.selection)]);
                 } else {
                     let observations = over.tests.iter().map(|&test| observe(target, test, &over));
-                    search.record_each(over.id, observations.collect());
+                    search.record(over.id, observations);
                 }
                 if search.can_split() && target.tests.len() > 1 {
                     search.favour(target.favoured.iter().copied());

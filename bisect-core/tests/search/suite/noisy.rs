@@ -110,8 +110,8 @@ fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
         let target = taking_turns(seed, 200, 3, 3);
         let (mut state, mut search) = (seed, Search::new(with(SUSPECTED)));
         while let Step::Run(trial) = search.step() {
-            if search.tests() == 1 {
-                search.record(trial.id, target.observe_all(&trial.selection));
+            if search.progress().tests() == 1 {
+                search.record(trial.id, [target.observe_all(&trial.selection)]);
                 if search.can_split() {
                     search.split(NonZeroUsize::new(3).unwrap());
                     search.switch_to_noisy(2);
@@ -123,10 +123,12 @@ fn one_that_is_known_to_contradict_itself_is_not_believed_from_the_start() {
                 let fails = seen.outcome == Outcome::Fail && (test != 2 || random(&mut state) < 0.5);
                 Observation { outcome: if fails { Outcome::Fail } else { Outcome::Pass }, ..seen }
             };
-            search.record_each(trial.id, trial.tests.iter().map(observe).collect());
+            search.record(trial.id, trial.tests.iter().map(observe));
         }
         assert!((0..3).all(|test| is_right(&search, &target, test)), "{seed}");
-        let its_own = (0..search.trials()).map(|trial| search.trial(TrialId(trial))).filter(|trial| trial.tests == [2]);
+        let its_own = (0..search.progress().trials())
+            .map(|trial| search.trial(TrialId(trial)))
+            .filter(|trial| trial.tests == [2]);
         assert!(its_own.count() > 30, "nobody else is run for it");
     }
 }
@@ -139,7 +141,7 @@ fn those_that_share_a_culprit_share_its_search() {
             let all: Vec<_> = (0..tests).collect();
             let search = search_flaky(seed, &target, with(EXPECTED), &all, (0.7, 0.0));
             assert!((0..tests).all(|test| is_right(&search, &target, test)), "{seed}");
-            search.runs()
+            search.progress().runs()
         });
         runs.sum::<usize>()
     };
@@ -166,8 +168,13 @@ fn reliable_tests_cost_only_so_many_runs_more() {
                     // One run checks each test on its own. Before a culprit is named, the checks of at most one test
                     // are not shared: 5 and 3 runs for culprits of one change, 6 for a pair.
                     let culprits = plain.culprits().len();
-                    let most = plain.runs() + if count == 1 { 1 } else { 3 } + 6 * culprits;
-                    assert!(checked.runs() <= most, "{} and {} runs", checked.runs(), plain.runs());
+                    let most = plain.progress().runs() + if count == 1 { 1 } else { 3 } + 6 * culprits;
+                    assert!(
+                        checked.progress().runs() <= most,
+                        "{} and {} runs",
+                        checked.progress().runs(),
+                        plain.progress().runs()
+                    );
                 }
             }
         }
@@ -180,9 +187,9 @@ fn runs_are_shared_fairly_at_a_limit() {
     for max in [20, 60, 90] {
         let options = Options { max_runs: Some(max), ..with(EXPECTED) };
         let search = search_flaky(3, &target, options, &[0, 1, 2], (0.5, 0.3));
-        assert_eq!(search.runs(), max);
+        assert_eq!(search.progress().runs(), max);
         let undecided = (0..3).filter(|&test| search.test(test).verdict() != Some(&Verdict::Complete)).count();
-        assert!(undecided > 0 && search.undecided() == 0, "{undecided}");
+        assert!(undecided > 0 && search.progress().undecided() == 0, "{undecided}");
     }
     // Reliable tests and a noisy one take turns.
     let options = Options { max_runs: Some(24), ..with(SUSPECTED) };
@@ -196,9 +203,9 @@ fn runs_are_shared_fairly_at_a_limit() {
         };
         Observation { outcome: if fails { Outcome::Fail } else { Outcome::Pass }, ..seen }
     });
-    let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
+    let trials = (0..search.progress().trials()).map(|trial| search.trial(TrialId(trial)));
     let its_own = trials.filter(|trial| trial.tests == [2]).count();
-    assert!(search.test(2).is_noisy() && (8..=12).contains(&its_own), "{its_own} of {}", search.runs());
+    assert!(search.test(2).is_noisy() && (8..=12).contains(&its_own), "{its_own} of {}", search.progress().runs());
 }
 
 #[test]
@@ -210,8 +217,12 @@ fn one_that_fails_only_in_company_is_seen_once_more() {
         if test == 4 { Observation { outcome: Outcome::Pass, ..seen } } else { seen }
     });
     assert_eq!(search.test(4).verdict(), Some(&Verdict::NoDifference(Outcome::Pass)));
-    assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
-    let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
+    assert_eq!(
+        (search.verdict(), search.progress().undecided()),
+        (Some(Verdict::Complete), 0),
+        "the others can be told"
+    );
+    let trials = (0..search.progress().trials()).map(|trial| search.trial(TrialId(trial)));
     let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
     assert_eq!(
         its,
@@ -230,15 +241,20 @@ fn a_search_under_noise_is_split_with_its_trials() {
             running.push(trial);
         }
         let over = running.remove(0);
-        search.record(over.id, target.observe_all(&over.selection));
+        search.record(over.id, [target.observe_all(&over.selection)]);
     }
-    let (begun, changes) = (search.trials(), search.changes());
+    let (begun, changes) = (search.progress().trials(), search.progress().changes());
     search.split(NonZeroUsize::new(2).unwrap());
     let ids = |running: &[Trial]| running.iter().map(|trial| trial.id).collect::<Vec<_>>();
-    assert!(!running.is_empty() && search.test(0).is_noisy() && search.test(1).is_noisy() && !search.is_noisy());
-    assert_eq!((search.obsolete(), search.trials(), search.changes()), (ids(&running), begun, changes));
+    assert!(
+        !running.is_empty() && search.test(0).is_noisy() && search.test(1).is_noisy() && !search.progress().is_noisy()
+    );
+    assert_eq!(
+        (search.obsolete(), search.progress().trials(), search.progress().changes()),
+        (ids(&running), begun, changes)
+    );
     let late = running.remove(0);
-    search.record(late.id, target.observe_all(&late.selection));
+    search.record(late.id, [target.observe_all(&late.selection)]);
     search.cancel(running[0].id);
     assert_eq!((search.obsolete(), search.trial(late.id)), (ids(&running[1..]), &late));
     let Step::Run(trial) = search.step() else { panic!("each test is to be seen on its own") };
@@ -268,8 +284,8 @@ fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
         let mut search = Search::new(Options { seed, max_runs: Some(2_000), ..with(SUSPECTED) });
         let mut failures = seed % 4 + 1;
         while let Step::Run(trial) = search.step() {
-            if search.tests() == 1 {
-                search.record(trial.id, target.observe_all(&trial.selection));
+            if search.progress().tests() == 1 {
+                search.record(trial.id, [target.observe_all(&trial.selection)]);
                 if search.can_split() {
                     search.split(NonZeroUsize::new(3).unwrap());
                     search.switch_to_noisy(2);
@@ -284,10 +300,10 @@ fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
                 failures -= u64::from(test == 2 && seen.outcome == Outcome::Fail);
                 seen
             };
-            let observations = trial.tests.iter().map(&mut observe).collect();
-            search.record_each(trial.id, observations);
+            let observations = trial.tests.iter().map(&mut observe);
+            search.record(trial.id, observations);
         }
         assert!(search.test(2).found().is_empty());
-        assert!(search.runs() < 700, "seed {seed}: {} runs", search.runs());
+        assert!(search.progress().runs() < 700, "seed {seed}: {} runs", search.progress().runs());
     }
 }

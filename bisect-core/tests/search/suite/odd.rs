@@ -26,7 +26,7 @@ fn with_one_odd(
         assert_eq!(search.test(test).verdict(), Some(&Verdict::Complete));
         assert_eq!(sets(search.test(test).found()), [[target.ids[test % 2]].into()].into());
     }
-    assert_eq!((search.verdict().as_ref(), search.undecided()), (search.test(4).verdict(), 0));
+    assert_eq!((search.verdict().as_ref(), search.progress().undecided()), (search.test(4).verdict(), 0));
     (search, target)
 }
 
@@ -42,8 +42,12 @@ fn a_test_that_fails_only_in_company_is_left_alone() {
         if test == 4 { Observation { outcome: Outcome::Pass, ..seen } } else { seen }
     });
     assert_eq!(search.test(4).verdict(), Some(&Verdict::NoDifference(Outcome::Pass)));
-    assert_eq!((search.verdict(), search.undecided()), (Some(Verdict::Complete), 0), "the others can be told");
-    let trials = (0..search.trials()).map(|trial| search.trial(TrialId(trial)));
+    assert_eq!(
+        (search.verdict(), search.progress().undecided()),
+        (Some(Verdict::Complete), 0),
+        "the others can be told"
+    );
+    let trials = (0..search.progress().trials()).map(|trial| search.trial(TrialId(trial)));
     let its: Vec<_> = trials.filter(|trial| trial.tests.contains(&4)).map(|trial| trial.question).collect();
     assert_eq!(its, [Question::AllOn]);
 }
@@ -55,7 +59,7 @@ fn tests_that_all_fail_only_in_company_leave_nothing_to_find() {
         outcome: Outcome::Pass,
         ..target.observe(test, &trial.selection)
     });
-    assert_eq!((search.verdict(), search.runs()), (Some(Verdict::NoDifference(Outcome::Pass)), 3));
+    assert_eq!((search.verdict(), search.progress().runs()), (Some(Verdict::NoDifference(Outcome::Pass)), 3));
 }
 
 #[test]
@@ -141,7 +145,11 @@ fn a_flaky_test_is_inconsistent_alone() {
         panic!("{:?}", search.test(4).verdict())
     };
     assert!(search.trial(*trial).tests.contains(&4));
-    assert_eq!((runs, search.runs()), (2, 2 * search.trials()), "it is not run any more, and the others twice each");
+    assert_eq!(
+        (runs, search.progress().runs()),
+        (2, 2 * search.progress().trials()),
+        "it is not run any more, and the others twice each"
+    );
 }
 
 #[test]

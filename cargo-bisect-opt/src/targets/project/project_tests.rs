@@ -155,10 +155,11 @@ impl Bench {
         let mut tests = HashMap::new();
         while let Step::Run(trial) = search.step() {
             let run = self.try_run(&trial.pattern()).unwrap();
-            search.record(trial.id, Observation::of_ids(Order::ByHash, run.outcome, run.reports.ids().iter().copied()));
+            search
+                .record(trial.id, [Observation::of_ids(Order::ByHash, run.outcome, run.reports.ids().iter().copied())]);
             tests.insert(trial.id, run.failed_tests);
         }
-        search.found().iter().map(|set| (set.changes.len(), tests[&set.confirmed_by].clone())).collect()
+        search.test(0).found().iter().map(|set| (set.changes.len(), tests[&set.confirmed_by].clone())).collect()
     }
 
     fn shell(&self, pattern: &str) -> Output {

@@ -1,26 +1,19 @@
 //! A procedure as one of several: it also takes answers to questions that it did not ask.
 
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::{sync::Arc, vec};
 
-use super::{Answer, Asked, Procedure, State, unusable};
+use super::{Answer, Asked, Procedure, State};
 use crate::{
     search::model::rank::Rank,
     search::{
         model::{
             selection::{Prefix, Selection},
-            trial::{Outcome, Question, TrialId},
-            verdict::{Culprit, Mode, Unusable, Verdict},
+            trial::{Outcome, TrialId},
+            verdict::Culprit,
         },
         sequential::bracket::Bracket,
     },
 };
-
-impl Asked {
-    /// Returns a question that no procedure has asked.
-    pub(in crate::search) fn by_others(question: Question, selection: Selection) -> Self {
-        Self { question, selection, stage: 0 }
-    }
-}
 
 impl Procedure {
     /// Returns the procedure for one test of the target, which was calibrated with all its tests together. It first
@@ -30,40 +23,9 @@ impl Procedure {
         Self { state: State::FirstSolo, ..self.clone() }
     }
 
-    /// Returns the end that failed: the question of the calibration, and its selection.
-    pub(in crate::search) fn failing_end(&self) -> (Question, Selection) {
-        let question = match self.mode {
-            Mode::Enable => Question::AllOn,
-            Mode::Disable => Question::AllOff,
-        };
-        (question, self.everything())
-    }
-
-    /// Returns the end that passed: its question, and its selection.
-    pub(in crate::search) fn passing_end(&self) -> (Question, Selection) {
-        let question = match self.mode {
-            Mode::Enable => Question::AllOff,
-            Mode::Disable => Question::AllOn,
-        };
-        let everything = self.everything();
-        (question, Selection { inverted: !everything.inverted, ..everything })
-    }
-
     /// Returns true if this test was not run on its own yet.
     pub(in crate::search) fn is_first_solo(&self) -> bool {
         matches!(self.state, State::FirstSolo)
-    }
-
-    pub(super) fn after_first_solo(&mut self, answer: &Answer<'_>) -> State {
-        if let (Outcome::Fail | Outcome::Pass, Some(reported)) = (answer.outcome, answer.reported) {
-            self.known = reported.clone();
-        }
-        match answer.outcome {
-            Outcome::Fail if self.known.is_empty() => unusable(Unusable::NoReports),
-            Outcome::Fail => self.narrow_all(answer.trial, self.known.clone()),
-            Outcome::Pass => State::Done(Verdict::NoDifference(Outcome::Pass)),
-            Outcome::Unresolved(reason) => unusable(Unusable::Unresolved(self.failing_end().0, reason)),
-        }
     }
 
     /// Returns the changes that were reported at the ends, in order.
@@ -101,11 +63,6 @@ impl Procedure {
         };
     }
 
-    /// Returns the selection of every change, in the direction of prefixes.
-    pub(in crate::search) fn everything(&self) -> Selection {
-        Selection { excluded: Vec::new(), ..self.select(Prefix::All, &[]) }
-    }
-
     /// Returns true if a change that fails alone may be named before every shorter prefix has passed. The final result
     /// is the same, because no other minimal set contains that change; but the order of the culprits may differ.
     pub(in crate::search) fn may_guess(&self) -> bool {
@@ -116,11 +73,6 @@ impl Procedure {
     /// out.
     pub(in crate::search) fn alone(&self, change: Rank) -> Selection {
         self.select(Prefix::NONE, &[change])
-    }
-
-    /// Returns the selection of exactly these changes.
-    pub(in crate::search) fn exactly(&self, changes: Vec<Rank>) -> Selection {
-        Selection { prefix: Prefix::NONE, forced: changes, ..self.everything() }
     }
 
     /// Takes the result that a change failed alone in that trial, which ends the present narrowing.

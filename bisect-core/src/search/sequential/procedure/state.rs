@@ -1,0 +1,90 @@
+//! The states of the sequential procedure.
+
+use alloc::{sync::Arc, vec, vec::Vec};
+
+use crate::search::{
+    model::{
+        rank::Rank,
+        trial::{Outcome, TrialId},
+        verdict::{Culprit, Inconsistency, Unusable, Verdict},
+    },
+    sequential::bracket::Bracket,
+};
+
+/// The question that the procedure asks, with what its answer is combined with.
+#[derive(Clone, Debug)]
+pub(super) enum State {
+    /// Run with every change.
+    AllOn,
+    /// Run with no change; the fields are the result of the run with every change.
+    AllOff {
+        all: Outcome,
+        reported: Arc<[Rank]>,
+    },
+    /// Run one of several tests on its own for the first time: does it fail where all tests together did?
+    FirstSolo,
+    /// Find one more change that the failure needs beside the forced ones.
+    Narrow {
+        forced: Vec<Rank>,
+        bracket: Bracket,
+    },
+    /// Do the forced changes suffice? `rest` is the search that remains if they do not.
+    FoundAlone {
+        forced: Vec<Rank>,
+        rest: Bracket,
+    },
+    /// This set fails, but may be too large; does this part of the set fail too?
+    Minimize {
+        culprit: Culprit,
+        part: usize,
+    },
+    /// This set fails; does the target pass without the set, with everything else switched?
+    AllButFound {
+        culprit: Culprit,
+    },
+    /// This set fails; does the target still pass at the end that passed at first? `then` is the next step if so.
+    Baseline {
+        culprit: Culprit,
+        then: AfterConfirm,
+    },
+    /// A set was too large: does the target fail without some of its changes?
+    Branch,
+    Done(Verdict),
+}
+
+/// The step after a culprit is confirmed.
+#[derive(Clone, Debug)]
+pub(super) enum AfterConfirm {
+    /// Stop: the requested number of sets was found.
+    Stop,
+    /// Everything else failed too, in this trial: search the changes that it reported.
+    Search(TrialId, Arc<[Rank]>),
+    /// Continue with the next branch: no failure of everything else is known.
+    NextBranch,
+}
+
+/// Returns a part of a set that may be too large. First come single changes, as most culprits are one change; then the
+/// set without one change. For a pair both are the same.
+pub(super) fn part(culprit: &Culprit, index: usize) -> Vec<Rank> {
+    let changes = &culprit.changes;
+    let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
+    let others = changes.iter().enumerate().filter(|&(i, _)| i != left_out);
+    others.map(|(_, &change)| change).collect()
+}
+
+/// Returns the number of these parts.
+pub(super) fn parts(culprit: &Culprit) -> usize {
+    match culprit.changes.len() {
+        1 => 0,
+        2 => 2,
+        changes => 2 * changes,
+    }
+}
+
+pub(super) fn unusable(why: Unusable) -> State {
+    State::Done(Verdict::Unusable(why))
+}
+
+pub(super) fn inconsistent(how: Inconsistency) -> State {
+    State::Done(Verdict::Inconsistent(how))
+}

@@ -1,0 +1,89 @@
+//! The next trial for the tests whose runs are believed.
+
+use alloc::vec::Vec;
+
+use super::{
+    joint,
+    pool::{self, Member, Pool},
+    shared_trial::{Plan, Purpose},
+    shared_trials::SharedTrials,
+    test::Test,
+};
+use crate::search::model::{
+    selection::Selection,
+    trial::{Question, Trial, TrialId},
+};
+
+/// The state of a suite from which the next trial follows.
+pub(super) struct Planner<'a> {
+    pub(super) tests: &'a [Test],
+    pub(super) trials: &'a SharedTrials,
+    /// The trials that are begun and not answered, and useful to a test.
+    pub(super) useful: &'a [TrialId],
+    /// True if the last trial was a pooled one.
+    pub(super) is_pooling: bool,
+    pub(super) pool: &'a Pool,
+}
+
+impl<'a> Planner<'a> {
+    /// Returns the trial that is most worth a run.
+    pub(super) fn next(&self) -> Option<Plan> {
+        let own = |asks: &dyn Fn(&Test) -> Option<(Question, Selection)>| {
+            let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, asks(test)?)));
+            let new = asked.filter(|(test, (question, selection))| !self.is_asked(*question, selection, *test));
+            joint::most_asked(joint::runs(self.tests, new))
+        };
+        let is_prefix = |&&trial: &&TrialId| self.trials.get(trial).trial.question == Question::Prefix;
+        let prefixes = self.useful.iter().filter(is_prefix).count();
+        // Pooled runs continue as long as there is one to make, and so do other runs: a test that is ahead waits for
+        // the others, so that all can share a run again.
+        let pooled = |of: bool| if of { self.pooled() } else { None };
+        let exact = |of: bool| if of { self.exact() } else { None };
+        pooled(self.is_pooling && prefixes == 0)
+            .or_else(|| own(&Test::asks))
+            .or_else(|| exact(prefixes == 0))
+            .or_else(|| pooled(prefixes == 0))
+            .or_else(|| own(&Test::asks_next))
+            .or_else(|| pooled(true))
+            .or_else(|| exact(true))
+    }
+
+    /// Returns true if the question was asked early: the answer may even be known.
+    fn is_asked(&self, question: Question, selection: &Selection, test: usize) -> bool {
+        self.trials.iter().any(|shared| {
+            let Trial { question: asked, selection: of, .. } = &shared.trial;
+            *asked == question && shared.is_open_for(test) && self.tests[test].is_as_good(of, selection)
+        })
+    }
+
+    /// Returns the best prefix with gaps for the tests that accept pooled runs.
+    fn pooled(&self) -> Option<Plan> {
+        let members = self.members();
+        let members: Vec<_> = members.iter().filter(|member| !member.is_exact()).collect();
+        pool::pooled(&members, &self.pool.model).map(|selection| self.prefix(selection, Purpose::Guess))
+    }
+
+    /// Returns the best prefix for the tests that search exactly.
+    fn exact(&self) -> Option<Plan> {
+        let members = self.members();
+        let members: Vec<_> = members.iter().filter(|member| member.is_exact()).collect();
+        pool::exact(&members, &self.pool.model).map(|selection| self.prefix(selection, Purpose::Answer))
+    }
+
+    fn members(&self) -> Vec<Member<'a>> {
+        let member = |(number, test)| {
+            let useful = self.useful.iter().map(|&trial| self.trials.get(trial));
+            let prefixes = useful
+                .filter(|shared| shared.is_open_for(number) && shared.trial.question == Question::Prefix)
+                .map(|shared| &shared.trial.selection);
+            Member::new(test, self.pool, prefixes)
+        };
+        self.tests.iter().enumerate().filter_map(member).collect()
+    }
+
+    fn prefix(&self, selection: Selection, purpose: Purpose) -> Plan {
+        let learns = |&test: &usize| self.tests[test].learns_from(&selection).is_some();
+        let tests = (0..self.tests.len()).filter(learns).collect();
+        Plan { question: Question::Prefix, selection, tests, purpose, toss: None }
+    }
+}
