@@ -54,9 +54,9 @@ pub(crate) enum Flags<'a> {
 /// The destination of the messages of a build.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BuildOutput<'a> {
-    /// The terminal: cargo's messages at once, the compiler's errors at the end. Warnings are left out, since they are not
-    /// about the search.
-    Shown,
+    /// The terminal: cargo writes its messages there at once, and this function the compiler's errors at the end.
+    /// Warnings are left out, since they are not about the search.
+    Shown(fn(&str)),
     /// The end of this file.
     Log(&'a Path),
 }
@@ -159,7 +159,7 @@ impl Build<'_> {
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
         let (stderr, length_before) = match self.output {
-            BuildOutput::Shown => (Stdio::inherit(), 0),
+            BuildOutput::Shown(_) => (Stdio::inherit(), 0),
             BuildOutput::Log(log) => {
                 let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
                 let length = file.metadata()?.len();
@@ -175,8 +175,8 @@ impl Build<'_> {
             return Err(CargoError::Interrupted);
         }
         let mut messages = match self.output {
-            BuildOutput::Shown => {
-                anstream::eprint!("{}", errors(&finished.output));
+            BuildOutput::Shown(show) => {
+                show(&errors(&finished.output));
                 Vec::new()
             }
             BuildOutput::Log(log) => fs_err::read(log)?,
@@ -223,7 +223,7 @@ impl Build<'_> {
         let mut argv: Vec<OsString> = ours.iter().map(Into::into).collect();
         argv.push(
             match self.output {
-                BuildOutput::Shown => "--message-format=json-diagnostic-rendered-ansi",
+                BuildOutput::Shown(_) => "--message-format=json-diagnostic-rendered-ansi",
                 BuildOutput::Log(_) => "--message-format=json-render-diagnostics",
             }
             .into(),

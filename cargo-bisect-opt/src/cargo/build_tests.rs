@@ -20,7 +20,7 @@ fn argv(subcommand: Subcommand, line: &str, more: &[&str]) -> String {
         settings: &[],
         flags: Flags::Instrumented(&[]),
         variables: &BTreeMap::new(),
-        output: BuildOutput::Shown,
+        output: BuildOutput::Shown(|_| {}),
     };
     build.argv().join(" ".as_ref()).into_string().unwrap()
 }

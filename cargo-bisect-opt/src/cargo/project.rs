@@ -353,5 +353,5 @@ impl Project {
 /// Returns the command of a build in `target_dir`, without overrides.
 #[cfg(test)]
 pub(super) fn cargo_for_tests(project: &Project, target_dir: &Path) -> std::process::Command {
-    project.prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown).command()
+    project.prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown(|_| {})).command()
 }

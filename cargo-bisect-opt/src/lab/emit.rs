@@ -13,7 +13,6 @@ use bisect_core::{
 
 use super::{
     Named,
-    parallelism_hint::Processors,
     session::{Progress, Session},
     target::Target,
     text_runs,
@@ -24,6 +23,7 @@ use crate::{
         log_end,
         noise::CulpritEstimate,
     },
+    process::processors::Processors,
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
 };

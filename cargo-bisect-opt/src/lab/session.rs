@@ -13,12 +13,15 @@ use bisect_core::{
 use super::{
     Lab, Named,
     noisy_stats::NoisyStats,
-    parallelism_hint::{ParallelismHint, Processors},
+    parallelism_hint::ParallelismHint,
     target::{Runner, Target},
     texts::Texts,
     workers::Workers,
 };
-use crate::run::{repetition::Repetition, result::RunResult};
+use crate::{
+    process::processors::Processors,
+    run::{repetition::Repetition, result::RunResult},
+};
 
 /// A search in progress.
 pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {

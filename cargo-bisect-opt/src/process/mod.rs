@@ -11,6 +11,7 @@ pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod owned_dir;
 mod plain_text;
+pub(crate) mod processors;
 pub(crate) mod remove_tree;
 pub(crate) mod scratch_dir;
 pub(crate) mod shell;
