@@ -104,8 +104,8 @@ pub(crate) struct Artifacts {
     pub(crate) scripts: Vec<BuildScript>,
     /// The shared libraries.
     pub(crate) libraries: Vec<PathBuf>,
-    /// The settings of the profile that cargo reports, by the ID of each package with a current artifact other than a build
-    /// script.
+    /// The settings of the profile that cargo reports, by the ID of each package with a current artifact other than a
+    /// build script.
     pub(crate) packages: BTreeMap<String, BTreeMap<&'static str, String>>,
     /// The names of the current files, without directory, extension and the `lib` of libraries.
     pub(crate) stems: BTreeSet<String>,
@@ -127,8 +127,8 @@ impl Build<'_> {
         if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error()) }
     }
 
-    /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers. Crates that were
-    /// compiled until then stay. So the build is repeated as long as it makes progress.
+    /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers, and repeated
+    /// as long as it makes progress: crates that were compiled are kept.
     ///
     /// # Errors
     /// If it cannot be started, or is interrupted.
@@ -257,7 +257,7 @@ impl Build<'_> {
     }
 }
 
-/// Returns the compiler's rendered errors among cargo's messages, each once: a library and its tests have the same ones.
+/// Returns the compiler's rendered errors among cargo's messages, each once: a library and its tests share them.
 fn errors(output: &[u8]) -> String {
     let mut errors: Vec<String> = Vec::new();
     for line in output.split(|&byte| byte == b'\n') {

@@ -73,7 +73,7 @@ pub(crate) struct ProcessSpec<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// The reader of its output while it runs.
     pub(crate) reader: Option<&'a mut dyn ReadAlong>,
-    /// The maximum number of bytes in [`Finished::output`]: one half from the beginning of the output, one from its end.
+    /// The maximum number of bytes in [`Finished::output`]: half from the beginning of the output, half from its end.
     pub(crate) tail: usize,
 }
 
