@@ -25,7 +25,7 @@ impl Fixture {
         fixture
     }
 
-    /// Returns the project in `fixture_toggles`, which depends on the runtime. It is kept, so that the runtime is built once.
+    /// Returns the project in `fixture_toggles`, which depends on the runtime. It is kept: the runtime is built once.
     pub(crate) fn toggles() -> &'static Self {
         static FIXTURE: OnceLock<Fixture> = OnceLock::new();
         FIXTURE.get_or_init(|| {

@@ -5,7 +5,7 @@ use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use bisect_core::{ChangeId, protocol::names};
@@ -37,8 +37,8 @@ pub(crate) struct Compilation {
     pub(crate) session: WrapperConfig,
     /// The path of this executable, which is also the wrapper.
     pub(crate) wrapper: PathBuf,
-    /// The keys of the profile, with their values as TOML, of each package that was compiled with the bad options.
-    pub(crate) seen: Arc<Mutex<BTreeMap<ChangeId, BTreeMap<&'static str, String>>>>,
+    /// The keys of each package's profile, with their values as TOML, known since it was compiled with the bad options.
+    seen: Arc<BTreeMap<ChangeId, OnceLock<BTreeMap<&'static str, String>>>>,
     /// The directory for files of this search, deleted with it.
     _scratch: Arc<OwnedDir>,
 }
@@ -55,7 +55,8 @@ impl Compilation {
             compiled: Some(scratch.path().join("compiled")),
             keep: Some(scratch.path().join("kept")),
         };
-        let (profile, seen, scratch) = (project.profile(), Arc::default(), Arc::new(scratch));
+        let seen = packages.iter().map(|package| (package.change, OnceLock::new())).collect();
+        let (profile, seen, scratch) = (project.profile(), Arc::new(seen), Arc::new(scratch));
         let wrapper = std::env::current_exe()?;
         Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen, _scratch: scratch })
     }
@@ -82,13 +83,12 @@ impl Compilation {
     /// Returns the packages that were built. Remembers the profile's keys of those that were compiled with the bad
     /// options.
     pub(crate) fn see(&self, artifacts: &Artifacts, bad: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut built = BTreeSet::new();
         for package in &self.packages {
             let Some(keys) = artifacts.packages.get(&package.id) else { continue };
             built.insert(package.change);
             if bad.contains(&package.change) {
-                seen.entry(package.change).or_insert_with(|| keys.clone());
+                self.seen[&package.change].get_or_init(|| keys.clone());
             }
         }
         built
@@ -170,18 +170,17 @@ impl Compilation {
         if self.packages.iter().any(|package| package.is_named) {
             return None;
         }
-        let Self { profile, contrast, .. } = self;
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let Self { profile, contrast, seen, .. } = self;
         // A package that fails to compile with the bad options is never seen. Another package of its kind has the same
         // profile.
         let of_kind = |package: &Package| {
             let is_alike = |change| self.package(change).is_some_and(|other| other.is_own == package.is_own);
-            seen.iter().find(|&(&change, _)| is_alike(change)).map(|(_, keys)| keys)
+            seen.iter().filter(|&(&change, _)| is_alike(change)).find_map(|(_, keys)| keys.get())
         };
         let good = contrast.good.keys.iter().map(|(key, value)| format!("profile.{profile}.{key}={value}"));
         let mut settings: Vec<_> = self.settings.iter().cloned().chain(good).collect();
         for package in self.packages.iter().filter(|package| bad.contains(&package.change)) {
-            let seen = seen.get(&package.change).or_else(|| of_kind(package));
+            let seen = seen[&package.change].get().or_else(|| of_kind(package));
             for key in contrast.good.keys.keys().chain(contrast.bad.keys.keys()).collect::<BTreeSet<_>>() {
                 let value = contrast.bad.keys.get(key).or_else(|| seen?.get(key.as_str()))?;
                 settings.push(self.setting(package, key, value));

@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     path::Path,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{Arc, OnceLock},
 };
 
 use bisect_core::{ChangeId, Matcher, search::Mode};
@@ -35,14 +35,14 @@ pub(crate) const KIND: ChangeKind = ChangeKind::own("crate", "crate", "compiled 
 #[derive(Debug)]
 pub(crate) struct Crates {
     compilation: Arc<Compilation>,
-    /// The packages that the target needs; `None` until the first complete build.
-    needed: Mutex<Option<BTreeSet<ChangeId>>>,
+    /// The packages that the target needs, known since the first complete build.
+    needed: OnceLock<BTreeSet<ChangeId>>,
 }
 
 impl Crates {
     /// Returns the axis of this compilation's packages.
     pub(crate) fn new(compilation: Arc<Compilation>) -> Self {
-        Self { compilation, needed: Mutex::default() }
+        Self { compilation, needed: OnceLock::new() }
     }
 
     fn build(&self, choice: &Choice) -> BuildOverrides {
@@ -100,16 +100,16 @@ impl Axis for Crates {
     /// Reports all selected packages that the target needs, or all packages until that is known. A failed build counts
     /// as well: the packages that cargo compiles before a failure vary.
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let mut needed = self.needed.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(artifacts) = built.artifacts {
             let seen = self.compilation.see(artifacts, &self.bad(choice));
             if artifacts.is_complete {
-                needed.get_or_insert(seen);
+                self.needed.get_or_init(|| seen);
             }
         }
+        let needed = self.needed.get();
         let matcher = Matcher::new(choice.pattern());
         for package in &self.compilation.packages {
-            let is_there = needed.as_ref().is_none_or(|needed| needed.contains(&package.change));
+            let is_there = needed.is_none_or(|needed| needed.contains(&package.change));
             if is_there && matcher.as_ref().is_some_and(|matcher| matcher.should_report(package.change)) {
                 reports.add(Report::with_text(package.change, package.describe()));
             }

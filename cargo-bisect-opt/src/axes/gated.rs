@@ -1,14 +1,19 @@
 //! Changes that `bisect-rustc` applies in some packages: optimized functions, or expressions as in another edition.
 
+mod known_changes;
+mod places;
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
 };
 
 use bisect_core::{ChangeId, Matcher, Pattern, search::Mode};
 
+pub(crate) use self::known_changes::KnownChanges;
+use self::places::{Places, count_places};
 use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, stop_gap};
 use crate::{
     cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
@@ -48,9 +53,8 @@ pub(crate) struct Gated {
     pub(crate) driver: PathBuf,
     /// The gates.
     pub(crate) gates: Gates,
-    /// The knowledge about each package. If the same changes of a package are enabled as before, its variable gets the
-    /// same value as before, and cargo does not compile it again.
-    pub(crate) told: Mutex<BTreeMap<ChangeId, Told>>,
+    /// The changes that earlier runs have reported.
+    pub(crate) known: KnownChanges,
 }
 
 /// The gates of `bisect-rustc` that a search uses.
@@ -70,18 +74,6 @@ pub(crate) enum Gates {
         /// Set to include expressions that only make a difference to the borrow checker.
         with_borrows: bool,
     },
-}
-
-/// The knowledge about a package.
-#[derive(Debug, Default)]
-pub(crate) struct Told {
-    /// The changes that were reported when it was compiled, with their reports: its own changes, and those of packages
-    /// whose macros it expands.
-    met: BTreeMap<ChangeId, Report>,
-    /// The patterns in use. Of patterns that enable the same known changes, only the first is here.
-    patterns: Vec<Pattern>,
-    /// The numbers of places in each of the package's crates, and in macros that they expand, by the name of the owner.
-    places: BTreeMap<String, Places>,
 }
 
 impl Axis for Gated {
@@ -116,12 +108,11 @@ impl Axis for Gated {
     }
 
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let is_on = |&id: &ChangeId| choice.enables(id);
         // A package differs from a plain build if a function is off, or if an expression is on.
         let is_about_code = self.is_about_optimization();
-        let is_asked = |package: &Package| is_about_code || of_package(&told, package).iter().any(is_on);
-        let expands = |package: &Package| told.get(&package.change).is_some_and(|told| told.met.keys().any(is_on));
+        let is_asked = |package: &Package| is_about_code || self.known.any_of(package.change, is_on);
+        let expands = |package: &Package| self.known.any_met_in(package.change, is_on);
         let packages = self.gated().filter(|package| is_asked(package) || expands(package));
         let value = self.gates.value(choice.pattern());
         let build = self.build(packages.collect(), |package| is_asked(package).then(|| value.clone()));
@@ -145,25 +136,13 @@ impl Axis for Gated {
         let pattern = choice.pattern();
         let (mut ids, mut all) = (Vec::new(), BTreeMap::<ChangeId, Report>::new());
         for package in self.gated() {
-            let (said, places) = self.read(package, pattern, artifacts)?;
-            let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-            let told = told.entry(package.change).or_default();
-            for (name, found) in places {
-                told.places.entry(name).or_default().widen(found);
-            }
-            for &id in said.ids() {
-                told.met.entry(id).or_insert_with(|| said.get(id));
-            }
-            // The report may lack changes in macros of other packages: it may have been written under another pattern
-            // of those packages. The macros always have the same changes.
-            let is_new = |id: &ChangeId| id.in_crate(package.change) != *id && !said.ids().contains(id);
-            let of_others: Vec<_> = told.met.keys().copied().filter(is_new).collect();
-            for id in said.ids().iter().copied().chain(of_others) {
+            let (reported, places) = self.read(package, pattern, artifacts)?;
+            for (id, known) in self.known.add(package.change, &reported, places) {
                 let report = all.entry(id).or_insert_with(|| {
                     ids.push(id);
                     Report::new(id)
                 });
-                report.append(&told.met[&id]);
+                report.append(&known);
             }
         }
         let matcher = Matcher::new(pattern);
@@ -204,19 +183,7 @@ impl Axis for Gated {
 
     fn summary(&self, _: usize, _: usize) -> Option<String> {
         let Gates::Expressions { edition, .. } = self.gates else { return None };
-        let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut places = BTreeMap::<_, Places>::new();
-        for (package, told) in told.iter() {
-            for (name, found) in &told.places {
-                // Macros have the same changes in each package that expands them.
-                let package = Some(package).filter(|_| !name.ends_with(MACROS));
-                places.entry((package, name)).or_default().widen(*found);
-            }
-        }
-        let sum = |of: fn(&Places) -> usize| places.values().map(of).sum::<usize>();
-        let (all, borrowing) = (sum(|places| places.all), sum(|places| places.borrowing));
-        let met = told.values().flat_map(|told| &told.met).filter(|(_, report)| report.name == "drops");
-        let dropping = met.map(|(id, _)| id).collect::<BTreeSet<_>>().len();
+        let (Places { all, borrowing }, dropping) = (self.known.places(), self.known.count("drops"));
         let drop = if dropping == 1 { "drops" } else { "drop" };
         let others = match borrowing {
             0 => String::new(),
@@ -226,44 +193,6 @@ impl Axis for Gated {
             let places = plural(all, "place");
             format!("of {places} that edition {edition} speaks of, {dropping} {drop} something elsewhere then{others}")
         })
-    }
-}
-
-/// The numbers of places in a crate, or in its macros where other crates expand them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Places {
-    all: usize,
-    /// The number of places that only make a difference to the borrow checker.
-    borrowing: usize,
-}
-
-/// The suffix of a crate's name in `bisect-rustc`'s counts of places in its macros.
-const MACROS: &str = "'s macros";
-
-impl Places {
-    /// Parses a count of places that `bisect-rustc` writes among its reports. Also returns the name of the crate, which
-    /// ends in [`MACROS`] if the count is for its macros.
-    fn parse(line: &str) -> Option<(&str, Self)> {
-        let rest = line.strip_prefix("bisect-rustc: ")?;
-        let (all, rest) = rest.split_once(" of ")?.1.split_once(" places of ")?;
-        let (place, rest) = rest.split_once(" drop ")?;
-        let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
-        let [all, borrowing] = [all, borrowing].map(|number| number.parse().ok());
-        let name = place.split_once(" in ").map_or(place, |(name, _)| name);
-        Some((name, Self { all: all?, borrowing: borrowing? }))
-    }
-
-    /// Raises the numbers to those of `other`. A library and its tests are one crate, and macros are the same wherever
-    /// they are expanded: the maximum counts.
-    fn widen(&mut self, other: Self) {
-        *self = Self { all: self.all.max(other.all), borrowing: self.borrowing.max(other.borrowing) };
-    }
-}
-
-/// Adds the counts in the text of a report file to `places`.
-fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
-    for (name, found) in said.lines().filter_map(Places::parse) {
-        places.entry(name.to_owned()).or_default().widen(found);
     }
 }
 
@@ -308,43 +237,23 @@ impl Gated {
         let is_searched = self.packages.contains(&package.change);
         let value = if is_searched { self.value(package, pattern) } else { String::new() };
         let directory = plan::reports_dir(&artifacts.store(), &package.variable(), [&plan, &value]);
-        let (mut said, mut places) = (Reports::new(true), BTreeMap::new());
+        let (mut reports, mut places) = (Reports::new(true), BTreeMap::new());
         for file in plan::latest_per_unit(&directory, &artifacts.stems)?.values() {
-            said.read_file(file)?;
+            reports.read_file(file)?;
             if let Gates::Expressions { .. } = self.gates {
                 count_places(&fs_err::read_to_string(file)?, &mut places);
             }
         }
-        Ok((said, places))
+        Ok((reports, places))
     }
 
     /// Returns the value of `bisect-rustc`'s variable for a package. If an earlier pattern enables the same known
     /// changes, it is used again.
     fn value(&self, package: &Package, pattern: &Pattern) -> String {
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = of_package(&told, package);
-        let decisions = |pattern: &Pattern| {
-            let matcher = Matcher::new(pattern);
-            let enables = |&id: &ChangeId| matcher.as_ref().is_none_or(|matcher| matcher.should_enable(id));
-            known.iter().map(enables).collect::<Vec<_>>()
-        };
-        let asked = decisions(pattern);
-        let says_the_same = |other: &&Pattern| decisions(other) == asked;
-        let patterns = &mut told.entry(package.change).or_default().patterns;
-        let earlier = patterns.iter().find(says_the_same).filter(|_| !known.is_empty()).cloned();
-        let pattern = earlier.unwrap_or_else(|| {
-            patterns.push(pattern.clone());
-            pattern.clone()
-        });
+        let pattern = self.known.equivalent(package.change, pattern);
         // Always ask for text: it may be needed later, when nothing has to be compiled again.
         self.gates.value(&pattern.verbose(true))
     }
-}
-
-/// Returns the known changes of a package, also those reported when another package was compiled.
-fn of_package(told: &BTreeMap<ChangeId, Told>, package: &Package) -> BTreeSet<ChangeId> {
-    let met = told.values().flat_map(|told| told.met.keys());
-    met.copied().filter(|&id| id.in_crate(package.change) == id).collect()
 }
 
 impl Gates {
@@ -362,27 +271,6 @@ impl Gates {
             Gates::Expressions { with_borrows: true, .. } => {
                 &["drops", "into-iter", "never-type", "scopes", "captures"]
             }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_counted() {
-        let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
-        let found = Places { all: 31, borrowing: 6 };
-        assert_eq!(Places::parse(line), Some(("a_b", found)));
-        let of_macros = line.replace("a_b", "a_b's macros in c");
-        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros", found)));
-        for line in [
-            "bisect-rustc: 9 of x places of a drop; of 6 more",
-            "9 of 31 places of a drop; of 6 more",
-            "bisect-rustc: ?",
-        ] {
-            assert_eq!(Places::parse(line), None, "{line}");
         }
     }
 }

@@ -54,9 +54,9 @@ const AS_ARGS: &str = "as-args";
 /// The maximum number of characters of a line in the name of a change.
 const SHOWN: usize = 200;
 
-/// A line of the file.
 /// The terms of this axis. A run reports all lines that it has; an empty list is refused before the first run.
 const TERMS: Terms = Terms { axis: "list", change: "line", reported: None, if_none_reported: "the list is empty" };
+/// A line of the file.
 const KIND: ChangeKind = ChangeKind::own("item", "line", "this line");
 
 /// Lines of a file as changes, in the order of the file.

@@ -7,8 +7,10 @@
 //! The changes of most axes are hashes that a run reports. If an axis knows its changes before the search, in a given
 //! order, its [`Axis::order`] says so, and it reports the changes itself.
 //!
-//! To add an axis, add a file that implements [`Axis`] and, if it has a command of its own, a line to
-//! [`table::COMMANDS`](table).
+//! To add an axis, add a file that implements [`Axis`], and its `mod` line below. Then let users choose it:
+//! - If it has a command of its own, which searches any command line: define a
+//!   [`CommandSpec`](command_spec::CommandSpec) in that file, and add it to [`table::COMMANDS`]. Example: [`list`].
+//! - If it is an option of `test` and other commands that call cargo: add the option and choose the axis in `commands`.
 
 pub(crate) mod build_toggles;
 pub(crate) mod command_spec;

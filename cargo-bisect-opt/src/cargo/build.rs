@@ -54,9 +54,9 @@ pub(crate) enum Flags<'a> {
 /// The destination of the messages of a build.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum BuildOutput<'a> {
-    /// The terminal: cargo's messages at once, the compiler's errors at the end. Warnings are left out, since they are not
-    /// about the search.
-    Shown,
+    /// The terminal: cargo writes its messages there at once, and this function the compiler's errors at the end.
+    /// Warnings are left out, since they are not about the search.
+    Shown(fn(&str)),
     /// The end of this file.
     Log(&'a Path),
 }
@@ -104,8 +104,8 @@ pub(crate) struct Artifacts {
     pub(crate) scripts: Vec<BuildScript>,
     /// The shared libraries.
     pub(crate) libraries: Vec<PathBuf>,
-    /// The settings of the profile that cargo reports, by the ID of each package with a current artifact other than a build
-    /// script.
+    /// The settings of the profile that cargo reports, by the ID of each package with a current artifact other than a
+    /// build script.
     pub(crate) packages: BTreeMap<String, BTreeMap<&'static str, String>>,
     /// The names of the current files, without directory, extension and the `lib` of libraries.
     pub(crate) stems: BTreeSet<String>,
@@ -127,8 +127,8 @@ impl Build<'_> {
         if built.artifacts.is_complete { Ok(built.artifacts) } else { Err(built.to_error()) }
     }
 
-    /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers. Crates that were
-    /// compiled until then stay. So the build is repeated as long as it makes progress.
+    /// Runs a build that may fail. A build that takes longer than `timeout` is ended, with its compilers, and repeated
+    /// as long as it makes progress: crates that were compiled are kept.
     ///
     /// # Errors
     /// If it cannot be started, or is interrupted.
@@ -159,7 +159,7 @@ impl Build<'_> {
         interrupt: &Interrupt,
     ) -> Result<Built, CargoError> {
         let (stderr, length_before) = match self.output {
-            BuildOutput::Shown => (Stdio::inherit(), 0),
+            BuildOutput::Shown(_) => (Stdio::inherit(), 0),
             BuildOutput::Log(log) => {
                 let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
                 let length = file.metadata()?.len();
@@ -175,8 +175,8 @@ impl Build<'_> {
             return Err(CargoError::Interrupted);
         }
         let mut messages = match self.output {
-            BuildOutput::Shown => {
-                anstream::eprint!("{}", errors(&finished.output));
+            BuildOutput::Shown(show) => {
+                show(&errors(&finished.output));
                 Vec::new()
             }
             BuildOutput::Log(log) => fs_err::read(log)?,
@@ -223,7 +223,7 @@ impl Build<'_> {
         let mut argv: Vec<OsString> = ours.iter().map(Into::into).collect();
         argv.push(
             match self.output {
-                BuildOutput::Shown => "--message-format=json-diagnostic-rendered-ansi",
+                BuildOutput::Shown(_) => "--message-format=json-diagnostic-rendered-ansi",
                 BuildOutput::Log(_) => "--message-format=json-render-diagnostics",
             }
             .into(),
@@ -257,7 +257,7 @@ impl Build<'_> {
     }
 }
 
-/// Returns the compiler's rendered errors among cargo's messages, each once: a library and its tests have the same ones.
+/// Returns the compiler's rendered errors among cargo's messages, each once: a library and its tests share them.
 fn errors(output: &[u8]) -> String {
     let mut errors: Vec<String> = Vec::new();
     for line in output.split(|&byte| byte == b'\n') {

@@ -20,7 +20,7 @@ fn argv(subcommand: Subcommand, line: &str, more: &[&str]) -> String {
         settings: &[],
         flags: Flags::Instrumented(&[]),
         variables: &BTreeMap::new(),
-        output: BuildOutput::Shown,
+        output: BuildOutput::Shown(|_| {}),
     };
     build.argv().join(" ".as_ref()).into_string().unwrap()
 }
@@ -70,8 +70,8 @@ fn messages_are_read_among_other_lines() {
     assert_eq!(artifacts.scripts[0].env, [("A".to_owned(), "b".to_owned())]);
 }
 
-/// Creates a fake cargo. Each start reports the next number of units, `fresh` or not, and then succeeds or hangs. Further starts
-/// repeat the last one.
+/// Creates a fake cargo. Each start reports the next number of units, `fresh` or not, and then succeeds or hangs.
+/// Further starts repeat the last one.
 #[cfg(unix)]
 fn attempt(starts: &[(&[bool], bool)]) -> (Built, usize) {
     let dir = tempfile::tempdir().unwrap();

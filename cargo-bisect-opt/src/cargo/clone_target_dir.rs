@@ -51,11 +51,11 @@ pub(crate) enum CloneError {
     Io(#[from] io::Error),
 }
 
-/// Makes `to` a copy of the target directory `from`, in which no build may run. Replaces an earlier copy. `to` may be below
-/// `from`; copies are not copied.
+/// Makes `to` a copy of the target directory `from`, in which no build may run. Replaces an earlier copy. `to` may be
+/// below `from`; copies are not copied.
 ///
-/// Keeps permissions and times, and copies links as links. Leaves out the files of incremental compilation: they are large,
-/// and only of use for crates that are compiled again. Checks `is_interrupted` between files.
+/// Keeps permissions and times, and copies links as links. Omits the files of incremental compilation, which are large
+/// and only help to compile crates again. Checks `is_interrupted` between files.
 ///
 /// # Errors
 /// See [`CloneError`].
@@ -122,8 +122,8 @@ fn copy_all(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result
             // Other files (sockets, pipes) belong to processes that have ended.
         }
     }
-    // From the bottom up: a new file changes the time of its directory, and permissions may forbid it. Other systems cannot
-    // open a directory as a file.
+    // From the bottom up: a new file changes the time of its directory, and permissions may forbid it. Other systems
+    // cannot open a directory as a file.
     #[cfg(unix)]
     for (_, to, metadata) in directories.iter().rev() {
         set_times(to, metadata)?;
@@ -132,8 +132,8 @@ fn copy_all(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result
     Ok(())
 }
 
-/// Returns whether a directory is not copied: copies, directories of one search, locks, and the directory `incremental` of a
-/// profile, which is next to its fingerprints.
+/// Returns whether a directory is not copied: copies, directories of one search, locks, and the directory `incremental`
+/// of a profile, which is next to its fingerprints.
 fn is_left_out(parent: &Path, dir: &Path) -> bool {
     let name = dir.file_name().unwrap_or_default();
     name == "incremental" && parent.join(".fingerprint").is_dir()

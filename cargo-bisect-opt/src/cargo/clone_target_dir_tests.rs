@@ -9,8 +9,9 @@ use std::{
 use super::*;
 use crate::fixture::Fixture;
 
-/// A workspace with all features that depend on the target directory: build scripts that generate code, set variables, pass
-/// their directory to dependents and watch their own output, a procedural macro, a program, and tests that start it.
+/// A workspace with all features that depend on the target directory: build scripts that generate code, set variables,
+/// pass their directory to dependents and watch their own output, a procedural macro, a program, and tests that start
+/// it.
 fn workspace() -> Fixture {
     let manifest =
         |name: &str, more: &str| format!("[package]\nname = '{name}'\nversion = '0.1.0'\nedition = '2024'\n{more}");

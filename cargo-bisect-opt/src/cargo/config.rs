@@ -22,8 +22,8 @@ const RUSTC_WRAPPER: &str = "RUSTC_WRAPPER";
 /// The driver's flags: the runtime follows frame pointers if the whole program has them.
 const DRIVER_FLAGS: [&str; 3] = ["-Cforce-frame-pointers=yes", "--cfg", "bisect_frame_pointers"];
 
-/// The variables that add debug information, without which the answer has no lines. They override manifests for this build
-/// only, and do not change the code.
+/// The variables that add debug information, without which the answer has no lines. They override manifests for this
+/// build only, and do not change the code.
 const RELEASE_PROFILE: [(&str, &str); 2] =
     [("CARGO_PROFILE_RELEASE_DEBUG", "limited"), ("CARGO_PROFILE_RELEASE_STRIP", "none")];
 
@@ -111,7 +111,8 @@ impl Config {
         })
     }
 
-    /// Sets [`ENCODED`] to the user's flags, the driver's and `more`. Enables debug information unless the environment sets it.
+    /// Sets [`ENCODED`] to the user's flags, the driver's and `more`. Enables debug information unless the environment
+    /// sets it.
     pub(crate) fn set_flags(&self, command: &mut Command, more: &[String]) {
         let flags: Vec<_> = self
             .rustflags
@@ -190,7 +191,7 @@ fn target(
     }
 }
 
-/// Returns the user's wrapper of rustc. `RUSTC_WRAPPER` overrides the configuration, and an empty value means no wrapper.
+/// Returns the user's wrapper of rustc. `RUSTC_WRAPPER` overrides the configuration; if it is empty, there is none.
 fn rustc_wrapper(
     given: &[GivenConfig],
     base: &cargo_config2::Config,
@@ -217,8 +218,8 @@ impl Layer {
         Ok(Self { target_flags, build_flags, runner, env })
     }
 
-    /// Adds a layer of higher precedence. Flags are joined with the higher ones last, so that these win where cargo would
-    /// replace the others (flags that are written as one text).
+    /// Adds a layer of higher precedence. Flags are joined with the higher ones last, so that these win where cargo
+    /// would replace the others (flags that are written as one text).
     fn add(&mut self, higher: Self) {
         self.target_flags.extend(higher.target_flags);
         self.build_flags.extend(higher.build_flags);

@@ -75,8 +75,8 @@ impl Executable {
         !self.is_test && matches!(self.kind, ExecutableKind::Binary | ExecutableKind::Example)
     }
 
-    /// Returns whether a program exists when this test runs, as far as the test may start it. Cargo builds the binaries of a
-    /// package for its integration tests. Unit tests start no programs.
+    /// Returns whether a program exists when this test runs, as far as the test may start it. Cargo builds the binaries
+    /// of a package for its integration tests. Unit tests start no programs.
     pub(crate) fn has(&self, program: &Self) -> bool {
         let starts_programs = matches!(self.kind, ExecutableKind::Test | ExecutableKind::Bench);
         !starts_programs || program.kind == ExecutableKind::Binary && program.package == self.package

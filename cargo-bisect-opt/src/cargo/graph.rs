@@ -66,8 +66,8 @@ impl Package {
     }
 }
 
-/// Returns the packages of a build of `roots`, and with `tests` also the development dependencies of `roots`. `named` are the
-/// packages that profiles of the user name.
+/// Returns the packages of a build of `roots`, and with `tests` also the development dependencies of `roots`. `named`
+/// are the packages that profiles of the user name.
 pub(crate) fn packages(
     metadata: &Metadata,
     roots: &[PackageId],
@@ -151,7 +151,8 @@ mod tests {
 
     use super::*;
 
-    /// `app` needs `lib` in three ways, a macro and a build script that need packages of their own, and two packages of one name.
+    /// `app` needs `lib` in three ways, a macro and a build script that need packages of their own, and two packages
+    /// that share a name.
     fn workspace() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let package = |path: &str, name: &str, version: &str, more: &str| {

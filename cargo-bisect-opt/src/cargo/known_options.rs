@@ -50,8 +50,8 @@ impl KnownOptions {
         Self { subcommand, listed: OnceLock::new() }
     }
 
-    /// Returns the first option among these arguments that cargo does not know. Returns `None` if cargo's help is unavailable:
-    /// then the build reports it.
+    /// Returns the first option among these arguments that cargo does not know. Returns `None` if cargo's help is
+    /// unavailable: then the build reports it.
     pub(crate) fn first_unknown(&self, words: &[OsString]) -> Option<String> {
         let names = Arguments::parse(self.subcommand, words).names;
         names.into_iter().find(|name| !self.is_known(name))

@@ -58,7 +58,7 @@ impl LaunchContext<'_> {
         Launch { words, directory, variables, executable: executable.path.clone() }
     }
 
-    /// Returns the variables that cargo sets (`Compilation::fill_env` in its source). Later entries override earlier ones.
+    /// Returns the variables that cargo sets (`Compilation::fill_env` in its source). Later entries take precedence.
     fn variables(&self, executable: &Executable) -> BTreeMap<String, OsString> {
         let root = self.root(&executable.path);
         let mut variables = BTreeMap::new();
@@ -173,8 +173,8 @@ impl Launch {
         &self.words
     }
 
-    /// Returns the variables that the executable may need when a user starts it: those whose names occur in it, and the path
-    /// of libraries if it needs one of `libraries` or the standard library.
+    /// Returns the variables that the executable may need when a user starts it: those whose names occur in it. Adds
+    /// the path of libraries if it needs one of `libraries` or the standard library.
     ///
     /// # Errors
     /// If the executable cannot be read.

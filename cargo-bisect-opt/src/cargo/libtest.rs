@@ -20,15 +20,15 @@ pub(crate) struct FailedTest {
     pub(crate) printed: String,
 }
 
-/// Parses the failed tests, in the order of the final list, from the output of a test executable that ended with [`FAILED`].
-/// Returns `None` if there is no list, since the harness is another one.
+/// Parses the failed tests, in the order of the final list, from the output of a test executable that ended with
+/// [`FAILED`]. Returns `None` if there is no list, since the harness is another one.
 pub(crate) fn failed_tests(output: &[u8]) -> Option<Vec<FailedTest>> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let lines: Vec<_> = text.lines().collect();
     let summary = lines.iter().rposition(|line| line.starts_with("test result: "))?;
     let count = failed_count(lines[summary])?;
-    // The last `failures:` before the summary begins the list. If the number of names differs from the summary, standard error
-    // was mixed in. Then it is better to repeat everything.
+    // The last `failures:` before the summary begins the list. If the number of names differs from the summary,
+    // standard error was mixed in. Then it is better to repeat everything.
     let list = lines[..summary].iter().rposition(|line| *line == "failures:")?;
     let names = lines[list + 1..summary].iter().filter_map(|line| line.strip_prefix("    "));
     let names: Vec<_> = names.filter(|name| !name.is_empty()).collect();
@@ -115,8 +115,8 @@ pub(crate) fn threads(arguments: &[OsString]) -> usize {
     asked.or_else(from_environment).filter(|&count| count > 0).unwrap_or_else(of_machine)
 }
 
-/// Removes the escape sequences of `--color always`: `ESC [ … letter` and `ESC ( letter`. No others: tests may print the
-/// beginning of one that a terminal would end only much later, after the harness's list.
+/// Removes the escape sequences of `--color always`: `ESC [ … letter` and `ESC ( letter`. Leaves others alone: a test
+/// may print the beginning of a sequence that ends only after the harness's list.
 fn without_colour(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut rest = text;

@@ -22,8 +22,8 @@ pub(crate) struct Profiles {
 }
 
 impl Profiles {
-    /// Reads the manifest of the workspace at `root`, the configuration of cargo in `directory`, and these values of `--config`.
-    /// Skips invalid files: cargo reports them itself.
+    /// Reads the manifest of the workspace at `root`, the configuration of cargo in `directory`, and these values of
+    /// `--config`. Skips invalid files: cargo reports them itself.
     pub(crate) fn read(root: &Path, directory: &Path, given: &[OsString]) -> Self {
         let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = std::env::home_dir().map(|home| home.join(".cargo"));

@@ -62,7 +62,8 @@ pub(crate) struct BuildOverrides {
 }
 
 impl Project {
-    /// Reads the configuration and the workspace. `cargo_arguments` are those before `--`, `target_arguments` those after it.
+    /// Reads the configuration and the workspace. `cargo_arguments` are those before `--`, `target_arguments` those
+    /// after it.
     ///
     /// # Errors
     /// If the arguments, the configuration or the workspace are invalid.
@@ -168,8 +169,8 @@ impl Project {
         self.build_in(0, with, output, scratch, interrupt)
     }
 
-    /// Builds like [`build`](Self::build) in a slot, parallel to builds in other slots. With other flags, earlier artifacts are of
-    /// no use. So a slot starts with a copy of them only if there are no flags.
+    /// Builds like [`build`](Self::build) in a slot, parallel to builds in other slots. A slot starts with a copy of
+    /// earlier artifacts only if there are no flags: with other flags they are useless.
     ///
     /// # Errors
     /// See [`Build::run`]; or if the slot's directory cannot be made.
@@ -330,8 +331,8 @@ impl Project {
         process::shell::line(self.command_words(&[], &self.target_arguments))
     }
 
-    /// Returns the words of a command line for a user that builds and runs, with these settings for `--config` and these
-    /// arguments after `--`.
+    /// Returns the words of a command line for a user that builds and runs, with these settings for `--config` and
+    /// these arguments after `--`.
     pub(crate) fn command_words(&self, settings: &[String], target_arguments: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
         words.extend(self.arguments.typed.iter().cloned());
@@ -353,5 +354,5 @@ impl Project {
 /// Returns the command of a build in `target_dir`, without overrides.
 #[cfg(test)]
 pub(super) fn cargo_for_tests(project: &Project, target_dir: &Path) -> std::process::Command {
-    project.prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown).command()
+    project.prepare_build(target_dir, &BuildOverrides::default(), BuildOutput::Shown(|_| {})).command()
 }

@@ -69,8 +69,8 @@ impl SlotDirs {
         OwnedDir::new_in(&std::path::absolute(&self.first)?, OF_ONE_SEARCH)
     }
 
-    /// Returns the directory of a slot. With `copies`, it is a copy of the first one, so that little has to be compiled. Waits
-    /// for the end of another search of this workspace.
+    /// Returns the directory of a slot. With `copies`, it is a copy of the first one, so that little has to be
+    /// compiled. Waits for the end of another search of this workspace.
     ///
     /// # Errors
     /// If it cannot be made, or the user interrupts.
@@ -118,7 +118,8 @@ impl SlotDirs {
         target_lock::take(&self.first, BUILDS, &what, interrupt)
     }
 
-    /// Locks a directory next to the first one that no other search has locked: preferably the one with the slot's number.
+    /// Locks a directory next to the first one, which no other search has locked: if possible that of the slot's
+    /// number.
     fn other(&self, slot: usize, copies: bool) -> io::Result<(PathBuf, Lock)> {
         for number in slot.. {
             // Copies and directories without a copy have different names.

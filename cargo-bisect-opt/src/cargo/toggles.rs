@@ -191,7 +191,7 @@ fn has_runtime(bytes: &[u8]) -> bool {
     memmem::find(bytes, VARIABLE.as_bytes()).is_some()
 }
 
-/// Reports the build-time changes that the pattern selects, of toggles with these names: their programs do not report them.
+/// Reports the build-time changes that the pattern selects, of toggles with these names. Programs do not report them.
 pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, reports: &mut Reports) {
     let Some(matcher) = Matcher::new(pattern) else { return };
     for toggle in toggles.iter().filter(|toggle| names.contains(&toggle.name)) {
@@ -212,7 +212,8 @@ pub(crate) fn kind(toggles: &BTreeSet<Toggle>, name: &str) -> Option<ChangeKind>
     toggles.iter().find(|known| known.name == name).map(|toggle| toggle.key.kind())
 }
 
-/// Describes the searched toggles as `3 run-time toggles (a, b, c)`: those with one of the names, or all if there are no names.
+/// Describes the searched toggles as `3 run-time toggles (a, b, c)`: those with one of the names, or all if none is
+/// given.
 pub(crate) fn subject<'a>(toggles: impl Iterator<Item = &'a Toggle>, names: &[String], noun: &str) -> String {
     let searched = toggles.filter(|toggle| names.is_empty() || names.contains(&toggle.name));
     let searched: BTreeSet<_> = searched.map(|toggle| toggle.name.as_str()).collect();

@@ -122,7 +122,7 @@ impl Workspace {
     }
 }
 
-/// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir` keeps them out of the user's.
+/// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir`, not the user's.
 fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();

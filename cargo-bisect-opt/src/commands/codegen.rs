@@ -8,7 +8,7 @@ use std::{
     collections::BTreeSet,
     io,
     path::{Path, PathBuf},
-    sync::{Arc, Mutex},
+    sync::Arc,
     time::Instant,
 };
 
@@ -24,7 +24,7 @@ use crate::{
         compilation::Compilation,
         contrast::{Contrast, SettingsError},
         crates::Crates,
-        gated::{Gated, Gates},
+        gated::{Gated, Gates, KnownChanges},
         passes::Counted,
     },
     cargo::{CargoError, Project, Subcommand, graph::Package},
@@ -248,7 +248,7 @@ impl Inquiry<'_> {
                 packages: self.culprits.clone(),
                 driver: driver.to_owned(),
                 gates: Gates::Functions { is_strict, with_std },
-                told: Mutex::default(),
+                known: KnownChanges::default(),
             };
             self.search(lab, Box::new(functions), "function")
         };

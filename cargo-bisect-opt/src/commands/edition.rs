@@ -4,12 +4,7 @@
 //! compiles single expressions with the semantics of the other edition. A pattern selects them, as it selects
 //! functions.
 
-use std::{
-    collections::BTreeSet,
-    io,
-    path::Path,
-    sync::{Arc, Mutex},
-};
+use std::{collections::BTreeSet, io, path::Path, sync::Arc};
 
 use bisect_core::{
     ChangeId,
@@ -20,7 +15,7 @@ use crate::{
     axes::{
         compilation::Compilation,
         contrast::Contrast,
-        gated::{Gated, Gates},
+        gated::{Gated, Gates, KnownChanges},
     },
     cargo::{CargoError, Edition, Project, graph::Package},
     compiler::bisect_rustc::{self, BisectRustcError},
@@ -116,7 +111,7 @@ impl Editions {
             driver,
             // Only a build can fail because of the borrow checker alone.
             gates: Gates::Expressions { edition, with_borrows: is_build },
-            told: Mutex::default(),
+            known: KnownChanges::default(),
         };
         let left_out = (!left_out.is_empty()).then(|| format!("left as they are: {}", left_out.join(", ")));
         Ok(Self { edition, program: ProjectTarget::new(settings, project, Box::new(level), None), is_build, left_out })

@@ -75,8 +75,8 @@ impl BisectRustcError {
     }
 }
 
-/// Finds the `bisect-rustc` that the user names, or that is next to this executable. `rustc` is the output of `rustc -vV` of
-/// the compiler in use.
+/// Finds the `bisect-rustc` that the user names, or that is next to this executable. `rustc` is what the compiler in
+/// use prints for `-vV`.
 ///
 /// # Errors
 /// If there is none, or it cannot replace this compiler.

@@ -30,9 +30,9 @@ pub(crate) struct CachedUnit {
 }
 
 impl CachedUnit {
-    /// Finds the entry of a unit that is compiled with these arguments and these values of the tracked variables. `reports` is
-    /// the file of the compiler's reports about it, which is kept with it. `cache_dir` is a directory for all builds of a
-    /// search.
+    /// Finds the entry of a unit that is compiled with these arguments and these values of the tracked variables.
+    /// `reports` is the file of the compiler's reports about it, which is kept with it. `cache_dir` is a directory for
+    /// all builds of a search.
     ///
     /// Returns `None` if the unit is neither a Rust library nor a program, or if one of its crates cannot be read.
     pub(crate) fn find(
@@ -67,8 +67,8 @@ impl CachedUnit {
         Some(Self { note: note(cache_dir, &outputs[0]), outputs, entry, inputs: all.finish() })
     }
 
-    /// Copies the entry's files to their places, as if just compiled. Returns whether there was an entry; if not, the crate
-    /// must be compiled.
+    /// Copies the entry's files to their places, as if just compiled. Returns whether there was an entry; if not, the
+    /// crate must be compiled.
     ///
     /// # Errors
     /// If a file cannot be copied.

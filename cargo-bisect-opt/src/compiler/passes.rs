@@ -16,8 +16,8 @@ use super::plan::{self, CounterKind};
 /// The beginning of the compiler's messages about its counters.
 pub(crate) const PREFIX: &[u8] = b"BISECT: ";
 
-/// Returns the flags that set a limit, or list the passes. LLVM reads its limit from `file`, if given: flags are part of the
-/// hash of a crate, and the contents of files that they name are not.
+/// Returns the flags that set a limit, or list the passes. LLVM reads its limit from `file`, if given: flags are part
+/// of the hash of a crate, and the contents of files that they name are not.
 ///
 /// # Errors
 /// If the file cannot be written.
@@ -82,7 +82,7 @@ impl Pass {
     fn parse(unit: &str, line: &str) -> Option<Self> {
         let (number, rest) = line.strip_prefix("BISECT: running pass (")?.split_once(") ")?;
         let (name, on) = rest.split_once(" on ")?;
-        // LLVM: `[module]`, `function (f)`, `loop %bb in function f`, `SCC (f, g)`, or the symbol alone; rustc: the path.
+        // LLVM: `[module]`, `function (f)`, `loop %bb in function f`, `SCC (f, g)`, or the symbol; rustc: the path.
         let on = on.strip_prefix("function (").and_then(|on| on.strip_suffix(')')).unwrap_or(on);
         Some(Self { unit: unit.to_owned(), number: number.parse().ok()?, name: name.to_owned(), on: demangle(on) })
     }
@@ -174,8 +174,8 @@ impl Passes {
         (self.len() + 1).next_power_of_two().ilog2().max(1)
     }
 
-    /// Returns the change with this rank. Its ID ends in the reversed digits of the rank, so that the search orders changes by
-    /// rank.
+    /// Returns the change with this rank. Its ID ends in the reversed digits of the rank, so that the search orders
+    /// changes by rank.
     fn id(&self, rank: usize) -> ChangeId {
         ChangeId(((rank as u64) << (64 - self.digits())).reverse_bits())
     }
@@ -186,9 +186,9 @@ impl Passes {
         self.all.get(rank.checked_sub(1)?).filter(|_| self.id(rank) == id)
     }
 
-    /// Returns the number of passes that run with a pattern. A pattern that enables rank 0 means a prefix: all passes before
-    /// the first that it does not enable. Any other means the last pass that it enables, with all passes before it, which
-    /// that one needs. Returns `None` if the pattern leaves out the beginning, which the compiler cannot do.
+    /// Returns the number of passes that run with a pattern. A pattern that enables rank 0 means a prefix: all passes
+    /// before the first that it does not enable. Any other means the last pass that it enables, with all passes before
+    /// it, which that one needs. Returns `None` if the pattern leaves out the beginning, which the compiler cannot do.
     pub(crate) fn limit(&self, pattern: &Pattern) -> Option<usize> {
         let Some(matcher) = Matcher::new(pattern) else { return Some(self.len()) };
         let enabled = |rank: &usize| matcher.should_enable(self.id(*rank));

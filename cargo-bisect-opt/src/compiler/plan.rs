@@ -73,22 +73,23 @@ impl Plan {
     }
 }
 
-/// Returns the directory for the compiler's reports about a package, next to the artifacts. It has a file for each unit.
-/// `values` are those of the variables with the prefixes `BISECT_CODEGEN_` and `BISECT_RUSTC_`.
+/// Returns the directory for the compiler's reports about a package, next to the artifacts. It has a file for each
+/// unit. `values` are those of the variables with the prefixes `BISECT_CODEGEN_` and `BISECT_RUSTC_`.
 pub(crate) fn reports_dir(store: &Path, variable: &str, values: [&str; 2]) -> PathBuf {
     let hash = ChangeId::of(&values.map(Field::Str)).0;
     store.join(variable).join(format!("{hash:016x}"))
 }
 
-/// Returns the directory for reports of running and failed compilations. The reports of the last successful compilation stay
-/// until the next success.
+/// Returns the directory for reports of running and failed compilations. The reports of the last successful compilation
+/// stay until the next success.
 pub(crate) fn partial_dir(reports_dir: &Path) -> PathBuf {
     reports_dir.with_extension("unfinished")
 }
 
-/// Returns the report file of each unit. A unit of the same name that was compiled by another toolchain, in another profile or
-/// with other features has a file as well, which does not count: `built` are the stems of the current artifacts. For a unit
-/// that failed, its partial file counts. The names of programs have no hash; there the newest file counts.
+/// Returns the report file of each unit. A unit of the same name that was compiled by another toolchain, in another
+/// profile or with other features has a file as well, which does not count: `built` are the stems of the current
+/// artifacts. For a unit that failed, its partial file counts. The names of programs have no hash; there the newest
+/// file counts.
 ///
 /// # Errors
 /// If the directory cannot be read.

@@ -63,8 +63,8 @@ impl Unit {
         })
     }
 
-    /// Returns the output files and the dep-info file of a Rust library or a program. On other systems than Linux, programs
-    /// may have more than one file.
+    /// Returns the output files and the dep-info file of a Rust library or a program. On other systems than Linux,
+    /// programs may have more than one file.
     pub(crate) fn outputs(&self) -> Option<Vec<PathBuf>> {
         let of_library = |extension| self.directory.join(format!("lib{}.{extension}", self.stem));
         match self.kind {

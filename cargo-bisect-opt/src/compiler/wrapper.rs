@@ -165,8 +165,8 @@ fn create(path: &Path) -> io::Result<fs_err::File> {
     fs_err::File::create(path)
 }
 
-/// Runs rustc with a limit for one of its counters, or with a list of the counted passes in `list`. Hides the compiler's
-/// messages about the counter from the user.
+/// Runs rustc with a limit for one of its counters, or with a list of the counted passes in `list`. Hides the
+/// compiler's messages about the counter from the user.
 fn count_passes(command: &mut Command, counter: &Counter, unit: &Unit, list: Option<&Path>) -> io::Result<ExitStatus> {
     let limit = if counter.lists { None } else { Some(counter.limits.get(&unit.name).copied().unwrap_or(0)) };
     let file = unit.directory.join(format!("{}.limit", unit.stem));

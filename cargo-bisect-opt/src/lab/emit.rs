@@ -13,7 +13,6 @@ use bisect_core::{
 
 use super::{
     Named,
-    parallelism_hint::Processors,
     session::{Progress, Session},
     target::Target,
     text_runs,
@@ -24,6 +23,7 @@ use crate::{
         log_end,
         noise::CulpritEstimate,
     },
+    process::processors::Processors,
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
 };
@@ -118,7 +118,8 @@ pub(super) fn name_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, id: Trial
     }
 }
 
-/// Returns the end of the log that shows why the target cannot be searched: of the run without any change, if that fails.
+/// Returns the end of the log that shows why the target cannot be searched: that of the run without changes, if it
+/// fails.
 pub(super) fn last_log<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Option<LogEnd> {
     let question = match session.search.verdict()? {
         Verdict::NoDifference(Outcome::Fail) => Question::AllOff,
@@ -188,7 +189,7 @@ pub(super) fn notes<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::
     notes.iter().try_for_each(|note| session.lab.emit(&Event::Note(note)))
 }
 
-/// Returns the estimate for a culprit, by its index among all; of several tests, the estimate with the least confidence.
+/// Returns the estimate for a culprit, by its index among all. Of several tests, it has the least confidence.
 fn culprit_estimate<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     index: usize,

@@ -82,8 +82,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
     }
 
-    /// Waits for a run to end, and takes runs that end at the same time with it: the next step is better decided when all
-    /// their answers are known.
+    /// Waits for a run to end, and takes runs that end at the same time with it: the next step is better decided when
+    /// all their answers are known.
     fn take_results(&mut self) -> Result<(), RunError> {
         let mut next = self.workers.next(None);
         while let Some(came) = next.take() {

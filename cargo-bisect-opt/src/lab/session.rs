@@ -13,12 +13,15 @@ use bisect_core::{
 use super::{
     Lab, Named,
     noisy_stats::NoisyStats,
-    parallelism_hint::{ParallelismHint, Processors},
+    parallelism_hint::ParallelismHint,
     target::{Runner, Target},
     texts::Texts,
     workers::Workers,
 };
-use crate::run::{repetition::Repetition, result::RunResult};
+use crate::{
+    process::processors::Processors,
+    run::{repetition::Repetition, result::RunResult},
+};
 
 /// A search in progress.
 pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
@@ -107,8 +110,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         }
     }
 
-    /// Returns how often the next run executes the target. If the target is noisy and each run begins with a build, as much
-    /// time goes into executions as into builds: that takes at most twice as long as the best choice.
+    /// Returns how often the next run executes the target. If the target is noisy and each run begins with a build,
+    /// executions take as much time as builds: that is at most twice the time of the best choice.
     pub(super) fn repetition(&self) -> Repetition {
         match self.lab.repetition {
             Repetition::Once if self.search.progress().is_noisy() && !self.lab.is_repeated => {
@@ -123,7 +126,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         self.tests.is_none() && matches!(trial.question, Question::AllOn | Question::AllOff)
     }
 
-    /// Returns true if a run without the changes that this trial leaves out is in flight: it decides which failures count.
+    /// Returns true if a run that decides which failures count is in flight: one without the changes that this trial
+    /// omits.
     pub(super) fn waits_for_rest(&self, trial: &Trial) -> bool {
         let left_out = &trial.selection.excluded;
         let is_of = |rest: &&Trial| {

@@ -27,8 +27,8 @@ pub(crate) enum Event<'a> {
     Run(&'a RunBegins<'a>),
     /// A trial was answered.
     Trial(&'a TrialDone),
-    /// A culprit of one of several tests was found and confirmed. The end of the search shows which other tests it breaks:
-    /// then it comes again, as [`Found`](Self::Found).
+    /// A culprit of one of several tests was found and confirmed. It comes again at the end of the search as
+    /// [`Found`](Self::Found), with the other tests that it breaks.
     #[serde(skip)]
     Preliminary(&'a Found),
     /// A culprit was found and confirmed.
@@ -82,9 +82,9 @@ pub(crate) struct Start {
 pub(crate) struct RunBegins<'a> {
     /// The trial, within its search.
     pub(crate) trial: TrialId,
-    /// The number of the trial, from 1, in the order in which trials are shown. With one run at a time, a trial is shown
-    /// when its first run begins. With parallel runs, it is shown when it is answered, so it has no number yet. A repeated
-    /// run has none.
+    /// The number of the trial, from 1, in the order in which trials are shown. With one run at a time, a trial is
+    /// shown when its first run begins. With parallel runs, it is shown when it is answered, so it has no number yet. A
+    /// repeated run has none.
     pub(crate) n: Option<usize>,
     /// True for a run that only repeats an earlier one, to see whether the outcome stays the same.
     pub(crate) is_repeat: bool,

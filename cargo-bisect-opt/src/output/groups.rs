@@ -6,8 +6,8 @@ use crate::{
     units::plural,
 };
 
-/// Groups culprits that differ only in the frames of their tests. Groups with short call stacks come first: they are the
-/// quickest to read.
+/// Groups culprits that differ only in the frames of their tests. Groups with short call stacks come first: they are
+/// the quickest to read.
 pub(crate) fn groups(culprits: Vec<Found>) -> Vec<CulpritGroup> {
     let mut groups: Vec<CulpritGroup> = Vec::new();
     for found in culprits {
@@ -30,8 +30,8 @@ fn without_test(change: &Report, tests: &[String]) -> Report {
     change
 }
 
-/// Returns true for the function of the test, and for closures in it. Frames have the name of the crate before that of the
-/// test.
+/// Returns true for the function of the test, and for closures in it. Frames have the name of the crate before that of
+/// the test.
 fn is_of_test(function: &str, test: &str) -> bool {
     let function = function.split("::{{closure}}").next().unwrap_or(function);
     function == test || function.strip_suffix(test).is_some_and(|path| path.ends_with("::"))

@@ -100,8 +100,8 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
     spots
 }
 
-/// Returns the length of the expression at the beginning of a text, estimated without a parser: up to the bracket that closes
-/// its first one, or else to the end of the line.
+/// Returns the length of the expression at the beginning of a text, estimated without a parser: up to the bracket that
+/// closes its first one, or else to the end of the line.
 fn extent(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -122,8 +122,8 @@ fn byte_of(line: &str, column: u32) -> usize {
     line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
 }
 
-/// Returns the last line of a function and the byte offset of its end in that line. The function begins at the byte `start` of
-/// the first of these lines, which is number `index` in its file. Returns `None` if it is long.
+/// Returns the last line of a function and the byte offset of its end in that line. The function begins at the byte
+/// `start` of the first of these lines, which is number `index` in its file. Returns `None` if it is long.
 fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize, usize)> {
     let text = lines[..lines.len().min(SHORT)].join("\n");
     let function = text.get(start..)?;

@@ -41,6 +41,12 @@ pub(crate) fn show_error(error: &impl Display) {
     let _ = writeln!(stderr(), "{BAD}error{BAD:#}: {error}");
 }
 
+/// Shows whole lines of a tool on standard error, with their colours.
+pub(crate) fn show_lines(text: &str) {
+    // As for an error, there is no other place to report it.
+    let _ = stderr().write_all(text.as_bytes());
+}
+
 /// Turns colours on or off for the whole process; `None` leaves the decision to the terminal.
 pub(crate) fn set_colors(are_on: Option<bool>) {
     match are_on {

@@ -44,8 +44,8 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Completes the log and the reports. Returns the kept output, and the reason why the log is incomplete, if it is: only
-    /// the log suffers from that.
+    /// Completes the log and the reports. Returns the kept output, and the reason why the log is incomplete, if it is:
+    /// only the log suffers from that.
     pub(super) fn finish(mut self) -> io::Result<(Vec<u8>, Option<io::Error>)> {
         if let Some(reader) = self.reader.take() {
             reader.end();

@@ -33,12 +33,12 @@ const SLOT: &str = names::SLOT;
 /// The status for an unresolved run, if `--skip-code` is no valid exit status.
 const DEFAULT_SKIP_CODE: i32 = 125;
 
-/// The shell script that starts the command. Its arguments are the directory, the program, the directory for temporary files
-/// or an empty text, and the command. It is one line, since not every shell supports line breaks in quotes; and it has no
-/// `${…}`, which systemd would replace.
+/// The shell script that starts the command. Its arguments are the directory, the program, the directory for temporary
+/// files or an empty text, and the command. It is one line, since not every shell supports line breaks in quotes. It
+/// has no `${…}`, which systemd would replace.
 ///
-/// A missing directory or program says nothing about the changes, so such a run must not count as failed. `env` looks up a
-/// program without a path.
+/// A missing directory or program says nothing about the changes, so such a run must not count as failed. `env` looks
+/// up a program without a path.
 const SCRIPT: &str = r#"unset NAMES; fail() { printf '%s\n' "cargo-bisect-opt: where the launcher starts commands, $1" >&2; exit STATUS; }; cd "$1" || fail "the directory $1 cannot be entered"; case $2 in */*) [ -x "$2" ] || fail "there is no program $2";; esac; [ -d "$3" ] && { TMPDIR=$3; export TMPDIR; }; shift 3; exec "$@""#;
 
 /// A command that launches runs.
@@ -93,8 +93,8 @@ impl Launcher {
         }
     }
 
-    /// Returns a command that has the launcher start `command`, in its directory and with the variables that it sets. If that
-    /// directory or the program is missing, the launched command exits with `skip_code`.
+    /// Returns a command that has the launcher start `command`, in its directory and with the variables that it sets.
+    /// If that directory or the program is missing, the launched command exits with `skip_code`.
     ///
     /// The launcher itself has the working directory and the environment of this process, without the variables that
     /// `command` removes. The command inherits variables that the launcher adds.

@@ -54,8 +54,8 @@ fn script(dir: &Path, name: &str, text: &str) -> PathBuf {
     path
 }
 
-/// Creates a program that treats its arguments like `ssh`: it takes the host, joins the others with spaces, and has a new
-/// shell in another directory read the line.
+/// Creates a program that treats its arguments like `ssh`: it takes the host, joins the others with spaces, and has a
+/// new shell in another directory read the line.
 fn ssh(dir: &Path) -> String {
     let text = "#!/bin/sh\nshift\ncd /\nexec env -i PATH=\"$PATH\" sh -c \"$*\"\n";
     format!("'{}' host", script(dir, "bin/ssh", text).display())

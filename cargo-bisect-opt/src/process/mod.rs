@@ -11,6 +11,7 @@ pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod owned_dir;
 mod plain_text;
+pub(crate) mod processors;
 pub(crate) mod remove_tree;
 pub(crate) mod scratch_dir;
 pub(crate) mod shell;
@@ -72,7 +73,7 @@ pub(crate) struct ProcessSpec<'a> {
     pub(crate) interrupt: &'a Interrupt,
     /// The reader of its output while it runs.
     pub(crate) reader: Option<&'a mut dyn ReadAlong>,
-    /// The maximum number of bytes in [`Finished::output`]: one half from the beginning of the output, one from its end.
+    /// The maximum number of bytes in [`Finished::output`]: half from the beginning of the output, half from its end.
     pub(crate) tail: usize,
 }
 

@@ -24,8 +24,8 @@ pub(crate) struct OwnedDir {
 }
 
 impl OwnedDir {
-    /// Makes one in `parent`, for this user only, with a name that begins with `prefix`. First deletes all others with this
-    /// prefix whose owners have ended.
+    /// Makes one in `parent`, for this user only, with a name that begins with `prefix`. First deletes all others with
+    /// this prefix whose owners have ended.
     ///
     /// # Errors
     /// If it cannot be made.
@@ -68,8 +68,8 @@ impl Drop for OwnedDir {
     }
 }
 
-/// Deletes the directories with this prefix whose owners have ended. A directory that cannot be deleted stays for the next
-/// sweep.
+/// Deletes the directories with this prefix whose owners have ended. A directory that cannot be deleted stays for the
+/// next sweep.
 fn sweep(parent: &Path, prefix: &str) {
     for entry in parent.read_dir().into_iter().flatten().flatten() {
         let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
@@ -91,7 +91,7 @@ fn is_our_dir(entry: &DirEntry) -> bool {
     metadata.is_dir() && is_ours
 }
 
-/// Deletes a directory, its lock file last and only if everything else is gone: the next sweep needs the file to find it.
+/// Deletes a directory: its lock file last, and only if the rest is gone, since the next sweep needs that file.
 fn remove_owned(path: &Path) -> io::Result<()> {
     let mut result = Ok(());
     for entry in path.read_dir().into_iter().flatten().flatten() {

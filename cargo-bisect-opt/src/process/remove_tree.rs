@@ -5,8 +5,8 @@ use std::{io, path::Path};
 /// The number of attempts to delete a directory while another process writes to it.
 const MAX_ATTEMPTS: usize = 3;
 
-/// Deletes a directory with its contents, also where permissions of its directories are missing. Follows no link. A missing
-/// directory is no error.
+/// Deletes a directory with its contents, also where permissions of its directories are missing. Follows no link. A
+/// missing directory is no error.
 ///
 /// # Errors
 /// If a file cannot be deleted: it belongs to another user, or the file system refuses.

@@ -29,8 +29,8 @@ impl ScratchDir {
     /// # Errors
     /// If it cannot be made.
     pub(crate) fn new() -> io::Result<Self> {
-        // The path is absolute, since runs have other working directories. The name is short, since the path of a socket
-        // in it is limited to about a hundred bytes.
+        // The path is absolute, since runs have other working directories. The name is short, since the path of a
+        // socket in it is limited to about a hundred bytes.
         let parent = std::path::absolute(env::temp_dir())?;
         let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
             io::Error::new(error.kind(), format!("cannot create a directory in `{}`: {error}", parent.display()))

@@ -32,8 +32,8 @@ pub(crate) fn quote_exactly(word: &OsStr) -> OsString {
     quote(word).into()
 }
 
-/// Quotes a word so that only a closing quote follows each opening brace: GNU parallel replaces `{}`, `{#}`, `{= … =}` and
-/// others before the shell reads the line.
+/// Quotes a word so that only a closing quote follows each opening brace: GNU parallel replaces `{}`, `{#}`, `{= … =}`
+/// and others before the shell reads the line.
 pub(crate) fn quote_without_braces(word: &OsStr) -> OsString {
     #[cfg(unix)]
     let parts = {

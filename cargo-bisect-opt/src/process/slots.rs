@@ -37,7 +37,7 @@ impl Slots {
         filled.chain([(VARIABLE.into(), slot.to_string().into())])
     }
 
-    /// Prepares a command for a slot: sets [`Self::variables`], and replaces the placeholder in the command's own variables.
+    /// Prepares a command for a slot: sets [`Self::variables`], and replaces the placeholder in its own variables.
     pub(crate) fn apply(&self, command: &mut Command, slot: usize) {
         let own = command.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsStr::to_owned)));
         let own: Vec<_> = own.collect();

@@ -53,7 +53,7 @@ impl ProcessTree {
         let waker = sender.clone();
         // A full channel wakes the loop as well.
         let _registration = interrupt.on_request(move || drop(waker.try_send(PipeEvent::Wake)));
-        // The thread ends with the output. If a process outside of the job keeps the pipe open, the thread is abandoned.
+        // The thread ends with the output. If a process outside the job keeps the pipe open, the thread is abandoned.
         thread::Builder::new().name("output".into()).spawn(move || read(reader, &sender))?;
         // A timeout that overflows is none.
         let deadline = timeout.and_then(|timeout| started.checked_add(timeout));

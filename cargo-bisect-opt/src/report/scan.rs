@@ -48,8 +48,8 @@ enum Source {
 
 /// The text about one change. Repetitions by other processes are left out.
 ///
-/// A report begins with a line that is not indented, and goes on with indented lines. A report of Go's runtime is a call
-/// stack: two lines a frame, the second begins with a tab, and at the end a line with nothing but the marker. A
+/// A report begins with a line that is not indented, and goes on with indented lines. A report of Go's runtime is a
+/// call stack: two lines a frame, the second begins with a tab, and at the end a line with nothing but the marker. A
 /// recursive stack has the same lines several times.
 #[derive(Clone, Debug, Default)]
 struct Text {
@@ -104,8 +104,8 @@ impl Reports {
         self.ids.len()
     }
 
-    /// Returns what was reported about a change. Its text has the lines of each distinct report once, without markers and
-    /// without empty lines.
+    /// Returns what was reported about a change. Its text has the lines of each distinct report once, without markers
+    /// and without empty lines.
     #[must_use]
     pub(crate) fn get(&self, id: ChangeId) -> Report {
         match self.sources.get(&id) {
@@ -130,8 +130,8 @@ impl Reports {
         self.ids.extend(ids);
     }
 
-    /// Adds the reports on whole lines. Every marker on a line counts: if two processes write to one terminal, line breaks may
-    /// get lost.
+    /// Adds the reports on whole lines. Every marker on a line counts: line breaks may get lost if two processes write
+    /// to one terminal.
     fn scan(&mut self, lines: &[u8]) {
         for start in memmem::find_iter(lines, PREFIX) {
             let window = &lines[start..lines.len().min(start + LONGEST)];

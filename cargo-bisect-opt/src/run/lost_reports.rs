@@ -32,8 +32,7 @@ impl LostReports {
     }
 }
 
-/// Returns the runtime's message if it could not write a report. A failure of this run may then be due to changes that are
-/// missing in its reports.
+/// Returns the runtime's message if it could not write a report. Then unreported changes may be the cause of a failure.
 pub(crate) fn in_output(output: &[u8]) -> Option<String> {
     runtime_message(output, ": reports are lost")
 }

@@ -47,8 +47,8 @@ impl Repetition {
         }
     }
 
-    /// Returns the index of the execution whose outcome is that of the run: one that ends it, else an unresolved one, else
-    /// any.
+    /// Returns the index of the execution whose outcome is that of the run: one that ends it, else an unresolved one,
+    /// else any.
     ///
     /// # Panics
     /// If there is no execution.

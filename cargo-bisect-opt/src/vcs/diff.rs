@@ -127,7 +127,7 @@ impl<'a, I: Iterator<Item = &'a [u8]>> Parser<I> {
                     old_left = old_left.checked_sub(1).ok_or(TOO_MANY)?;
                     removed = true;
                 }
-                // Unchanged lines come with `diff.interHunkContext`, and without a blank with `diff.suppressBlankEmpty`.
+                // Unchanged lines come with `diff.interHunkContext`; `diff.suppressBlankEmpty` omits their blank.
                 Some(b' ') | None => {
                     old_left = old_left.checked_sub(1).ok_or(TOO_MANY)?;
                     new_left = new_left.checked_sub(1).ok_or(TOO_MANY)?;

@@ -27,8 +27,8 @@ impl Since {
     /// Asks git about the work tree that contains `root`; reported paths are relative to `root`.
     ///
     /// Without a `revision`, it takes the commit at which HEAD left the default branch. This is the branch that
-    /// `origin/HEAD` names, else `main`, `master`, `trunk` or the value of `init.defaultBranch`, first of `origin`, then a
-    /// local one.
+    /// `origin/HEAD` names, else `main`, `master`, `trunk` or the value of `init.defaultBranch`, first of `origin`,
+    /// then a local one.
     ///
     /// # Errors
     /// If git cannot be asked, `root` is in no work tree, or there is no such commit.

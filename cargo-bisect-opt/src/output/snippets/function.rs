@@ -1,7 +1,7 @@
 //! The end of a function, estimated without a parser: the brace that closes its body.
 
-/// Returns the length of the function at the beginning of a text, up to the end of its body. `None` if there is no such end: a
-/// closure may have no braces, and a declaration in a trait has no body.
+/// Returns the length of the function at the beginning of a text, up to the end of its body. `None` if there is no such
+/// end: a closure may have no braces, and a declaration in a trait has no body.
 pub(crate) fn extent(text: &str) -> Option<usize> {
     let first = text.lines().next().unwrap_or_default();
     let is_closure = !first.split_whitespace().any(|word| word == "fn");
@@ -29,7 +29,8 @@ pub(crate) fn extent(text: &str) -> Option<usize> {
     None
 }
 
-/// Returns the length of the comment, string or character literal at the beginning of a text. Brackets in it do not count.
+/// Returns the length of the comment, string or character literal at the beginning of a text. Its brackets do not
+/// count.
 fn quoted(text: &str) -> Option<usize> {
     let bytes = text.as_bytes();
     match bytes {

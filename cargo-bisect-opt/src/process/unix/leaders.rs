@@ -28,8 +28,7 @@ pub(super) fn spawn(command: &mut Command) -> io::Result<Child> {
     Ok(child)
 }
 
-/// Reaps a leader that has exited. One that was killed but has not exited hangs in the kernel; then a thread remains to wait
-/// for it.
+/// Reaps a leader that has exited. One that was killed but has not exited hangs in the kernel: a thread waits for it.
 pub(super) fn reap(mut child: Child) -> io::Result<ExitStatus> {
     let pid = Pid::from_child(&child);
     let mut leaders = lock();

@@ -35,7 +35,7 @@ use super::leaders::{self, raw};
 /// The variable that says to which run an orphan belongs.
 const MARK: &str = names::OPT_RUN;
 
-/// The marking variable of one family, with its value. All members have it in their environment unless they cleared that.
+/// The marking variable of one family, with its value. Members have it in their environment unless they cleared that.
 #[derive(Debug)]
 pub(super) struct RunMark(String);
 
@@ -108,8 +108,8 @@ impl Family {
         let group = raw(self.leader);
         let ours = match scope {
             Scope::Group => {
-                // The leader has exited. So the others are descendants of adopted children. Usually there are none, and then
-                // this is cheap.
+                // The leader has exited. So the others are descendants of adopted children. Usually there are none, and
+                // then this is cheap.
                 let mut processes = with_descendants(adopted_children(&leaders::lock()));
                 processes.retain(|process| process.group == group);
                 processes
@@ -174,8 +174,8 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Sends a signal to a member outside of the group. Members in the group get it with the group, and many programs treat a
-    /// second signal as a harsher request.
+    /// Sends a signal to a member outside of the group. Members in the group get it with the group, and many programs
+    /// treat a second signal as a harsher request.
     pub(super) fn signal(&self, signal: Signal) {
         if !self.in_group {
             let _ = pidfd_send_signal(&self.fd, signal);
@@ -207,8 +207,8 @@ fn has_exited(fd: &OwnedFd) -> bool {
     poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
 }
 
-/// Returns the children of this process that are no leaders. The caller must hold the lock: the kernel's list may skip a
-/// child if another one is reaped meanwhile.
+/// Returns the children of this process that are no leaders. The caller must hold the lock: the kernel's list may skip
+/// a child if another one is reaped meanwhile.
 fn adopted_children(leaders: &BTreeSet<i32>) -> Vec<Pid> {
     children(getpid()).into_iter().filter(|child| !leaders.contains(&raw(*child))).collect()
 }
@@ -231,8 +231,8 @@ fn children(process: Pid) -> Vec<Pid> {
     })
 }
 
-/// Returns the children that the kernel lists, if it does (`CONFIG_PROC_CHILDREN`): at the thread that started them or, for
-/// orphans, at any.
+/// Returns the children that the kernel lists, if it does (`CONFIG_PROC_CHILDREN`): at the thread that started them or,
+/// for orphans, at any.
 fn listed_children(process: Pid) -> Option<Vec<Pid>> {
     let mut children = Vec::new();
     let mut listed = false;

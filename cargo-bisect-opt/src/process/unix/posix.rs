@@ -92,7 +92,7 @@ impl Member {
 
     pub(super) fn reap(&self) {}
 
-    /// Returns whether the group is empty. Unlike on Linux, a leader that has exited and is not yet reaped does not count.
+    /// Returns whether the group is empty. Unlike on Linux, an exited leader that is not yet reaped does not count.
     pub(super) fn is_gone(&self) -> bool {
         test_kill_process_group(self.group).is_err()
     }

@@ -10,8 +10,8 @@ use crate::process::plain_text;
 /// The beginnings of messages that only repeat that there was an error.
 const REPEATED: [&str; 3] = ["could not compile ", "aborting due to ", "build failed"];
 
-/// Returns the signatures in the messages of cargo, the compiler and build scripts, each once: panics first, then crashes,
-/// then errors.
+/// Returns the signatures in the messages of cargo, the compiler and build scripts, each once: panics first, then
+/// crashes, then errors.
 pub(super) fn signatures(output: &[u8]) -> Vec<Signature> {
     let text = plain_text(output);
     let mut signatures = panics(text.as_bytes());

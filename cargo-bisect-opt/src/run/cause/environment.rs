@@ -31,8 +31,7 @@ const SIGNALS: [(i32, Environment); 4] = [
 const SEARCHED_END: usize = 64 << 10;
 
 impl Environment {
-    /// Returns the cause that an exit status shows. A shell or a launcher reports the signal of its child as a status above
-    /// 128.
+    /// Returns the cause that an exit status shows. Shells and launchers report a signal as a status above 128.
     pub(crate) fn of_status(status: ExitStatus) -> Option<Self> {
         let signal = signal(status).or_else(|| status.code()?.checked_sub(128))?;
         Self::of_signal(signal)

@@ -21,6 +21,7 @@ use crate::{
         graph::Package,
         toggles::{self, Toggle},
     },
+    output::terminal,
     process::interrupt::Interrupt,
 };
 
@@ -90,7 +91,7 @@ fn list_by(
 ) -> Result<Option<BTreeSet<Toggle>>, CargoError> {
     let scratch = tempfile::tempdir()?;
     let log = scratch.path().join("build.log");
-    let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
+    let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
     let variable = |package: &Package| names::of_package(names::BUILD, &package.name, &package.version);
     let off = project.packages()?.iter().map(|package| (variable(package), "off".into())).collect();
     for variables in [off, BTreeMap::new()] {

@@ -5,6 +5,8 @@
 
 mod attempt;
 mod build;
+#[cfg(test)]
+mod build_tests;
 mod command_line;
 mod criteria;
 mod dependent_tests;
@@ -14,17 +16,19 @@ mod listing;
 mod make_run;
 mod options;
 mod prepare;
+#[cfg(test)]
+mod refusal_tests;
 mod run_context;
+#[cfg(test)]
+mod run_tests;
 mod runner;
 mod separately;
 mod target;
+#[cfg(test)]
+mod test_bench;
 mod test_selection;
 mod unended;
 
 pub(crate) use options::{PerTest, ProjectOptions};
 pub(crate) use prepare::{prepare, toggles};
 pub(crate) use target::ProjectTarget;
-
-#[cfg(test)]
-#[path = "project_tests.rs"]
-mod tests;

@@ -9,6 +9,7 @@ use crate::{
         Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand,
         toggles::{self, Toggle},
     },
+    output::terminal,
     process::interrupt::Interrupt,
 };
 
@@ -66,6 +67,6 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
 
 fn first_build(project: &Project, quiet: bool, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
     let log = scratch.join("build.log");
-    let output = if quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown };
+    let output = if quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
     project.build(&BuildOverrides::default(), output, scratch, interrupt)
 }
