@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_middle::ty::TyCtxt;
 use rustc_span::{edition::Edition, hygiene::ExpnKind};
 
-use super::{describe, place::Kind, syntax::Met};
+use super::{super::names, place::Kind, syntax::Met};
 use crate::{Description, Gate};
 
 /// The maximum number of macro calls in a report.
@@ -73,13 +73,13 @@ impl Facts {
     /// Adds an occurrence of the place in the syntax tree.
     pub(super) fn meet(&mut self, tcx: TyCtxt<'_>, met: Met) {
         if self.place.is_empty() {
-            self.place = describe::location(tcx, met.shown);
+            self.place = names::location(tcx, met.shown);
             let map = tcx.sess.source_map();
             let (_, line, column, end_line, end_column) = map.span_to_location_info(met.shown);
             self.extent = format!("{line}:{column}-{end_line}:{end_column}");
         }
         if let ExpnKind::Macro(_, name) = met.node.ctxt().outer_expn_data().kind {
-            let maker = (name.to_string(), describe::location(tcx, met.node.source_callsite()));
+            let maker = (name.to_string(), names::location(tcx, met.node.source_callsite()));
             if !self.makers.contains(&maker) {
                 self.makers.push(maker);
             }
