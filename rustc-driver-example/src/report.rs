@@ -34,7 +34,7 @@ use bisect_core::{ChangeId, marker};
 /// The reports of this process: their destination, and the changes that were reported.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    told: Mutex<HashSet<ChangeId>>,
+    reported: Mutex<HashSet<ChangeId>>,
     file: Option<File>,
 }
 
@@ -46,7 +46,7 @@ impl Reports {
     /// If the file cannot be opened.
     pub(crate) fn to(path: Option<&OsStr>) -> io::Result<Self> {
         let file = path.map(|path| OpenOptions::new().append(true).open(path)).transpose()?;
-        Ok(Self { told: Mutex::default(), file })
+        Ok(Self { reported: Mutex::default(), file })
     }
 
     /// Reports a change, if it was not reported before. `lines` are the text of a verbose report; without them the
@@ -54,8 +54,8 @@ impl Reports {
     pub(crate) fn once(&self, id: ChangeId, lines: Option<impl FnOnce() -> Vec<String>>) {
         // The lock is held until the report is written: a thread that reaches the same change waits, and does not act
         // on it before. A compiler thread that panics leaves a valid set of IDs.
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told.insert(id) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if !reported.insert(id) {
             return;
         }
         let marker = marker::format(id);

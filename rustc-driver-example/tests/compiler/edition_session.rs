@@ -56,7 +56,7 @@ fn places_keep_their_lines_and_lints_their_suggestions() {
 }
 
 #[test]
-fn errors_are_told_once_with_the_status_of_rustc() {
+fn errors_are_printed_once_with_the_status_of_rustc() {
     for (source, edition) in [
         ("fn main() { missing() }", "2021"),
         ("fn main() { let x: u32 = \"\"; }", "2024"),
@@ -143,7 +143,7 @@ fn the_same_text_in_two_files_is_two_places() {
 }
 
 #[test]
-fn people_are_told_what_is_dropped_and_how_to_keep_it() {
+fn verbose_reports_name_dropped_values_and_the_edit_that_keeps_the_meaning() {
     let workshop = Workshop::new(PROGRAM);
     let (_, stderr) = workshop.with("2021", "drops=vn");
     assert!(
@@ -185,7 +185,7 @@ fn people_are_told_what_is_dropped_and_how_to_keep_it() {
 }
 
 #[test]
-fn what_only_the_borrow_checker_can_tell_is_a_gate_of_its_own() {
+fn differences_that_only_the_borrow_checker_observes_have_their_own_gate() {
     let program = "use std::cell::RefCell;
         fn longer(c: &RefCell<Vec<u32>>) -> usize { let x = c.borrow().iter().count(); x }
         fn ends() -> usize { let c = RefCell::new(vec![1]); c.borrow().len() }
@@ -288,7 +288,7 @@ fn what_runs_while_building_is_left_alone() {
 }
 
 #[test]
-fn files_of_a_crate_on_standard_input_are_told_apart_by_their_names() {
+fn files_of_a_crate_on_standard_input_are_distinguished_by_their_names() {
     let folder = tempfile::tempdir().unwrap();
     for name in ["a.rs", "b.rs"] {
         fs::write(folder.path().join(name), "pub fn f(n: &crate::Noisy) -> u32 { let _a = n.twin(); n.twin().get() }")

@@ -65,7 +65,7 @@ fn where_nobody_bisects_the_output_is_that_of_rustc() {
 }
 
 #[test]
-fn dependencies_on_variables_are_told_even_where_nobody_bisects() {
+fn dependencies_on_variables_are_recorded_even_without_a_bisection() {
     let deps = |variables: &[(&str, &str)]| {
         let mut command = bisect_rustc();
         command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=dep-info", "-o-"]);
