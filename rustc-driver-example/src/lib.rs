@@ -21,6 +21,7 @@ extern crate rustc_span;
 mod bisection;
 mod gate;
 mod invocation;
+mod key_values;
 mod report;
 mod rustc;
 mod settings;

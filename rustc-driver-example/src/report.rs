@@ -5,7 +5,7 @@
 //! ```text
 //! src/lib.rs:12:5 drops [bisect-match 0x…]
 //!   ledger::take at src/lib.rs:12:5 [bisect-match 0x…]
-//!     expression: 12:5-12:83 if let                  from, to (after the last character), kind
+//!     expression="if let" start=12:5 end=12:83       kind, start, end (after the last character)
 //!     dropped earlier: MutexGuard<'_, Vec<u32>> (src/lib.rs:12:22)
 //!                                                    or `dropped later`; any number
 //!     gone earlier: Vec<u32> (src/lib.rs:12:22)      or `gone later`; up to three, if nothing is `dropped`

@@ -19,6 +19,7 @@ use crate::{
     output::{events::StopGap, terms::Terms},
     report::{
         content::Report,
+        key_values::KeyValues,
         kind::{ChangeKind, ShownSource},
         scan::Reports,
     },
@@ -80,8 +81,8 @@ pub(crate) struct Told {
     met: BTreeMap<ChangeId, Report>,
     /// The patterns in use. Of patterns that enable the same known changes, only the first is here.
     patterns: Vec<Pattern>,
-    /// The numbers of places in each of the package's crates, and in macros that they expand, by the name of the owner.
-    places: BTreeMap<String, Places>,
+    /// The numbers of places in each of the package's crates, and in macros that they expand.
+    places: BTreeMap<Writer, Places>,
 }
 
 impl Axis for Gated {
@@ -148,8 +149,8 @@ impl Axis for Gated {
             let (said, places) = self.read(package, pattern, artifacts)?;
             let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
             let told = told.entry(package.change).or_default();
-            for (name, found) in places {
-                told.places.entry(name).or_default().widen(found);
+            for (writer, found) in places {
+                told.places.entry(writer).or_default().widen(found);
             }
             for &id in said.ids() {
                 told.met.entry(id).or_insert_with(|| said.get(id));
@@ -207,26 +208,35 @@ impl Axis for Gated {
         let told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         let mut places = BTreeMap::<_, Places>::new();
         for (package, told) in told.iter() {
-            for (name, found) in &told.places {
+            for (writer, found) in &told.places {
                 // Macros have the same changes in each package that expands them.
-                let package = Some(package).filter(|_| !name.ends_with(MACROS));
-                places.entry((package, name)).or_default().widen(*found);
+                let package = Some(package).filter(|_| !writer.is_expanded_elsewhere);
+                places.entry((package, writer)).or_default().widen(*found);
             }
         }
         let sum = |of: fn(&Places) -> usize| places.values().map(of).sum::<usize>();
         let (all, borrowing) = (sum(|places| places.all), sum(|places| places.borrowing));
         let met = told.values().flat_map(|told| &told.met).filter(|(_, report)| report.name == "drops");
         let dropping = met.map(|(id, _)| id).collect::<BTreeSet<_>>().len();
-        let drop = if dropping == 1 { "drops" } else { "drop" };
+        let change = if dropping == 1 { "changes" } else { "change" };
         let others = match borrowing {
             0 => String::new(),
-            _ => format!(", and of {borrowing} more only the borrow checker can tell"),
+            1 => ", 1 matters only to the borrow checker".to_owned(),
+            _ => format!(", {borrowing} matter only to the borrow checker"),
         };
         (all > 0).then(|| {
-            let places = plural(all, "place");
-            format!("of {places} that edition {edition} speaks of, {dropping} {drop} something elsewhere then{others}")
+            let candidates = plural(all, "candidate expression");
+            format!("{candidates} for edition {edition}: {dropping} {change} drop order{others}")
         })
     }
+}
+
+/// The crate that wrote the counted places.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Writer {
+    name: String,
+    /// True if another crate is compiled, which expands macros of this one.
+    is_expanded_elsewhere: bool,
 }
 
 /// The numbers of places in a crate, or in its macros where other crates expand them.
@@ -237,20 +247,14 @@ struct Places {
     borrowing: usize,
 }
 
-/// The suffix of a crate's name in `bisect-rustc`'s counts of places in its macros.
-const MACROS: &str = "'s macros";
-
 impl Places {
-    /// Parses a count of places that `bisect-rustc` writes among its reports. Also returns the name of the crate, which
-    /// ends in [`MACROS`] if the count is for its macros.
-    fn parse(line: &str) -> Option<(&str, Self)> {
-        let rest = line.strip_prefix("bisect-rustc: ")?;
-        let (all, rest) = rest.split_once(" of ")?.1.split_once(" places of ")?;
-        let (place, rest) = rest.split_once(" drop ")?;
-        let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
-        let [all, borrowing] = [all, borrowing].map(|number| number.parse().ok());
-        let name = place.split_once(" in ").map_or(place, |(name, _)| name);
-        Some((name, Self { all: all?, borrowing: borrowing? }))
+    /// Parses the counts of a crate's places, which `bisect-rustc` writes among its reports.
+    fn parse(line: &str) -> Option<(Writer, Self)> {
+        let pairs = KeyValues::parse(line.strip_prefix("bisect-rustc: ")?)?;
+        let writer =
+            Writer { name: pairs.get("crate")?.to_owned(), is_expanded_elsewhere: pairs.get("expanded-in").is_some() };
+        let borrowing = pairs.parsed::<usize>("scopes")?.checked_add(pairs.parsed("captures")?)?;
+        Some((writer, Self { all: pairs.parsed("places")?, borrowing }))
     }
 
     /// Raises the numbers to those of `other`. A library and its tests are one crate, and macros are the same wherever
@@ -261,9 +265,9 @@ impl Places {
 }
 
 /// Adds the counts in the text of a report file to `places`.
-fn count_places(said: &str, places: &mut BTreeMap<String, Places>) {
-    for (name, found) in said.lines().filter_map(Places::parse) {
-        places.entry(name.to_owned()).or_default().widen(found);
+fn count_places(said: &str, places: &mut BTreeMap<Writer, Places>) {
+    for (writer, found) in said.lines().filter_map(Places::parse) {
+        places.entry(writer).or_default().widen(found);
     }
 }
 
@@ -303,7 +307,7 @@ impl Gated {
         package: &Package,
         pattern: &Pattern,
         artifacts: &Artifacts,
-    ) -> io::Result<(Reports, BTreeMap<String, Places>)> {
+    ) -> io::Result<(Reports, BTreeMap<Writer, Places>)> {
         let plan = self.plan().value().unwrap_or_default();
         let is_searched = self.packages.contains(&package.change);
         let value = if is_searched { self.value(package, pattern) } else { String::new() };
@@ -372,14 +376,22 @@ mod tests {
 
     #[test]
     fn places_are_counted() {
-        let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
+        let line = "bisect-rustc: crate=a_b edition=2024 places=31 drops=9 scopes=4 captures=2";
         let found = Places { all: 31, borrowing: 6 };
-        assert_eq!(Places::parse(line), Some(("a_b", found)));
-        let of_macros = line.replace("a_b", "a_b's macros in c");
-        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros", found)));
+        let writer = |is_expanded_elsewhere| Writer { name: "a_b".to_owned(), is_expanded_elsewhere };
+        assert_eq!(Places::parse(line), Some((writer(false), found)));
+        let of_macros = line.replace("a_b", "a_b expanded-in=c");
+        assert_eq!(Places::parse(&of_macros), Some((writer(true), found)));
+        let without_edition = line.replace(" edition=2024", "");
+        assert_eq!(Places::parse(&without_edition), Some((writer(false), found)));
         for line in [
-            "bisect-rustc: 9 of x places of a drop; of 6 more",
-            "9 of 31 places of a drop; of 6 more",
+            "bisect-rustc: crate=a places=x drops=9 scopes=4 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 scopes=-4 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 scopes=4",
+            "bisect-rustc: places=31 drops=9 scopes=4 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 scopes=4 captures=2, 3",
+            "crate=a places=31 drops=9 scopes=4 captures=2",
             "bisect-rustc: ?",
         ] {
             assert_eq!(Places::parse(line), None, "{line}");

@@ -6,7 +6,7 @@ use rustc_middle::ty::TyCtxt;
 use rustc_span::{edition::Edition, hygiene::ExpnKind};
 
 use super::{super::names, place::Kind, syntax::Met};
-use crate::{Description, Gate};
+use crate::{Description, Gate, key_values};
 
 /// The maximum number of macro calls in a report.
 const CALLS: usize = 3;
@@ -56,8 +56,8 @@ pub(super) enum Finding {
 pub(super) struct Facts {
     /// The location, as `file:line:column`.
     place: String,
-    /// The line and column of the start, and those of the end.
-    extent: String,
+    /// The line and column of the start, and those after the end.
+    extent: [String; 2],
     /// The macros that write the place, and the locations of their calls, in the order of the text.
     makers: Vec<(String, String)>,
     function: Option<String>,
@@ -76,7 +76,7 @@ impl Facts {
             self.place = names::location(tcx, met.shown);
             let map = tcx.sess.source_map();
             let (_, line, column, end_line, end_column) = map.span_to_location_info(met.shown);
-            self.extent = format!("{line}:{column}-{end_line}:{end_column}");
+            self.extent = [format!("{line}:{column}"), format!("{end_line}:{end_column}")];
         }
         if let ExpnKind::Macro(_, name) = met.node.ctxt().outer_expn_data().kind {
             let maker = (name.to_string(), names::location(tcx, met.node.source_callsite()));
@@ -122,7 +122,8 @@ impl Facts {
     pub(super) fn describe(&self, kind: Kind, edition: Edition) -> Description {
         let is_2021 = edition == Edition::Edition2021;
         let when = if is_2021 { "earlier" } else { "later" };
-        let mut details = vec![format!("expression: {} {}", self.extent, kind.name())];
+        let [start, end] = &self.extent;
+        let mut details = vec![key_values::format(&[("expression", &kind.name()), ("start", start), ("end", end)])];
         details.extend(self.dropped.keys().map(|value| format!("dropped {when}: {value}")));
         if self.dropped.is_empty() {
             details.extend(self.ended.keys().take(VALUES).map(|value| format!("gone {when}: {value}")));
