@@ -144,7 +144,7 @@ impl Bisection {
     }
 
     /// Writes a line that is not a report, if reports of at least one of these gates are verbose.
-    pub(crate) fn tell(&self, gates: &[Gate], line: impl FnOnce() -> String) {
+    pub(crate) fn write_if_verbose(&self, gates: &[Gate], line: impl FnOnce() -> String) {
         if gates.iter().any(|&gate| self.settings.is_verbose(gate)) {
             self.reports.write(&format!("bisect-rustc: {}\n", line()));
         }
@@ -153,7 +153,7 @@ impl Bisection {
 
 /// Returns true if the variables ask for at least one of these gates, for any package.
 #[must_use]
-pub(crate) fn somebody_asks_for(gates: &[Gate], variables: impl Iterator<Item = (OsString, OsString)>) -> bool {
+pub(crate) fn any_package_asks_for(gates: &[Gate], variables: impl Iterator<Item = (OsString, OsString)>) -> bool {
     // Malformed values are skipped here. The compilation that they apply to reports them.
     let texts = variables.filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let mut settings = texts.filter_map(|(name, value)| match &*name {

@@ -47,7 +47,7 @@ fn what_is_not_text_is_refused() {
 }
 
 #[test]
-fn ids_tell_gates_and_fields_apart() {
+fn ids_distinguish_gates_and_fields() {
     let bisection = read(&[]).unwrap();
     let f = [Field::Str("::f")];
     let ids = [
@@ -78,7 +78,7 @@ fn of_another_package_its_own_variable_counts() {
 }
 
 #[test]
-fn whether_anybody_asks_is_known_from_the_variables_alone() {
+fn the_variables_of_all_packages_can_ask_for_a_gate() {
     for (name, value, expected) in [
         (OWN, "drops=y", true),
         ("BISECT_RUSTC_b_1_0_0", "optimize=y;drops=on", true),
@@ -90,6 +90,6 @@ fn whether_anybody_asks_is_known_from_the_variables_alone() {
         ("BISECT_REPORT", "drops=y", false),
     ] {
         let variables = [(name.into(), value.into()), ("OTHER".into(), "drops=y".into())];
-        assert_eq!(somebody_asks_for(&Gate::OF_EDITIONS, variables.into_iter()), expected, "{name}={value}");
+        assert_eq!(any_package_asks_for(&Gate::OF_EDITIONS, variables.into_iter()), expected, "{name}={value}");
     }
 }

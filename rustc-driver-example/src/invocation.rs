@@ -47,7 +47,7 @@ fn check_version(rustc: &str) -> Result<(), String> {
         .output()
         .map_err(|error| format!("{rustc} does not run: {error}; bisect-rustc is for {BUILT_FOR}; {advice}"))?;
     let version = String::from_utf8_lossy(&output.stdout);
-    let first = version.lines().next().unwrap_or("of no version that it tells");
+    let first = version.lines().next().unwrap_or("a program that prints no version");
     if first == BUILT_FOR && version.lines().any(|line| line.strip_prefix("host: ") == Some(HOST)) {
         return Ok(());
     }
@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn compilers_are_told_from_sources_and_flags() {
+    fn compilers_are_distinguished_from_sources_and_flags() {
         for compiler in ["rustc", "/x/bin/rustc", "rustc.exe", "bisect-rustc", "/x/rustc-1.96", "rustc.real"] {
             assert!(is_compiler(compiler), "{compiler}");
         }

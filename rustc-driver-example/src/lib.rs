@@ -21,6 +21,7 @@ extern crate rustc_span;
 mod bisection;
 mod gate;
 mod invocation;
+mod key_values;
 mod report;
 mod rustc;
 mod settings;
@@ -52,7 +53,7 @@ fn prepare() -> Result<(Vec<String>, Bisection), String> {
     let mut bisection = Bisection::read(|name| env::var(name))
         .map_err(|problem| format!("{problem}; unset it, or let cargo bisect-opt set it"))?;
     if let Some(path) = env::var_os(names::REPORT).filter(|path| !path.is_empty())
-        && bisection::somebody_asks_for(&Gate::ALL, env::vars_os())
+        && bisection::any_package_asks_for(&Gate::ALL, env::vars_os())
         && let Err(error) = bisection.report_to(&path)
     {
         eprintln!("bisect-rustc: {}={}: {error}; reports go to standard error", names::REPORT, path.display());

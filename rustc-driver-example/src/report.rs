@@ -5,7 +5,7 @@
 //! ```text
 //! src/lib.rs:12:5 drops [bisect-match 0x…]
 //!   ledger::take at src/lib.rs:12:5 [bisect-match 0x…]
-//!     expression: 12:5-12:83 if let                  from, to (after the last character), kind
+//!     expression="if let" start=12:5 end=12:83       kind, start, end (after the last character)
 //!     dropped earlier: MutexGuard<'_, Vec<u32>> (src/lib.rs:12:22)
 //!                                                    or `dropped later`; any number
 //!     gone earlier: Vec<u32> (src/lib.rs:12:22)      or `gone later`; up to three, if nothing is `dropped`
@@ -34,7 +34,7 @@ use bisect_core::{ChangeId, marker};
 /// The reports of this process: their destination, and the changes that were reported.
 #[derive(Debug, Default)]
 pub(crate) struct Reports {
-    told: Mutex<HashSet<ChangeId>>,
+    reported: Mutex<HashSet<ChangeId>>,
     file: Option<File>,
 }
 
@@ -46,7 +46,7 @@ impl Reports {
     /// If the file cannot be opened.
     pub(crate) fn to(path: Option<&OsStr>) -> io::Result<Self> {
         let file = path.map(|path| OpenOptions::new().append(true).open(path)).transpose()?;
-        Ok(Self { told: Mutex::default(), file })
+        Ok(Self { reported: Mutex::default(), file })
     }
 
     /// Reports a change, if it was not reported before. `lines` are the text of a verbose report; without them the
@@ -54,8 +54,8 @@ impl Reports {
     pub(crate) fn once(&self, id: ChangeId, lines: Option<impl FnOnce() -> Vec<String>>) {
         // The lock is held until the report is written: a thread that reaches the same change waits, and does not act
         // on it before. A compiler thread that panics leaves a valid set of IDs.
-        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
-        if !told.insert(id) {
+        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+        if !reported.insert(id) {
             return;
         }
         let marker = marker::format(id);

@@ -13,7 +13,7 @@ use std::{
 use bisect_core::{ChangeId, Matcher, Pattern, search::Mode};
 
 pub(crate) use self::known_changes::KnownChanges;
-use self::places::{Places, count_places};
+use self::places::{Places, Writer, count_places};
 use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, stop_gap};
 use crate::{
     cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
@@ -184,14 +184,15 @@ impl Axis for Gated {
     fn summary(&self, _: usize, _: usize) -> Option<String> {
         let Gates::Expressions { edition, .. } = self.gates else { return None };
         let (Places { all, borrowing }, dropping) = (self.known.places(), self.known.count("drops"));
-        let drop = if dropping == 1 { "drops" } else { "drop" };
+        let change = if dropping == 1 { "changes" } else { "change" };
         let others = match borrowing {
             0 => String::new(),
-            _ => format!(", and of {borrowing} more only the borrow checker can tell"),
+            1 => ", 1 matters only to the borrow checker".to_owned(),
+            _ => format!(", {borrowing} matter only to the borrow checker"),
         };
         (all > 0).then(|| {
-            let places = plural(all, "place");
-            format!("of {places} that edition {edition} speaks of, {dropping} {drop} something elsewhere then{others}")
+            let candidates = plural(all, "candidate expression");
+            format!("{candidates} for edition {edition}: {dropping} {change} drop order{others}")
         })
     }
 }
@@ -232,7 +233,7 @@ impl Gated {
         package: &Package,
         pattern: &Pattern,
         artifacts: &Artifacts,
-    ) -> io::Result<(Reports, BTreeMap<String, Places>)> {
+    ) -> io::Result<(Reports, BTreeMap<Writer, Places>)> {
         let plan = self.plan().value().unwrap_or_default();
         let is_searched = self.packages.contains(&package.change);
         let value = if is_searched { self.value(package, pattern) } else { String::new() };

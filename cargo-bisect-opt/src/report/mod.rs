@@ -1,6 +1,7 @@
 //! Reports read back: bytes are scanned for match markers, and text is parsed once.
 
 pub(crate) mod content;
+pub(crate) mod key_values;
 pub(crate) mod kind;
 pub(crate) mod scan;
 pub(crate) mod text;

@@ -7,6 +7,7 @@ use bisect_core::ChangeId;
 
 use super::{
     content::{Frame, Location, Report},
+    key_values::KeyValues,
     kind::ChangeKind,
 };
 
@@ -19,7 +20,7 @@ pub(crate) fn parse(id: ChangeId, text: Vec<String>) -> Report {
         if let Some(detail) = line.strip_prefix("    ") {
             if let Some((found, form)) = extent(detail) {
                 end = end.or(Some(found));
-                report.form.get_or_insert_with(|| form.to_owned());
+                report.form.get_or_insert(form);
             } else if !report.details.iter().any(|known| known == detail) {
                 // Several crates may report the same about a macro's expansion.
                 report.details.push(detail.to_owned());
@@ -72,11 +73,11 @@ fn location(text: &str) -> Option<Location> {
     }
 }
 
-/// Parses the end of an expression and its form: `expression: 7:14-7:101 if let`.
-fn extent(detail: &str) -> Option<((u32, u32), &str)> {
-    let (range, form) = detail.strip_prefix("expression: ")?.split_once(' ')?;
-    let (line, column) = range.split_once('-')?.1.split_once(':')?;
-    Some(((line.parse().ok()?, column.parse().ok()?), form))
+/// Parses the end of an expression and its form: `expression="if let" start=7:14 end=7:101`.
+fn extent(detail: &str) -> Option<((u32, u32), String)> {
+    let pairs = KeyValues::parse(detail)?;
+    let (line, column) = pairs.get("end")?.split_once(':')?;
+    Some(((line.parse().ok()?, column.parse().ok()?), pairs.get("expression")?.to_owned()))
 }
 
 #[cfg(test)]
@@ -153,29 +154,33 @@ mod tests {
         let lines = [
             "src/lib.rs:7:14 drops",
             "  krate::f at src/lib.rs:7:14",
-            "    expression: 7:14-9:6 if let",
+            r#"    expression="if let" start=7:14 end=9:6"#,
             "    dropped later: Guard",
             "    dropped later: Guard",
-            "    expression: 7:14",
+            r#"    expression="if let" start=7:14"#,
         ];
         let report = parse(&lines);
         assert_eq!(report.location, Some(Location { end: Some((9, 6)), ..at("src/lib.rs", 7, Some(14)) }));
         assert_eq!((report.name.as_str(), report.form.as_deref()), ("drops", Some("if let")));
         assert_eq!(report.frames, [frame("krate::f", "src/lib.rs", 7, Some(14))]);
-        assert_eq!(report.details, ["dropped later: Guard", "expression: 7:14"]);
+        assert_eq!(report.details, ["dropped later: Guard", r#"expression="if let" start=7:14"#]);
         assert_eq!(report.text, lines);
     }
 
     #[test]
     fn where_an_expression_ends() {
         for (detail, expected) in [
-            ("expression: 7:14-7:101 if let", Some(((7, 101), "if let"))),
-            ("expression: 12:5-40:6 tail of a block", Some(((40, 6), "tail of a block"))),
-            ("expression: 7:14", None),
-            ("expression: 7:14-x:1 if", None),
+            (r#"expression="if let" start=7:14 end=7:101"#, Some(((7, 101), "if let"))),
+            (r#"expression="tail of a block" start=12:5 end=40:6"#, Some(((40, 6), "tail of a block"))),
+            ("end=1:2 expression=x later=3", Some(((1, 2), "x"))),
+            (r#"expression="if let" start=7:14"#, None),
+            ("expression=if start=7:14 end=x:1", None),
+            ("expression=if start=7:14 end=7", None),
+            ("start=7:14 end=7:101", None),
+            ("expression: 7:14-7:101 if let", None),
             ("krate::f at src/lib.rs:7:14", None),
         ] {
-            assert_eq!(extent(detail), expected, "{detail}");
+            assert_eq!(extent(detail), expected.map(|(end, form)| (end, form.to_owned())), "{detail}");
         }
     }
 }

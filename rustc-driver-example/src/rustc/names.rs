@@ -26,13 +26,18 @@ pub(super) fn id(tcx: TyCtxt<'_>, gate: Gate, function: DefId, fields: &[Field<'
 
 /// Returns the description of a change at `span` in `function`. If a macro made it, its place is the call of the macro.
 pub(super) fn describe(tcx: TyCtxt<'_>, function: DefId, span: Span) -> Description {
-    let map = tcx.sess.source_map();
-    let (file, line, column, ..) = map.span_to_location_info(span.source_callsite());
-    let file = file.map_or_else(|| "<unknown>".to_owned(), |file| map.filename_for_diagnostics(&file.name).to_string());
     Description {
-        place: format!("{file}:{line}:{column}"),
+        place: location(tcx, span.source_callsite()),
         // Debuggers and symbol names have this form: the crate first, and no re-exports.
         function: with_resolve_crate_name!(with_no_visible_paths!(with_no_trimmed_paths!(tcx.def_path_str(function)))),
         details: Vec::new(),
     }
+}
+
+/// Returns a location as `file:line:column`.
+pub(super) fn location(tcx: TyCtxt<'_>, span: Span) -> String {
+    let map = tcx.sess.source_map();
+    let (file, line, column, ..) = map.span_to_location_info(span);
+    let file = file.map_or_else(|| "<unknown>".to_owned(), |file| map.filename_for_diagnostics(&file.name).to_string());
+    format!("{file}:{line}:{column}")
 }

@@ -85,7 +85,7 @@ pub(crate) fn reports(text: &str) -> BTreeMap<ChangeId, Vec<String>> {
 pub(crate) fn places(reports: &BTreeMap<ChangeId, Vec<String>>) -> BTreeMap<(usize, usize, String), ChangeId> {
     let place = |(&id, lines): (&ChangeId, &Vec<String>)| {
         let place = lines[0].strip_suffix(" drops").expect("a change of this gate");
-        let kind = lines[2].strip_prefix("    expression: ").unwrap().split_once(' ').unwrap().1;
+        let kind = lines[2].strip_prefix("    expression=\"").unwrap().split_once('"').unwrap().0;
         let mut numbers = place.rsplit(':').map(|number| number.parse().unwrap());
         let (column, line) = (numbers.next().unwrap(), numbers.next().unwrap());
         ((line, column, kind.to_owned()), id)

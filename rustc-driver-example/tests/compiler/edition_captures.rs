@@ -60,6 +60,7 @@ fn what_captures_more_is_what_the_lint_of_rustc_knows() {
             workshop.compile(bisect_rustc().env("BISECT_PATTERN", "captures=vn"), edition, CHECK).successful();
         let places: Vec<_> = reports(&compiled.stderr).into_values().map(|lines| number(&lines[0])).collect();
         assert_eq!(places.len(), known.len(), "one change each: {}", compiled.stderr);
+        assert!(compiled.stderr.contains(&format!(" captures={}\n", known.len())), "{}", compiled.stderr);
         assert_eq!(places.into_iter().collect::<BTreeSet<_>>(), known, "{edition}");
     }
 }

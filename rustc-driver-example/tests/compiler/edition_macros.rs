@@ -123,6 +123,12 @@ fn with_all_changes_on_macros_write_what_they_write_in_the_other_edition() {
 #[test]
 fn what_a_macro_writes_is_one_change_of_its_package_in_all_crates() {
     let crates = Crates::compile(bisect_rustc, ["2021", "2021"], &[(PACKAGE, "drops=vn;into-iter=vn")]);
+    for (text, counts) in crates.reports.iter().zip([
+        "bisect-rustc: crate=macros edition=2024 places=4 drops=1 scopes=2 captures=0",
+        "bisect-rustc: crate=macros expanded-in=program edition=2024 places=4 drops=2 scopes=1 captures=0",
+    ]) {
+        assert!(text.lines().any(|line| line == counts), "{counts}\n{text}");
+    }
     let [here, there] = crates.changes();
     let first =
         |reports: &BTreeMap<_, Vec<String>>| reports.values().map(|lines| lines[0].clone()).collect::<BTreeSet<_>>();
@@ -137,7 +143,7 @@ fn what_a_macro_writes_is_one_change_of_its_package_in_all_crates() {
         length.1[1..],
         [
             "  program::main at macros/inner.rs:8:25",
-            "    expression: 8:25-8:45 tail of a block",
+            r#"    expression="tail of a block" start=8:25 end=8:45"#,
             "    dropped earlier: Ref<'_, Vec<usize>> (macros/inner.rs:8:25)",
             "    to keep it: declare `let t;` before the statement that the block is in; at its end, assign `t = $cell.borrow();` and use `t`",
             "    expanded from middle::length! at app/main.rs:8:9",

@@ -13,7 +13,7 @@ use bisect_core::{ChangeId, marker};
 
 /// Returns a command for the compiler under test, without the variables of cargo and of searches.
 pub(crate) fn bisect_rustc() -> Command {
-    clean(env::var_os("CARGO_BIN_EXE_bisect-rustc").expect("cargo tells where it built the compiler"))
+    clean(env::var_os("CARGO_BIN_EXE_bisect-rustc").expect("cargo sets the path of the compiler that it built"))
 }
 
 /// Returns a command for the compiler that it was built with.
@@ -64,6 +64,12 @@ impl Ran {
 
     /// Runs a command, which may fail, with text on its standard input.
     pub(crate) fn with_input(command: &mut Command, input: &str) -> Self {
+        // rustc writes intermediate files to the working directory. Their names depend on the crate alone, so two tests
+        // that compile the same crate at once would delete each other's.
+        let folder = tempfile::tempdir().unwrap();
+        if command.get_current_dir().is_none() {
+            command.current_dir(&folder);
+        }
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut stdin = child.stdin.take().unwrap();
         thread::scope(|scope| {

@@ -65,7 +65,7 @@ fn where_nobody_bisects_the_output_is_that_of_rustc() {
 }
 
 #[test]
-fn dependencies_on_variables_are_told_even_where_nobody_bisects() {
+fn dependencies_on_variables_are_recorded_even_without_a_bisection() {
     let deps = |variables: &[(&str, &str)]| {
         let mut command = bisect_rustc();
         command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=dep-info", "-o-"]);
@@ -114,9 +114,11 @@ fn a_wrapper_stands_in_for_the_version_that_it_was_built_for() {
     let version = Ran::of(rustc().arg("-vV"));
     let wrapped = Ran::of(bisect_rustc().arg(rustc_path()).arg("-vV"));
     assert_eq!(wrapped.text(), version.text());
+    // Metadata contains the working directory.
+    let folder = tempfile::tempdir().unwrap();
     let metadata = |mut command: Command| {
-        let command = command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=metadata", "-o-"]);
-        Ran::with_input(command, "pub fn f() {}").successful().stdout
+        command.args(["-", "--crate-name=x", "--crate-type=lib", "--emit=metadata", "-o-"]).current_dir(&folder);
+        Ran::with_input(&mut command, "pub fn f() {}").successful().stdout
     };
     let mut stand_in = bisect_rustc();
     stand_in.arg(rustc_path());

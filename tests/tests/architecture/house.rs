@@ -52,7 +52,7 @@ pub(crate) const HOUSES: &[House] = &[
         name: "bisect_rustc",
         src: "rustc-driver-example/src/",
         may_use: &["bisect_core"],
-        rooms: &["rustc", "bisection", "report", "settings", "gate", "invocation"],
+        rooms: &["rustc", "bisection", "report", "key_values", "settings", "gate", "invocation"],
     },
 ];
 

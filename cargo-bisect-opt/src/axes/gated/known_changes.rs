@@ -7,7 +7,7 @@ use std::{
 
 use bisect_core::{ChangeId, Matcher, Pattern};
 
-use super::places::{Places, is_of_macros};
+use super::places::{Places, Writer};
 use crate::report::{content::Report, scan::Reports};
 
 /// The known changes of all packages. Parallel runs share them: a run compiles less if it knows the patterns of the
@@ -23,8 +23,8 @@ struct PackageChanges {
     met: BTreeMap<ChangeId, Report>,
     /// The patterns in use. Of patterns that enable the same known changes, only the first is here.
     patterns: Vec<Pattern>,
-    /// The numbers of places in each of the package's crates, and in macros that they expand, by the name of the owner.
-    places: BTreeMap<String, Places>,
+    /// The numbers of places in each of the package's crates, and in macros that they expand.
+    places: BTreeMap<Writer, Places>,
 }
 
 impl KnownChanges {
@@ -37,12 +37,12 @@ impl KnownChanges {
         &self,
         package: ChangeId,
         reported: &Reports,
-        places: BTreeMap<String, Places>,
+        places: BTreeMap<Writer, Places>,
     ) -> Vec<(ChangeId, Report)> {
         let mut known = self.lock();
         let PackageChanges { met, places: all_places, .. } = known.entry(package).or_default();
-        for (name, found) in places {
-            all_places.entry(name).or_default().widen(found);
+        for (writer, found) in places {
+            all_places.entry(writer).or_default().widen(found);
         }
         for &id in reported.ids() {
             met.entry(id).or_insert_with(|| reported.get(id));
@@ -87,10 +87,10 @@ impl KnownChanges {
         let known = self.lock();
         let mut places = BTreeMap::<_, Places>::new();
         for (package, known) in known.iter() {
-            for (name, found) in &known.places {
+            for (writer, found) in &known.places {
                 // Macros have the same changes in each package that expands them.
-                let package = Some(package).filter(|_| !is_of_macros(name));
-                places.entry((package, name)).or_default().widen(*found);
+                let package = Some(package).filter(|_| !writer.is_expanded_elsewhere);
+                places.entry((package, writer)).or_default().widen(*found);
             }
         }
         places.into_values().sum()

@@ -2,6 +2,16 @@
 
 use std::{collections::BTreeMap, iter::Sum};
 
+use crate::report::key_values::KeyValues;
+
+/// The crate that wrote the counted places.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Writer {
+    name: String,
+    /// True if another crate is compiled, which expands macros of this one.
+    pub(super) is_expanded_elsewhere: bool,
+}
+
 /// The numbers of places in a crate, or in its macros where other crates expand them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Places {
@@ -11,20 +21,14 @@ pub(super) struct Places {
     pub(super) borrowing: usize,
 }
 
-/// The suffix of a crate's name in `bisect-rustc`'s counts of places in its macros.
-const MACROS: &str = "'s macros";
-
 impl Places {
-    /// Parses a count of places that `bisect-rustc` writes among its reports. Also returns the name of the crate, which
-    /// ends in [`MACROS`] if the count is for its macros.
-    fn parse(line: &str) -> Option<(&str, Self)> {
-        let rest = line.strip_prefix("bisect-rustc: ")?;
-        let (all, rest) = rest.split_once(" of ")?.1.split_once(" places of ")?;
-        let (place, rest) = rest.split_once(" drop ")?;
-        let borrowing = rest.split_once("; of ")?.1.split_once(' ')?.0;
-        let [all, borrowing] = [all, borrowing].map(|number| number.parse().ok());
-        let name = place.split_once(" in ").map_or(place, |(name, _)| name);
-        Some((name, Self { all: all?, borrowing: borrowing? }))
+    /// Parses the counts of a crate's places, which `bisect-rustc` writes among its reports.
+    fn parse(line: &str) -> Option<(Writer, Self)> {
+        let pairs = KeyValues::parse(line.strip_prefix("bisect-rustc: ")?)?;
+        let writer =
+            Writer { name: pairs.get("crate")?.to_owned(), is_expanded_elsewhere: pairs.get("expanded-in").is_some() };
+        let borrowing = pairs.parsed::<usize>("scopes")?.checked_add(pairs.parsed("captures")?)?;
+        Some((writer, Self { all: pairs.parsed("places")?, borrowing }))
     }
 
     /// Raises the numbers to those of `other`. A library and its tests are one crate, and macros are the same wherever
@@ -41,15 +45,10 @@ impl Sum for Places {
     }
 }
 
-/// Returns true if a count with this name is for macros of a crate.
-pub(super) fn is_of_macros(name: &str) -> bool {
-    name.ends_with(MACROS)
-}
-
 /// Adds the counts in the text of a report file to `places`.
-pub(super) fn count_places(text: &str, places: &mut BTreeMap<String, Places>) {
-    for (name, found) in text.lines().filter_map(Places::parse) {
-        places.entry(name.to_owned()).or_default().widen(found);
+pub(super) fn count_places(text: &str, places: &mut BTreeMap<Writer, Places>) {
+    for (writer, found) in text.lines().filter_map(Places::parse) {
+        places.entry(writer).or_default().widen(found);
     }
 }
 
@@ -59,14 +58,22 @@ mod tests {
 
     #[test]
     fn places_are_counted() {
-        let line = "bisect-rustc: 9 of 31 places of a_b drop something elsewhere in edition 2024; of 6 more only the borrow checker can tell";
+        let line = "bisect-rustc: crate=a_b edition=2024 places=31 drops=9 scopes=4 captures=2";
         let found = Places { all: 31, borrowing: 6 };
-        assert_eq!(Places::parse(line), Some(("a_b", found)));
-        let of_macros = line.replace("a_b", "a_b's macros in c");
-        assert_eq!(Places::parse(&of_macros), Some(("a_b's macros", found)));
+        let writer = |is_expanded_elsewhere| Writer { name: "a_b".to_owned(), is_expanded_elsewhere };
+        assert_eq!(Places::parse(line), Some((writer(false), found)));
+        let of_macros = line.replace("a_b", "a_b expanded-in=c");
+        assert_eq!(Places::parse(&of_macros), Some((writer(true), found)));
+        let without_edition = line.replace(" edition=2024", "");
+        assert_eq!(Places::parse(&without_edition), Some((writer(false), found)));
         for line in [
-            "bisect-rustc: 9 of x places of a drop; of 6 more",
-            "9 of 31 places of a drop; of 6 more",
+            "bisect-rustc: crate=a places=x drops=9 scopes=4 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 scopes=-4 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 scopes=4",
+            "bisect-rustc: places=31 drops=9 scopes=4 captures=2",
+            "bisect-rustc: crate=a places=31 drops=9 scopes=4 captures=2, 3",
+            "crate=a places=31 drops=9 scopes=4 captures=2",
             "bisect-rustc: ?",
         ] {
             assert_eq!(Places::parse(line), None, "{line}");

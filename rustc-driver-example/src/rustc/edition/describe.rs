@@ -11,6 +11,7 @@ use rustc_span::{
 };
 
 use super::{
+    super::names::location,
     captures::Captures,
     facts::{Advice, Fact, Finding},
     origin,
@@ -129,12 +130,4 @@ fn written(tcx: TyCtxt<'_>, mut span: Span) -> Span {
         span = span.ctxt().outer_expn_data().call_site;
     }
     span
-}
-
-/// Returns a location as `file:line:column`.
-pub(super) fn location(tcx: TyCtxt<'_>, span: Span) -> String {
-    let map = tcx.sess.source_map();
-    let (file, line, column, ..) = map.span_to_location_info(span);
-    let file = file.map_or_else(|| "<unknown>".to_owned(), |file| map.filename_for_diagnostics(&file.name).to_string());
-    format!("{file}:{line}:{column}")
 }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rustc_middle::ty::TyCtxt;
 use rustc_span::{edition::Edition, hygiene::ExpnKind};
 
-use super::{describe, place::Kind, syntax::Met};
-use crate::{Description, Gate};
+use super::{super::names, place::Kind, syntax::Met};
+use crate::{Description, Gate, key_values};
 
 /// The maximum number of macro calls in a report.
 const CALLS: usize = 3;
@@ -56,8 +56,8 @@ pub(super) enum Finding {
 pub(super) struct Facts {
     /// The location, as `file:line:column`.
     place: String,
-    /// The line and column of the start, and those of the end.
-    extent: String,
+    /// The line and column of the start, and those after the end.
+    extent: [String; 2],
     /// The macros that write the place, and the locations of their calls, in the order of the text.
     makers: Vec<(String, String)>,
     function: Option<String>,
@@ -73,13 +73,13 @@ impl Facts {
     /// Adds an occurrence of the place in the syntax tree.
     pub(super) fn meet(&mut self, tcx: TyCtxt<'_>, met: Met) {
         if self.place.is_empty() {
-            self.place = describe::location(tcx, met.shown);
+            self.place = names::location(tcx, met.shown);
             let map = tcx.sess.source_map();
             let (_, line, column, end_line, end_column) = map.span_to_location_info(met.shown);
-            self.extent = format!("{line}:{column}-{end_line}:{end_column}");
+            self.extent = [format!("{line}:{column}"), format!("{end_line}:{end_column}")];
         }
         if let ExpnKind::Macro(_, name) = met.node.ctxt().outer_expn_data().kind {
-            let maker = (name.to_string(), describe::location(tcx, met.node.source_callsite()));
+            let maker = (name.to_string(), names::location(tcx, met.node.source_callsite()));
             if !self.makers.contains(&maker) {
                 self.makers.push(maker);
             }
@@ -122,7 +122,8 @@ impl Facts {
     pub(super) fn describe(&self, kind: Kind, edition: Edition) -> Description {
         let is_2021 = edition == Edition::Edition2021;
         let when = if is_2021 { "earlier" } else { "later" };
-        let mut details = vec![format!("expression: {} {}", self.extent, kind.name())];
+        let [start, end] = &self.extent;
+        let mut details = vec![key_values::format(&[("expression", &kind.name()), ("start", start), ("end", end)])];
         details.extend(self.dropped.keys().map(|value| format!("dropped {when}: {value}")));
         if self.dropped.is_empty() {
             details.extend(self.ended.keys().take(VALUES).map(|value| format!("gone {when}: {value}")));

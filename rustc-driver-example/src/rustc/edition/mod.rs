@@ -18,7 +18,7 @@ mod survey;
 mod syntax;
 mod values;
 
-use std::{collections::BTreeSet, env};
+use std::{collections::BTreeSet, env, fmt::Display};
 
 use bisect_core::Field;
 use rustc_interface::Config;
@@ -34,7 +34,7 @@ use rustc_span::{
 
 use self::{origin::Origin, place::Place, survey::Survey};
 use super::bisection;
-use crate::{Gate, bisection::somebody_asks_for};
+use crate::{Gate, bisection::any_package_asks_for, key_values};
 
 /// The plan of these gates for a crate.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) struct Plan {
 /// requested for a crate of an edition that they do not support, the process ends with an error.
 pub(super) fn plan(config: &Config) -> Option<Plan> {
     // The variables of all packages count, because macros of other packages may be expanded in the crate.
-    if !somebody_asks_for(&Gate::OF_EDITIONS, env::vars_os()) || only_prints(&config.opts) {
+    if !any_package_asks_for(&Gate::OF_EDITIONS, env::vars_os()) || only_prints(&config.opts) {
         return None;
     }
     let is_asked = bisection().asks_for(&Gate::OF_EDITIONS);
@@ -93,7 +93,7 @@ impl Plan {
         let origins = origin::all(tcx);
         let Some(survey) = &self.survey else { return };
         for (writer, origin) in origins {
-            tell(tcx, survey, *writer, origin);
+            write_counts(tcx, survey, *writer, origin);
         }
         let mut on = BTreeSet::new();
         for (place, change) in &survey.changes {
@@ -125,25 +125,29 @@ impl Plan {
     }
 }
 
-/// Writes the numbers of places and changes of a crate as a line of verbose output.
-fn tell(tcx: TyCtxt<'_>, survey: &Survey, writer: StableCrateId, origin: &Origin) {
+/// Writes the numbers of places and changes of a crate as a key-value line of verbose output.
+fn write_counts(tcx: TyCtxt<'_>, survey: &Survey, writer: StableCrateId, origin: &Origin) {
     let all = survey.places.get(&writer).copied().unwrap_or(0);
     let is_own = writer == tcx.stable_crate_id(LOCAL_CRATE);
     if all == 0 && !is_own {
         return;
     }
-    origin.bisection.tell(&Gate::OF_EDITIONS, || {
+    origin.bisection.write_if_verbose(&Gate::OF_EDITIONS, || {
         let of = |gate| {
             let changes = survey.changes.iter().filter(|(place, change)| place.writer == writer && change.gate == gate);
             changes.count()
         };
-        let (drops, scopes) = (of(Gate::Drops), of(Gate::Scopes) + of(Gate::Captures));
-        let other = other(origin.edition).map_or_else(String::new, |other| format!(" in edition {other}"));
-        let part = if is_own { String::new() } else { format!("'s macros in {}", tcx.crate_name(LOCAL_CRATE)) };
-        format!(
-            "{drops} of {all} places of {}{part} drop something elsewhere{other}; \
-             of {scopes} more only the borrow checker can tell",
-            origin.name
-        )
+        let (compiled, edition) = (tcx.crate_name(LOCAL_CRATE), other(origin.edition));
+        let counts = [Gate::Drops, Gate::Scopes, Gate::Captures].map(|gate| (gate.name(), of(gate)));
+        let mut pairs: Vec<(&str, &dyn Display)> = vec![("crate", &origin.name)];
+        if !is_own {
+            pairs.push(("expanded-in", &compiled));
+        }
+        if let Some(edition) = &edition {
+            pairs.push(("edition", edition));
+        }
+        pairs.push(("places", &all));
+        pairs.extend(counts.iter().map(|(name, count)| (*name, count as &dyn Display)));
+        key_values::format(&pairs)
     });
 }

@@ -21,7 +21,7 @@ use rustc_span::{
     sym,
 };
 
-use super::describe;
+use super::super::names;
 
 /// The lints about types that flow into unsafe code, and about code that compiles only with `()`.
 const LINTS: [&str; 2] = ["never_type_fallback_flowing_into_unsafe", "dependency_on_unit_never_type_fallback"];
@@ -45,7 +45,7 @@ pub(super) fn found(tcx: TyCtxt<'_>) -> Vec<String> {
     let mut found: Vec<_> = mem::take(&mut *found_spans()).into_iter().map(Span::source_callsite).collect();
     found.sort();
     found.dedup();
-    found.into_iter().map(|span| describe::location(tcx, span)).collect()
+    found.into_iter().map(|span| names::location(tcx, span)).collect()
 }
 
 /// Gives a crate the types that an edition has for expressions that never return.
