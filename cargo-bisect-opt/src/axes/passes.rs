@@ -7,7 +7,10 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::{ChangeId, search::Mode};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
 
 use super::{AfterBuild, Application, Axis, Files, compilation::Compilation};
 use crate::{
@@ -54,6 +57,10 @@ impl Axis for Counted {
         Some("up to the pass before this one the target passes, and with it, it fails".to_owned())
     }
 
+    fn order(&self) -> Order {
+        Order::Given
+    }
+
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         Ok(Application { build: Some(self.build(choice)?), ..Application::default() })
     }
@@ -75,11 +82,12 @@ impl Axis for Counted {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let pattern = choice.pattern();
-        let Some(limit) = self.passes.limit(pattern) else { return Ok(()) };
-        for id in self.passes.reported(pattern, limit) {
-            let pass = self.passes.get(id).map(|pass| pass.describe(self.of));
-            reports.add(pass.map_or_else(|| Report::new(id), |pass| Report::with_text(id, pass)));
+        let limit = choice.counter_limit(self.passes.len()).unwrap_or(0);
+        for (index, pass) in self.passes.all().iter().enumerate().take(limit) {
+            let id = Passes::id(index);
+            if choice.selects(id) {
+                reports.add(Report::with_text(id, pass.describe(self.of)));
+            }
         }
         Ok(())
     }
@@ -92,7 +100,7 @@ impl Axis for Counted {
 
 impl Counted {
     fn build(&self, choice: &Choice) -> Result<BuildOverrides, RunError> {
-        let limit = self.passes.limit(choice.pattern()).ok_or_else(|| {
+        let limit = choice.counter_limit(self.passes.len()).ok_or_else(|| {
             RunError::Unusable(
                 "with all passes it passes and without any it fails; what can be searched is the other way round"
                     .to_owned(),

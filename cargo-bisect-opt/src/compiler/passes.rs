@@ -9,7 +9,7 @@ use std::{
     path::Path,
 };
 
-use bisect_core::{ChangeId, Matcher, Pattern};
+use bisect_core::ChangeId;
 
 use super::plan::{self, CounterKind};
 
@@ -169,39 +169,14 @@ impl Passes {
         self.all.len()
     }
 
-    /// Returns the number of binary digits of a rank. There is one more rank than passes: 0 means no pass.
-    fn digits(&self) -> u32 {
-        (self.len() + 1).next_power_of_two().ilog2().max(1)
-    }
-
-    /// Returns the change with this rank. Its ID ends in the reversed digits of the rank, so that the search orders
-    /// changes by rank.
-    fn id(&self, rank: usize) -> ChangeId {
-        ChangeId(((rank as u64) << (64 - self.digits())).reverse_bits())
+    /// Returns the change of the pass with this index.
+    pub(crate) fn id(index: usize) -> ChangeId {
+        ChangeId(index as u64)
     }
 
     /// Returns the pass of a change.
     pub(crate) fn get(&self, id: ChangeId) -> Option<&Pass> {
-        let rank = usize::try_from(id.0.reverse_bits() >> (64 - self.digits())).ok()?;
-        self.all.get(rank.checked_sub(1)?).filter(|_| self.id(rank) == id)
-    }
-
-    /// Returns the number of passes that run with a pattern. A pattern that enables rank 0 means a prefix: all passes
-    /// before the first that it does not enable. Any other means the last pass that it enables, with all passes before
-    /// it, which that one needs. Returns `None` if the pattern leaves out the beginning, which the compiler cannot do.
-    pub(crate) fn limit(&self, pattern: &Pattern) -> Option<usize> {
-        let Some(matcher) = Matcher::new(pattern) else { return Some(self.len()) };
-        let enabled = |rank: &usize| matcher.should_enable(self.id(*rank));
-        let selected = |rank: &usize| matcher.should_report(self.id(*rank));
-        if enabled(&0) {
-            return Some((1..=self.len()).take_while(enabled).count());
-        }
-        // Inverted: passes that are not selected run.
-        let some = (1..=self.len()).find(enabled);
-        match some {
-            Some(rank) if !selected(&rank) => None,
-            _ => Some((1..=self.len()).rev().find(enabled).unwrap_or(0)),
-        }
+        self.all.get(usize::try_from(id.0).ok()?)
     }
 
     /// Returns the limit of each crate, for a total limit.
@@ -211,12 +186,6 @@ impl Passes {
             limits.insert(pass.unit.clone(), pass.number);
         }
         limits
-    }
-
-    /// Returns the changes to report, among the passes that run.
-    pub(crate) fn reported(&self, pattern: &Pattern, limit: usize) -> Vec<ChangeId> {
-        let Some(matcher) = Matcher::new(pattern) else { return Vec::new() };
-        (1..=limit).map(|rank| self.id(rank)).filter(|&id| matcher.should_report(id)).collect()
     }
 }
 
@@ -260,40 +229,10 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_in_the_order_of_the_passes() {
+    fn a_limit_of_all_crates_is_one_of_each() {
         let passes = passes(&[("a", 5), ("b", 4)]);
-        let ids: Vec<_> = (0..=9).map(|rank| passes.id(rank)).collect();
-        assert!(ids.is_sorted_by_key(|id| id.0.reverse_bits()));
-        assert_eq!(passes.get(ids[0]), None);
-        let units: String = ids.iter().filter_map(|&id| Some(passes.get(id)?.unit.as_str())).collect();
-        assert_eq!(units, "aaaaabbbb");
-    }
-
-    /// Patterns of a search, and their limits.
-    #[test]
-    fn selections_are_limits() {
-        let passes = passes(&[("a", 5), ("b", 4)]);
-        let only = |rank: usize| format!("x{:016x}", passes.id(rank).0);
-        let not = |rank: usize| format!("-x{:016x}", passes.id(rank).0);
-        let below = |cut: usize| (0..cut).map(only).collect::<Vec<_>>().join("+");
-        for (pattern, limit) in [
-            ("y".to_owned(), Some(9)),
-            ("n".to_owned(), Some(0)),
-            (below(1), Some(0)),
-            (below(7), Some(6)),
-            (only(4), Some(4)),
-            (only(1), Some(1)),
-            (not(4), Some(3)),
-            (not(1), Some(0)),
-            (format!("{}+{}", below(3), only(6)), Some(2)),
-            (format!("!{}", below(3)), None),
-        ] {
-            let parsed = pattern.parse().unwrap();
-            assert_eq!(passes.limit(&parsed), limit, "{pattern}");
-        }
         assert_eq!(passes.limits(7), [("a".to_owned(), 5), ("b".to_owned(), 2)].into());
+        assert_eq!(passes.limits(4), [("a".to_owned(), 4)].into());
         assert_eq!(passes.limits(0), BTreeMap::new());
-        assert_eq!(passes.reported(&only(4).parse().unwrap(), 4), [passes.id(4)]);
-        assert_eq!(passes.reported(&not(4).parse().unwrap(), 3).len(), 3);
     }
 }

@@ -76,6 +76,18 @@ impl Choice {
         }
     }
 
+    /// Returns the number of steps to take, for an axis that counts `count` steps and cannot leave out one of them.
+    /// `None` if the choice leaves out the first steps only.
+    ///
+    /// # Panics
+    /// If the changes of the axis are hashes.
+    pub(crate) fn counter_limit(&self, count: usize) -> Option<usize> {
+        match self {
+            Self::Hashes(_) => panic!("an axis without a given order has no steps"),
+            Self::Positions(selection) => selection.counter_limit(count),
+        }
+    }
+
     /// Returns true if a change is enabled.
     pub(crate) fn enables(&self, id: ChangeId) -> bool {
         match self {

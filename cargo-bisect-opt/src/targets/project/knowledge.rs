@@ -5,16 +5,13 @@ use std::{
     sync::Arc,
 };
 
-use bisect_core::{
-    ChangeId,
-    search::{Outcome, Question, Rank, Trial},
-};
+use bisect_core::search::{Outcome, Question, Rank, Trial};
 
 use super::{
     attempt::Attempt,
     criteria::Criteria,
     options::{PerTest, ProjectOptions},
-    runner::{Brief, BuildCounts, Parts, ProjectRun, Solo},
+    runner::{Brief, BuildCounts, Parts, ProjectRun, ProjectRunner, Solo},
     test_selection::{Failure, Failures, TestSelection},
 };
 use crate::{
@@ -38,7 +35,7 @@ pub(super) struct Knowledge {
     /// The failures of tests in separate processes, which may differ from those of tests that run together.
     apart: Arc<Calibration<Failure>>,
     /// The changes that each test reaches at the end states that were run.
-    reached: BTreeMap<Failure, BTreeSet<ChangeId>>,
+    reached: BTreeMap<Failure, BTreeSet<Rank>>,
     /// The tests that failed at an end state, and need others to fail.
     dependent: Failures,
     /// The failures in runs that count as failed.
@@ -81,13 +78,7 @@ impl Knowledge {
     ///
     /// # Errors
     /// If the target cannot be searched.
-    pub(super) fn learn(
-        &mut self,
-        trial: &Trial,
-        shown: &ProjectRun,
-        options: &ProjectOptions,
-        project: &Project,
-    ) -> Result<(), RunError> {
+    pub(super) fn learn(&mut self, trial: &Trial, shown: &ProjectRun, runner: &ProjectRunner) -> Result<(), RunError> {
         self.notes.add(shown.notes.iter().cloned());
         self.builds.builds += shown.builds.builds;
         self.builds.rustc_invocations += shown.builds.rustc_invocations;
@@ -100,12 +91,16 @@ impl Knowledge {
             self.lost_reports.count(part.lost_reports.as_deref())?;
         }
         match (EndState::of(trial.question), &shown.parts) {
-            (Some(end), Parts::Together(attempt)) => self.learn_end(end, attempt, options, project)?,
+            (Some(end), Parts::Together(attempt)) => {
+                self.learn_end(end, attempt, &runner.options, &runner.project)?;
+            }
             (Some(end), Parts::Separate(solos)) => {
+                let order = runner.axis.order();
                 let apart = Arc::make_mut(&mut self.apart);
                 for Solo { test, attempt } in solos {
                     calibrate(apart, end, attempt);
-                    self.reached.entry(test.clone()).or_default().extend(attempt.reports.ids());
+                    let reached = attempt.reports.ids().iter().map(|&id| order.rank(id));
+                    self.reached.entry(test.clone()).or_default().extend(reached);
                 }
             }
             (None, Parts::Together(attempt)) => {
@@ -210,7 +205,7 @@ impl Knowledge {
     fn left_out(&self, trial: &Trial, test: Option<&Failure>) -> BTreeSet<Rank> {
         let reached = test.and_then(|test| self.reached.get(test));
         let left_out = trial.selection.excluded.iter().copied();
-        left_out.filter(|change| reached.is_none_or(|reached| reached.contains(&change.id()))).collect()
+        left_out.filter(|change| reached.is_none_or(|reached| reached.contains(change))).collect()
     }
 
     /// Makes another failure the searched one, if the target fails in another way without the culprits found so far.

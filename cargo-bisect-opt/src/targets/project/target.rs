@@ -128,7 +128,7 @@ impl Judge for ProjectTarget {
     }
 
     fn learn(&mut self, trial: &Trial, shown: &ProjectRun) -> Result<(), RunError> {
-        self.knowledge.learn(trial, shown, &self.runner.options, &self.runner.project)
+        self.knowledge.learn(trial, shown, &self.runner)
     }
 
     fn judge(&mut self, trial: &Trial, shown: ProjectRun) -> Judgement<ProjectRun> {
