@@ -1,7 +1,8 @@
 //! Many failing tests at once: the runs of one search for all compared with a search for each, on simulated targets.
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if, for any seed, the runs
-//! exceed the row's bound, in percent of the runs that the hardest test takes in a search of its own.
+//! exceed the row's bound, in percent of the runs that the hardest test takes in a search of its own. `SEEDS=n` sets the
+//! number of seeds (20).
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,6 +14,7 @@ use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
     search::{Observation, Options, Order, Outcome, Rank, Search, Step, Trial, Verdict},
 };
+use bisect_tests::seeds::number_of_seeds;
 
 const ROWS: [Row; 13] = [
     Row { name: "40 tests, 3 culprits", ..ROW },
@@ -38,8 +40,7 @@ const ROW: Row =
 const OWN: Row = Row { name: "40 tests, 1,000 own each", culprits: 40, reach: Reach::Own, ..ROW };
 
 fn main() -> ExitCode {
-    // `cargo bench` passes `--bench`; as part of `cargo test --all-targets`, few seeds suffice to show that it works.
-    let seeds = if std::env::args().any(|arg| arg == "--bench") { 20 } else { 2 };
+    let seeds = number_of_seeds(20, 2);
     println!(
         "runs, mean over {seeds} seeds; the last three columns: rounds of one search of all, so many runs at once"
     );
@@ -93,13 +94,13 @@ struct Taken {
 }
 
 impl Row {
-    fn measure(self, seeds: u64) -> bool {
+    fn measure(self, seeds: u32) -> bool {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let taken: Vec<Taken> = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads)
                 .map(|worker| {
                     let seeds = (0..seeds).skip(worker).step_by(threads);
-                    scope.spawn(move || seeds.map(|seed| self.search(seed)).collect::<Vec<_>>())
+                    scope.spawn(move || seeds.map(|seed| self.search(seed.into())).collect::<Vec<_>>())
                 })
                 .collect();
             workers.into_iter().flat_map(|worker| worker.join().expect("no search panics")).collect()

@@ -6,19 +6,18 @@
 //! `-count=1`; the ratios are its runs divided by ours.
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is over its bound:
-//! the sum over all sets of m · (log2 N + 1) + 2, and 4 more.
+//! the sum over all sets of m · (log2 N + 1) + 2, and 4 more. `SEEDS=n` sets the number of seeds (200).
 
 use std::{collections::BTreeSet, process::ExitCode};
 
 use bisect_core::search::{Noise, Options, Verdict};
-use bisect_tests::{go_peer::GoPeer, simulator::Simulator};
+use bisect_tests::{go_peer::GoPeer, seeds::number_of_seeds, simulator::Simulator};
 
 const CHANGES: [u32; 3] = [100, 1_000, 10_000];
 const SIZES_OF_SETS: [&[u32]; 5] = [&[1], &[1, 1], &[2], &[3], &[1, 2]];
 
 fn main() -> ExitCode {
-    // `cargo bench` passes `--bench`; as part of `cargo test --all-targets`, few seeds suffice to show that it works.
-    let seeds = if std::env::args().any(|arg| arg == "--bench") { 200 } else { 5 };
+    let seeds = number_of_seeds(200, 5);
     println!("mean number over {seeds} seeds");
     println!(
         "{:>8}  {:<8}{:>8}{:>8}{:>8}{:>10}{:>9}{:>8}{:>8}",

@@ -18,10 +18,13 @@ use std::{
 };
 
 use bisect_core::search::{Noise, Options};
-use bisect_tests::trust::{Row, rows};
+use bisect_tests::{
+    seeds::number_of_seeds,
+    trust::{Row, rows},
+};
 
 /// The default number of seeds of each row.
-const SEEDS: usize = 1_000;
+const SEEDS: u32 = 1_000;
 
 /// A row fails only if its result has less than this probability at a rate equal to the bound.
 const UNLIKELY: f64 = 1e-3;
@@ -68,8 +71,7 @@ struct Counts {
 }
 
 fn main() -> ExitCode {
-    let is_bench = env::args().any(|arg| arg == "--bench");
-    let seeds = env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(if is_bench { SEEDS } else { 3 });
+    let seeds = number_of_seeds(SEEDS, 3) as usize;
     let (wanted, only) = (env::var("ROW").unwrap_or_default(), env::var("ONLY").unwrap_or_default());
     let ways: Vec<_> = WAYS.iter().filter(|way| only.is_empty() || way.name == only).collect();
     println!("{seeds} seeds a row; innocents named and right, in percent, and the mean number of runs");
