@@ -1,11 +1,11 @@
 //! The search engine: names the smallest sets of changes that make a target fail.
 //!
 //! All axes ask the same question: given changes in an order, *what is the smallest prefix that fails?* The last change
-//! of that prefix is needed. The search forces it on. If the forced changes alone fail, they are a culprit; else the
-//! search continues among the shorter prefixes, with the forced changes added. A set of *m* changes among *N* costs
-//! about *m* · (log2 *N* + 1) trials. If the target is monotone (more changes never repair a failure), every set found
-//! is minimal: without any one of its changes, the target passes or the run is unresolved. Then the set is excluded,
-//! and the search continues as long as the rest still fails.
+//! of that prefix is needed. The search forces it: on, or off if disabled changes make the target fail. If the forced
+//! changes alone fail, they are a culprit; else the search continues among the shorter prefixes, with the forced
+//! changes added. A set of *m* changes among *N* costs about *m* · (log2 *N* + 1) trials. If the target is monotone
+//! (more changes never repair a failure), every set found is minimal: without any one of its changes, the target passes
+//! or the run is unresolved. Then the set is excluded, and the search continues as long as the rest still fails.
 //!
 //! A target may fail by chance, or its outcome may depend on the run before. [`Options::noise`] selects the treatment:
 //! by default each run is believed; with [`Noise::Suspected`], a few more runs test that assumption before a culprit is
@@ -16,8 +16,8 @@
 //! Where several tests fail, the search can be [split](Search::split): from then on every run answers for as many tests
 //! as possible, and each test gets its own culprits.
 //!
-//! Changes are [ranks](Rank): of hashes, or of a given order, for instance of a list, a counter or commits. [`Rank`]
-//! lists the functions that an axis of either kind calls.
+//! The search knows each change by its [rank](Rank), which comes from a hash or from a given order: of a list, a
+//! counter or commits. [`Rank`] lists the functions that an axis of either kind calls.
 //!
 //! [`Search`] does no I/O. It returns the trials to run, and takes the results of their runs in any order:
 //!
@@ -131,8 +131,9 @@ impl Search {
         if id.0 < self.earlier.len() { self.earlier.cancel(id) } else { self.engine.cancel(id) }
     }
 
-    /// Sets the number of trials that may be in flight at once from now on. If more are in flight, those that are least
-    /// likely to matter become [obsolete](Self::obsolete).
+    /// Sets the number of trials that may be in flight at once from now on. If more are in flight, a sequential search
+    /// makes those [obsolete](Self::obsolete) that are least likely to matter; other searches finish what they have
+    /// started.
     pub fn set_in_flight(&mut self, in_flight: NonZeroUsize) {
         self.options.in_flight = in_flight;
         if let Engine::Sequential(sequential) = &mut self.engine {
@@ -146,8 +147,8 @@ impl Search {
     /// costs at most about one if it is not. Favoured changes that are never reported do not count. If no change is
     /// favoured, or all are, each is as likely as any other.
     ///
-    /// Each call replaces the favoured changes of the call before. Calls are allowed at any time before a
-    /// [split](Self::split); the best time is right after the trial of [everything](Question::AllOn) is recorded, with
+    /// Each call replaces the favoured changes of the call before. In a noisy search, and after a [split](Self::split),
+    /// a call has no effect. The best time is right after the trial of [everything](Question::AllOn) is recorded, with
     /// [`Options::favours`] set.
     ///
     /// This selects the prefixes that are asked for, not the prefix that is searched for: for a monotone target the
@@ -171,7 +172,8 @@ impl Search {
     }
 
     /// Returns the verdict, if the search has ended. A search over several tests has the worst verdict of its tests,
-    /// unless it was stopped. Tests that make [no difference](Verdict::NoDifference) on their own count only if all do.
+    /// unless it was stopped. A test for which the changes make [no difference](Verdict::NoDifference) counts only if
+    /// that holds for all tests.
     #[must_use]
     pub fn verdict(&self) -> Option<Verdict> {
         self.engine.verdict()
@@ -210,8 +212,8 @@ impl Search {
         if id.0 < self.earlier.len() { &self.earlier[id.0].trial } else { self.engine.trial(id) }
     }
 
-    /// Counts a run that was made outside the search, without a result, for the [number of runs](ProgressView::runs) and for the limit on
-    /// runs.
+    /// Counts a run that was made outside the search, without a result, for the [number of runs](ProgressView::runs)
+    /// and for the limit on runs.
     pub fn count_run(&mut self) {
         self.runs += 1;
     }

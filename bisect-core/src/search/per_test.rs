@@ -29,9 +29,9 @@ impl Search {
     /// trials in flight are obsolete.
     ///
     /// A run of a [trial](super::Trial::tests) then runs each of its tests in its own process, with the same pattern,
-    /// and [`record`](Self::record) takes the results. A monotone test gets the sets that a search for this
-    /// test alone would find, if each change that breaks other tests is either reached by the test's first run or never
-    /// reached by the test. A test that cannot be searched does not prevent the search of the others.
+    /// and [`record`](Self::record) takes the results. A monotone test gets the sets that its own search would find, on
+    /// one condition: of the changes that break other tests, its first run reaches all that it ever reaches. A test
+    /// that cannot be searched does not prevent the search of the others.
     ///
     /// If a test contradicts itself and [noise](super::Options::noise) is refused, its search ends. If noise is
     /// suspected, the test switches to the noisy search and the others stay sequential. With one run per trial, one

@@ -130,8 +130,8 @@ impl<'a> ProgressView<'a> {
         self.search.earlier.begun() + self.search.engine.trials()
     }
 
-    /// Estimates the trials left. Sequential: until the present set is found, if it needs one more change. Noisy: the
-    /// runs until the next culprit. Suite: for all tests.
+    /// Estimates the trials left. A sequential search counts those until the present set is found, supposing one more
+    /// change; a noisy search counts runs until the next culprit; a suite counts the trials of all tests.
     #[must_use]
     pub fn trials_left(self) -> Option<usize> {
         self.search.engine.trials_left()

@@ -38,7 +38,7 @@ pub(crate) struct Counted {
     pub(crate) culprits: BTreeSet<ChangeId>,
     /// The package whose passes are searched.
     pub(crate) package: ChangeId,
-    /// The counter.
+    /// The counter that counts them: rustc's or LLVM's.
     pub(crate) of: CounterKind,
     /// The passes that it counts.
     pub(crate) passes: Passes,

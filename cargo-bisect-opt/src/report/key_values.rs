@@ -31,7 +31,7 @@ impl<'a> KeyValues<'a> {
         self.0.iter().find(|(known, _)| *known == key).map(|(_, value)| &**value)
     }
 
-    /// Returns the value of a key as a number or the like; `None` also if it is none.
+    /// Returns the value of a key, parsed as `T`; `None` if the key is missing or parsing fails.
     pub(crate) fn parsed<T: FromStr>(&self, key: &str) -> Option<T> {
         self.get(key)?.parse().ok()
     }

@@ -89,7 +89,7 @@ impl Direction {
     }
 }
 
-/// Returns true if the selection is every change, enabled or disabled.
+/// Returns true if the selection enables every change or, with `inverted`, disables every change.
 fn is_end(selection: &Selection, inverted: bool) -> bool {
     *selection == Selection { inverted, ..Selection::all() }
 }

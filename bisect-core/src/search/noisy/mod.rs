@@ -4,8 +4,8 @@
 //! force its last change, search below it, leave the set out and search for another. But no single run is conclusive. A
 //! run with the culprit fails at one rate, and a run without it at a lower rate. Both rates are unknown.
 //! [`ChangePoint`](crate::search::posterior::ChangePoint) keeps the probability of each explanation and chooses the run
-//! that is worth most. A change is named when it is likely enough, was seen to fail alone, and the target was seen to
-//! pass without it after that.
+//! that is worth most. A culprit of one change is named when it is likely enough, has failed alone, the target has
+//! since passed without any change, and the [`proof`] is complete.
 //!
 //! The allowed probability of an error is divided among the culprits: most of the total is spent on the first one, most
 //! of the rest on the second, and so on.
@@ -176,7 +176,7 @@ impl NoisySearch {
         if self.state.verdict().is_some() { in_flight.collect() } else { Vec::new() }
     }
 
-    /// Returns the trials that were begun, with the outcome of each that has ended.
+    /// Returns the trials that were begun. Each that has ended has an outcome.
     pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
         let runs = self.state.runs;
         self.trials.into_trials().map(move |(trial, ended)| {

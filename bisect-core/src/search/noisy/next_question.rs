@@ -96,13 +96,14 @@ impl NextQuestion<'_> {
         }
     }
 
-    /// Returns the next run that confirms a likely candidate: a run of its proof, on the side that the coin has
-    /// selected.
+    /// Returns the run that confirms the likeliest candidate; `None` if no candidate is likely enough. If the candidate
+    /// is a suspect, this is a run of its proof, on the side that the coin has selected; otherwise it tests if the
+    /// candidate suffices.
     fn confirming(self, narrowing: &NoisyBracket) -> Option<(CandidateSet, Option<Toss>)> {
         let candidate = narrowing.point().likeliest()?;
         if candidate.alone < tuning::SUSPECT_PROBABILITY {
-            // The candidate is the change; the only open question is if it suffices. If it seems not to suffice, runs
-            // without it are better evidence for the candidate.
+            // If this is almost certainly the change, the open question is if it suffices. After several more runs of
+            // it alone than without it, a run without it comes next.
             let is_it = candidate.probability() >= 1.0 - self.state.allowed() / tuning::JOINT_ERROR_DIVISOR;
             let (alone, without) = (CandidateSet::alone(candidate.index), CandidateSet::prefix(candidate.index));
             let runs = |tested| {

@@ -163,7 +163,7 @@ impl NoisyBracket {
             Prefix::All => Question::AllButFound,
             Prefix::Below(_) => Question::Prefix,
         };
-        // Sets that share no change with the forced ones do not affect this run.
+        // With an empty prefix only the forced changes are switched, and none of them is in a found set.
         let excluded = if prefix == Prefix::NONE { Vec::new() } else { self.found.concat() };
         let inverted = self.mode == Mode::Disable;
         let selection = Selection { prefix, gaps: Vec::new(), forced, excluded, inverted };

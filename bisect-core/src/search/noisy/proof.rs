@@ -3,8 +3,8 @@
 //! Each run of a proof is of the suspect or of a control without it; a coin of the search decides which. If the suspect
 //! makes no difference, the outcome of the run is determined independently of the coin: by the target, its history, its
 //! environment. Then a bet at fair odds on the coin, made once the outcome is known, gains nothing on average, whatever
-//! the outcomes follow. By Ville's inequality, a bettor's wealth that starts at 1 therefore ever reaches *w* with a
-//! probability of at most 1/*w* (Shafer, "Testing by betting", 2021). If the suspect matters, the wealth grows by the
+//! the outcomes follow. By Ville's inequality, the probability that a wealth which starts at 1 ever reaches *w* is
+//! therefore at most 1/*w* (Shafer, "Testing by betting", 2021). If the suspect matters, the wealth grows by the
 //! information that a run carries about the coin: that of the channel between the two rates of failure.
 
 use alloc::vec::Vec;
@@ -45,7 +45,7 @@ impl Proofs {
         if self.rng.peek() { Side::Suspect } else { Side::Control }
     }
 
-    /// Tosses the coin once more: the next side is in use. The proof of this set begins if it has not begun yet.
+    /// Uses up the toss that [`next_side`](Self::next_side) returns. Begins the proof of this set if necessary.
     pub(super) fn begin(&mut self, set: &[Rank]) {
         self.rng.coin();
         if self.position(set).is_none() {
@@ -93,7 +93,8 @@ impl Proof {
         set.len() == self.set.len() && set.iter().all(|change| self.set.binary_search(change).is_ok())
     }
 
-    /// Returns the wealth. If the suspect makes no difference, it ever reaches *w* with a probability of at most 1/*w*.
+    /// Returns the wealth. If the suspect makes no difference, the probability that it ever reaches *w* is at most
+    /// 1/*w*.
     fn wealth(&self) -> f64 {
         self.wealth
     }

@@ -31,8 +31,9 @@ pub(in crate::search) struct NoisyState {
     costs: (f64, f64),
     /// Every change ever reported, in order.
     pub(super) known: Vec<Rank>,
+    /// The runs that are evidence in the present direction.
     pub(super) runs: Vec<Run>,
-    /// All runs in the order in which they were made, in either direction.
+    /// All resolved runs, in both directions, in the order in which they were recorded.
     pub(super) sequence: Vec<Run>,
     pub(super) proofs: Proofs,
     pub(super) stage: Stage,

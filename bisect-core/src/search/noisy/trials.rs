@@ -27,7 +27,7 @@ struct NoisyTrial {
 }
 
 impl NoisyTrials {
-    /// Returns no trials yet; they are numbered from `first` on.
+    /// Returns an empty list; its trials are numbered from `first`.
     pub(super) fn new(first: usize) -> Self {
         Self { trials: Vec::new(), first }
     }
@@ -82,7 +82,8 @@ impl NoisyTrials {
         self.trials.iter().filter(move |begun| begun.trial.selection == *selection).filter_map(|begun| begun.unresolved)
     }
 
-    /// Returns the trials. A trial whose runs were no evidence has its outcome, if it has ended.
+    /// Returns the trials. Each that has ended has the outcome `Unresolved`, which the caller replaces if the run was
+    /// resolved.
     pub(super) fn into_trials(self) -> impl Iterator<Item = (Trial, Option<Outcome>)> {
         self.trials.into_iter().map(|NoisyTrial { trial, is_in_flight, unresolved, .. }| {
             let unresolved = Outcome::Unresolved(unresolved.unwrap_or(Reason::Skip));

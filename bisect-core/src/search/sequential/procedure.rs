@@ -30,14 +30,14 @@ pub(in crate::search) struct Procedure {
     options: Options,
     state: State,
     mode: Mode,
-    /// The changes reported in the calibration, in order.
+    /// The changes reported in the calibration or, for one of several tests, in its first run alone; in order.
     known: Arc<[Rank]>,
     /// True if `known` is only made up, to guess later questions.
     is_made_up: bool,
     /// Changes that are likelier than others, in order.
     favoured: Arc<[Rank]>,
     found: Vec<Culprit>,
-    /// Changes that are left out for the time being, to find sets that share changes with one that is too large.
+    /// The changes that this branch leaves out, so that it does not find a set that is too large again.
     avoided: Vec<Rank>,
     /// The sets of changes to avoid in later branches.
     branches: Vec<Vec<Rank>>,
@@ -311,8 +311,8 @@ impl Procedure {
         State::AllButFound { culprit }
     }
 
-    /// Handles a set with these changes, and more, that is too large to be searched for. Any other minimal set lacks at
-    /// least one of them (Reiter's hitting-set tree), so the search avoids each of them in turn.
+    /// Gives up a set that needs more changes than these, and so is too large. Any other minimal set lacks at least one
+    /// of them (Reiter's hitting-set tree), so the search avoids each of them in turn.
     fn work_around(&mut self, forced: &[Rank]) -> State {
         self.incomplete = Some(Incomplete::MaxSetSize);
         self.too_large += 1;

@@ -1,7 +1,9 @@
 //! The runs that are made before a culprit of a test is named, in a search over several tests that seem reliable.
 //!
-//! The method is that of the sequential search: a coin decides if the next run is expected to fail or to pass. All
-//! tests use the same sequence of coin tosses, so tests that are about to name a culprit can share their runs.
+//! The method is that of the sequential search. For a culprit of one change, a coin decides if the next run is expected
+//! to fail or to pass, and at least one run is expected to pass. For a set, the runs are fixed and their order is
+//! random. All tests use the same sequence of coin tosses, so tests that are about to name a culprit can share their
+//! runs.
 
 use alloc::vec::Vec;
 
@@ -24,8 +26,8 @@ use crate::search::{
     sequential::{Answer, left_out, of_change},
 };
 
-/// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test has to
-/// wait.
+/// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test has
+/// to wait.
 pub(super) fn before_naming(test: &mut Test, selection: &Selection, answer: &Answer<'_>, options: &Options) -> bool {
     if !test.checks.is_empty() {
         return true;
@@ -75,7 +77,7 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
         let mut checks: Vec<_> =
             (1..of_change(number)).map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
         let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
-        // A test that has begun to fail always must be seen to pass once more.
+        // One check must pass: a test that now fails in every run would confirm any culprit.
         checks.push(if has_passing && rng.coin() { alone(changes.clone()) } else { passing });
         return checks;
     }

@@ -1,10 +1,11 @@
 //! The search over several tests: each test has its own search, and every run answers for as many tests as possible.
 //!
-//! First each test is run in its own process. Questions that name their changes (alone? anything else?) are answered by
-//! exact runs, for all tests to which the run is equivalent to their own: see [`joint`]. Prefixes are *pooled*:
-//! [`pool`] chooses the selection, and [`mod@test`] interprets the result for a test. One at a time, pooled runs come
-//! first: they bring tests to the same questions, which are then asked once. Tests that contradict themselves have a
-//! noisy search, and take turns with all others: see [`noisy_test`] and [`schedule`].
+//! First each test is run in its own process. A question that names its changes (Does this set fail alone? Does
+//! anything else fail?) needs an exact run. The run also answers for every other test to which it is equivalent: see
+//! [`joint`]. Prefixes are *pooled*: [`pool`] chooses the selection, and [`mod@test`] interprets the result for a test.
+//! If one trial may be in flight, pooled runs come first: they bring tests to the same questions, which are then asked
+//! once. Tests that contradict themselves have a noisy search, and take turns with all others: see [`noisy_test`] and
+//! [`schedule`].
 
 mod checks;
 mod joint;
@@ -293,7 +294,7 @@ impl Suite {
         &self.tests[number]
     }
 
-    /// Returns the culprits so far; one of several tests is one entry.
+    /// Returns the culprits so far. A culprit of several tests is one entry.
     pub(super) fn culprits(&self) -> Vec<Shared<'_>> {
         let found = self.found.iter().map(|&(test, which)| (test, &self.tests[test].found()[which]));
         Shared::group(found)

@@ -70,7 +70,8 @@ impl Test {
         self.noisy().is_none() && matches!(self.verdict(), Some(Verdict::Inconsistent(how)) if is_noise(how))
     }
 
-    /// Returns true if a check had another outcome than a reliable test would have.
+    /// Takes the outcome of a check, and removes the check from those that are due. Returns true if a reliable test
+    /// would have had another outcome.
     pub(super) fn is_surprised_by(&mut self, trial: &Trial, outcome: Outcome) -> bool {
         let is_due =
             |check: &TestCheck| check.question == trial.question && self.is_as_good(&trial.selection, &check.selection);

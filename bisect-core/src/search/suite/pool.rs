@@ -28,7 +28,7 @@ pub(super) struct Pool {
     pub(super) culprits: BTreeSet<Rank>,
     /// Changes for which there is evidence, in order.
     pub(super) favoured: Arc<[Rank]>,
-    /// A template for the mode of every selection.
+    /// The selection from which every pooled selection takes its direction.
     pub(super) model: Selection,
 }
 
@@ -42,9 +42,9 @@ pub(super) struct Member<'a> {
 }
 
 impl<'a> Member<'a> {
-    /// Returns the member for a test that is searched by prefixes, given the useful runs in flight. Changes that broke
-    /// other tests together get as much extra weight as all candidates have without extra; so do favoured changes. A
-    /// hint gets twice as much.
+    /// Returns the member for a test that is searched by prefixes, given the useful runs in flight. The extra weight of
+    /// all changes that broke other tests is, in sum, the basic weight of all candidates. Favoured changes get the same
+    /// sum, and a hint gets twice that.
     pub(super) fn new<'s>(test: &'a Test, pool: &Pool, in_flight: impl Iterator<Item = &'s Selection>) -> Option<Self> {
         let narrowing = test.narrowing()?;
         let count = narrowing.candidates.len();
@@ -96,7 +96,7 @@ impl<'a> Member<'a> {
         position as u64 + self.likely[..likely].last().map_or(0, |&(_, sum)| sum)
     }
 
-    /// Returns the information of this cut, if the runs in flight are answered too: at most [`u32::MAX`] / 4.
+    /// Returns the information of this cut in addition to what the runs in flight will show: at most [`u32::MAX`] / 4.
     ///
     /// This is proportional to the probability that the cut separates two candidates drawn by their weights. Like
     /// entropy, it has its maximum in the middle, and it needs no logarithm.

@@ -52,9 +52,9 @@ impl Suite {
         planner.next().or_else(|| checks::of_culprits(tests, trials))
     }
 
-    /// Returns the run that checks if tests are reliable, once each was run on its own. If a test has passed that
-    /// failed together with the others, the run repeats that end. Otherwise it is the end that none of them has run on
-    /// its own, which must pass.
+    /// Returns the run that checks if tests are reliable, once each was run on its own. If a test that failed together
+    /// with the others has passed alone, the run repeats the failing end. Otherwise it is the passing end, which no
+    /// test has run alone yet.
     fn check(&self) -> Option<Plan> {
         let tests = self.tests.iter().enumerate();
         let believed: Vec<_> = tests.filter(|(_, test)| test.noisy().is_none()).collect();
@@ -73,8 +73,8 @@ impl Suite {
         Some(Plan { question, selection, tests, purpose: Purpose::Check, toss: None })
     }
 
-    /// Returns the question of the noisy test that has had the fewest runs, for all noisy tests to which the run is
-    /// evidence.
+    /// Returns the question of the noisy test that has asked the fewest questions, for all noisy tests to which the run
+    /// is evidence.
     fn evidence(&mut self) -> Option<Plan> {
         let mut askers: Vec<_> =
             (0..self.tests.len()).filter_map(|test| Some((self.tests[test].mode.turns()?, test))).collect();

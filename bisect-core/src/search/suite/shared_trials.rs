@@ -14,7 +14,7 @@ pub(in crate::search) struct SharedTrials {
 }
 
 impl SharedTrials {
-    /// Returns no trials yet; they are numbered from `first` on.
+    /// Returns an empty list; its trials are numbered from `first`.
     pub(in crate::search) fn new(first: usize) -> Self {
         Self { trials: Vec::new(), first }
     }

@@ -134,7 +134,7 @@ impl Test {
         self.stopped.is_some() || self.noisy().is_some()
     }
 
-    /// Returns the question that only a run with exactly its selection answers, if this test waits for one.
+    /// Returns the question that names its changes, if this test waits for one: no cut can answer it.
     pub(super) fn asks(&self) -> Option<(Question, Selection)> {
         if self.is_over() || self.open().is_some() {
             return None;
@@ -146,7 +146,7 @@ impl Test {
         Some((asked.question, normal(asked.selection)))
     }
 
-    /// Returns the question after that, if the present one asks if a set fails alone, and the set does.
+    /// While the present question is if a set fails alone, returns the question that follows if the set does.
     pub(super) fn asks_next(&self) -> Option<(Question, Selection)> {
         self.asks()?;
         let asked = match self.guess {
@@ -201,8 +201,8 @@ impl Test {
     /// Returns true if this test never reached any of the changes that a selection names besides those of `own`.
     ///
     /// For forced changes this is certain once the run is over: a test reports each forced change that it reaches.
-    /// Excluded changes are never reported, so for them it is an assumption: a test that reaches another test's culprit
-    /// only when some of its own changes are left out is assumed not to reach it.
+    /// Excluded changes are never reported, so for them it is an assumption: the test might reach such a change only
+    /// while some of its own changes are left out.
     pub(super) fn ignores(&self, selection: &Selection, own: &Selection) -> bool {
         let is_ignored =
             |all: &[Rank], own: &[Rank]| all.iter().filter(|id| !own.contains(id)).all(|&id| !self.reaches(id));
@@ -222,7 +222,8 @@ impl Test {
         self.drop_stale_guess();
     }
 
-    /// Records the changes that this test reaches, and ends the search if the result of a run cannot be believed.
+    /// Records the changes that this test reaches. Ends its search if the run reported changes that its selection does
+    /// not contain.
     pub(super) fn note(&mut self, trial: TrialId, selection: &Selection, observation: &Observation) {
         let reported = &observation.reported;
         let known = self.procedure.known();

@@ -15,7 +15,7 @@ use crate::search::{
 pub(super) enum TestMode {
     /// Each run is believed; the runs so far.
     Reliable(Vec<Run>),
-    /// Runs are only evidence: the noisy search, and the number of runs made for it.
+    /// Runs are only evidence: the noisy search, and the number of questions that it has asked.
     Noisy(Box<NoisySearch>, usize),
 }
 
@@ -41,7 +41,7 @@ impl TestMode {
         }
     }
 
-    /// Returns the number of runs made for the noisy search, until that search ends.
+    /// Returns the number of questions that the noisy search has asked; `None` once it has ended.
     pub(super) fn turns(&self) -> Option<usize> {
         match self {
             TestMode::Noisy(search, turns) if search.state().verdict().is_none() => Some(*turns),

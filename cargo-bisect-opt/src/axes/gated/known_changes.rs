@@ -21,7 +21,8 @@ struct PackageChanges {
     /// The changes that were reported when it was compiled, with their reports: its own changes, and those of packages
     /// whose macros it expands.
     met: BTreeMap<ChangeId, Report>,
-    /// The patterns in use. Of patterns that enable the same known changes, only the first is here.
+    /// The patterns used so far. Once changes are known, a pattern that enables the same ones as an earlier pattern is
+    /// not added.
     patterns: Vec<Pattern>,
     /// The numbers of places in each of the package's crates, and in macros that they expand.
     places: BTreeMap<Writer, Places>,
@@ -31,8 +32,8 @@ impl KnownChanges {
     /// Adds the reports from a compilation of a package. Returns the reports of all its changes: first the reported
     /// ones, then those in macros of other packages that were reported earlier.
     ///
-    /// The reports may lack changes in macros of other packages: they may have been written under another pattern of
-    /// those packages. The macros always have the same changes.
+    /// Reports from the cache of a build may lack changes in macros of other packages, because they were written under
+    /// another pattern of those packages. The macros always have the same changes.
     pub(super) fn add(
         &self,
         package: ChangeId,

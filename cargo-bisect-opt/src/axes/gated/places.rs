@@ -1,4 +1,4 @@
-//! The places that `bisect-rustc` has examined, as it counts them among its reports.
+//! Numbers of places, which `bisect-rustc` writes among its reports.
 
 use std::{collections::BTreeMap, iter::Sum};
 

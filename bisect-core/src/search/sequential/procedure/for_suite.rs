@@ -28,7 +28,8 @@ impl Procedure {
         matches!(self.state, State::FirstSolo)
     }
 
-    /// Returns the changes that were reported at the ends, in order.
+    /// Returns the changes that were reported at the ends or, for one of several tests, in its first run alone; in
+    /// order.
     pub(in crate::search) fn known(&self) -> &[Rank] {
         &self.known
     }
@@ -38,7 +39,7 @@ impl Procedure {
         self.favoured.clone()
     }
 
-    /// Returns the known changes of the present set, and the bracket of the next one.
+    /// Returns the forced changes of the present set, and the bracket of the next change.
     pub(in crate::search) fn narrowing(&self) -> Option<(&[Rank], &Bracket)> {
         match &self.state {
             State::Narrow { forced, bracket } => Some((forced, bracket)),
@@ -46,7 +47,7 @@ impl Procedure {
         }
     }
 
-    /// Identifies the present narrowing by the stage and the number of known changes.
+    /// Identifies the present narrowing by the stage and the number of forced changes.
     pub(in crate::search) fn narrowing_id(&self) -> Option<(usize, usize)> {
         self.narrowing().map(|(forced, _)| (self.stage(), forced.len()))
     }
@@ -80,7 +81,7 @@ impl Procedure {
         self.state = self.confirm(Culprit { changes: vec![change], mode: self.mode, confirmed_by: trial });
     }
 
-    /// Returns the question after the present one, if the present one asks if a set fails alone, and the set does.
+    /// While the present question is if a set fails alone, returns the question that follows if the set does.
     pub(in crate::search) fn next_if_alone(&self) -> Option<Asked> {
         let State::FoundAlone { .. } = &self.state else { return None };
         // No culprit is used before its trial is over, so any trial number will do.

@@ -25,8 +25,8 @@ pub(super) fn made_up(options: &Options) -> Arc<[Rank]> {
     }
 }
 
-/// Returns the reports of a run without the excluded changes and without `left_out`: the actual reports, or a guess
-/// from the known changes.
+/// Returns the changes reported by a run that leaves out the excluded changes and `left_out`. If that run was not made,
+/// guesses them from the known changes.
 pub(super) fn reported_of_rest(procedure: &Procedure, answer: &Answer<'_>, left_out: &[Rank]) -> Arc<[Rank]> {
     answer.reported.cloned().unwrap_or_else(|| {
         let excluded = procedure.excluded();

@@ -11,7 +11,7 @@ use crate::search::{
     sequential::bracket::Bracket,
 };
 
-/// The question that the procedure asks, with what its answer is combined with.
+/// The present question, and the earlier results that the next step needs.
 #[derive(Clone, Debug)]
 pub(super) enum State {
     /// Run with every change.
