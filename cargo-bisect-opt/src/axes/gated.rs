@@ -6,7 +6,7 @@ mod places;
 use std::{
     collections::{BTreeMap, BTreeSet},
     io,
-    path::{Path, PathBuf},
+    path::Path,
     sync::Arc,
 };
 
@@ -18,7 +18,7 @@ use super::{AfterBuild, Application, Axis, Files, compilation::Compilation, stop
 use crate::{
     cargo::{Artifacts, BuildOverrides, Edition, graph::Package},
     compiler::{
-        bisect_rustc,
+        bisect_rustc::{self, BisectRustc},
         plan::{self, Plan},
     },
     output::{events::StopGap, terms::Terms},
@@ -50,7 +50,7 @@ pub(crate) struct Gated {
     /// The packages whose changes are searched. `bisect-rustc` compiles them with the bad options.
     pub(crate) packages: BTreeSet<ChangeId>,
     /// The path of `bisect-rustc`.
-    pub(crate) driver: PathBuf,
+    pub(crate) driver: BisectRustc,
     /// The gates.
     pub(crate) gates: Gates,
     /// The changes that earlier runs have reported.
@@ -208,7 +208,8 @@ impl Gated {
     }
 
     fn plan(&self) -> Plan {
-        let mut plan = Plan { bisect_rustc: Some(self.driver.clone()), ..self.compilation.plan(true) };
+        let BisectRustc { path, build } = self.driver.clone();
+        let mut plan = Plan { bisect_rustc: Some(path), build: Some(build), ..self.compilation.plan(true) };
         if let Gates::Functions { is_strict: true, .. } = self.gates {
             plan.flags.push(bisect_rustc::WITHOUT_MODULE_PASSES.to_owned());
         }

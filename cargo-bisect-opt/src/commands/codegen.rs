@@ -29,7 +29,7 @@ use crate::{
     },
     cargo::{CargoError, Project, Subcommand, graph::Package},
     compiler::{
-        bisect_rustc::{self, BisectRustcError},
+        bisect_rustc::{self, BisectRustc, BisectRustcError},
         plan::CounterKind,
     },
     lab::{Lab, Searched},
@@ -195,7 +195,7 @@ impl Drill {
         format!("{} compiled in all, build scripts and procedural macros among them", plural(count, "crate"))
     }
 
-    fn driver(&self) -> Result<PathBuf, BisectRustcError> {
+    fn driver(&self) -> Result<BisectRustc, BisectRustcError> {
         bisect_rustc::find(self.driver.as_deref(), &self.project.rustc_version())
     }
 }
@@ -224,7 +224,7 @@ struct Inquiry<'a> {
 
 impl Inquiry<'_> {
     /// Searches for functions and passes in these crates, and returns the answer for the culprit.
-    fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&PathBuf>) -> io::Result<Answer> {
+    fn explain(mut self, lab: &mut Lab<'_>, set: usize, driver: Option<&BisectRustc>) -> io::Result<Answer> {
         for &change in &self.culprits {
             let package = self.compilation.package(change).map(Package::describe).unwrap_or_default();
             self.facts.push(Fact { of: "crate", text: package });
@@ -241,12 +241,12 @@ impl Inquiry<'_> {
     }
 
     /// Searches for functions.
-    fn functions(&mut self, lab: &mut Lab<'_>, driver: &Path) -> io::Result<()> {
+    fn functions(&mut self, lab: &mut Lab<'_>, driver: &BisectRustc) -> io::Result<()> {
         let search = |is_strict, with_std, lab: &mut Lab<'_>| {
             let functions = Gated {
                 compilation: self.compilation.clone(),
                 packages: self.culprits.clone(),
-                driver: driver.to_owned(),
+                driver: driver.clone(),
                 gates: Gates::Functions { is_strict, with_std },
                 known: KnownChanges::default(),
             };

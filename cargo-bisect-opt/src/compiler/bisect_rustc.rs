@@ -1,12 +1,13 @@
 //! Finding `bisect-rustc`, the compiler that optimizes selected functions.
 
 use std::{
-    env,
+    env, io,
     path::{Path, PathBuf},
     process::Command,
+    time::UNIX_EPOCH,
 };
 
-use bisect_core::protocol::names;
+use bisect_core::{ChangeId, Field, protocol::names};
 
 use crate::process::{self, SpawnError};
 
@@ -19,6 +20,29 @@ const TOOLCHAIN: &str = "1.96.0";
 /// unreachable code there, too.
 pub(crate) const WITHOUT_MODULE_PASSES: &str =
     "-Cllvm-args=-opt-disable=ipsccp,globalopt,deadargelim,argpromotion,called-value-propagation";
+
+/// An installed `bisect-rustc`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BisectRustc {
+    /// Its absolute path.
+    pub(crate) path: PathBuf,
+    /// A hash of the size of its file and of the time of its last change. Another build may compile or report
+    /// otherwise, but cargo takes it for the same compiler: both print the same version.
+    pub(crate) build: String,
+}
+
+impl BisectRustc {
+    /// Returns the one at this path.
+    ///
+    /// # Errors
+    /// If the file cannot be examined.
+    pub(crate) fn at(path: PathBuf) -> io::Result<Self> {
+        let file = fs_err::metadata(&path)?;
+        let changed = file.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let facts = [file.len(), changed.as_secs(), changed.subsec_nanos().into()];
+        Ok(Self { path, build: format!("{:016x}", ChangeId::of(&facts.map(Field::U64)).0) })
+    }
+}
 
 /// A reason why there is no usable `bisect-rustc`, with advice for the user.
 #[derive(Debug, thiserror::Error)]
@@ -33,6 +57,14 @@ pub(crate) enum BisectRustcError {
         path: PathBuf,
         /// The error.
         source: SpawnError,
+    },
+    /// Its file cannot be examined.
+    #[error("the bisect-rustc at `{}` cannot be used: {source}", path.display())]
+    Unreadable {
+        /// Its path.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
     },
     /// The program is not a compiler.
     #[error("`{}` is not bisect-rustc: `{} -vV` prints {output:?}", path.display(), path.display())]
@@ -71,7 +103,10 @@ fn advice(rustc: &str) -> String {
 impl BisectRustcError {
     /// Returns whether the user gave a wrong path.
     pub(crate) fn is_usage(&self) -> bool {
-        matches!(self, BisectRustcError::Start { .. } | BisectRustcError::NoCompiler { .. })
+        matches!(
+            self,
+            BisectRustcError::Start { .. } | BisectRustcError::Unreadable { .. } | BisectRustcError::NoCompiler { .. }
+        )
     }
 }
 
@@ -80,7 +115,7 @@ impl BisectRustcError {
 ///
 /// # Errors
 /// If there is none, or it cannot replace this compiler.
-pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, BisectRustcError> {
+pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<BisectRustc, BisectRustcError> {
     let version = |text: &str| text.lines().next().unwrap_or_default().to_owned();
     let from_environment = || env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
     let Some(path) = named.map(Path::to_owned).or_else(from_environment).or_else(next_to_this_executable) else {
@@ -101,7 +136,7 @@ pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<PathBuf, BisectR
         return Err(BisectRustcError::NoCompiler { path, output });
     }
     if stdout.trim() == rustc.trim() {
-        return Ok(path);
+        return BisectRustc::at(path.clone()).map_err(|source| BisectRustcError::Unreadable { path, source });
     }
     Err(BisectRustcError::Mismatch { bisect_rustc: version(&stdout), rustc: version(rustc), path })
 }
@@ -120,7 +155,7 @@ mod tests {
     const RUSTC: &str = "rustc 1.95.0 (59807616e 2026-04-14)\nbinary: rustc\nrelease: 1.95.0\n";
 
     /// Returns the result for a `bisect-rustc` that is this script.
-    fn find_script(script: &str) -> Result<PathBuf, String> {
+    fn find_script(script: &str) -> Result<BisectRustc, String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("bisect-rustc");
         fs_err::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
@@ -137,6 +172,18 @@ mod tests {
         {
             assert!(error.contains(fact), "{fact:?} is not in {error}");
         }
+    }
+
+    #[test]
+    fn another_build_at_the_same_path_is_another_compiler() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("bisect-rustc");
+        fs_err::write(&path, "1").unwrap();
+        let first = BisectRustc::at(path.clone()).unwrap();
+        assert_eq!(first, BisectRustc::at(path.clone()).unwrap());
+        let file = fs_err::File::options().write(true).open(&path).unwrap();
+        file.file().set_modified(std::time::SystemTime::now() + std::time::Duration::from_secs(1)).unwrap();
+        assert_ne!(first, BisectRustc::at(path).unwrap());
     }
 
     #[test]

@@ -23,6 +23,9 @@ pub(crate) struct Plan {
     /// The path of `bisect-rustc`, which replaces rustc.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) bisect_rustc: Option<PathBuf>,
+    /// The [build](super::bisect_rustc::BisectRustc::build) of `bisect-rustc`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) build: Option<String>,
     /// Allows unstable flags.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) unstable: bool,
@@ -165,6 +168,7 @@ mod tests {
             unstable: true,
             left_out: vec!["gvn".to_owned()],
             bisect_rustc: Some("/x y/bisect-rustc".into()),
+            build: Some("0123456789abcdef".to_owned()),
             counter: Some(Counter { of: CounterKind::Llvm, limits: [("lib".to_owned(), 7)].into(), lists: false }),
         };
         assert_eq!(serde_json::from_str::<Plan>(&plan.value().unwrap()).unwrap(), plan);
