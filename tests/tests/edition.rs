@@ -169,7 +169,8 @@ fn results_and_reports(
 fn is_reported(reports: &str, Expression { file, line, column, form }: &Expression) -> bool {
     let place = format!("{file}:{line}:{column} ");
     let mut lines = reports.lines().skip_while(|line| !line.starts_with(&place)).skip(1);
-    lines.by_ref().take_while(|line| line.starts_with(' ')).any(|line| line.contains(&format!(" {form} ")))
+    // All kinds of syntax have a space in their names, so they are quoted.
+    lines.by_ref().take_while(|line| line.starts_with(' ')).any(|line| line.contains(&format!("expression={form:?} ")))
 }
 
 /// Changes the edition of crates.
