@@ -13,7 +13,7 @@ use crate::search::{
         Options,
         noise::Certainty,
         rank::Rank,
-        selection::Prefix,
+        selection::{Prefix, Selection},
         trial::TrialId,
         verdict::{Culprit, Incomplete, Inconsistency, Verdict},
     },
@@ -176,11 +176,14 @@ impl StoppingRule<'_> {
         Next::Found(culprit, Certainty { confidence, without, with })
     }
 
-    /// Returns true if there were enough runs at the ends to show the rarer outcome, if it occurs at the minimum rate:
-    /// the probability that none of them shows it is below the allowed error.
+    /// Returns true if there were enough runs with every known change, or with none, to show the rarer outcome, if it
+    /// occurs at the minimum rate: the probability that none of them shows it is below the allowed error.
     fn would_show(&self) -> bool {
-        // A shorter prefix may lack the culprit.
-        let ends = self.state.runs.iter().filter(|run| run.selection.prefix == Prefix::All).count();
+        // A shorter prefix may lack the culprit. If few changes are known, runs may name all of them instead.
+        let is_whole = |selection: &Selection| {
+            selection.prefix == Prefix::All || self.state.known.iter().all(|&change| selection.contains(change))
+        };
+        let ends = self.state.runs.iter().filter(|run| is_whole(&run.selection)).count();
         let mut probability_of_none = 1.0;
         (0..ends).for_each(|_| probability_of_none *= 1.0 - tuning::MIN_FAILURE_RATE);
         probability_of_none < 1.0 - self.state.confidence

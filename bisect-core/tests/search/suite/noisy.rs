@@ -307,3 +307,40 @@ fn a_test_that_hardly_ever_fails_on_its_own_comes_to_an_end() {
         assert!(search.progress().runs() < 700, "seed {seed}: {} runs", search.progress().runs());
     }
 }
+
+/// A test that prepares something for its later runs, and reaches few changes.
+#[test]
+fn a_test_that_stops_failing_comes_to_an_end() {
+    for (seed, reached) in (0..12).flat_map(|seed| [1, 2, 3, 5, 21].map(|reached| (seed, reached))) {
+        let mut failures = seed % 3;
+        let target = taking_turns(seed, 21, 3, 3);
+        let mut search = Search::new(Options { seed, max_runs: Some(3_000), ..with(SUSPECTED) });
+        let mut own = Vec::new();
+        while let Step::Run(trial) = search.step() {
+            if search.progress().tests() == 1 {
+                let seen = target.observe_all(&trial.selection);
+                own.extend(seen.reported.iter().copied().filter(|_| trial.question == Question::AllOn).take(reached));
+                search.record(trial.id, [seen]);
+                if search.can_split() {
+                    search.split(NonZeroUsize::new(3).unwrap());
+                    search.switch_to_noisy(2);
+                }
+                continue;
+            }
+            let mut observe = |&test: &usize| {
+                let mut seen = target.observe(test, &trial.selection);
+                if test == 2 {
+                    seen.reported.retain(|change| own.contains(change));
+                    seen.outcome = if failures > 0 { Outcome::Fail } else { Outcome::Pass };
+                    failures = failures.saturating_sub(1);
+                }
+                seen
+            };
+            let observations = trial.tests.iter().map(&mut observe);
+            search.record(trial.id, observations);
+        }
+        assert!(search.test(2).found().is_empty());
+        let runs = search.progress().runs();
+        assert!(runs < 700, "seed {seed}, {reached} changes: {runs} runs");
+    }
+}
