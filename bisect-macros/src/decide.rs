@@ -18,7 +18,7 @@ pub(crate) struct Decision<'a> {
 }
 
 impl Decision<'_> {
-    /// A `bool` expression: the decision, or `default` when nobody bisects.
+    /// A `bool` expression: the decision, or `default` without a search.
     pub(crate) fn or(&self, default: &TokenStream) -> TokenStream {
         let Self { runtime, name, value, .. } = self;
         let here = Span::mixed_site();

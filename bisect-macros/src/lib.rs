@@ -79,7 +79,7 @@ use proc_macro::{Span, TokenStream};
 /// ```
 ///
 /// # A gate
-/// Without `off`, the function returns a `bool`: the decision, or the body's value when nobody bisects.
+/// Without `off`, the function returns a `bool`: the decision, or the body's value without a search.
 /// ```
 /// # use bisect_rt::bisect_toggle;
 /// #[bisect_toggle("newtimer")]
@@ -109,7 +109,7 @@ pub fn bisect_toggle(args: TokenStream, item: TokenStream) -> TokenStream {
     or_item(toggle::expand(args.into(), item.clone().into()), item)
 }
 
-/// Returns whether the change at this very place is on: a `bool`, and `true` when nobody bisects.
+/// Returns whether the change at this very place is on: a `bool`, and `true` without a search.
 ///
 /// ```
 /// use bisect_rt::bisect_point;
@@ -143,7 +143,7 @@ pub fn bisect_point(args: TokenStream) -> TokenStream {
     point::expand(args.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Returns whether the change at this place is compiled in: a constant `bool`, `true` when nobody bisects.
+/// Returns whether the change at this place is compiled in: a constant `bool`, `true` without a search.
 ///
 /// A search rebuilds the crate to change it, so use [`bisect_point!`] where the program can decide while it runs.
 /// ```
@@ -165,7 +165,7 @@ pub fn bisect_build(args: TokenStream) -> TokenStream {
 
 /// Applies attributes to an item, unless the search has them left out.
 ///
-/// Like [`bisect_build!`] it is decided when the crate is built, and the attributes are there when nobody bisects.
+/// Like [`bisect_build!`] it is decided when the crate is built, and the attributes are there without a search.
 /// ```
 /// use bisect_rt::bisect_attr;
 ///

@@ -1,7 +1,7 @@
 //! `#[bisect_toggle]`: two behaviours of a function.
 //!
 //! With `off`, the body is the new behaviour: `if decision { body } else { off(arguments) }`. Without it the function
-//! is a gate: the decision itself, or the body's value when nobody bisects. The body stays in the function, so that
+//! is a gate: the decision itself, or the body's value without a search. The body stays in the function, so that
 //! `return`, `?` and `.await` in it mean what they meant.
 
 use proc_macro2::{Group, Span, TokenStream, TokenTree};

@@ -34,7 +34,7 @@ pub enum Setting {
 /// ```
 #[derive(Clone, Debug)]
 pub enum Config {
-    /// The same setting for every name.
+    /// One setting for all names.
     All(Setting),
     /// Settings by name; any other name has its default.
     Named(NamedSettings),

@@ -83,13 +83,13 @@ impl Matcher {
         self.verbose
     }
 
-    /// Returns true if the change is to be on.
+    /// Returns true if the pattern enables the change.
     #[must_use]
     pub fn should_enable(&self, id: ChangeId) -> bool {
         self.should_report(id) != self.inverted
     }
 
-    /// Returns true if the change is to be reported: the pattern selects it.
+    /// Returns true if the pattern selects the change, so that the target reports it.
     #[must_use]
     pub fn should_report(&self, id: ChangeId) -> bool {
         self.added.contain(id) && !self.removed.contain(id)

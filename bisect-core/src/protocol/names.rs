@@ -8,7 +8,7 @@ pub const PATTERN: &str = "BISECT_PATTERN";
 pub const REPORT: &str = "BISECT_REPORT";
 /// `1`: the target prints its toggles and exits.
 pub const TOGGLES: &str = "BISECT_TOGGLES";
-/// `1`: the target captures stacks by the unwinder, whatever it is built with.
+/// `1`: the target captures stacks by the unwinder, even if it is built with frame pointers.
 pub const UNWINDER: &str = "BISECT_UNWINDER";
 /// Prefix, followed by a package: the way in which its build-time changes are compiled. `bisect-macros` has its own
 /// copy.

@@ -96,7 +96,7 @@ impl Choice {
         }
     }
 
-    /// Returns true if a change is selected, and so is to be reported. A selected change may be enabled or disabled.
+    /// Returns true if a change is selected: the target reports it. A selected change may be enabled or disabled.
     pub(crate) fn selects(&self, id: ChangeId) -> bool {
         match self {
             Self::Hashes(pattern) => Matcher::new(pattern).is_some_and(|matcher| matcher.should_report(id)),

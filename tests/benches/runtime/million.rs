@@ -34,7 +34,7 @@ impl Mode {
 
     fn name(self) -> &'static str {
         match self {
-            Self::Inactive => "none: nobody bisects",
+            Self::Inactive => "none: inactive",
             Self::ToFile => "all, to a file",
             Self::ToPipe => "all, to a pipe",
             Self::HalfToFile => "half, to a file",

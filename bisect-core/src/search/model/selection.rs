@@ -39,7 +39,7 @@ pub struct Selection {
     pub prefix: Prefix,
     /// Intervals of ranks that the prefix omits: in order, disjoint and not adjacent, none of them empty.
     pub gaps: Vec<Range<Rank>>,
-    /// Changes that belong to the set whatever their rank.
+    /// Changes that belong to the set, at any rank.
     pub forced: Vec<Rank>,
     /// Changes that do not belong to the set; they override `forced`.
     pub excluded: Vec<Rank>,

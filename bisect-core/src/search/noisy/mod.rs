@@ -46,7 +46,7 @@ use crate::search::model::{
 pub(super) struct NoisySearch {
     state: NoisyState,
     trials: NoisyTrials,
-    /// True if the end that failed is to be run once more before anything else.
+    /// True if the next run repeats the end that failed.
     wants_recheck: bool,
 }
 

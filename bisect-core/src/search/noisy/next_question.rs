@@ -32,7 +32,7 @@ pub(in crate::search) struct Ask {
 pub(super) struct NextQuestion<'a> {
     pub(super) state: &'a NoisyState,
     pub(super) trials: &'a NoisyTrials,
-    /// True if the end that failed is to be run once more before anything else.
+    /// True if the next run repeats the end that failed.
     pub(super) wants_recheck: bool,
 }
 
