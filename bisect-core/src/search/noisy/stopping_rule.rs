@@ -179,9 +179,10 @@ impl StoppingRule<'_> {
     /// Returns true if there were enough runs with every known change, or with none, to show the rarer outcome, if it
     /// occurs at the minimum rate: the probability that none of them shows it is below the allowed error.
     fn would_show(&self) -> bool {
-        // A shorter prefix may lack the culprit. If few changes are known, runs may name all of them instead.
+        // A shorter prefix may lack the culprit. If few changes are known, runs may name all of them instead. A prefix
+        // lacks the last change first.
         let is_whole = |selection: &Selection| {
-            selection.prefix == Prefix::All || self.state.known.iter().all(|&change| selection.contains(change))
+            selection.prefix == Prefix::All || self.state.known.iter().rev().all(|&change| selection.contains(change))
         };
         let ends = self.state.runs.iter().filter(|run| is_whole(&run.selection)).count();
         let mut probability_of_none = 1.0;

@@ -156,13 +156,13 @@ impl Suite {
     pub(super) fn record(&mut self, id: TrialId, observations: Vec<Observation>, options: &Options) {
         let shared = self.trials.get_mut(id);
         let trial = shared.trial.clone();
+        let is_check = shared.purpose == Purpose::Check;
         let reported = observations.iter().flat_map(|observation| &observation.reported);
         let mut reported: Vec<_> = reported.copied().filter(|&id| trial.selection.contains(id)).collect();
         ranked::sort(&mut reported);
         ranked::merge(&mut self.known, &reported);
         for (&number, observation) in trial.tests.iter().zip(&observations) {
             let test = &mut self.tests[number];
-            let is_check = shared.purpose == Purpose::Check;
             if test.noisy().is_none() && (is_check || shared.is_open_for(number)) {
                 test.note(id, &trial.selection, observation);
             }
@@ -177,7 +177,6 @@ impl Suite {
                 self.tests[test].stop(Verdict::Inconsistent(Inconsistency::Runs(id)));
             }
         }
-        let is_check = shared.purpose == Purpose::Check;
         for (&test, &outcome) in trial.tests.iter().zip(&outcomes) {
             if is_check && self.tests[test].is_surprised_by(&trial, outcome) {
                 self.switch_to_noisy(test, options);
