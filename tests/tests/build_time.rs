@@ -17,7 +17,7 @@ fn a_choice_in_one_of_ten_crates_is_found_and_few_crates_are_compiled_again() {
     );
     let wrapper = fixture.dir().join("rustc.sh");
     fs::set_permissions(&wrapper, PermissionsExt::from_mode(0o755)).unwrap();
-    let mut command = fixture.driver(["run", "--json", "-p", "app"]);
+    let mut command = fixture.driver(["run", "--json", "--seed", "1", "-p", "app"]);
     command.env("RUSTC_WORKSPACE_WRAPPER", &wrapper).env("NOTES", scratch.dir().join("notes"));
     let finished = run(&mut command).expect_status(0);
 

@@ -198,6 +198,9 @@ fn check_mark(dir: &Path) -> Result<Mark, RunDirError> {
 }
 
 fn read_mark(dir: &Path) -> io::Result<Mark> {
+    // Looked at before the mark is read: a search that starts at the same time may write the mark, and then other files,
+    // in between.
+    let has_nothing_else = has_nothing_else(dir)?;
     let text = match fs_err::read(dir.join(MARK)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
@@ -207,7 +210,7 @@ fn read_mark(dir: &Path) -> io::Result<Mark> {
         return Ok(Mark::Of(format));
     }
     // Earlier versions wrote the mark in place, so it may be incomplete.
-    let is_ours = mark_text()?.starts_with(&text) && has_nothing_else(dir)?;
+    let is_ours = has_nothing_else && mark_text()?.starts_with(&text);
     Ok(if is_ours { Mark::Unwritten } else { Mark::NotOurs })
 }
 

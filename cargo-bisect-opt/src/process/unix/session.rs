@@ -112,6 +112,8 @@ mod tests {
             return;
         }
         prepare(&mut command);
+        // Other tests reap what they take for orphans, but not under this lock.
+        let _leaders = super::super::leaders::lock();
         let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
         let ids: Vec<_> = output.split_whitespace().collect();
         assert!(ids.len() == 3 && ids.iter().all(|id| *id == ids[0]), "{output}");
