@@ -50,7 +50,7 @@ impl NextQuestion<'_> {
         let mode = state.direction.mode();
         let end = state.direction.wants(&state.runs, self.trials.in_flight());
         if let Some(end) = end.filter(|_| state.found.is_empty()) {
-            if let Some(reason) = self.refusal(&end.1) {
+            if let Some(reason) = self.final_refusal(&end.1) {
                 return Err(Verdict::Unusable(Unusable::Unresolved(end.0, reason)));
             }
             return Ok(Ask::new(end));
@@ -68,7 +68,7 @@ impl NextQuestion<'_> {
                     return Ok(Ask::new((Question::Baseline, mode.nothing())));
                 }
                 let selection = mode.exactly(minimizing.others());
-                match self.refusal(&selection) {
+                match self.final_refusal(&selection) {
                     Some(reason) => Err(unresolved(reason)),
                     None => Ok(Ask::new((Question::FoundAlone, selection))),
                 }
@@ -78,22 +78,33 @@ impl NextQuestion<'_> {
                     let has = |id| trial.selection.contains(id);
                     narrowing.candidate_set(&trial.selection, has)
                 });
-                let confirming = self.confirming(narrowing);
-                let (tested, toss) =
-                    confirming.unwrap_or_else(|| (narrowing.point().next(&in_flight.collect::<Vec<_>>()), None));
-                // The target has to pass once without any change.
-                if let Some(Toss { set, side: Side::Control }) = &toss
-                    && !state.failed_alone(set).is_some_and(|failed| state.passed_since(failed))
-                {
-                    let (question, selection) = named(narrowing, (Question::Baseline, mode.nothing()));
-                    return Ok(Ask { question, selection, toss });
+                if let Some((tested, toss)) = self.confirming(narrowing) {
+                    return self.confirm(narrowing, tested, toss).map_err(unresolved);
                 }
-                let (question, selection) = self.nearest(narrowing, tested).map_err(unresolved)?;
-                // If another question replaces an unresolved one, it is not part of the proof.
-                let toss = toss.filter(|_| selection == narrowing.question(tested).1);
-                Ok(Ask { question, selection, toss })
+                let tested = narrowing.point().next(&in_flight.collect::<Vec<_>>());
+                self.nearest(narrowing, tested).map(Ask::new).map_err(unresolved)
             }
         }
+    }
+
+    /// Returns a run that confirms a candidate. If the control is refused, a run without any change takes its place:
+    /// the runs of a proof then differ in the suspect and in nothing else. Any other selection may contain the suspect,
+    /// and would show nothing about it.
+    fn confirm(self, narrowing: &NoisyBracket, tested: CandidateSet, toss: Option<Toss>) -> Result<Ask, Reason> {
+        let nothing = (Question::Baseline, self.state.direction.mode().nothing());
+        let is_control = toss.as_ref().is_some_and(|toss| toss.side == Side::Control);
+        // The target has to pass once without any change.
+        let must_pass = || {
+            let set = toss.iter().map(|toss| &toss.set[..]).next().unwrap_or_default();
+            !self.state.failed_alone(set).is_some_and(|failed| self.state.passed_since(failed))
+        };
+        let asked = narrowing.question(tested);
+        let asked = if is_control && (must_pass() || self.refusal(&asked.1).is_some()) { nothing } else { asked };
+        if let Some(reason) = self.final_refusal(&asked.1) {
+            return Err(reason);
+        }
+        let (question, selection) = named(narrowing, asked);
+        Ok(Ask { question, selection, toss })
     }
 
     /// Returns the run that confirms the likeliest candidate; `None` if no candidate is likely enough. If the candidate
@@ -106,11 +117,10 @@ impl NextQuestion<'_> {
             // it alone than without it, a run without it comes next.
             let is_it = candidate.probability() >= 1.0 - self.state.allowed() / tuning::JOINT_ERROR_DIVISOR;
             let (alone, without) = (CandidateSet::alone(candidate.index), CandidateSet::prefix(candidate.index));
-            let runs = |tested| {
-                let selection = narrowing.question(tested).1;
-                self.state.runs.iter().filter(|run| run.selection == selection).count()
-            };
-            let tested = if runs(alone) > runs(without) + tuning::MAX_EXTRA_ALONE_RUNS { without } else { alone };
+            let runs = |tested| self.resolved(&narrowing.question(tested).1);
+            let is_turn_of_without = runs(alone) > runs(without) + tuning::MAX_EXTRA_ALONE_RUNS
+                && self.refusal(&narrowing.question(without).1).is_none();
+            let tested = if is_turn_of_without { without } else { alone };
             return is_it.then_some((tested, None));
         }
         let set = narrowing.with(candidate.index);
@@ -125,21 +135,42 @@ impl NextQuestion<'_> {
     /// Returns the question about these candidates, or the nearest one that is not refused.
     fn nearest(self, narrowing: &NoisyBracket, tested: CandidateSet) -> Result<(Question, Selection), Reason> {
         let first = narrowing.question(tested);
+        let CandidateSet { prefix: below, plus: None, minus: None } = tested else {
+            return self.final_refusal(&first.1).map_or(Ok(named(narrowing, first)), Err);
+        };
         let Some(reason) = self.refusal(&first.1) else { return Ok(named(narrowing, first)) };
-        let CandidateSet { prefix: below, plus: None, minus: None } = tested else { return Err(reason) };
         let cuts =
             (1..=tuning::MAX_CUT_DETOUR).flat_map(|away| [below.checked_sub(away), below.checked_add(away)]).flatten();
         let mut others =
             cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(CandidateSet::prefix(cut)));
-        let other = others.find(|(_, selection)| self.refusal(selection).is_none());
-        other.map(|other| named(narrowing, other)).ok_or(reason)
+        let other = others.find(|(_, selection)| self.refusal(selection).is_none()).ok_or(reason)?;
+        // The other question may tell nothing new, however often it is asked.
+        let patience = tuning::MAX_UNRESOLVED_AT_FIRST + self.resolved(&other.1) / tuning::DETOURS_BEFORE_RETRY;
+        let question = if self.refused_after(patience, &first.1).is_some() { other } else { first };
+        Ok(named(narrowing, question))
+    }
+
+    /// Returns the reason why a selection that nothing can replace is not asked for again, if it is refused.
+    fn final_refusal(self, selection: &Selection) -> Option<Reason> {
+        self.refused_after(tuning::MAX_UNRESOLVED_OF_NEEDED, selection)
     }
 
     /// Returns the reason why a selection is not asked for again, if it is refused.
     fn refusal(self, selection: &Selection) -> Option<Reason> {
-        let resolved = self.state.runs.iter().filter(|run| run.selection == *selection).count();
+        self.refused_after(tuning::MAX_UNRESOLVED_AT_FIRST, selection)
+    }
+
+    /// Returns the reason why a selection is refused, if it is, where this number of unresolved runs is allowed without
+    /// a resolved one.
+    fn refused_after(self, at_first: usize, selection: &Selection) -> Option<Reason> {
         let unresolved: Vec<_> = self.trials.unresolved(selection).collect();
-        (unresolved.len() >= resolved + tuning::MAX_UNRESOLVED_EXCESS).then(|| unresolved[0])
+        let allowed = at_first + tuning::MAX_UNRESOLVED_PER_RESOLVED * self.resolved(selection);
+        (unresolved.len() >= allowed).then(|| unresolved[0])
+    }
+
+    /// Returns the number of resolved runs with a selection.
+    fn resolved(self, selection: &Selection) -> usize {
+        self.state.runs.iter().filter(|run| run.selection == *selection).count()
     }
 }
 
