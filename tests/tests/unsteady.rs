@@ -104,9 +104,9 @@ fn a_test_that_is_only_noise_accuses_nobody_and_keeps_nobody_from_it() {
 
 #[test]
 fn the_limit_is_one_for_all_tests() {
-    let searched = search(3, "0 500", &["--max-runs=97"]).expect_status(5);
+    let searched = search(3, "0 500", &["--max-runs=77"]).expect_status(5);
     searched.expect_culprits(&[FIRST, SECOND]);
-    assert_eq!(searched.finished.events_of("end")[0]["runs"], 97);
+    assert_eq!(searched.finished.events_of("end")[0]["runs"], 77);
     searched.finished.expect_message(&[
         "stopped at --max-runs",
         &format!("{THIRD}: so far it fails"),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use bisect_core::search::{Prefix, Rank, Selection};
+use bisect_core::search::{Rank, Selection};
 
 use crate::run::{
     cause::{Cause, Environment},
@@ -11,78 +11,102 @@ use crate::run::{
 
 /// The causes with which each of several things, identified by a `K`, fails at the end states of a search.
 ///
-/// Only the causes at the end state that fails count. With a flaky target it may be undecided for a while which one
-/// that is: then the end state with more failures counts, and both count as long as they have equally many.
+/// The searched failure occurs more often at one end state than at the other. If several do, in both directions, those
+/// with the greatest difference decide which end state is the failing one. The failures that occur less often there
+/// are what the target does without the searched one: a run that shows only these has passed.
 ///
-/// Once the culprits of one failure are left out, the target may fail in another way. That failure counts too, in the
-/// runs that leave out those changes.
+/// Once the culprits of one failure are left out, the target may fail in another way. That failure is searched, too, in
+/// the runs that leave out those changes.
 ///
 /// A failure caused by the environment counts only if it occurs at one end state and not at the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Calibration<K> {
-    ends: BTreeMap<K, [Failing; 2]>,
+    /// The number of executions at each end state.
+    executions: [usize; 2],
+    ends: BTreeMap<K, Vec<Known>>,
     left: Vec<Left<K>>,
     /// Flags for everything enabled and for everything disabled: true if the environment made something fail there.
     surroundings: BTreeMap<(K, Environment), [bool; 2]>,
+}
+
+/// The meaning of a failure for the search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meaning {
+    /// It is the searched failure, or may be.
+    Searched,
+    /// It is what the target does without the searched failure.
+    Usual,
+    /// It is another failure, which may hide the searched one.
+    Another,
 }
 
 /// A failure that remains where these changes are left out.
 #[derive(Clone, Debug)]
 struct Left<K> {
     changes: BTreeSet<Rank>,
+    /// True if the changes are left out by enabling them.
+    enabled: bool,
     key: K,
     cause: Cause,
 }
 
-/// The failures of one thing at one end state.
-#[derive(Clone, Debug, Default)]
-struct Failing {
-    times: usize,
-    /// The causes, without duplicates.
-    causes: Vec<Cause>,
+/// A cause that was seen at an end state, and how often at each of them.
+#[derive(Clone, Debug)]
+struct Known {
+    cause: Cause,
+    times: [usize; 2],
 }
 
 impl<K> Default for Calibration<K> {
     /// Returns a calibration without failures.
     fn default() -> Self {
-        Self { ends: BTreeMap::new(), left: Vec::new(), surroundings: BTreeMap::new() }
+        Self { executions: [0; 2], ends: BTreeMap::new(), left: Vec::new(), surroundings: BTreeMap::new() }
     }
 }
 
 impl<K: Ord + Clone> Calibration<K> {
-    /// Learns that `key` failed at an end state.
-    pub(crate) fn learn(&mut self, side: EndState, key: &K, cause: &Cause) {
-        let ends = self.ends.entry(key.clone()).or_default();
-        let end = usize::from(side == EndState::AllOff);
-        if let Some(environment) = cause.environment() {
-            self.surroundings.entry((key.clone(), environment)).or_default()[end] = true;
-        }
-        let failing = &mut ends[end];
-        failing.times += 1;
-        if !failing.causes.contains(cause) {
-            failing.causes.push(cause.clone());
-        }
+    /// Learns that the target was executed at an end state, whether something failed or not.
+    pub(crate) fn learn_execution(&mut self, end: EndState) {
+        self.executions[index(end)] += 1;
     }
 
-    /// Learns how `key` still fails where these changes are left out.
-    pub(crate) fn learn_left(&mut self, left_out: &BTreeSet<Rank>, key: &K, cause: &Cause) {
-        self.left.push(Left { changes: left_out.clone(), key: key.clone(), cause: cause.clone() });
+    /// Learns that `key` failed in an execution at an end state.
+    pub(crate) fn learn(&mut self, end: EndState, key: &K, cause: &Cause) {
+        if let Some(environment) = cause.environment() {
+            self.surroundings.entry((key.clone(), environment)).or_default()[index(end)] = true;
+        }
+        let known = self.ends.entry(key.clone()).or_default();
+        let place = known.iter().position(|known| known.cause == *cause).unwrap_or_else(|| {
+            known.push(Known { cause: cause.clone(), times: [0; 2] });
+            known.len() - 1
+        });
+        known[place].times[index(end)] += 1;
+    }
+
+    /// Learns how `key` still fails in a run with this selection, which leaves out these changes.
+    pub(crate) fn learn_left(&mut self, selection: &Selection, left_out: &BTreeSet<Rank>, key: &K, cause: &Cause) {
+        let (changes, key, cause) = (left_out.clone(), key.clone(), cause.clone());
+        self.left.push(Left { changes, enabled: selection.inverted, key, cause });
     }
 
     /// Returns the failures with which those of a run with this selection are compared. Without a selection, these are
     /// the failures at the end states.
     #[must_use]
     pub(crate) fn for_runs_of(&self, selection: Option<&Selection>) -> Self {
-        let leaves_out = |left: &&Left<K>| selection.is_some_and(|selection| leaves_out(selection, &left.changes));
+        let leaves_out = |left: &&Left<K>| {
+            selection.is_some_and(|run| left.changes.iter().all(|&change| run.enables(change) == left.enabled))
+        };
         let left = self.left.iter().filter(leaves_out).cloned();
         Self { left: left.collect(), ..self.clone() }
     }
 
-    /// Returns the causes with which other causes of `key` are compared.
+    /// Returns the causes of the searched failure of `key`.
     pub(crate) fn of(&self, key: &K) -> impl Iterator<Item = &Cause> {
-        let ends = self.ends.get(key).into_iter().flatten();
-        let most = ends.clone().map(|failing| failing.times).max();
-        let at_ends = ends.filter(move |failing| Some(failing.times) == most).flat_map(|failing| &failing.causes);
+        let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
+        let direction = self.direction(known);
+        // If all occur equally often at both end states, any of them may be the searched one.
+        let counts = move |one: &&Known| direction == 0 || self.difference(known, &one.cause) * direction > 0;
+        let at_ends = known.iter().filter(counts).map(|known| &known.cause);
         at_ends.chain(self.left.iter().filter(move |left| left.key == *key).map(|left| &left.cause))
     }
 
@@ -98,14 +122,41 @@ impl<K: Ord + Clone> Calibration<K> {
         seen.is_some_and(|[all, none]| all != none)
     }
 
-    /// Returns true if a failure may be the searched one. As long as nothing has failed at an end state, every failure
-    /// may be, except one that the environment caused.
-    pub(crate) fn fits(&self, key: &K, cause: &Cause) -> bool {
+    /// Returns the meaning of a failure. As long as nothing has failed at an end state, every failure may be the
+    /// searched one, except one that the environment caused.
+    pub(crate) fn meaning(&self, key: &K, cause: &Cause) -> Meaning {
         if let Some(environment) = cause.environment() {
-            return self.is_made_by_changes(key, environment);
+            return if self.is_made_by_changes(key, environment) { Meaning::Searched } else { Meaning::Another };
         }
-        self.ends.is_empty() || cause.is_unknown() || self.of(key).any(|known| known.is_like(cause))
+        if self.ends.is_empty() || cause.is_unknown() || self.of(key).any(|known| known.is_like(cause)) {
+            return Meaning::Searched;
+        }
+        let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
+        let is_usual = self.difference(known, cause) * self.direction(known) < 0;
+        if is_usual { Meaning::Usual } else { Meaning::Another }
     }
+
+    /// Returns a positive number if the end state with every change is the one where `known` shows the searched
+    /// failure, a negative number if it is the one with no change, and 0 if no failure tells.
+    fn direction(&self, known: &[Known]) -> i128 {
+        let differences = known.iter().map(|one| self.difference(known, &one.cause));
+        let (least, most) = differences.fold((0, 0), |(least, most), one| (least.min(one), most.max(one)));
+        if most >= -least { most } else { least }
+    }
+
+    /// Returns how much more often a failure like this one occurred with every change than with no change, per
+    /// execution.
+    fn difference(&self, known: &[Known], cause: &Cause) -> i128 {
+        let like = known.iter().filter(|known| known.cause.is_like(cause));
+        let [on, off] = like.fold([0, 0], |[on, off], known| [on + known.times[0], off + known.times[1]]);
+        let [all, none] = self.executions.map(|executions| i128::try_from(executions.max(1)).unwrap_or(i128::MAX));
+        let times = |count: usize| i128::try_from(count).unwrap_or(i128::MAX);
+        times(on).saturating_mul(none) - times(off).saturating_mul(all)
+    }
+}
+
+fn index(end: EndState) -> usize {
+    usize::from(end == EndState::AllOff)
 }
 
 /// Returns the note about a run that failed because of its environment.
@@ -128,17 +179,23 @@ pub(crate) fn another(what: impl std::fmt::Display) -> String {
     format!("another failure: {what}")
 }
 
-/// Returns true if a selection leaves out these changes. A selection that names all its changes leaves out all others.
-fn leaves_out(selection: &Selection, changes: &BTreeSet<Rank>) -> bool {
-    changes.iter().all(|&id| match selection.prefix {
-        Prefix::NONE => !selection.contains(id),
-        _ => selection.excluded.contains(&id),
-    })
-}
-
 /// Returns the note that everything except the culprits found so far fails in another way.
 pub(crate) fn left_note(what: impl std::fmt::Display) -> String {
     format!("with everything else it fails in another way ({what}): the search goes on for that failure")
+}
+
+/// Returns the note that everything except the culprits found so far failed in another way, which does not depend on the
+/// changes.
+pub(crate) fn unsteady_note(what: impl std::fmt::Display) -> String {
+    format!(
+        "with everything else it failed in another way ({what}), but not every time, or with no change as well: that \
+         failure is not searched for"
+    )
+}
+
+/// Returns the note about the first run that fails as the target does without the searched failure.
+pub(crate) fn usual_note(what: impl std::fmt::Display) -> String {
+    format!("it fails in another way ({what}) where the searched failure does not occur: such runs count as passed")
 }
 
 /// Returns the note about the first run that fails in another way.
@@ -151,38 +208,54 @@ pub(crate) fn another_note(what: impl std::fmt::Display) -> String {
 
 #[cfg(test)]
 mod tests {
+    use bisect_core::search::Prefix;
+
     use super::*;
 
     fn cause(line: u32) -> Cause {
         Cause::of_test(&format!("thread 't' (7) panicked at src/lib.rs:{line}:5:\nbad"))
     }
 
-    /// Learns these failures at end states, in order, and checks which of the causes 1 to 3 fit then.
+    /// Learns the executions at end states, each with the line of its failure or 0 for a pass, and checks the meaning of
+    /// failures on lines 1 to 3: searched, usual, another.
     #[track_caller]
-    fn check(runs: &[(EndState, u32)], fitting: &[u32]) {
+    fn check(executions: &[(EndState, u32)], meanings: &str) {
         let mut calibration = Calibration::default();
-        for &(side, line) in runs {
-            calibration.learn(side, &'t', &cause(line));
+        for &(end, line) in executions {
+            calibration.learn_execution(end);
+            if line > 0 {
+                calibration.learn(end, &'t', &cause(line));
+            }
         }
-        let fits: Vec<_> = (1..=3).filter(|&line| calibration.fits(&'t', &cause(line))).collect();
-        assert_eq!(fits, fitting, "{runs:?}");
-        assert!(calibration.fits(&'t', &Cause::UNKNOWN));
-        assert_eq!(calibration.fits(&'u', &cause(1)), runs.is_empty(), "what never failed");
+        let letter = |line| match calibration.meaning(&'t', &cause(line)) {
+            Meaning::Searched => 's',
+            Meaning::Usual => 'u',
+            Meaning::Another => 'a',
+        };
+        assert_eq!((1..=3).map(letter).collect::<String>(), meanings, "{executions:?}");
+        assert_eq!(calibration.meaning(&'t', &Cause::UNKNOWN), Meaning::Searched);
+        let never_failed = calibration.meaning(&'u', &cause(1));
+        assert_eq!(never_failed == Meaning::Another, executions.iter().any(|&(_, line)| line > 0));
     }
 
     #[test]
-    fn how_the_failing_end_fails_counts() {
+    fn the_searched_failure_is_more_frequent_at_one_end() {
         use EndState::{AllOff, AllOn};
-        check(&[], &[1, 2, 3]);
-        check(&[(AllOn, 1)], &[1]);
-        check(&[(AllOff, 2)], &[2]);
-        check(&[(AllOn, 1), (AllOn, 3)], &[1, 3]);
-        // The passing end state fails too: another failure is not the searched one, the same one is noise.
-        check(&[(AllOn, 1), (AllOn, 1), (AllOff, 2)], &[1]);
-        check(&[(AllOn, 1), (AllOn, 1), (AllOff, 1)], &[1]);
-        // The first run at the passing end state failed by chance, and the first one at the failing end state passed.
-        check(&[(AllOff, 2), (AllOn, 1)], &[1, 2]);
-        check(&[(AllOff, 2), (AllOn, 1), (AllOn, 1)], &[1]);
+        check(&[], "sss");
+        check(&[(AllOn, 0)], "sss");
+        check(&[(AllOn, 1)], "saa");
+        check(&[(AllOff, 2)], "asa");
+        check(&[(AllOn, 1), (AllOn, 3)], "sas");
+        // The other end state fails in another way: that is what the target does without the changes.
+        check(&[(AllOn, 1), (AllOff, 2)], "sua");
+        check(&[(AllOn, 0), (AllOff, 2), (AllOn, 1), (AllOff, 2)], "usa");
+        check(&[(AllOn, 1), (AllOff, 2), (AllOff, 2), (AllOff, 0), (AllOff, 2)], "sua");
+        // The same failure is noise where it is rarer, and tells nothing where it is as frequent.
+        check(&[(AllOn, 1), (AllOn, 1), (AllOff, 1), (AllOff, 0)], "saa");
+        check(&[(AllOn, 1), (AllOff, 1)], "saa");
+        check(&[(AllOn, 1), (AllOn, 2), (AllOff, 2), (AllOff, 0)], "saa");
+        // The first run at the failing end state passed by chance.
+        check(&[(AllOn, 0), (AllOff, 2), (AllOn, 1), (AllOn, 1), (AllOff, 0)], "sua");
     }
 
     #[test]
@@ -190,38 +263,46 @@ mod tests {
         let full = Cause::of_test("thread 't' (7) panicked at src/lib.rs:1:5:\nNo space left on device (os error 28)");
         let fits = |ends: &[EndState]| {
             let mut calibration = Calibration::default();
-            for &side in ends {
-                calibration.learn(side, &'t', &full);
+            for &end in ends {
+                calibration.learn_execution(end);
+                calibration.learn(end, &'t', &full);
             }
-            (calibration.fits(&'t', &full), calibration.fits(&'t', &cause(1)))
+            [&full, &cause(1)].map(|cause| calibration.meaning(&'t', cause) == Meaning::Searched)
         };
-        assert_eq!(fits(&[]), (false, true));
-        assert_eq!(fits(&[EndState::AllOn]), (true, false), "it is another failure than a panic at the same place");
-        assert_eq!(fits(&[EndState::AllOff, EndState::AllOff]), (true, false));
-        assert_eq!(fits(&[EndState::AllOn, EndState::AllOff]), (false, false));
+        assert_eq!(fits(&[]), [false, true]);
+        assert_eq!(fits(&[EndState::AllOn]), [true, false], "it is another failure than a panic at the same place");
+        assert_eq!(fits(&[EndState::AllOff, EndState::AllOff]), [true, false]);
+        assert_eq!(fits(&[EndState::AllOn, EndState::AllOff]), [false, false]);
     }
 
     #[test]
     fn how_it_fails_without_the_culprits_counts_in_the_runs_without_them() {
         let set = |ids: &[u64]| ids.iter().copied().map(Rank).collect::<BTreeSet<_>>();
-        let mut calibration = Calibration::default();
-        calibration.learn(EndState::AllOn, &'t', &cause(1));
-        calibration.learn_left(&set(&[7]), &'t', &cause(2));
-        calibration.learn_left(&set(&[7, 8]), &'u', &cause(3));
-        let fits = |ids: &[u64], key| {
-            let excluded = ids.iter().copied().map(Rank).collect();
-            let calibration = calibration.for_runs_of(Some(&Selection { excluded, ..Selection::all() }));
-            (1..=3).filter(|&line| calibration.fits(&key, &cause(line))).collect::<Vec<_>>()
-        };
-        assert_eq!((fits(&[], 't'), fits(&[8], 't'), fits(&[7], 't')), (vec![1], vec![1], vec![1, 2]));
-        assert_eq!((fits(&[7, 8, 9], 't'), fits(&[7], 'u'), fits(&[8, 7], 'u')), (vec![1, 2], vec![], vec![3]));
-        // A selection that names all its changes does not list those that it leaves out.
-        let fits = |id| {
-            let forced = vec![Rank(id)];
-            let alone = Selection { prefix: Prefix::NONE, forced, ..Selection::all() };
-            calibration.for_runs_of(Some(&alone)).fits(&'t', &cause(2))
-        };
-        assert_eq!((fits(9), fits(7)), (true, false));
-        assert!(!calibration.for_runs_of(None).fits(&'t', &cause(2)));
+        for inverted in [false, true] {
+            let everything = Selection { inverted, ..Selection::all() };
+            let mut calibration = Calibration::default();
+            calibration.learn_execution(EndState::AllOn);
+            calibration.learn(EndState::AllOn, &'t', &cause(1));
+            calibration.learn_left(&everything, &set(&[7]), &'t', &cause(2));
+            calibration.learn_left(&everything, &set(&[7, 8]), &'u', &cause(3));
+            let fits = |selection: &Selection, key| {
+                let calibration = calibration.for_runs_of(Some(selection));
+                let is_searched = |&line: &u32| calibration.meaning(&key, &cause(line)) == Meaning::Searched;
+                (1..=3).filter(is_searched).collect::<Vec<_>>()
+            };
+            let without =
+                |ids: &[u64]| Selection { excluded: ids.iter().copied().map(Rank).collect(), ..everything.clone() };
+            assert_eq!(fits(&without(&[]), 't'), [1]);
+            assert_eq!(fits(&without(&[8]), 't'), [1]);
+            assert_eq!(fits(&without(&[7]), 't'), [1, 2]);
+            assert_eq!(fits(&without(&[7, 8, 9]), 't'), [1, 2]);
+            assert_eq!((fits(&without(&[7]), 'u'), fits(&without(&[8, 7]), 'u')), (vec![], vec![3]));
+            // A selection that names all its changes does not list those that it leaves out, nor does the other end.
+            let alone = |id| Selection { prefix: Prefix::NONE, forced: vec![Rank(id)], ..everything.clone() };
+            assert_eq!((fits(&alone(9), 't'), fits(&alone(7), 't')), (vec![1, 2], vec![1]));
+            let nothing = Selection { inverted: !inverted, ..Selection::all() };
+            assert_eq!(fits(&nothing, 't'), [1, 2]);
+            assert_eq!(calibration.for_runs_of(None).meaning(&'t', &cause(2)), Meaning::Another);
+        }
     }
 }

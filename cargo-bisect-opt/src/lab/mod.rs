@@ -1,6 +1,7 @@
 //! The search loop: the engine asks for trials, workers make runs, the target judges them, listeners get events.
 
 pub(crate) mod calibration;
+mod control_runs;
 mod emit;
 mod noisy_notes;
 mod noisy_stats;

@@ -5,7 +5,7 @@ use std::io;
 use bisect_core::search::{Observation, Outcome, Question, Step, Trial};
 
 use super::{
-    emit, noisy_notes, per_test,
+    control_runs, emit, noisy_notes, per_test,
     session::Session,
     target::{Judgement, Target},
     text_runs,
@@ -94,7 +94,9 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                     let shown = result?;
                     if !text_runs::take_text(self, &spec.trial, &shown) {
                         self.target.learn(&spec.trial, &shown)?;
-                        self.awaiting_judgement.push((spec.trial.clone(), shown));
+                        if let Some(shown) = control_runs::take(self, spec.trial.id, shown) {
+                            self.awaiting_judgement.push((spec.trial.clone(), shown));
+                        }
                     }
                     if coalesce_window.is_some() {
                         next = self.workers.next(coalesce_window);
@@ -107,7 +109,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
 
     /// Starts runs in all free slots.
     fn start_runs(&mut self) -> io::Result<()> {
-        if text_runs::start_text_run(self) {
+        if control_runs::start(self) || text_runs::start_text_run(self) {
             return Ok(());
         }
         while let Some(slot) = self.workers.free_slot() {
@@ -133,6 +135,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             let is_end = self.is_end(&trial);
             // Other runs wait until both ends are known, and whether single tests are searched.
             let is_time = is_end || self.knows_ends() && !self.waits_for_rest(&trial);
+            let is_time = is_time && !control_runs::want(self, &trial, &shown);
             let judgement = if is_time { self.target.judge(&trial, shown) } else { Judgement::Pending(shown) };
             match judgement {
                 Judgement::Ready(results) => self.record(&trial, results)?,

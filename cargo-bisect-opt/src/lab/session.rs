@@ -12,6 +12,7 @@ use bisect_core::{
 
 use super::{
     Lab, Named,
+    control_runs::Controls,
     noisy_stats::NoisyStats,
     parallelism_hint::ParallelismHint,
     target::{Runner, Target},
@@ -31,6 +32,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) workers: Workers<'scope, 'env, T::Runner>,
     /// Runs that are over and cannot be judged yet.
     pub(super) awaiting_judgement: Vec<(Trial, <T::Runner as Runner>::Shown)>,
+    /// The runs with which one that awaits judgement is compared.
+    pub(super) controls: Option<Controls>,
     /// The number of recorded runs with every change, and with none.
     pub(super) ends: [usize; 2],
     /// The numbers of trials that were shown.
@@ -83,6 +86,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             target,
             workers,
             awaiting_judgement: Vec::new(),
+            controls: None,
             ends: [0; 2],
             numbers: HashMap::new(),
             runs: HashMap::new(),
@@ -136,7 +140,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         };
         let rests =
             || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
-        !left_out.is_empty() && !self.search.progress().is_noisy() && rests().any(|rest| is_of(&rest))
+        // The run that is compared with others decides it, too.
+        self.controls.is_some() && trial.question != Question::AllButFound || !left_out.is_empty() && !self.search.progress().is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
     /// Returns whether enough runs with every change and with no change were recorded.

@@ -72,6 +72,13 @@ pub(crate) trait Judge {
     /// If the target cannot be searched.
     fn learn(&mut self, trial: &Trial, shown: &<Self::Runner as Runner>::Shown) -> Result<(), RunError>;
 
+    /// Returns true if a run of everything but the culprits ended with a failure of another kind. Before it is judged,
+    /// the loop makes the run once more, and one with no change: if the failure occurs again, and only there, the
+    /// search goes on for it.
+    fn doubts(&mut self, _trial: &Trial, _shown: &<Self::Runner as Runner>::Shown) -> bool {
+        false
+    }
+
     /// Judges a run.
     fn judge(
         &mut self,

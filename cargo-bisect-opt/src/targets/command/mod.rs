@@ -21,7 +21,9 @@ use runner::{CommandRun, CommandRunner};
 use crate::{
     axes::{Axis, Files},
     lab::{
-        calibration::{Calibration, another, another_note, left_note, made_by_changes_note},
+        calibration::{
+            Calibration, Meaning, another, another_note, left_note, made_by_changes_note, unsteady_note, usual_note,
+        },
         target::{Judge, Judgement, Target},
     },
     output::{events::StopGap, terms::Terms},
@@ -64,6 +66,9 @@ pub(crate) struct CommandTarget {
     runner: Arc<CommandRunner>,
     /// The known causes of failures.
     calibration: Arc<Calibration<()>>,
+    /// The causes of failures of another kind in runs that left out culprits, by the selection; `None` once it is decided
+    /// if they depend on the changes.
+    doubted: HashMap<Selection, Option<Vec<Cause>>>,
     /// The end states that were run: true for every change enabled, false for every change disabled.
     ends: BTreeSet<bool>,
     /// True if both end states were run, or if no other run at one will come.
@@ -89,6 +94,7 @@ impl CommandTarget {
         Ok(Self {
             runner: Arc::new(runner),
             calibration: Arc::default(),
+            doubted: HashMap::new(),
             ends: BTreeSet::new(),
             is_settled: false,
             failing: HashMap::new(),
@@ -97,17 +103,29 @@ impl CommandTarget {
         })
     }
 
-    /// Makes another failure the searched one, if the target fails in another way without the culprits found so far.
-    fn learn_left(&mut self, selection: &Selection, shown: &CommandRun) {
+    /// Returns the causes of a run's failures, if all of them are of another kind.
+    fn only_another<'a>(&self, selection: &Selection, shown: &'a CommandRun) -> Vec<&'a Cause> {
         let known = self.calibration.for_runs_of(Some(selection));
         let causes: Vec<_> = shown.causes().filter(|cause| cause.environment().is_none()).collect();
-        let same_failure = self.runner.options.same_failure;
-        if same_failure && !causes.is_empty() && !causes.iter().any(|cause| known.fits(&(), cause)) {
-            self.notes.repeat([left_note(causes[0])]);
-            let left_out = selection.excluded.iter().copied().collect();
-            for cause in causes {
-                Arc::make_mut(&mut self.calibration).learn_left(&left_out, &(), cause);
-            }
+        let are_another = causes.iter().all(|cause| known.meaning(&(), cause) == Meaning::Another);
+        if self.runner.options.same_failure && are_another { causes } else { Vec::new() }
+    }
+
+    /// Decides about a failure of another kind that was seen in a run like this one. It becomes the searched one if it
+    /// occurs again. (If it occurs with no change as well, it is a usual one by now.)
+    fn decide_doubt(&mut self, selection: &Selection, shown: &CommandRun) {
+        let Some(doubt) = self.doubted.get_mut(selection) else { return };
+        let Some(seen) = doubt.take() else { return };
+        let mut again = self.only_another(selection, shown);
+        again.retain(|cause| seen.iter().any(|before| before.is_like(cause)));
+        let Some(first) = again.first() else {
+            self.notes.repeat(seen.first().map(unsteady_note));
+            return;
+        };
+        self.notes.repeat([left_note(first)]);
+        let left_out = selection.excluded.iter().copied().collect();
+        for cause in again {
+            Arc::make_mut(&mut self.calibration).learn_left(selection, &left_out, &(), cause);
         }
     }
 }
@@ -130,6 +148,7 @@ impl Judge for CommandTarget {
         }
         if let Some(end) = EndState::of(trial.question) {
             let calibration = Arc::make_mut(&mut self.calibration);
+            shown.executions.iter().for_each(|_| calibration.learn_execution(end));
             shown.causes().for_each(|cause| calibration.learn(end, &(), cause));
             self.ends.insert(end == EndState::AllOn);
             self.is_settled |= self.ends.len() == 2;
@@ -141,13 +160,23 @@ impl Judge for CommandTarget {
         self.is_settled = true;
     }
 
+    fn doubts(&mut self, trial: &Trial, shown: &CommandRun) -> bool {
+        if trial.question != Question::AllButFound || self.doubted.contains_key(&trial.selection) {
+            return false;
+        }
+        let another: Vec<_> = self.only_another(&trial.selection, shown).into_iter().cloned().collect();
+        let is_new = !another.is_empty();
+        if is_new {
+            self.doubted.insert(trial.selection.clone(), Some(another));
+        }
+        is_new
+    }
+
     fn judge(&mut self, trial: &Trial, shown: CommandRun) -> Judgement<CommandRun> {
         if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
             return Judgement::Pending(shown);
         }
-        if trial.question == Question::AllButFound {
-            self.learn_left(&trial.selection, &shown);
-        }
+        self.decide_doubt(&trial.selection, &shown);
         let calibration = self.calibration.for_runs_of(Some(&trial.selection));
         let outcomes: Vec<_> =
             shown.executions.iter().map(|execution| self.runner.outcome(execution, &calibration)).collect();
@@ -158,6 +187,10 @@ impl Judge for CommandTarget {
         }
         let reason = match &execution.cause {
             Some(cause) if outcome == Outcome::Unresolved(Reason::Environment) => cause.to_string(),
+            Some(cause) if outcome == Outcome::Pass => {
+                self.notes.add([Note { about: "usual failure".to_owned(), text: usual_note(cause) }]);
+                String::new()
+            }
             Some(cause) if outcome != Outcome::Fail => {
                 self.notes.add([Note { about: "another failure".to_owned(), text: another_note(cause) }]);
                 another(cause)

@@ -10,7 +10,7 @@ use super::CommandOptions;
 use crate::{
     axes::{AfterBuild, Application, Axis, Files, Placeholder, Words},
     lab::{
-        calibration::{Calibration, environment_note},
+        calibration::{Calibration, Meaning, environment_note},
         target::Runner,
     },
     process::{
@@ -183,13 +183,11 @@ impl CommandRunner {
 
     /// Returns the outcome of an execution, compared with these failures.
     pub(super) fn outcome(&self, execution: &CommandExecution, calibration: &Calibration<()>) -> Outcome {
-        match &execution.cause {
-            Some(cause) if cause.environment().is_some() && !calibration.fits(&(), cause) => {
-                Outcome::Unresolved(Reason::Environment)
-            }
-            Some(cause) if self.options.same_failure && !calibration.fits(&(), cause) => {
-                Outcome::Unresolved(Reason::Skip)
-            }
+        let Some(cause) = &execution.cause else { return execution.outcome };
+        match calibration.meaning(&(), cause) {
+            Meaning::Another if cause.environment().is_some() => Outcome::Unresolved(Reason::Environment),
+            Meaning::Another if self.options.same_failure => Outcome::Unresolved(Reason::Skip),
+            Meaning::Usual if self.options.same_failure => Outcome::Pass,
             _ => execution.outcome,
         }
     }

@@ -6,7 +6,7 @@ use bisect_core::search::{Outcome, Reason};
 
 use super::test_selection::{Failure, Failures, TestSelection};
 use crate::{
-    lab::calibration::{Calibration, another},
+    lab::calibration::{Calibration, Meaning, another},
     run::{
         cause::{Cause, Environment},
         result::{Failed, Note},
@@ -71,6 +71,9 @@ impl Criteria {
         if part.outcome == Outcome::Fail && self.counting(part).next().is_none() {
             return (Outcome::Pass, String::new());
         }
+        if part.outcome == Outcome::Fail && self.usual(part).is_some() {
+            return (Outcome::Pass, String::new());
+        }
         match (self.another(part), self.environment(part)) {
             (Some(words), _) => (Outcome::Unresolved(Reason::Skip), another(words)),
             (None, Some(environment)) => (Outcome::Unresolved(Reason::Environment), environment.to_string()),
@@ -104,17 +107,31 @@ impl Criteria {
         fitting.find_map(|(_, cause)| cause.environment())
     }
 
-    /// Returns a description of the failure, if it is not the searched one.
+    /// Returns a description of a failure that may hide the searched one, unless that occurred as well.
     pub(crate) fn another(&self, part: &Part) -> Option<String> {
         if self.counting(part).any(|(failure, cause)| self.fits(failure, cause)) {
             return None;
         }
-        let (failure, cause) = self.counting(part).find(|(_, cause)| cause.environment().is_none())?;
-        Some(match &failure.test {
+        let is_another = |&(failure, cause): &(&Failure, &Cause)| {
+            cause.environment().is_none() && self.meaning(failure, cause) == Meaning::Another
+        };
+        self.counting(part).find(is_another).map(|(failure, cause)| self.describe(failure, cause))
+    }
+
+    /// Returns a description of the failure, if the target did what it does without the searched one.
+    pub(crate) fn usual(&self, part: &Part) -> Option<String> {
+        let is_usual = |(failure, cause): (&Failure, &Cause)| self.meaning(failure, cause) == Meaning::Usual;
+        let (failure, cause) = self.counting(part).next()?;
+        self.counting(part).all(is_usual).then(|| self.describe(failure, cause))
+    }
+
+    /// Returns a description of a failure.
+    pub(crate) fn describe(&self, failure: &Failure, cause: &Cause) -> String {
+        match &failure.test {
             Some(test) if self.is_new(failure) => format!("{test} fails"),
             Some(test) => format!("{test}: {cause}"),
             None => cause.to_string(),
-        })
+        }
     }
 
     /// Returns the searched failures with their causes; none if failures are not distinguished by their causes.
@@ -142,17 +159,23 @@ impl Criteria {
     }
 
     fn fits(&self, failure: &Failure, cause: &Cause) -> bool {
-        let Some(calibration) = &self.calibration else { return true };
-        if cause.environment().is_some() || !self.same_failure {
-            return cause.environment().is_none() || calibration.fits(failure, cause);
+        self.meaning(failure, cause) == Meaning::Searched
+    }
+
+    fn meaning(&self, failure: &Failure, cause: &Cause) -> Meaning {
+        let Some(calibration) = &self.calibration else { return Meaning::Searched };
+        let meaning = calibration.meaning(failure, cause);
+        if cause.environment().is_some() {
+            return meaning;
         }
         // If a process crashed or timed out in an unknown test, it may have been this test; and the other way round.
         let both_unended = |known: &Cause| known.is_unended() && cause.is_unended() && known.is_like(cause);
         let may_be_meant = |known: &Cause| known.is_unknown() || known.is_unended() && known.is_like(cause);
         let of_tests = calibration.keys().filter(|known| failure.test.is_none() && known.whole() == *failure);
-        calibration.fits(failure, cause)
+        let is_meant = !self.same_failure
             || calibration.of(&failure.whole()).any(may_be_meant)
-            || of_tests.flat_map(|test| calibration.of(test)).any(both_unended)
+            || of_tests.flat_map(|test| calibration.of(test)).any(both_unended);
+        if is_meant { Meaning::Searched } else { meaning }
     }
 
     /// Returns true if the test did not fail where the searched failure was seen.

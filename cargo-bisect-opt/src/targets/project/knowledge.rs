@@ -1,11 +1,11 @@
 //! The knowledge from the runs so far: which failures count.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::Arc,
 };
 
-use bisect_core::search::{Outcome, Question, Rank, Trial};
+use bisect_core::search::{Outcome, Question, Rank, Selection, Trial};
 
 use super::{
     attempt::Attempt,
@@ -16,8 +16,11 @@ use super::{
 };
 use crate::{
     cargo::{Project, Subcommand},
-    lab::calibration::{Calibration, another_note, left_note, made_by_changes_note},
+    lab::calibration::{
+        Calibration, another_note, left_note, made_by_changes_note, unsteady_note, usual_note,
+    },
     run::{
+        cause::Cause,
         error::RunError,
         lost_reports::LostReports,
         result::{Note, Notes, RunResult},
@@ -32,8 +35,10 @@ pub(super) struct Knowledge {
     pub(super) tests: Arc<TestSelection>,
     /// The failures of tests that run together, in one go.
     pub(super) together: Arc<Calibration<Failure>>,
-    /// The failures of tests in separate processes, which may differ from those of tests that run together.
-    apart: Arc<Calibration<Failure>>,
+    /// The failures of each test in its own process, which may differ from those of tests that run together.
+    apart: Arc<BTreeMap<Failure, Calibration<Failure>>>,
+    /// The failures of another kind in runs that left out culprits, by the selection and by the test, if it is of one.
+    doubted: HashMap<(Selection, Option<Failure>), Doubt>,
     /// The changes that each test reaches at the end states that were run.
     reached: BTreeMap<Failure, BTreeSet<Rank>>,
     /// The tests that failed at an end state, and need others to fail.
@@ -44,6 +49,15 @@ pub(super) struct Knowledge {
     pub(super) builds: BuildCounts,
     pub(super) notes: Notes,
     lost_reports: LostReports,
+}
+
+/// A failure of another kind that remains without the culprits.
+#[derive(Clone, Debug)]
+enum Doubt {
+    /// It was seen once: it is not known yet if it depends on the changes.
+    Seen(Vec<(Failure, Cause)>),
+    /// It was decided if it does.
+    Decided,
 }
 
 impl Knowledge {
@@ -98,7 +112,7 @@ impl Knowledge {
                 let order = runner.axis.order();
                 let apart = Arc::make_mut(&mut self.apart);
                 for Solo { test, attempt } in solos {
-                    calibrate(apart, end, attempt);
+                    calibrate(apart.entry(test.clone()).or_default(), end, attempt);
                     let reached = attempt.reports.ids().iter().map(|&id| order.rank(id));
                     self.reached.entry(test.clone()).or_default().extend(reached);
                 }
@@ -164,40 +178,49 @@ impl Knowledge {
         attempt.failed() && !self.tests.is_settled()
     }
 
-    /// Judges a run of everything for a trial.
-    pub(super) fn judge_together(&mut self, trial: &Trial, attempt: Attempt, options: &ProjectOptions) -> RunResult {
-        let mut criteria = self.together(trial, options);
-        if trial.question == Question::AllButFound && self.learn_left(trial, None, &criteria, &attempt) {
-            criteria = self.together(trial, options);
-        }
-        self.judge_by(&criteria, attempt)
-    }
-
-    /// Judges a run of one test for a trial.
-    pub(super) fn judge_alone(
+    /// Returns true if a run of everything but the culprits must be compared with others before it is judged: it failed
+    /// in another way. Without a test, the run is of everything.
+    pub(super) fn doubts(
         &mut self,
         trial: &Trial,
-        test: &Failure,
+        test: Option<&Failure>,
+        attempt: &Attempt,
+        options: &ProjectOptions,
+    ) -> bool {
+        if trial.question != Question::AllButFound {
+            return false;
+        }
+        let criteria = self.criteria(trial, test, options);
+        let key = (trial.selection.clone(), test.cloned());
+        let is_new = !self.doubted.contains_key(&key) && only_another(&criteria, attempt).is_some();
+        if is_new {
+            let failed = attempt.parts().flat_map(|part| criteria.counting(part));
+            let causes = failed.map(|(failure, cause)| (failure.clone(), cause.clone())).collect();
+            self.doubted.insert(key, Doubt::Seen(causes));
+        }
+        is_new
+    }
+
+    /// Judges a run for a trial: of one test, or of everything.
+    pub(super) fn judge(
+        &mut self,
+        trial: &Trial,
+        test: Option<&Failure>,
         attempt: Attempt,
         options: &ProjectOptions,
     ) -> RunResult {
-        let mut criteria = self.alone(trial, options);
-        if trial.question == Question::AllButFound && self.learn_left(trial, Some(test), &criteria, &attempt) {
-            criteria = self.alone(trial, options);
-        }
-        self.judge_by(&criteria, attempt)
+        self.decide_doubt(trial, test, &attempt, options);
+        self.judge_by(&self.criteria(trial, test, options), attempt)
     }
 
-    /// Returns the criteria for a run of everything in a trial.
-    fn together(&self, trial: &Trial, options: &ProjectOptions) -> Criteria {
-        let calibration = Some(self.together.for_runs_of(Some(&trial.selection)).into());
-        Criteria { tests: self.tests.clone(), calibration, same_failure: options.same_failure }
-    }
-
-    /// Returns the criteria for a trial of a test that is run in its own process.
-    fn alone(&self, trial: &Trial, options: &ProjectOptions) -> Criteria {
-        let calibration = Some(self.apart.for_runs_of(Some(&trial.selection)).into());
-        Criteria { calibration, same_failure: options.same_failure, ..Criteria::any() }
+    /// Returns the criteria for a trial of a test that is run in its own process, or of everything.
+    fn criteria(&self, trial: &Trial, test: Option<&Failure>, options: &ProjectOptions) -> Criteria {
+        let (tests, known) = match test {
+            Some(test) => (Criteria::any().tests, self.apart.get(test)),
+            None => (self.tests.clone(), Some(&*self.together)),
+        };
+        let calibration = known.map(|known| known.for_runs_of(Some(&trial.selection))).unwrap_or_default();
+        Criteria { tests, calibration: Some(calibration.into()), same_failure: options.same_failure }
     }
 
     /// Returns the changes that a trial leaves out. For one test, these are only those that it reaches: others make no
@@ -208,30 +231,45 @@ impl Knowledge {
         left_out.filter(|change| reached.is_none_or(|reached| reached.contains(change))).collect()
     }
 
-    /// Makes another failure the searched one, if the target fails in another way without the culprits found so far.
-    /// Returns true if that is so. The trial is of one test, or of everything.
-    fn learn_left(&mut self, trial: &Trial, test: Option<&Failure>, criteria: &Criteria, attempt: &Attempt) -> bool {
-        let fails = attempt.parts().any(|part| criteria.judge(part).0 == Outcome::Fail);
-        let another = attempt.parts().find_map(|part| criteria.another(part)).filter(|_| !fails);
-        let Some(words) = another else { return false };
-        let left_out = self.left_out(trial, test);
+    /// Decides about a failure of another kind that was seen in a run like this one. It becomes the searched one if it
+    /// occurs again. (If it occurs with no change as well, it is a usual one by now.)
+    fn decide_doubt(&mut self, trial: &Trial, test: Option<&Failure>, attempt: &Attempt, options: &ProjectOptions) {
+        let Some(doubt) = self.doubted.get_mut(&(trial.selection.clone(), test.cloned())) else { return };
+        let Doubt::Seen(seen) = std::mem::replace(doubt, Doubt::Decided) else { return };
+        let criteria = self.criteria(trial, test, options);
+        let is_again = |(failure, cause): &(&Failure, &Cause)| {
+            seen.iter().any(|(before, as_before)| before == *failure && as_before.is_like(cause))
+        };
+        let words = only_another(&criteria, attempt);
+        let again: Vec<_> = attempt.parts().flat_map(|part| criteria.counting(part)).filter(is_again).collect();
+        let (Some(words), false) = (words, again.is_empty()) else {
+            let what = seen.first().map(|(failure, cause)| criteria.describe(failure, cause));
+            self.notes.repeat(what.map(unsteady_note));
+            return;
+        };
         self.notes.repeat([left_note(words)]);
-        let left = Arc::make_mut(if test.is_some() { &mut self.apart } else { &mut self.together });
-        let failed = attempt.parts().flat_map(|part| criteria.counting(part));
-        for (failure, cause) in failed.filter(|(_, cause)| cause.environment().is_none()) {
-            left.learn_left(&left_out, failure, cause);
+        let left_out = self.left_out(trial, test);
+        let left = match test {
+            Some(test) => Arc::make_mut(&mut self.apart).entry(test.clone()).or_default(),
+            None => Arc::make_mut(&mut self.together),
+        };
+        for (failure, cause) in again.into_iter().filter(|(_, cause)| cause.environment().is_none()) {
+            left.learn_left(&trial.selection, &left_out, failure, cause);
         }
-        true
     }
 
     fn judge_by(&mut self, criteria: &Criteria, attempt: Attempt) -> RunResult {
         let another = attempt.parts().find_map(|part| criteria.another(part));
+        let usual = attempt.parts().find_map(|part| criteria.usual(part));
         let made_by_changes = attempt.parts().find_map(|part| criteria.made_by_changes(part));
         self.notes.add(made_by_changes.map(|environment| Note::new(made_by_changes_note(environment))));
         let failures = attempt.failures();
         let result = attempt.judge(criteria);
         if result.outcome == Outcome::Fail {
             self.failed.extend(failures.unwrap_or_default());
+        }
+        if let (Some(usual), Outcome::Pass) = (usual, result.outcome) {
+            self.notes.add([Note { about: "usual failure".to_owned(), text: usual_note(usual) }]);
         }
         if let (Some(another), Outcome::Unresolved(_)) = (another, result.outcome) {
             self.notes.add([Note { about: "another failure".to_owned(), text: another_note(another) }]);
@@ -250,8 +288,15 @@ fn is_separate(options: &ProjectOptions, tests: usize) -> bool {
     several && options.subcommand == Subcommand::Test && !options.all_tests
 }
 
+/// Returns a description of a failure of another kind, if the searched one did not occur.
+fn only_another(criteria: &Criteria, attempt: &Attempt) -> Option<String> {
+    let fails = attempt.parts().any(|part| criteria.judge(part).0 == Outcome::Fail);
+    attempt.parts().find_map(|part| criteria.another(part)).filter(|_| !fails)
+}
+
 /// Learns the causes of failures at one end state.
 fn calibrate(calibration: &mut Calibration<Failure>, end: EndState, attempt: &Attempt) {
+    attempt.executions.iter().for_each(|_| calibration.learn_execution(end));
     let causes = attempt.parts().flat_map(|part| &part.causes);
     causes.for_each(|(failure, cause)| calibration.learn(end, failure, cause));
 }

@@ -118,9 +118,10 @@ impl<'a> RunContext<'a> {
         Criteria { tests, calibration, same_failure }
     }
 
-    /// Returns the criteria for a test in its own process, which compare it with the failures at the end states.
-    pub(super) fn alone(&self) -> Criteria {
-        let calibration = Some(self.brief.apart.for_runs_of(None).into());
+    /// Returns the criteria for a test in its own process, which compare it with its failures at the end states.
+    pub(super) fn alone(&self, test: &Failure) -> Criteria {
+        let known = self.brief.apart.get(test).map(|known| known.for_runs_of(None));
+        let calibration = Some(known.unwrap_or_default().into());
         Criteria { calibration, same_failure: self.runner.options.same_failure, ..Criteria::any() }
     }
 

@@ -1,7 +1,7 @@
 //! The runner of a project, which any thread can use: its data, its input, and its observations.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     sync::{Arc, OnceLock},
 };
@@ -36,7 +36,7 @@ pub(crate) struct Brief {
     /// The failures of tests that run together, in one go.
     pub(super) together: Arc<Calibration<Failure>>,
     /// The failures of tests in separate processes, which may differ from those of tests that run together.
-    pub(super) apart: Arc<Calibration<Failure>>,
+    pub(super) apart: Arc<BTreeMap<Failure, Calibration<Failure>>>,
     /// The tests that are searched separately.
     pub(super) separate: Vec<Failure>,
     /// True if cargo began to compile in any run that was a build and nothing else.

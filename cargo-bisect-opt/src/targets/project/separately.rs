@@ -123,7 +123,7 @@ fn run_alone(
     };
     let subset = test.test.as_ref().map_or(Subset::Everything, |test| Subset::Tests(slice::from_ref(test)));
     let repetition = run.spec.repetition;
-    let executions = run.repeat(repetition, &run.alone(), || {
+    let executions = run.repeat(repetition, &run.alone(test), || {
         let limit = test_run.limit.or(run.runner.options.timeout);
         let start = ExecutableRun { artifacts, executable, subset, started: Instant::now(), limit, report_file, log };
         let finished = run.start(&start, &mut reports)?;

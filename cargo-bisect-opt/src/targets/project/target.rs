@@ -131,16 +131,26 @@ impl Judge for ProjectTarget {
         self.knowledge.learn(trial, shown, &self.runner)
     }
 
+    fn doubts(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
+        let options = &self.runner.options;
+        match &shown.parts {
+            Parts::Together(attempt) => self.knowledge.doubts(trial, None, attempt, options),
+            Parts::Separate(solos) => solos.iter().fold(false, |doubts, Solo { test, attempt }| {
+                self.knowledge.doubts(trial, Some(test), attempt, options) || doubts
+            }),
+        }
+    }
+
     fn judge(&mut self, trial: &Trial, shown: ProjectRun) -> Judgement<ProjectRun> {
         let runner = self.runner.clone();
         match shown.parts {
             Parts::Together(ref attempt) if self.knowledge.must_wait_with(attempt) => Judgement::Pending(shown),
             Parts::Together(attempt) => {
-                Judgement::Ready(vec![self.knowledge.judge_together(trial, attempt, &runner.options)])
+                Judgement::Ready(vec![self.knowledge.judge(trial, None, attempt, &runner.options)])
             }
             Parts::Separate(solos) => {
                 let mut judge = |Solo { test, attempt }| {
-                    let result = self.knowledge.judge_alone(trial, &test, attempt, &runner.options);
+                    let result = self.knowledge.judge(trial, Some(&test), attempt, &runner.options);
                     let failed = result.outcome == Outcome::Fail;
                     RunResult { failed_tests: failed.then(|| self.name(&test)).into_iter().collect(), ..result }
                 };

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::run::spec::EndState;
 
 /// The failure of a test, or of a whole executable.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Failure {
     /// The executable: its [`Executable::key`](crate::cargo::Executable::key).
     pub(crate) executable: String,

@@ -1,0 +1,94 @@
+//! Runs that show whether a failure of another kind depends on the changes. They answer no question of the search.
+//!
+//! Where everything but the culprits fails in another way, the search would go on for that failure. But a test that
+//! fails by chance, or because of what an earlier run has left behind, fails in another way as well. So the run is made
+//! once more, in place of the first one, and then one with no change.
+
+use bisect_core::search::{Question, Selection, Trial, TrialId};
+
+use super::{
+    session::Session,
+    target::{Runner, Target},
+};
+use crate::run::spec::{Choice, RunSpec};
+
+/// The trials of these runs. No search has as many trials.
+const AGAIN: TrialId = TrialId(usize::MAX - 1);
+const NOTHING: TrialId = TrialId(usize::MAX - 2);
+
+/// The runs that are still to be made for one trial, which awaits judgement.
+pub(super) struct Controls {
+    trial: TrialId,
+    /// The runs to start, the last one first.
+    wanted: Vec<Trial>,
+    is_in_flight: bool,
+}
+
+/// Asks for the runs that this run must be compared with, if it fails in another way than what is searched for. Returns
+/// true if its judgement has to wait for them.
+pub(super) fn want<T: Target>(
+    session: &mut Session<'_, '_, '_, '_, T>,
+    trial: &Trial,
+    shown: &<T::Runner as Runner>::Shown,
+) -> bool {
+    if trial.question != Question::AllButFound {
+        return false;
+    }
+    if session.controls.is_some() {
+        return true;
+    }
+    let left = session.lab.options.max_runs.map(|max| max.saturating_sub(session.search.progress().runs()));
+    if left.is_some_and(|left| left < 2) || !session.target.doubts(trial, shown) {
+        return false;
+    }
+    let inverted = !trial.selection.inverted;
+    let end = if inverted { Question::AllOff } else { Question::AllOn };
+    let nothing = Selection { inverted, ..Selection::all() };
+    let wanted = vec![
+        Trial { id: NOTHING, question: end, selection: nothing, tests: trial.tests.clone() },
+        Trial { id: AGAIN, ..trial.clone() },
+    ];
+    session.controls = Some(Controls { trial: trial.id, wanted, is_in_flight: false });
+    true
+}
+
+/// Starts the next of these runs, if there is one. Returns true if the search has to wait.
+pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool {
+    let Some(controls) = &mut session.controls else { return false };
+    if !controls.is_in_flight
+        && let Some(slot) = session.workers.free_slot()
+        && let Some(trial) = controls.wanted.pop()
+    {
+        controls.is_in_flight = true;
+        session.search.count_run();
+        let number = session.lab.totals.runs + session.search.progress().runs();
+        let choice = Choice::of(session.target.order(), &trial.selection);
+        let tests = session.tests.as_ref().map(|_| trial.tests.clone());
+        let repetition = session.repetition();
+        let spec = RunSpec { repetition, tests, ..session.lab.spec(number, trial, choice, slot) };
+        session.workers.start(spec, session.target.brief());
+    }
+    true
+}
+
+/// Takes the result of such a run if it is one, and returns it otherwise.
+pub(super) fn take<T: Target>(
+    session: &mut Session<'_, '_, '_, '_, T>,
+    id: TrialId,
+    shown: <T::Runner as Runner>::Shown,
+) -> Option<<T::Runner as Runner>::Shown> {
+    let Some(controls) = session.controls.as_mut().filter(|_| [AGAIN, NOTHING].contains(&id)) else {
+        return Some(shown);
+    };
+    controls.is_in_flight = false;
+    let of = controls.trial;
+    if controls.wanted.is_empty() {
+        session.controls = None;
+    }
+    if id == AGAIN
+        && let Some((_, first)) = session.awaiting_judgement.iter_mut().find(|(trial, _)| trial.id == of)
+    {
+        *first = shown;
+    }
+    None
+}
