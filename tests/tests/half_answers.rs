@@ -64,6 +64,36 @@ fn what_fails_in_another_way_without_the_culprit_is_searched_for_of_any_command(
     assert_eq!(how, ["exit status 1", "exit status 7"], "{finished}");
 }
 
+/// Searches a target that exits with 7 by step 12, and otherwise with 8 in the executions for which `test` is true of
+/// their number `$n`.
+fn with_a_second_check(test: &str) -> Finished {
+    let scratch = Scratch::new();
+    let script = format!(
+        "echo x >> count; n=$(wc -l < count); \"$1\" --fails-when=12 --failing=7 || exit 7; test ! {test} || exit 8"
+    );
+    scratch.write("target.sh", &script);
+    let words = ["exec", "--json", "--same-failure", "FOREIGN_CHANGES=PATTERN", "sh", "target.sh"];
+    run(scratch.driver(words).arg(foreign::executable()))
+}
+
+#[test]
+fn a_second_check_that_fails_without_any_change_is_how_the_target_passes() {
+    let finished = with_a_second_check("$n -gt 0").expect_status(0);
+    assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{finished}");
+    finished.expect_message(&["(exit status 8)", "such runs count as passed"]);
+}
+
+#[test]
+fn a_second_check_that_fails_now_and_then_accuses_nobody() {
+    for every in 2..=5 {
+        for first in 0..every {
+            let finished = with_a_second_check(&format!("$((n % {every})) -eq {first}"));
+            assert_eq!(finished.culprits(), [["mill.txt:13: step 12"]], "{every} {first} {finished}");
+            assert_eq!(finished.events_of("found")[0]["confirmed"], true, "{every} {first} {finished}");
+        }
+    }
+}
+
 #[test]
 fn a_test_that_fails_after_another_one_is_searched_for_beside_it() {
     let fixture = Fixture::new("courier");

@@ -104,23 +104,23 @@ pub(super) const MAX_FORECAST_BITS: f64 = 0.6;
 pub(super) const MAX_SUSPECTS_LISTED: usize = 8;
 
 /// Runs: a question that another one can replace is not asked again after this number of unresolved runs, if none was
-/// resolved. Decided by: the test module `flaky`.
+/// resolved. Decided by: the test module `unresolved`.
 pub(super) const MAX_UNRESOLVED_AT_FIRST: usize = 3;
 
 /// Runs: the same for a question that nothing can replace. If three of five runs are unresolved by chance, the search
-/// ends for this reason in 1 of 500 cases. Decided by: the test module `flaky`.
+/// ends for this reason in 1 of 500 cases. Decided by: the test module `unresolved`.
 pub(super) const MAX_UNRESOLVED_OF_NEEDED: usize = 12;
 
 /// Unresolved runs that each resolved run of a question allows beyond these: so a question that is resolved in two of
-/// five runs stays useful. Decided by: the test module `flaky`.
+/// five runs stays useful. Decided by: the test module `unresolved`.
 pub(super) const MAX_UNRESOLVED_PER_RESOLVED: usize = 3;
 
 /// Runs: after this number of resolved runs of the question asked instead, a refused question is asked once more.
-/// Decided by: the test module `flaky`.
+/// Decided by: the test module `unresolved`.
 pub(super) const DETOURS_BEFORE_RETRY: usize = 4;
 
 /// Candidates: in place of an unresolved cut, the search asks for cuts up to this distance. Decided by: the test module
-/// `flaky`.
+/// `unresolved`.
 pub(super) const MAX_CUT_DETOUR: usize = 16;
 
 /// A probability: a candidate that suffices alone with this probability is a suspect, and a proof of the suspect

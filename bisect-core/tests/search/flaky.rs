@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use bisect_core::{
     Field,
     search::{
-        Culprit, Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Rank, Reason, Search, Step,
-        Trial, TrialId, Unusable, Verdict,
+        Culprit, Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Rank, Search, Step, Trial,
+        TrialId, Unusable, Verdict,
     },
 };
 use proptest::{collection::vec, prelude::*};
@@ -15,7 +15,7 @@ use crate::in_flight::target;
 use crate::simulator::change;
 
 /// A target whose runs fail at one rate with one of the sets, and at another rate without.
-struct Flaky {
+pub(crate) struct Flaky {
     ids: Vec<Rank>,
     sets: Vec<Vec<usize>>,
     mode: Mode,
@@ -25,7 +25,7 @@ struct Flaky {
 }
 
 impl Flaky {
-    fn new(seed: u64, changes: usize, sets: &[&[usize]], (with, without): (f64, f64)) -> Self {
+    pub(crate) fn new(seed: u64, changes: usize, sets: &[&[usize]], (with, without): (f64, f64)) -> Self {
         let ids = (0..changes as u64).map(|i| change(&[Field::U64(seed), Field::U64(i)])).collect();
         let sets = sets.iter().map(|set| set.to_vec()).collect();
         Self { ids, sets, mode: Mode::Enable, with, without, random: seed }
@@ -40,7 +40,7 @@ impl Flaky {
         f64::from(u32::try_from((z ^ (z >> 31)) >> 32).unwrap()) / (f64::from(u32::MAX) + 1.0)
     }
 
-    fn run(&mut self, trial: &Trial) -> Observation {
+    pub(crate) fn run(&mut self, trial: &Trial) -> Observation {
         let selection = &trial.selection;
         let switched = |i: &usize| {
             let enabled = selection.contains(self.ids[*i]) != selection.inverted;
@@ -53,7 +53,7 @@ impl Flaky {
         Observation { outcome, reported }
     }
 
-    fn expected(&self) -> BTreeSet<BTreeSet<Rank>> {
+    pub(crate) fn expected(&self) -> BTreeSet<BTreeSet<Rank>> {
         self.sets.iter().map(|set| set.iter().map(|&i| self.ids[i]).collect()).collect()
     }
 
@@ -89,11 +89,13 @@ impl Flaky {
     }
 }
 
-fn found(search: &Search) -> BTreeSet<BTreeSet<Rank>> {
+/// Returns the sets that were found.
+pub(crate) fn found(search: &Search) -> BTreeSet<BTreeSet<Rank>> {
     search.test(0).found().iter().map(|culprit| culprit.changes.iter().copied().collect()).collect()
 }
 
-fn expecting(confidence: f64) -> Options {
+/// Returns the options of a search that expects noise.
+pub(crate) fn expecting(confidence: f64) -> Options {
     Options { noise: Noise::Expected(confidence), ..Options::default() }
 }
 
@@ -294,41 +296,6 @@ fn a_target_that_contradicts_itself_is_searched_on() {
             right += usize::from(verdict == Verdict::Complete && search.test(0).found().len() == 1);
         }
         assert!(nothing <= 8 && right + nothing >= 36, "{right} right, {nothing} nothing of 40 at {rates:?}");
-    }
-}
-
-#[test]
-fn a_selection_that_does_not_tell_is_gone_around() {
-    let mut target = Flaky::new(3, 100, &[&[60]], (0.8, 0.0));
-    let mut search = Search::new(expecting(0.99));
-    let cut = 1 << 63;
-    while let Step::Run(trial) = search.step() {
-        assert!(search.progress().runs() < 500, "it does not end");
-        let mut observation = target.run(&trial);
-        if trial.selection.prefix == bisect_core::search::Prefix::Below(Rank(cut)) {
-            observation.outcome = Outcome::Unresolved(Reason::Build);
-        }
-        search.record(trial.id, [observation]);
-    }
-    assert_eq!(found(&search), target.expected());
-}
-
-#[test]
-fn a_failure_of_another_kind_that_hides_most_passes_delays_a_search_but_does_not_stop_it() {
-    // Where the culprit is off, another check fails three times out of five, which tells nothing.
-    for seed in 1..=20 {
-        let mut target = Flaky::new(seed, 66, &[&[20]], (0.95, 0.05));
-        let mut other = Flaky::new(seed + 100, 66, &[], (0.0, 0.6));
-        let mut search = Search::new(Options { seed, ..expecting(0.95) });
-        while let Step::Run(trial) = search.step() {
-            assert!(search.progress().runs() < 400, "it does not end: {seed}, {:?}", trial.selection);
-            let mut observation = target.run(&trial);
-            if observation.outcome == Outcome::Pass && other.run(&trial).outcome == Outcome::Fail {
-                observation.outcome = Outcome::Unresolved(Reason::Skip);
-            }
-            search.record(trial.id, [observation]);
-        }
-        assert_eq!(found(&search), target.expected(), "{seed} {:?}", search.verdict());
     }
 }
 

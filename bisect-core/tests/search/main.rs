@@ -11,3 +11,4 @@ mod in_flight;
 mod simulator;
 mod suite;
 mod transcript;
+mod unresolved;

@@ -23,7 +23,7 @@ use crate::run::{
 pub(crate) struct Calibration<K> {
     /// The number of executions at each end state.
     executions: [usize; 2],
-    ends: BTreeMap<K, Vec<Known>>,
+    ends: BTreeMap<K, Vec<SeenCause>>,
     left: Vec<Left<K>>,
     /// Flags for everything enabled and for everything disabled: true if the environment made something fail there.
     surroundings: BTreeMap<(K, Environment), [bool; 2]>,
@@ -52,7 +52,7 @@ struct Left<K> {
 
 /// A cause that was seen at an end state, and how often at each of them.
 #[derive(Clone, Debug)]
-struct Known {
+struct SeenCause {
     cause: Cause,
     times: [usize; 2],
 }
@@ -77,7 +77,7 @@ impl<K: Ord + Clone> Calibration<K> {
         }
         let known = self.ends.entry(key.clone()).or_default();
         let place = known.iter().position(|known| known.cause == *cause).unwrap_or_else(|| {
-            known.push(Known { cause: cause.clone(), times: [0; 2] });
+            known.push(SeenCause { cause: cause.clone(), times: [0; 2] });
             known.len() - 1
         });
         known[place].times[index(end)] += 1;
@@ -105,7 +105,7 @@ impl<K: Ord + Clone> Calibration<K> {
         let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
         let direction = self.direction(known);
         // If all occur equally often at both end states, any of them may be the searched one.
-        let counts = move |one: &&Known| direction == 0 || self.difference(known, &one.cause) * direction > 0;
+        let counts = move |one: &&SeenCause| direction == 0 || self.difference(known, &one.cause) * direction > 0;
         let at_ends = known.iter().filter(counts).map(|known| &known.cause);
         at_ends.chain(self.left.iter().filter(move |left| left.key == *key).map(|left| &left.cause))
     }
@@ -138,7 +138,7 @@ impl<K: Ord + Clone> Calibration<K> {
 
     /// Returns a positive number if the end state with every change is the one where `known` shows the searched
     /// failure, a negative number if it is the one with no change, and 0 if no failure tells.
-    fn direction(&self, known: &[Known]) -> i128 {
+    fn direction(&self, known: &[SeenCause]) -> i128 {
         let differences = known.iter().map(|one| self.difference(known, &one.cause));
         let (least, most) = differences.fold((0, 0), |(least, most), one| (least.min(one), most.max(one)));
         if most >= -least { most } else { least }
@@ -146,7 +146,7 @@ impl<K: Ord + Clone> Calibration<K> {
 
     /// Returns how much more often a failure like this one occurred with every change than with no change, per
     /// execution.
-    fn difference(&self, known: &[Known], cause: &Cause) -> i128 {
+    fn difference(&self, known: &[SeenCause], cause: &Cause) -> i128 {
         let like = known.iter().filter(|known| known.cause.is_like(cause));
         let [on, off] = like.fold([0, 0], |[on, off], known| [on + known.times[0], off + known.times[1]]);
         let [all, none] = self.executions.map(|executions| i128::try_from(executions.max(1)).unwrap_or(i128::MAX));

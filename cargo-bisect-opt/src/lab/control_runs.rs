@@ -7,7 +7,7 @@
 use bisect_core::search::{Question, Selection, Trial, TrialId};
 
 use super::{
-    session::Session,
+    session::{Controls, Session},
     target::{Runner, Target},
 };
 use crate::run::spec::{Choice, RunSpec};
@@ -15,14 +15,6 @@ use crate::run::spec::{Choice, RunSpec};
 /// The trials of these runs. No search has as many trials.
 const AGAIN: TrialId = TrialId(usize::MAX - 1);
 const NOTHING: TrialId = TrialId(usize::MAX - 2);
-
-/// The runs that are still to be made for one trial, which awaits judgement.
-pub(super) struct Controls {
-    trial: TrialId,
-    /// The runs to start, the last one first.
-    wanted: Vec<Trial>,
-    is_in_flight: bool,
-}
 
 /// Asks for the runs that this run must be compared with, if it fails in another way than what is searched for. Returns
 /// true if its judgement has to wait for them.

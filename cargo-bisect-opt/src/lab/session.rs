@@ -12,7 +12,6 @@ use bisect_core::{
 
 use super::{
     Lab, Named,
-    control_runs::Controls,
     noisy_stats::NoisyStats,
     parallelism_hint::ParallelismHint,
     target::{Runner, Target},
@@ -62,6 +61,14 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) looks_again: Option<Question>,
     /// The cost of runs, for a noisy target.
     pub(super) noisy_stats: NoisyStats,
+}
+
+/// The runs that are still to be made for one trial, which awaits judgement.
+pub(super) struct Controls {
+    pub(super) trial: TrialId,
+    /// The runs to start, the last one first.
+    pub(super) wanted: Vec<Trial>,
+    pub(super) is_in_flight: bool,
 }
 
 /// The progress of a trial in flight.
@@ -141,7 +148,8 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let rests =
             || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
         // The run that is compared with others decides it, too.
-        self.controls.is_some() && trial.question != Question::AllButFound || !left_out.is_empty() && !self.search.progress().is_noisy() && rests().any(|rest| is_of(&rest))
+        self.controls.is_some() && trial.question != Question::AllButFound
+            || !left_out.is_empty() && !self.search.progress().is_noisy() && rests().any(|rest| is_of(&rest))
     }
 
     /// Returns whether enough runs with every change and with no change were recorded.

@@ -16,9 +16,7 @@ use super::{
 };
 use crate::{
     cargo::{Project, Subcommand},
-    lab::calibration::{
-        Calibration, another_note, left_note, made_by_changes_note, unsteady_note, usual_note,
-    },
+    lab::calibration::{Calibration, another_note, left_note, made_by_changes_note, unsteady_note, usual_note},
     run::{
         cause::Cause,
         error::RunError,
