@@ -10,6 +10,7 @@ mod codegen_input;
 mod codegen_lto;
 mod codegen_rebuilds;
 mod codegen_unresolved;
+mod count;
 mod crashes;
 mod edition;
 mod edition_input;

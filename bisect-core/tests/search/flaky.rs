@@ -32,7 +32,7 @@ impl Flaky {
     }
 
     /// Returns a uniform number in [0, 1) (`SplitMix64`).
-    fn random(&mut self) -> f64 {
+    pub(crate) fn random(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.random;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

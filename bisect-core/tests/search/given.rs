@@ -1,8 +1,10 @@
 //! Changes of a given order, which have no hash: items of a list, steps of a counter, commits.
 
-use std::{collections::BTreeSet, num::NonZeroUsize};
+use std::{cell::RefCell, collections::BTreeSet, num::NonZeroUsize};
 
 use bisect_core::search::{Noise, Observation, Options, Order, Outcome, Rank, Search, Selection, Step, Verdict};
+
+use crate::flaky::Flaky;
 
 fn options() -> Options {
     Options { order: Order::Given, noise: Noise::Suspected(0.99), ..Options::default() }
@@ -52,7 +54,7 @@ fn items_of_a_list_are_found_by_their_indices() {
 #[test]
 fn a_counter_stops_at_the_first_step_that_fails() {
     for first in [0, 1, 63, 64, 998] {
-        let options = Options { max_sets: Some(NonZeroUsize::MIN), ..options() };
+        let options = Options { order: Order::Counter, max_sets: Some(NonZeroUsize::MIN), ..options() };
         let fails =
             |selection: &Selection| selection.counter_limit(999).expect("a counter begins at its first step") > first;
         let (search, _) = search(options, 999, fails);
@@ -72,4 +74,22 @@ fn prefixes_are_told_from_other_selections() {
     assert_eq!((alone.enabled_prefix(5), alone.counter_limit(5)), (None, Some(4)));
     let rest = Selection { inverted: true, ..cut(3) };
     assert_eq!((rest.enabled_prefix(5), rest.counter_limit(5)), (None, None));
+}
+
+#[test]
+fn the_step_of_a_flaky_counter_is_found() {
+    for (with, without) in [(0.5, 0.0), (0.3, 0.0), (0.9, 0.1), (1.0, 0.4)] {
+        for (seed, first) in [(1, 0), (2, 39), (3, 63), (4, 57), (5, 20)] {
+            let random = RefCell::new(Flaky::new(seed, 2, &[&[0]], (with, without)));
+            let options = Options { order: Order::Counter, noise: Noise::Expected(0.99), seed, ..options() };
+            let fails = |selection: &Selection| {
+                let limit = selection.counter_limit(64).expect("a counter begins at its first step");
+                random.borrow_mut().random() < if limit > first { with } else { without }
+            };
+            let (search, verdict) = search(options, 64, fails);
+            let expected: BTreeSet<BTreeSet<usize>> = [[first].into()].into();
+            assert_eq!((verdict, sets(&search)), (Verdict::Complete, expected), "{with} {without} {seed}");
+            assert!(search.progress().runs() < 400, "{} runs, {with} {without} {seed}", search.progress().runs());
+        }
+    }
 }

@@ -16,6 +16,7 @@ pub(crate) mod build_toggles;
 pub(crate) mod command_spec;
 pub(crate) mod compilation;
 pub(crate) mod contrast;
+mod count;
 pub(crate) mod crates;
 pub(crate) mod fixed;
 pub(crate) mod gated;

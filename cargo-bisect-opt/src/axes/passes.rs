@@ -58,7 +58,7 @@ impl Axis for Counted {
     }
 
     fn order(&self) -> Order {
-        Order::Given
+        Order::Counter
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {

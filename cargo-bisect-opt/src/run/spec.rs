@@ -45,7 +45,7 @@ impl Choice {
     pub(crate) fn of(order: Order, selection: &Selection) -> Self {
         match order {
             Order::ByHash => Self::Hashes(selection.pattern()),
-            Order::Given => Self::Positions(selection.clone()),
+            Order::Given | Order::Counter => Self::Positions(selection.clone()),
         }
     }
 

@@ -17,7 +17,7 @@ use crate::{ChangeId, Suffix};
 ///   ([`Rank::at`] and [`Rank::index`]). The change has no hash.
 ///
 /// # A new axis with a given order
-/// 1. Set [`Options::order`](crate::search::Options::order) to [`Order::Given`].
+/// 1. Set [`Options::order`](crate::search::Options::order) to [`Order::Given`], or to [`Order::Counter`].
 /// 2. For each [trial](crate::search::Trial), switch on the changes of [`Selection::enabled`], for a list, or the first
 ///    steps up to [`Selection::counter_limit`], for a counter that cannot leave out a step.
 ///    [`Selection::enabled_prefix`] returns *k* if the changes are the first *k* of the list, as commits need it.
@@ -78,8 +78,10 @@ impl fmt::Debug for Rank {
 pub enum Order {
     /// Bit-reversed hashes, which are spread evenly: the first cuts are known before any change is.
     ByHash,
-    /// Indices of a list, a counter, or commits.
+    /// Indices of a list, or of commits.
     Given,
+    /// Steps of a counter, none of which can be left out: whatever takes a step takes all steps before it.
+    Counter,
 }
 
 impl Order {
@@ -88,7 +90,7 @@ impl Order {
     pub const fn rank(self, id: ChangeId) -> Rank {
         match self {
             Self::ByHash => Rank::of(id),
-            Self::Given => Rank(id.0),
+            Self::Given | Self::Counter => Rank(id.0),
         }
     }
 
@@ -97,7 +99,7 @@ impl Order {
     pub const fn id(self, rank: Rank) -> ChangeId {
         match self {
             Self::ByHash => rank.id(),
-            Self::Given => ChangeId(rank.0),
+            Self::Given | Self::Counter => ChangeId(rank.0),
         }
     }
 }
@@ -207,7 +209,7 @@ mod tests {
         fn ids_and_indices_become_ranks_and_back(id: u64, index: u32) {
             prop_assert_eq!(Rank::of(ChangeId(id)).id(), ChangeId(id));
             prop_assert_eq!(Rank::at(index as usize).index(), index as usize);
-            for order in [Order::ByHash, Order::Given] {
+            for order in [Order::ByHash, Order::Given, Order::Counter] {
                 prop_assert_eq!(order.id(order.rank(ChangeId(id))), ChangeId(id));
             }
         }

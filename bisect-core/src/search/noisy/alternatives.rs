@@ -11,7 +11,12 @@ use super::{
     history::Run,
     noisy_bracket::{NoisyBracket, SearchContext},
 };
-use crate::search::model::{mode::Mode, rank::Rank, selection::Selection, verdict::Culprit};
+use crate::search::model::{
+    mode::Mode,
+    rank::{Order, Rank},
+    selection::Selection,
+    verdict::Culprit,
+};
 
 /// The alternative explanations of the runs so far.
 pub(in crate::search) struct Alternatives {
@@ -29,11 +34,17 @@ struct Alternative {
 
 impl Alternatives {
     /// Returns the alternatives to a culprit, given all runs and the sets found before.
-    pub(in crate::search) fn new(known: &[Rank], found: &[Vec<Rank>], runs: &[Run], culprit: &Culprit) -> Self {
+    pub(in crate::search) fn new(
+        order: Order,
+        known: &[Rank],
+        found: &[Vec<Rank>],
+        runs: &[Run],
+        culprit: &Culprit,
+    ) -> Self {
         let direction = Direction::of(runs);
         let mut others = Vec::new();
         for mode in [Mode::Enable, Mode::Disable] {
-            let context = SearchContext { mode, known, found, runs, costs: (1.0, 1.0) };
+            let context = SearchContext { order, mode, known, found, runs, costs: (1.0, 1.0) };
             let mut weight = direction.probability_of(mode);
             for (place, &change) in culprit.changes.iter().enumerate() {
                 let (before, is_alone) = (&culprit.changes[..place], place + 1 == culprit.changes.len());

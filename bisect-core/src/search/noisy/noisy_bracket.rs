@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 use super::history::Run;
 use crate::search::model::{
     mode::Mode,
-    rank::Rank,
-    rank::simplest_cut,
+    rank::{Order, Rank, simplest_cut},
     ranked,
     selection::{Prefix, Selection},
     trial::Question,
@@ -16,6 +15,7 @@ use crate::search::posterior::{CandidateSet, ChangePoint, Evidence};
 /// The common context of all questions about the same culprit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SearchContext<'a> {
+    pub(super) order: Order,
     pub(super) mode: Mode,
     /// Every change ever reported, in order.
     pub(super) known: &'a [Rank],
@@ -29,6 +29,7 @@ pub(super) struct SearchContext<'a> {
 /// A search for one change.
 #[derive(Clone, Debug)]
 pub(super) struct NoisyBracket {
+    order: Order,
     mode: Mode,
     /// The sets found before, which are left out.
     found: Vec<Vec<Rank>>,
@@ -43,16 +44,21 @@ impl NoisyBracket {
     /// Returns the search for the change that is needed beside the forced ones, with all runs so far; `None` if there
     /// is no candidate.
     pub(super) fn new(context: SearchContext<'_>, forced: Vec<Rank>) -> Option<Self> {
-        let SearchContext { mode, known, found, runs, costs } = context;
+        let SearchContext { order, mode, known, found, runs, costs } = context;
         let end = forced.last().map_or(known.len(), |&last| ranked::below(known, last));
-        let excluded = |id: &Rank| found.iter().any(|set| set.contains(id));
+        // A counter stops before a step that is left out.
+        let is_beyond = |id: &Rank| order == Order::Counter && found.iter().flatten().any(|left_out| left_out < id);
+        let excluded = |id: &Rank| found.iter().any(|set| set.contains(id)) || is_beyond(id);
         let candidates: Vec<_> = known[..end].iter().copied().filter(|id| !excluded(id)).collect();
         if candidates.is_empty() {
             return None;
         }
         let mut point = ChangePoint::new(candidates.len(), &evidence(found, runs));
         point.set_costs(costs.0, costs.1);
-        let mut this = Self { mode, found: found.to_vec(), forced, candidates, point };
+        if order == Order::Counter {
+            point.set_counter();
+        }
+        let mut this = Self { order, mode, found: found.to_vec(), forced, candidates, point };
         for run in runs {
             this.observe(run);
         }
@@ -114,11 +120,12 @@ impl NoisyBracket {
         let mut plus = selection.forced.iter().filter(|id| asked(id)).filter_map(index).map(|index| below + index);
         let is_candidate = |id: &&Rank| !self.found.iter().any(|set| set.contains(id));
         let mut minus = selection.excluded.iter().filter(is_candidate).map(|&id| self.index(id));
-        match (plus.next(), plus.next(), minus.next(), minus.next()) {
-            (plus, None, None, None) => Some(CandidateSet { prefix: below, plus, minus: None }),
-            (plus, None, Some(minus), None) => Some(CandidateSet { prefix: below, plus, minus: Some(minus?) }),
-            _ => None,
-        }
+        let set = match (plus.next(), plus.next(), minus.next(), minus.next()) {
+            (plus, None, None, None) => CandidateSet { prefix: below, plus, minus: None },
+            (plus, None, Some(minus), None) => CandidateSet { prefix: below, plus, minus: Some(minus?) },
+            _ => return None,
+        };
+        Some(if self.order == Order::Counter { set.counted() } else { set })
     }
 
     /// Returns the number of first candidates in a prefix; `None` if its gaps make it different from a prefix of the

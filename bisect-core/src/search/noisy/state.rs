@@ -14,7 +14,7 @@ use crate::search::{
         Options,
         mode::Mode,
         noise::{Certainty, Estimate, Suspect},
-        rank::Rank,
+        rank::{Order, Rank},
         ranked,
         selection::{Prefix, Selection},
         trial::{Observation, Outcome, TrialId},
@@ -26,6 +26,7 @@ use crate::search::{
 /// The state of a noisy search.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct NoisyState {
+    order: Order,
     pub(super) confidence: f64,
     pub(super) direction: Direction,
     costs: (f64, f64),
@@ -59,6 +60,7 @@ impl NoisyState {
     /// Returns the state without any runs.
     pub(super) fn new(confidence: f64, options: &Options) -> Self {
         Self {
+            order: options.order,
             confidence,
             direction: Direction::of(&[]),
             costs: (1.0, 1.0),
@@ -143,6 +145,7 @@ impl NoisyState {
 
     pub(super) fn context(&self) -> SearchContext<'_> {
         SearchContext {
+            order: self.order,
             mode: self.direction.mode(),
             known: &self.known,
             found: &self.sets,

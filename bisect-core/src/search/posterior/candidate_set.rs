@@ -35,6 +35,16 @@ impl CandidateSet {
         }
     }
 
+    /// Returns the candidates that a counter takes for this set: it takes all before the last one of a set, and none from
+    /// the first one on that a prefix omits.
+    pub(in crate::search) fn counted(self) -> Self {
+        let end = match self.plus {
+            Some(plus) if self.prefix == 0 || plus == self.prefix => plus + 1,
+            _ => self.prefix,
+        };
+        Self::prefix(self.minus.map_or(end, |minus| end.min(minus)))
+    }
+
     /// Returns the cuts around the parts of this set.
     pub(super) fn cuts(self) -> impl Iterator<Item = usize> {
         let around = [self.plus, self.minus].into_iter().flatten().flat_map(|candidate| [candidate, candidate + 1]);

@@ -39,6 +39,8 @@ struct Choice {
 pub(super) struct Chooser<'a> {
     pub(super) candidates: &'a Candidates,
     pub(super) costs: Costs,
+    /// True if only prefixes can be run: the candidates are steps of a counter.
+    pub(super) is_counter: bool,
 }
 
 impl Chooser<'_> {
@@ -136,13 +138,14 @@ impl Chooser<'_> {
                 consider(CandidateSet::prefix(begin), before);
             }
         }
-        for alone in beliefs.places.iter().filter(|belief| belief.kind == Kind::Alone) {
+        for alone in beliefs.places.iter().filter(|belief| belief.kind == Kind::Alone && !self.is_counter) {
             consider(CandidateSet::alone(alone.end - 1), of_none.plus(1.0, Forecast::of_change(alone)));
         }
         best
     }
 
-    /// Returns the candidate that stands out, alone, or the empty set without it.
+    /// Returns the candidate that stands out, alone, or the empty set without it. Of a counter: the steps up to the
+    /// candidate, or those before it.
     fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
         let choice = |set: CandidateSet| {
             let forecast = beliefs.forecast(set);
@@ -152,8 +155,12 @@ impl Chooser<'_> {
             Choice { set, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
         };
         let index = suspect.end - 1;
-        let alone = choice(CandidateSet::alone(index));
-        let without = choice(CandidateSet::prefix(0));
+        let (alone, without) = if self.is_counter {
+            (CandidateSet::prefix(suspect.end), CandidateSet::prefix(index))
+        } else {
+            (CandidateSet::alone(index), CandidateSet::prefix(0))
+        };
+        let (alone, without) = (choice(alone), choice(without));
         if without.worth > tuning::ALONE_PREFERENCE * alone.worth { without } else { alone }
     }
 

@@ -64,6 +64,8 @@ pub struct ChangePoint {
     prior: Prior,
     /// The prior probability that no candidate matters.
     prior_nothing: f64,
+    /// True if the candidates are steps of a counter: then no run is of one candidate alone.
+    is_counter: bool,
     costs: Costs,
     /// The intervals between cuts that were run, in order.
     intervals: Vec<Interval>,
@@ -144,6 +146,7 @@ impl ChangePoint {
             candidates,
             prior,
             prior_nothing: if known.is_empty() { tuning::PRIOR_NOTHING } else { tuning::PRIOR_NOTHING_FURTHER },
+            is_counter: false,
             costs: Costs { failing: 1.0, passing: 1.0 },
             nothing,
             beliefs: Beliefs { places: Vec::new(), nothing: unknown },
@@ -174,12 +177,19 @@ impl ChangePoint {
         self.conclude();
     }
 
+    /// Takes the candidates for steps of a counter: each run of a step is of all steps before it, too. So the change is
+    /// not the last of several that are needed together.
+    pub fn set_counter(&mut self) {
+        self.is_counter = true;
+        self.conclude();
+    }
+
     /// Takes the result of a run of a set.
     ///
     /// # Panics
     /// If the set has more candidates than there are.
     pub fn observe(&mut self, set: CandidateSet, failed: bool) {
-        let set = set.plain();
+        let set = if self.is_counter { set.counted() } else { set.plain() };
         let end = set.plus.map_or(set.prefix, |plus| plus + 1);
         assert!(end <= self.candidates.len(), "there are {} candidates, not {end}", self.candidates.len());
         set.cuts().for_each(|cut| self.split(cut));
@@ -218,13 +228,14 @@ impl ChangePoint {
         let magnitudes = weights.iter().flatten().chain([&nothing]).filter_map(Weight::magnitude);
         let unit = magnitudes.max().expect("a rate between 0 and 1 explains anything");
         let something = (1.0 - self.prior_nothing) / self.candidates.weight(0, self.candidates.len());
+        let in_company_share = if self.is_counter { 0.0 } else { 1.0 - tuning::PRIOR_ALONE };
         let mut begin = 0;
         self.beliefs.places.clear();
         self.matters.clear();
         for (interval, [alone, in_company]) in self.intervals.iter().zip(&weights) {
             let end = interval.end;
             // No candidate is before the first one, so the first one cannot be the last of several.
-            let share = self.candidates.weight(begin.max(1).min(end), end) * (1.0 - tuning::PRIOR_ALONE);
+            let share = self.candidates.weight(begin.max(1).min(end), end) * in_company_share;
             let matters = Matters {
                 alone: something * (self.candidates.weight(begin, end) - share) * alone.sum * alone.factor(unit),
                 in_company: something * share * in_company.sum * in_company.factor(unit),
@@ -266,7 +277,8 @@ impl ChangePoint {
                 0
             });
         }
-        let set = Chooser { candidates: &self.candidates, costs: self.costs }.next(&self.beliefs, in_flight);
+        let chooser = Chooser { candidates: &self.candidates, costs: self.costs, is_counter: self.is_counter };
+        let set = chooser.next(&self.beliefs, in_flight);
         // The prefix of one candidate is also the first candidate alone.
         if set == CandidateSet::prefix(1) { CandidateSet::alone(0) } else { set }
     }

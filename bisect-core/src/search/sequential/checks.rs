@@ -68,7 +68,7 @@ impl Sequential {
         // Parallel checks take no extra time, and their order is less informative.
         let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
         match culprit.changes.len() {
-            1 => self.most_likely_to_differ(culprit, of_change(number).next_multiple_of(beside)),
+            1 => self.most_likely_to_differ(culprit, of_change(number).next_multiple_of(beside), options),
             size => {
                 let parts = left_out(size);
                 let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
@@ -79,12 +79,12 @@ impl Sequential {
 
     /// Returns the runs that are most likely to show that this culprit is wrong. Each is chosen on the assumption that
     /// the runs before it end as expected: if one does not, the rest is not needed.
-    fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize) -> Vec<(Asked, Outcome)> {
+    fn most_likely_to_differ(&mut self, culprit: &Culprit, count: usize, options: &Options) -> Vec<(Asked, Outcome)> {
         let found: Vec<_> = self.procedure.found().iter().map(|culprit| culprit.changes.clone()).collect();
         let mut runs = self.history.clone();
         let mut checks: Vec<(Asked, Outcome)> = Vec::new();
         for _ in 0..count {
-            let alternatives = Alternatives::new(&self.seen, &found, &runs, culprit);
+            let alternatives = Alternatives::new(options.order, &self.seen, &found, &runs, culprit);
             // A target that has begun to fail always must be seen to pass once more.
             let must_pass = checks.len() + 1 == count && checks.iter().all(|&(_, expected)| expected == Outcome::Fail);
             let fails = self.expects_failure(&runs) && !must_pass;

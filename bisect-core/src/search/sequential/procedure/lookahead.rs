@@ -21,7 +21,7 @@ pub(super) fn made_up(options: &Options) -> Arc<[Rank]> {
     let evenly = |i: u64| Rank((2 * i + 1) * (u64::MAX / tuning::MADE_UP_CHANGES / 2));
     match options.order {
         Order::ByHash if !options.favours => (0..tuning::MADE_UP_CHANGES).map(evenly).collect(),
-        Order::ByHash | Order::Given => Arc::new([]),
+        Order::ByHash | Order::Given | Order::Counter => Arc::new([]),
     }
 }
 

@@ -1,0 +1,231 @@
+//! Steps of a counter as changes: a command gets the number of steps to take.
+
+use std::{ffi::OsStr, io, path::Path};
+
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
+use regex::bytes::Regex;
+
+use super::{
+    AfterBuild, Application, Axis, Files, Placeholder, Words,
+    command_spec::{Asked, AxisError, CommandSpec, OptionSpec},
+};
+use crate::{
+    output::terms::Terms,
+    report::{content::Report, kind::ChangeKind, scan::Reports},
+    run::{error::RunError, spec::Choice},
+    units::plural,
+};
+
+/// `cargo bisect-opt count`.
+pub(super) const COMMAND: CommandSpec = CommandSpec {
+    name: "count",
+    about: "Search the steps of a counter: COUNT is replaced by the number of steps to take, and all later ones are off",
+    usage: "cargo bisect-opt count [OPTIONS] --max-count N [VAR=value]... COMMAND [ARGS]...",
+    options: &[
+        OptionSpec {
+            name: MAX_COUNT,
+            value: Some("N"),
+            is_required: true,
+            help: "The number of steps with which the command fails",
+        },
+        OptionSpec {
+            name: LABEL,
+            value: Some("REGEX"),
+            is_required: false,
+            help: "Describe a step by the last line that matches this, in what the command prints when it ends with it",
+        },
+    ],
+    prepare: |asked| Count::prepare(asked).map(|count| Box::new(count) as Box<dyn Axis>),
+};
+
+const MAX_COUNT: &str = "max-count";
+const LABEL: &str = "label";
+/// The maximum number of steps. The search lists all of them.
+const MAX_STEPS: usize = 1 << 24;
+/// The maximum number of characters of a line that describes a step.
+const SHOWN: usize = 500;
+
+/// The terms of this axis. A run reports all steps that it takes, and there is at least one.
+const TERMS: Terms = Terms { axis: "count", change: "step", reported: None, if_none_reported: "no step is taken" };
+/// A step of the counter.
+const KIND: ChangeKind = ChangeKind::own("count", "step", "the last step");
+
+/// Steps of a counter as changes, in their order.
+#[derive(Debug)]
+struct Count {
+    steps: usize,
+    /// The expression for the line about the last step.
+    label: Option<Regex>,
+}
+
+impl Count {
+    /// Reads the options.
+    ///
+    /// # Errors
+    /// If the number of steps or the expression cannot be used.
+    fn prepare(asked: &Asked) -> Result<Self, AxisError> {
+        let text = |value: &OsStr| value.to_string_lossy().into_owned();
+        let given = asked.value(MAX_COUNT).map(text).unwrap_or_default();
+        let steps = given.parse().ok().filter(|steps| (1..=MAX_STEPS).contains(steps)).ok_or_else(|| {
+            AxisError::Usage(format!("--max-count: `{given}` is not a number of steps from 1 to {MAX_STEPS}"))
+        })?;
+        let label = asked.value(LABEL).map(text).map(|expression| Regex::new(&expression)).transpose();
+        let label = label.map_err(|error| AxisError::Usage(format!("--label: {error}")))?;
+        Ok(Self { steps, label })
+    }
+
+    /// Returns the number of steps to take.
+    fn limit(&self, choice: &Choice) -> Result<usize, RunError> {
+        choice.counter_limit(self.steps).ok_or_else(|| {
+            let steps = self.steps;
+            RunError::Unusable(format!(
+                "it passes with COUNT={steps} and fails with COUNT=0: what is searched is a step that breaks it"
+            ))
+        })
+    }
+
+    /// Returns the last line of a log that describes a step.
+    fn label_in(&self, log: &Path) -> io::Result<Option<String>> {
+        let Some(label) = &self.label else { return Ok(None) };
+        let printed = fs_err::read(log)?;
+        let line = printed.rsplit(|&byte| byte == b'\n').find(|line| label.is_match(line));
+        Ok(line.map(|line| String::from_utf8_lossy(line).trim().chars().take(SHOWN).collect()))
+    }
+}
+
+impl Axis for Count {
+    fn terms(&self) -> Terms {
+        TERMS
+    }
+
+    fn subject(&self) -> Option<String> {
+        Some(plural(self.steps, "step"))
+    }
+
+    fn headline(&self, _: usize, _: Mode) -> Option<String> {
+        Some("up to the step before this one the target passes, and with it, it fails".to_owned())
+    }
+
+    fn order(&self) -> Order {
+        Order::Counter
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        Ok(Application { words: Some(Words::Text(self.limit(choice)?.to_string())), ..Application::default() })
+    }
+
+    fn is_reported_by_target(&self) -> bool {
+        false
+    }
+
+    fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        let limit = choice.counter_limit(self.steps).unwrap_or(0);
+        let mut taken: Vec<_> = (0..limit).map(id).filter(|&id| choice.selects(id)).collect();
+        let last = taken.last().copied().filter(|&last| limit.checked_sub(1).map(id) == Some(last));
+        let labelled = last.zip(self.label_in(built.log)?);
+        if labelled.is_some() {
+            taken.pop();
+        }
+        reports.add_known(taken);
+        if let Some((last, line)) = labelled {
+            reports.add(Report::with_text(last, line));
+        }
+        Ok(())
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn change(&self, report: Report, _: &Path) -> Report {
+        let step = format!("step {}", report.id.0.saturating_add(1));
+        // Without a line about it, the step is only a number.
+        let name = report.text.first().map_or_else(|| step.clone(), |line| format!("{step}: {line}"));
+        Report { kind: KIND, text: vec![name.clone()], name, ..report }
+    }
+
+    fn placeholder(&self) -> Option<Placeholder> {
+        Some(Placeholder {
+            word: "COUNT",
+            is_required: true,
+            usage: "the word COUNT must stand in the value of a variable or in an argument, where the command expects the \
+                    number of steps; for example: cargo bisect-opt count --max-count 1000 ./check --limit=COUNT",
+        })
+    }
+}
+
+/// Returns the ID of the change for the step with this index.
+fn id(index: usize) -> ChangeId {
+    ChangeId(index as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect_core::search::{Prefix, Rank, Selection};
+
+    use super::*;
+
+    fn prepare(max_count: &str, label: Option<&str>) -> Result<Count, AxisError> {
+        let mut asked = Asked::default();
+        asked.add(&COMMAND.options[0], Some(max_count.into()));
+        if let Some(label) = label {
+            asked.add(&COMMAND.options[1], Some(label.into()));
+        }
+        Count::prepare(&asked)
+    }
+
+    fn choice(selection: Selection) -> Choice {
+        Choice::of(Order::Given, &selection)
+    }
+
+    #[test]
+    fn a_prefix_is_a_number_of_steps() {
+        let count = prepare("9", None).unwrap();
+        let files = Files { directory: Path::new("/nowhere"), stem: "x", report_file: None };
+        let words = |selection| match count.apply(&choice(selection), &files).unwrap().words {
+            Some(Words::Text(text)) => text,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(words(Selection::all()), "9");
+        assert_eq!(words(Selection { inverted: true, ..Selection::all() }), "0");
+        assert_eq!(words(Selection { prefix: Prefix::Below(Rank(4)), ..Selection::all() }), "4");
+        assert_eq!(words(Selection { prefix: Prefix::NONE, forced: vec![Rank(4)], ..Selection::all() }), "5");
+        assert_eq!(words(Selection { excluded: vec![Rank(4)], ..Selection::all() }), "4");
+        let later = choice(Selection { prefix: Prefix::Below(Rank(4)), inverted: true, ..Selection::all() });
+        let Err(RunError::Unusable(error)) = count.apply(&later, &files) else { panic!("it cannot count so") };
+        assert!(error.contains("passes with COUNT=9"), "{error}");
+    }
+
+    #[test]
+    fn the_last_line_that_matches_describes_the_last_step() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = dir.path().join("log");
+        fs_err::write(&log, "pass (1) a\npass (2) b\r\nNOT pass (3) c\nended").unwrap();
+        let count = prepare("9", Some(r"^pass \(\d+\)")).unwrap();
+        let mut reports = Reports::new(true);
+        let built = AfterBuild { artifacts: None, log: &log };
+        let alone = choice(Selection { prefix: Prefix::NONE, forced: vec![Rank(1)], ..Selection::all() });
+        count.collect(&alone, &built, &mut reports).unwrap();
+        assert_eq!(reports.ids(), [ChangeId(1)]);
+        let change = count.change(reports.get(ChangeId(1)), Path::new(""));
+        assert_eq!(change.name, "step 2: pass (2) b");
+        assert_eq!(count.change(Report::new(ChangeId(4)), Path::new("")).name, "step 5");
+    }
+
+    #[test]
+    fn numbers_that_count_nothing_are_refused() {
+        for (max_count, label, error) in [
+            ("0", None, "`0` is not a number of steps"),
+            ("-3", None, "`-3` is not"),
+            ("1e3", None, "from 1 to 16777216"),
+            ("99999999999999999999", None, "from 1 to"),
+            ("3", Some("("), "--label: "),
+        ] {
+            let Err(AxisError::Usage(text)) = prepare(max_count, label) else { panic!("{max_count} {label:?}") };
+            assert!(text.contains(error), "{text}");
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! `cargo bisect-opt count`: steps of a counter as changes, with commands that do not know our protocol.
+#![cfg(unix)]
+
+use bisect_tests::harness::{Finished, Scratch, run, scrubbed};
+
+fn search(scratch: &Scratch, options: &[&str], script: &str) -> Finished {
+    let mut command = scratch.driver(["count", "--json"]);
+    command.args(options).args(["sh", "-c", script, "sh", "COUNT"]);
+    run(&mut command)
+}
+
+/// Returns the name of the only change of the only culprit.
+#[track_caller]
+fn only_step(finished: &Finished) -> String {
+    let [found] = &finished.events_of("found")[..] else { panic!("one culprit: {finished}") };
+    let [change] = &found["changes"].as_array().unwrap()[..] else { panic!("one step: {finished}") };
+    assert_eq!(change["kind"], "count", "{finished}");
+    change["name"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_first_step_that_breaks_the_command_is_found() {
+    let scratch = Scratch::new();
+    for (step, count) in [(1, 1), (1, 1000), (321, 1000), (1000, 1000), (654_321, 1_000_000)] {
+        let (max, script) = (count.to_string(), format!("test $1 -lt {step}"));
+        let finished = search(&scratch, &["--max-count", &max], &script).expect_status(0);
+        assert_eq!(only_step(&finished), format!("step {step}"));
+        // The engine's bound: log2 N + 1, and 4.
+        let trials = finished.events_of("end")[0]["trials"].as_u64().unwrap();
+        assert!(trials <= u64::from(u32::ilog2(count)) + 1 + 4, "{finished}");
+        assert_eq!(finished.events_of("start")[0]["axis"], "count");
+    }
+}
+
+#[test]
+fn the_line_about_the_step_is_the_commands_own() {
+    let scratch = Scratch::new();
+    let script = r#"for i in $(seq $1); do echo "step ($i) is $((i * i))"; done; echo done; test $1 -lt 25"#;
+    let options = ["--max-count=60", "--label", r"^step \("];
+    let finished = search(&scratch, &options, script).expect_status(0);
+    assert_eq!(only_step(&finished), "step 25: step (25) is 625");
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    assert!(line.ends_with(" sh 25"), "{line}");
+    let _ = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &line])).expect_status(1);
+    let mut command = scratch.driver(["count"]);
+    let for_people = run(command.args(options).args(["sh", "-c", script, "sh", "COUNT"])).expect_status(0);
+    assert!(for_people.stdout.contains("up to the step before this one the target passes"), "{for_people}");
+}
+
+#[test]
+fn flaky_and_parallel_searches_find_the_same() {
+    let scratch = Scratch::new();
+    let script = "test $1 -lt 40 || [ $(od -An -N1 -tu1 /dev/urandom) -lt 128 ]";
+    let options = ["--max-count=64", "--confidence=0.99", "--seed=1"];
+    assert_eq!(only_step(&search(&scratch, &options, script).expect_status(0)), "step 40");
+    let finished = search(&scratch, &["--max-count=1000", "-j3"], "test $1 -lt 77").expect_status(0);
+    assert_eq!(only_step(&finished), "step 77");
+}
+
+#[test]
+fn the_pass_of_llvm_that_changes_the_code_is_found() {
+    // A real compiler with its own counter: which pass removes the variable from memory?
+    let scratch = Scratch::new();
+    scratch.write(
+        "lib.rs",
+        "#[unsafe(no_mangle)]\npub fn sum(n: u32) -> u32 { let mut s = 0; for i in 0..n { s += i * i; } s }\n",
+    );
+    let flags = "-O -C codegen-units=1 -Z mir-opt-level=0 --crate-type=lib --emit=llvm-ir -o out.ll";
+    let script = format!(
+        "d=$(mktemp -d); RUSTC_BOOTSTRAP=1 rustc --edition=2024 lib.rs {} -C llvm-args=-opt-bisect-limit=$1 &&
+        grep -q alloca $d/out.ll; s=$?; rm -r $d; exit $s",
+        flags.replace("out.ll", "$d/out.ll")
+    );
+    let options = ["--max-count=2000", "--label", "^BISECT: running pass"];
+    let finished = search(&scratch, &options, &script).expect_status(0);
+    let step = only_step(&finished);
+    assert!(step.contains("BISECT: running pass (") && step.to_lowercase().contains("sroa on sum"), "{step}");
+}
+
+#[test]
+fn what_cannot_be_searched_is_said() {
+    let scratch = Scratch::new();
+    for (words, status, facts) in [
+        (&["count", "true", "COUNT"][..], 2, &["--max-count <N>"][..]),
+        (&["count", "--max-count=0", "true", "COUNT"], 2, &["--max-count", "from 1 to"]),
+        (&["count", "--max-count=9", "--label=(", "true", "COUNT"], 2, &["--label"]),
+        (&["count", "--max-count=9", "true"], 2, &["the word COUNT must stand", "--limit=COUNT"]),
+        (&["count", "--max-count=9", "true", "COUNT"], 1, &["passes with every change"]),
+        (&["count", "--max-count=9", "test", "COUNT", "-gt", "4"], 3, &["passes with COUNT=9 and fails with COUNT=0"]),
+    ] {
+        run(&mut scratch.driver(words.iter().copied())).expect_status(status).expect_message(facts);
+    }
+}
