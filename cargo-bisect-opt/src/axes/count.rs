@@ -177,15 +177,15 @@ mod tests {
         Count::prepare(&asked)
     }
 
-    fn choice(selection: Selection) -> Choice {
-        Choice::of(Order::Given, &selection)
+    fn choice(selection: &Selection) -> Choice {
+        Choice::of(Order::Counter, selection)
     }
 
     #[test]
     fn a_prefix_is_a_number_of_steps() {
         let count = prepare("9", None).unwrap();
         let files = Files { directory: Path::new("/nowhere"), stem: "x", report_file: None };
-        let words = |selection| match count.apply(&choice(selection), &files).unwrap().words {
+        let words = |selection| match count.apply(&choice(&selection), &files).unwrap().words {
             Some(Words::Text(text)) => text,
             other => panic!("{other:?}"),
         };
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(words(Selection { prefix: Prefix::Below(Rank(4)), ..Selection::all() }), "4");
         assert_eq!(words(Selection { prefix: Prefix::NONE, forced: vec![Rank(4)], ..Selection::all() }), "5");
         assert_eq!(words(Selection { excluded: vec![Rank(4)], ..Selection::all() }), "4");
-        let later = choice(Selection { prefix: Prefix::Below(Rank(4)), inverted: true, ..Selection::all() });
+        let later = choice(&Selection { prefix: Prefix::Below(Rank(4)), inverted: true, ..Selection::all() });
         let Err(RunError::Unusable(error)) = count.apply(&later, &files) else { panic!("it cannot count so") };
         assert!(error.contains("passes with COUNT=9"), "{error}");
     }
@@ -207,7 +207,7 @@ mod tests {
         let count = prepare("9", Some(r"^pass \(\d+\)")).unwrap();
         let mut reports = Reports::new(true);
         let built = AfterBuild { artifacts: None, log: &log };
-        let alone = choice(Selection { prefix: Prefix::NONE, forced: vec![Rank(1)], ..Selection::all() });
+        let alone = choice(&Selection { prefix: Prefix::NONE, forced: vec![Rank(1)], ..Selection::all() });
         count.collect(&alone, &built, &mut reports).unwrap();
         assert_eq!(reports.ids(), [ChangeId(1)]);
         let change = count.change(reports.get(ChangeId(1)), Path::new(""));
