@@ -64,7 +64,7 @@ impl Case {
         let mut words = vec!["test".to_owned(), "--codegen".to_owned()];
         words.extend(options("--good", &self.good));
         words.extend(options("--bad", &self.bad));
-        words.extend(["-p", "app", "--test", &self.target, &self.test].map(str::to_owned));
+        words.extend(["-p", "checks", "--test", &self.target, &self.test].map(str::to_owned));
         words
     }
 

@@ -52,7 +52,7 @@ fn the_time_is_that_of_all_searches() {
 #[test]
 fn a_pass_that_repairs_it_is_a_stop_gap() {
     let (fixture, scratch) = (Fixture::new("release"), Scratch::new());
-    let words = ["-papp", "--test=cases", "a_page_without_a_limit_has_all_its_room"];
+    let words = ["-pchecks", "--test=cases", "a_page_without_a_limit_has_all_its_room"];
     let mut command = fixture.driver(["test", "--codegen"]);
     command.args(words).arg("--out").arg(scratch.dir().join("out"));
     let finished = run(&mut command).expect_status(0);

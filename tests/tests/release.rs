@@ -11,7 +11,7 @@ use bisect_tests::{
 
 /// Runs the tests of an executable with these options of cargo, and returns true for those that pass.
 fn results(fixture: &Fixture, target: &str, options: &[String]) -> BTreeMap<String, bool> {
-    let mut command = fixture.cargo(["test", "--release", "--no-fail-fast", "--package=app", "--test", target]);
+    let mut command = fixture.cargo(["test", "--release", "--no-fail-fast", "--package=checks", "--test", target]);
     let finished = run(command.args(options));
     let results = finished.test_results();
     assert!(!results.is_empty(), "{finished}");
