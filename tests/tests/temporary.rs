@@ -7,6 +7,7 @@ use std::{collections::BTreeSet, fs, process::Command};
 use bisect_tests::{
     foreign,
     harness::{Scratch, run},
+    process_tree::ProcessTree,
     small_disk::on_small_disk,
 };
 
@@ -59,12 +60,15 @@ fn a_directory_that_cannot_be_deleted_is_a_note() {
 #[test]
 fn a_daemon_that_goes_on_writing_does_not_end_the_search() {
     let scratch = Scratch::new();
-    // The daemon ends when the test's folder is deleted.
+    // A daemon ends when the script is deleted. The folder cannot be: a daemon may create a file in it meanwhile.
     let script = "
         setsid sh -c 'while [ -e target.sh ]; do mkdir -p \"$TMPDIR/cache\" && : > \"$TMPDIR/cache/$((i=i+1))\"; done' &
         while ! [ -e \"$TMPDIR/cache\" ]; do :; done
     ";
     let mut command = search(&scratch, &["-j2", "--max-runs=6"], &script.replace("' &", "' >/dev/null 2>&1 &"));
+    let tree = ProcessTree::mark(&mut command);
     let finished = run(&mut command);
+    fs::remove_file(scratch.dir().join("target.sh")).unwrap();
+    tree.expect_gone();
     assert!(!finished.events_of("end").is_empty() && finished.status != Some(3), "{finished}");
 }
