@@ -30,7 +30,7 @@ fn hanging(scratch: &Scratch, options: &[&str], on_term: &str) -> Command {
 #[test]
 fn a_run_that_takes_too_long_has_failed_and_leaves_nothing_behind() {
     let scratch = Scratch::new();
-    let mut command = hanging(&scratch, &["--timeout=3s"], ":");
+    let mut command = hanging(&scratch, &["--timeout=2s"], ":");
     let tree = ProcessTree::mark(&mut command);
     let finished = run(&mut command).expect_status(0);
     assert_eq!(finished.culprits(), [["mill.txt:3: step 2"]]);

@@ -88,9 +88,16 @@ fn search_case(test: &str) {
     let finished = run(command.arg("--out").arg(scratch.dir().join("out")));
     let answer = check(&case, &finished, &counting.take()).and_then(|answer| {
         let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap_or_default().to_owned();
-        // A test that does not end has no end here either.
-        let line = if case.timeout.is_some() { format!("timeout 30 sh -c {}", quoted(&line)) } else { line };
-        let pasted = run(paste(&fixture, &line, &compiler).envs([counting.notes()]));
+        let paste = |line: &str| run(paste(&fixture, line, &compiler).envs([counting.notes()]));
+        let line = if case.timeout.is_some() {
+            // A test that does not end has no end here either. The limit does not include the build.
+            let built = paste(&line.replacen(" -- ", " --no-run -- ", 1));
+            expect(built.status == Some(0), || format!("does not build: {line}\n{built}"))?;
+            format!("timeout 5 sh -c {}", quoted(&line))
+        } else {
+            line
+        };
+        let pasted = paste(&line);
         let is_started = pasted.stdout.contains("running 1 test\n");
         expect(is_started && pasted.status != Some(0), || format!("does not reproduce it: {line}\n{pasted}"))?;
         Ok(answer)
