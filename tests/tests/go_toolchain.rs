@@ -5,11 +5,11 @@ use std::{path::Path, process::Command};
 
 use bisect_tests::harness::{Fixture, add_internal_bisect, go, line_of, run, with_go};
 
-/// Returns a search of `go test`.
-fn search(fixture: &Fixture, go: &Path, variable: &str) -> Command {
-    let mut command = fixture.driver(["exec", "--json", variable]);
+/// Returns a search of this target.
+fn search(fixture: &Fixture, go: &Path, target: &[&str]) -> Command {
+    let mut command = fixture.driver(["exec", "--json"]);
     with_go(&mut command, go);
-    command.args(["go", "test"]);
+    command.args(target);
     command
 }
 
@@ -17,7 +17,9 @@ fn search(fixture: &Fixture, go: &Path, variable: &str) -> Command {
 fn the_loop_that_relies_on_one_variable_for_all_iterations_is_found() {
     let Some(go) = go() else { return };
     let fixture = Fixture::new("go-loopvar");
-    let finished = run(&mut search(&fixture, &go, "GOCOMPILEDEBUG=loopvarhash=PATTERN")).expect_status(0);
+    // The variable `GOCOMPILEDEBUG` would have the standard library compiled again for each pattern.
+    let target = ["go", "test", "-gcflags=-d=loopvarhash=PATTERN"];
+    let finished = run(&mut search(&fixture, &go, &target)).expect_status(0);
     let culprits = finished.culprits();
     assert_eq!(culprits.len(), 1, "{finished}");
     let line = line_of(fixture.dir(), "menu.go", "// the culprit");
@@ -30,7 +32,8 @@ fn the_loop_that_relies_on_one_variable_for_all_iterations_is_found() {
 fn the_stack_on_which_a_setting_of_the_standard_library_matters_is_found() {
     let Some(go) = go() else { return };
     let fixture = Fixture::new("go-setting");
-    let finished = run(&mut search(&fixture, &go, "GODEBUG=zipinsecurepath=0#PATTERN")).expect_status(0);
+    let finished =
+        run(&mut search(&fixture, &go, &["GODEBUG=zipinsecurepath=0#PATTERN", "go", "test"])).expect_status(0);
     let found = finished.events_of("found");
     assert_eq!(found.len(), 1, "{finished}");
     assert_eq!(found[0]["changes"].as_array().map(Vec::len), Some(1), "{finished}");
