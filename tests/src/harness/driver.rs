@@ -24,7 +24,15 @@ pub fn scrubbed(program: &Path, dir: &Path) -> Command {
         let text = name.to_string_lossy();
         let ours = text.starts_with("BISECT_") && text != "BISECT_TEST_GO";
         let cargos = text.starts_with("CARGO") && text != "CARGO_HOME" || text.starts_with("RUSTFLAGS");
-        let others = ["LD_LIBRARY_PATH", "OUT_DIR", "RUSTDOCFLAGS", "RUST_BACKTRACE", "RUSTC_WRAPPER", "NO_COLOR"];
+        let others = [
+            "LD_LIBRARY_PATH",
+            "OUT_DIR",
+            "RUSTDOCFLAGS",
+            "RUST_BACKTRACE",
+            "RUST_TEST_THREADS",
+            "RUSTC_WRAPPER",
+            "NO_COLOR",
+        ];
         if ours || cargos || others.contains(&&*text) {
             command.env_remove(&name);
         }

@@ -166,8 +166,8 @@ pub fn line_of(dir: &Path, file: &str, mark: &str) -> usize {
     index + 1
 }
 
-/// Returns the first place where no test uses this fixture, and the lock on it. There are as many places as tests run
-/// at a time. Places are kept, so most tests find the fixture compiled.
+/// Returns the first place where no test uses this fixture, and the lock on it. There are as many places as
+/// processors. Places are kept, so most tests find the fixture compiled.
 fn free_place(name: &str) -> (PathBuf, File) {
     let places = thread::available_parallelism().map_or(1, NonZero::get);
     let open = |place: usize| {
