@@ -100,14 +100,14 @@ mod a_profile_is_honoured {
         test_with_one_package_optimized: "profile.test.package.means.opt-level = 3", ["--profile=test"];
         with_another_level_of_the_culprit: "profile.release.package.means.opt-level = 1", [];
         with_a_version: "profile.release.package.'means@0.1.0'.debug = 2", [];
-        with_a_part_of_a_version: "profile.release.package.'memchr:2'.opt-level = 1", [];
+        with_a_part_of_a_version: "profile.release.package.'shlex:2'.opt-level = 1", [];
         with_a_package_not_optimized: "profile.release.package.idle.opt-level = 0", [];
         with_all_packages: "profile.release.package.'*'.opt-level = 1", [];
         with_all_packages_and_one:
-            "profile.release = { package = { '*' = { opt-level = 0 }, memchr = { opt-level = 's' } } }", [];
+            "profile.release = { package = { '*' = { opt-level = 0 }, shlex = { opt-level = 's' } } }", [];
         of_the_command_line: "", ["--config=profile.release.package.idle.opt-level=1"];
         of_the_command_line_in_quotes: "", ["--config", "profile.release.package.'means'.opt-level=2"];
-        of_the_command_line_with_a_version: "", ["--config=profile.release.package.\"memchr@2\".debug=1"];
+        of_the_command_line_with_a_version: "", ["--config=profile.release.package.\"shlex@2\".debug=1"];
         with_bad_options: "", ["--bad=opt-level=s"];
         with_good_options: "", ["--good=opt-level=0,debug-assertions=true", "--good", "overflow-checks=on"];
         with_bad_codegen_units: "", ["--bad=codegen-units=1"];
@@ -156,9 +156,9 @@ fn a_member_may_have_the_name_of_a_package_of_the_registry() {
     let fixture = Fixture::new("scales");
     let manifest = |path: &str| std::fs::read_to_string(fixture.dir().join(path)).unwrap();
     let registry = manifest("Cargo.lock");
-    let version = registry.split("name = \"memchr\"\nversion = \"").nth(1).unwrap().split('"').next().unwrap();
+    let version = registry.split("name = \"shlex\"\nversion = \"").nth(1).unwrap().split('"').next().unwrap();
     for version in ["0.1.0", version] {
-        let member = manifest("means/Cargo.toml").replace("\"means\"", "\"memchr\"");
+        let member = manifest("means/Cargo.toml").replace("\"means\"", "\"shlex\"");
         let member = member.replace("version.workspace = true", &format!("version = \"{version}\""));
         fixture.write("own/Cargo.toml", &member);
         fixture.write("own/src/lib.rs", &manifest("means/src/lib.rs"));
@@ -168,12 +168,12 @@ fn a_member_may_have_the_name_of_a_package_of_the_registry() {
             let app = manifest("app/Cargo.toml");
             fixture.write(
                 "app/Cargo.toml",
-                &app.replace("means = { path = \"../means\" }", "means = { path = \"../own\", package = \"memchr\" }"),
+                &app.replace("means = { path = \"../means\" }", "means = { path = \"../own\", package = \"shlex\" }"),
             );
         }
         let finished = search(&fixture, &["test", "--codegen", "--level=crates", "--json", "-papp", "--test=works"]);
         let (names, line) = culprit(&finished);
-        assert_eq!(names, ["memchr"], "{version} {finished}");
+        assert_eq!(names, ["shlex"], "{version} {finished}");
         assert!(fails(&fixture, &line), "{line}");
         let change = &finished.events_of("found")[0]["changes"][0];
         assert_eq!(change["file"], "own/src/lib.rs", "{version} {change}");
