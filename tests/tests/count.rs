@@ -86,7 +86,11 @@ fn what_cannot_be_searched_is_said() {
         (&["count", "--max-count=9", "--label=(", "true", "COUNT"], 2, &["--label"]),
         (&["count", "--max-count=9", "true"], 2, &["the word COUNT must stand", "--limit=COUNT"]),
         (&["count", "--max-count=9", "true", "COUNT"], 1, &["passes with every change"]),
-        (&["count", "--max-count=9", "test", "COUNT", "-gt", "4"], 3, &["passes with COUNT=9 and fails with COUNT=0"]),
+        (
+            &["count", "--max-count=9", "test", "COUNT", "-gt", "4"],
+            3,
+            &["the command passes with COUNT=9 and fails with COUNT=0"],
+        ),
     ] {
         run(&mut scratch.driver(words.iter().copied())).expect_status(status).expect_message(facts);
     }

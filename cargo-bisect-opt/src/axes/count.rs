@@ -22,7 +22,7 @@ use crate::{
 /// `cargo bisect-opt count`.
 pub(super) const COMMAND: CommandSpec = CommandSpec {
     name: "count",
-    about: "Search the steps of a counter: COUNT is replaced by the number of steps to take, and all later ones are off",
+    about: "Find the first step of a counter that breaks a command: COUNT is replaced by the number of steps to take",
     usage: "cargo bisect-opt count [OPTIONS] --max-count N [VAR=value]... COMMAND [ARGS]...",
     options: &[
         OptionSpec {
@@ -35,7 +35,7 @@ pub(super) const COMMAND: CommandSpec = CommandSpec {
             name: LABEL,
             value: Some("REGEX"),
             is_required: false,
-            help: "Describe a step by the last line that matches this, in what the command prints when it ends with it",
+            help: "Describe the step by the last line of the output that matches, in a run that ends with this step",
         },
     ],
     prepare: |asked| Count::prepare(asked).map(|count| Box::new(count) as Box<dyn Axis>),
@@ -48,7 +48,7 @@ const MAX_STEPS: usize = 1 << 24;
 /// The maximum number of characters of a line that describes a step.
 const SHOWN: usize = 500;
 
-/// The terms of this axis. A run reports all steps that it takes, and there is at least one.
+/// The terms of this axis. The run of all steps reports at least one.
 const TERMS: Terms = Terms { axis: "count", change: "step", reported: None, if_none_reported: "no step is taken" };
 /// A step of the counter.
 const KIND: ChangeKind = ChangeKind::own("count", "step", "the last step");
@@ -82,7 +82,7 @@ impl Count {
         choice.counter_limit(self.steps).ok_or_else(|| {
             let steps = self.steps;
             RunError::Unusable(format!(
-                "it passes with COUNT={steps} and fails with COUNT=0: what is searched is a step that breaks it"
+                "the command passes with COUNT={steps} and fails with COUNT=0, but `count` searches for a step that makes it fail"
             ))
         })
     }

@@ -12,7 +12,8 @@ use crate::run::{
 /// The causes with which each of several things, identified by a `K`, fails at the end states of a search.
 ///
 /// The searched failure occurs more often at one end state than at the other. If several do, in both directions, those
-/// with the greatest difference decide which end state is the failing one. The failures that occur less often there
+/// with the greatest difference decide which end state is the failing one, and if these differences are equal, it is the
+/// one with every change. The failures that occur less often there
 /// are what the target does without the searched one: a run that shows only these has passed.
 ///
 /// Once the culprits of one failure are left out, the target may fail in another way. That failure is searched, too, in
@@ -136,16 +137,22 @@ impl<K: Ord + Clone> Calibration<K> {
         if is_usual { Meaning::Usual } else { Meaning::Another }
     }
 
+    /// Returns true if a failure like this one occurred at an end state.
+    pub(crate) fn occurs_at(&self, end: EndState, key: &K, cause: &Cause) -> bool {
+        let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
+        known.iter().any(|known| known.times[index(end)] > 0 && known.cause.is_like(cause))
+    }
+
     /// Returns a positive number if the end state with every change is the one where `known` shows the searched
-    /// failure, a negative number if it is the one with no change, and 0 if no failure tells.
+    /// failure, a negative number if it is the one with no change, and 0 if every failure occurred equally often at both.
     fn direction(&self, known: &[SeenCause]) -> i128 {
         let differences = known.iter().map(|one| self.difference(known, &one.cause));
         let (least, most) = differences.fold((0, 0), |(least, most), one| (least.min(one), most.max(one)));
         if most >= -least { most } else { least }
     }
 
-    /// Returns how much more often a failure like this one occurred with every change than with no change, per
-    /// execution.
+    /// Returns the rate of failures like this one with every change, minus their rate with no change. Both are
+    /// multiplied by the executions at both end states, so that the result is an integer.
     fn difference(&self, known: &[SeenCause], cause: &Cause) -> i128 {
         let like = known.iter().filter(|known| known.cause.is_like(cause));
         let [on, off] = like.fold([0, 0], |[on, off], known| [on + known.times[0], off + known.times[1]]);
@@ -188,14 +195,17 @@ pub(crate) fn left_note(what: impl std::fmt::Display) -> String {
 /// changes.
 pub(crate) fn unsteady_note(what: impl std::fmt::Display) -> String {
     format!(
-        "with everything else it failed in another way ({what}), but not every time, or with no change as well: that \
+        "with everything else it failed in another way ({what}), but not every time, or at the other end of the search as well: that \
          failure is not searched for"
     )
 }
 
 /// Returns the note about the first run that fails as the target does without the searched failure.
 pub(crate) fn usual_note(what: impl std::fmt::Display) -> String {
-    format!("it fails in another way ({what}) where the searched failure does not occur: such runs count as passed")
+    format!(
+        "failures of another kind ({what}) occur where the searched one does not: from here on, runs with only these \
+         count as passed"
+    )
 }
 
 /// Returns the note about the first run that fails in another way.

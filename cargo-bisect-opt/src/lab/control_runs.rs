@@ -2,7 +2,7 @@
 //!
 //! Where everything but the culprits fails in another way, the search would go on for that failure. But a test that
 //! fails by chance, or because of what an earlier run has left behind, fails in another way as well. So the run is made
-//! once more, in place of the first one, and then one with no change.
+//! once more, in place of the first one, and then one at the end that passes.
 
 use bisect_core::search::{Question, Selection, Trial, TrialId};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::run::spec::{Choice, RunSpec};
 
-/// The trials of these runs. No search has as many trials.
+/// The IDs of control runs, larger than any that a search gives.
 const AGAIN: TrialId = TrialId(usize::MAX - 1);
 const NOTHING: TrialId = TrialId(usize::MAX - 2);
 
@@ -30,7 +30,7 @@ pub(super) fn want<T: Target>(
         return true;
     }
     let left = session.lab.options.max_runs.map(|max| max.saturating_sub(session.search.progress().runs()));
-    if left.is_some_and(|left| left < 2) || !session.target.doubts(trial, shown) {
+    if left.is_some_and(|left| left < 2) || !session.target.needs_controls(trial, shown) {
         return false;
     }
     let inverted = !trial.selection.inverted;
@@ -63,7 +63,7 @@ pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool
     true
 }
 
-/// Takes the result of such a run if it is one, and returns it otherwise.
+/// Takes the result of a control run, and returns any other result.
 pub(super) fn take<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
     id: TrialId,

@@ -8,7 +8,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Outcome, Question, Shared, Trial, TrialId, Unusable, Verdict},
+    search::{Culprit, Mode, Order, Outcome, Question, Shared, Trial, TrialId, Unusable, Verdict},
 };
 
 use super::{
@@ -26,6 +26,7 @@ use crate::{
     process::processors::Processors,
     report::{content::Report, scan},
     run::{result::RunResult, spec::RunSpec},
+    units::plural,
 };
 
 /// Emits that a run begins.
@@ -54,12 +55,20 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
         log,
         run: (nth, search.trial_state(trial.id).runs()),
         question: trial.question,
-        subject: None,
+        subject: steps_of(session, trial, search.progress().changes()),
         selected,
         tests: session.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
         pattern: &pattern,
         left: search.progress().trials_left(),
     }))
+}
+
+/// Returns the description of a trial of a counter, which takes all steps up to one.
+fn steps_of<T: Target>(session: &Session<'_, '_, '_, '_, T>, trial: &Trial, known: usize) -> Option<String> {
+    let is_named = matches!(trial.question, Question::FoundAlone | Question::AllButFound);
+    let limit = trial.selection.counter_limit(known).filter(|_| is_named && known > 0)?;
+    let noun = session.target.terms().change;
+    (session.target.order() == Order::Counter).then(|| format!("with {limit} of {}", plural(known, noun)))
 }
 
 /// Emits that a trial is answered, once all its runs are judged.

@@ -31,7 +31,7 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) workers: Workers<'scope, 'env, T::Runner>,
     /// Runs that are over and cannot be judged yet.
     pub(super) awaiting_judgement: Vec<(Trial, <T::Runner as Runner>::Shown)>,
-    /// The runs with which one that awaits judgement is compared.
+    /// The control runs for a trial that awaits judgement.
     pub(super) controls: Option<Controls>,
     /// The number of recorded runs with every change, and with none.
     pub(super) ends: [usize; 2],
@@ -147,7 +147,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         };
         let rests =
             || self.workers.trials().filter(|rest| rest.question == Question::AllButFound && rest.id != trial.id);
-        // The run that is compared with others decides it, too.
+        // While control runs are made, it is not known which failures count.
         self.controls.is_some() && trial.question != Question::AllButFound
             || !left_out.is_empty() && !self.search.progress().is_noisy() && rests().any(|rest| is_of(&rest))
     }

@@ -72,10 +72,10 @@ pub(crate) trait Judge {
     /// If the target cannot be searched.
     fn learn(&mut self, trial: &Trial, shown: &<Self::Runner as Runner>::Shown) -> Result<(), RunError>;
 
-    /// Returns true if a run of everything but the culprits ended with a failure of another kind. Before it is judged,
-    /// the loop makes the run once more, and one with no change: if the failure occurs again, and only there, the
-    /// search goes on for it.
-    fn doubts(&mut self, _trial: &Trial, _shown: &<Self::Runner as Runner>::Shown) -> bool {
+    /// Records a failure of another kind in a run of everything but the culprits. Returns true if it is the first one
+    /// for this selection. The loop then repeats the run, and makes one at the end that passes. If the first one shows
+    /// the failure and the second one does not, the search goes on for it.
+    fn needs_controls(&mut self, _trial: &Trial, _shown: &<Self::Runner as Runner>::Shown) -> bool {
         false
     }
 

@@ -44,7 +44,7 @@ pub(crate) fn conclude(
             (exit, words + &so_far(search, estimate, tests))
         }
         Some(tests) => of_tests(search, estimate, tests, about),
-        None => under_noise(search, verdict, estimate(0).as_ref(), search.culprits().len())
+        None => under_noise(search, verdict, estimate(0).as_ref(), search.culprits().len(), about)
             .unwrap_or_else(|| of_one(search, verdict, search.culprits().len(), about)),
     }
 }
@@ -69,6 +69,7 @@ fn under_noise(
     verdict: &Verdict,
     estimate: Option<&NoiseEstimate>,
     found: usize,
+    about: &TargetFacts<'_>,
 ) -> Option<(Exit, String)> {
     let estimate = estimate?;
     let (runs, rates) = (plural(search.progress().runs(), "run"), estimate.rates());
@@ -99,7 +100,7 @@ fn under_noise(
                 if estimate.never_fails_without() { "passes" } else { "fails no more often than with no change" };
             let sure =
                 estimate.low_confidence_in_rest().map(|sure| format!(" (confidence {sure})")).unwrap_or_default();
-            (Exit::Found, format!("found {culprits}; with everything else the target {rest}{sure}"))
+            (Exit::Found, format!("found {culprits}; {} the target {rest}{sure}", without_culprits(about)))
         }
         _ => return None,
     })
@@ -123,7 +124,7 @@ fn of_tests(search: &Search, estimate: &Estimates<'_>, tests: &[String], about: 
             Verdict::NoDifference(Outcome::Pass) => (Exit::Nothing, ALONE.to_owned()),
             verdict => {
                 let found = search.test(i).found().len();
-                under_noise(search, verdict, estimate(i).as_ref(), found)
+                under_noise(search, verdict, estimate(i).as_ref(), found, about)
                     .unwrap_or_else(|| of_one(search, verdict, found, about))
             }
         };
@@ -164,11 +165,19 @@ fn worse(a: Exit, b: Exit) -> Exit {
     if rank(a) >= rank(b) { a } else { b }
 }
 
+/// Returns the words for a run of everything that can be run without the culprits.
+fn without_culprits(about: &TargetFacts<'_>) -> &'static str {
+    match about.order {
+        Order::Counter => "with everything before it",
+        Order::ByHash | Order::Given => "with everything else",
+    }
+}
+
 /// Returns the conclusion of one search that found this many culprits.
 fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<'_>) -> (Exit, String) {
     let culprits = plural(found, "culprit");
     match verdict {
-        Verdict::Complete => (Exit::Found, format!("found {culprits}; with everything else the target passes")),
+        Verdict::Complete => (Exit::Found, format!("found {culprits}; {} the target passes", without_culprits(about))),
         Verdict::Incomplete(why) => incomplete(*why, found),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),

@@ -198,8 +198,8 @@ fn check_mark(dir: &Path) -> Result<Mark, RunDirError> {
 }
 
 fn read_mark(dir: &Path) -> io::Result<Mark> {
-    // Looked at before the mark is read: a search that starts at the same time may write the mark, and then other files,
-    // in between.
+    // The directory is listed before the mark is read: another search may write the mark, and then other files, in
+    // between.
     let has_nothing_else = has_nothing_else(dir)?;
     let text = match fs_err::read(dir.join(MARK)) {
         Ok(text) => text,

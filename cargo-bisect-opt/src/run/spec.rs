@@ -181,6 +181,11 @@ impl EndState {
         }
     }
 
+    /// Returns the end state that passes, in a search whose runs switch changes as this selection does.
+    pub(crate) fn passing(selection: &Selection) -> Self {
+        if selection.inverted { Self::AllOn } else { Self::AllOff }
+    }
+
     /// Returns the other end state.
     pub(crate) fn other(self) -> Self {
         match self {

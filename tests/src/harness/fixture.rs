@@ -166,7 +166,7 @@ pub fn line_of(dir: &Path, file: &str, mark: &str) -> usize {
     index + 1
 }
 
-/// Returns the first place where no test uses this fixture, and the lock on it. There are as many places as
+/// Returns the first free place for this fixture, and the lock on it. There are as many places as
 /// processors. Places are kept, so most tests find the fixture compiled.
 fn free_place(name: &str) -> (PathBuf, File) {
     let places = thread::available_parallelism().map_or(1, NonZero::get);

@@ -145,8 +145,8 @@ impl NextQuestion<'_> {
             cuts.filter(|&cut| cut <= narrowing.candidates()).map(|cut| narrowing.question(CandidateSet::prefix(cut)));
         let other = others.find(|(_, selection)| self.refusal(selection).is_none()).ok_or(reason)?;
         // The other question may tell nothing new, however often it is asked.
-        let patience = tuning::MAX_UNRESOLVED_AT_FIRST + self.resolved(&other.1) / tuning::DETOURS_BEFORE_RETRY;
-        let question = if self.refused_after(patience, &first.1).is_some() { other } else { first };
+        let at_first = tuning::MAX_UNRESOLVED_AT_FIRST + self.resolved(&other.1) / tuning::DETOURS_BEFORE_RETRY;
+        let question = if self.refused_after(at_first, &first.1).is_some() { other } else { first };
         Ok(named(narrowing, question))
     }
 
@@ -155,7 +155,7 @@ impl NextQuestion<'_> {
         self.refused_after(tuning::MAX_UNRESOLVED_OF_NEEDED, selection)
     }
 
-    /// Returns the reason why a selection is not asked for again, if it is refused.
+    /// Returns the reason why a question that another one can replace is not asked now, if it is refused.
     fn refusal(self, selection: &Selection) -> Option<Reason> {
         self.refused_after(tuning::MAX_UNRESOLVED_AT_FIRST, selection)
     }

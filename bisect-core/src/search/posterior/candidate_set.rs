@@ -35,8 +35,8 @@ impl CandidateSet {
         }
     }
 
-    /// Returns the candidates that a counter takes for this set: it takes all before the last one of a set, and none from
-    /// the first one on that a prefix omits.
+    /// Returns the prefix that a counter runs for this set: up to and including `plus` if the prefix is empty or ends at
+    /// `plus`, and otherwise the prefix. In both cases it stops before `minus`.
     pub(in crate::search) fn counted(self) -> Self {
         let end = match self.plus {
             Some(plus) if self.prefix == 0 || plus == self.prefix => plus + 1,

@@ -177,8 +177,8 @@ impl ChangePoint {
         self.conclude();
     }
 
-    /// Takes the candidates for steps of a counter: each run of a step is of all steps before it, too. So the change is
-    /// not the last of several that are needed together.
+    /// Treats the candidates as steps of a counter: a run of a step includes all steps before it. A step that suffices
+    /// alone and one that needs earlier steps cannot be distinguished, so the former is assumed.
     pub fn set_counter(&mut self) {
         self.is_counter = true;
         self.conclude();

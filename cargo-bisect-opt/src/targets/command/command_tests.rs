@@ -225,7 +225,7 @@ fn another_failure_is_unresolved_if_asked_for() {
         let usual = if same_failure { (Outcome::Pass, String::new()) } else { failed("signal 11") };
         assert_eq!(run("!y", Question::AllOff), usual);
         let notes = exec.borrow_mut().take_notes().concat();
-        assert_eq!(notes.contains("in another way (signal 11)"), same_failure, "{notes}");
+        assert_eq!(notes.contains("of another kind (signal 11)"), same_failure, "{notes}");
         assert_eq!(run("!y", Question::Prefix), usual);
     }
 }

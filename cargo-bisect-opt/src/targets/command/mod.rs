@@ -68,7 +68,7 @@ pub(crate) struct CommandTarget {
     calibration: Arc<Calibration<()>>,
     /// The causes of failures of another kind in runs that left out culprits, by the selection; `None` once it is decided
     /// if they depend on the changes.
-    doubted: HashMap<Selection, Option<Vec<Cause>>>,
+    unconfirmed: HashMap<Selection, Option<Vec<Cause>>>,
     /// The end states that were run: true for every change enabled, false for every change disabled.
     ends: BTreeSet<bool>,
     /// True if both end states were run, or if no other run at one will come.
@@ -94,7 +94,7 @@ impl CommandTarget {
         Ok(Self {
             runner: Arc::new(runner),
             calibration: Arc::default(),
-            doubted: HashMap::new(),
+            unconfirmed: HashMap::new(),
             ends: BTreeSet::new(),
             is_settled: false,
             failing: HashMap::new(),
@@ -112,12 +112,15 @@ impl CommandTarget {
     }
 
     /// Decides about a failure of another kind that was seen in a run like this one. It becomes the searched one if it
-    /// occurs again. (If it occurs with no change as well, it is a usual one by now.)
-    fn decide_doubt(&mut self, selection: &Selection, shown: &CommandRun) {
-        let Some(doubt) = self.doubted.get_mut(selection) else { return };
-        let Some(seen) = doubt.take() else { return };
+    /// occurs again, and never occurred at the end that passes.
+    fn decide_unconfirmed(&mut self, selection: &Selection, shown: &CommandRun) {
+        let Some(unconfirmed) = self.unconfirmed.get_mut(selection) else { return };
+        let Some(seen) = unconfirmed.take() else { return };
         let mut again = self.only_another(selection, shown);
-        again.retain(|cause| seen.iter().any(|before| before.is_like(cause)));
+        let passing_end = EndState::passing(selection);
+        again.retain(|cause| {
+            seen.iter().any(|before| before.is_like(cause)) && !self.calibration.occurs_at(passing_end, &(), cause)
+        });
         let Some(first) = again.first() else {
             self.notes.repeat(seen.first().map(unsteady_note));
             return;
@@ -160,14 +163,14 @@ impl Judge for CommandTarget {
         self.is_settled = true;
     }
 
-    fn doubts(&mut self, trial: &Trial, shown: &CommandRun) -> bool {
-        if trial.question != Question::AllButFound || self.doubted.contains_key(&trial.selection) {
+    fn needs_controls(&mut self, trial: &Trial, shown: &CommandRun) -> bool {
+        if trial.question != Question::AllButFound || self.unconfirmed.contains_key(&trial.selection) {
             return false;
         }
         let another: Vec<_> = self.only_another(&trial.selection, shown).into_iter().cloned().collect();
         let is_new = !another.is_empty();
         if is_new {
-            self.doubted.insert(trial.selection.clone(), Some(another));
+            self.unconfirmed.insert(trial.selection.clone(), Some(another));
         }
         is_new
     }
@@ -176,7 +179,7 @@ impl Judge for CommandTarget {
         if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
             return Judgement::Pending(shown);
         }
-        self.decide_doubt(&trial.selection, &shown);
+        self.decide_unconfirmed(&trial.selection, &shown);
         let calibration = self.calibration.for_runs_of(Some(&trial.selection));
         let outcomes: Vec<_> =
             shown.executions.iter().map(|execution| self.runner.outcome(execution, &calibration)).collect();

@@ -35,8 +35,8 @@ pub(super) struct Knowledge {
     pub(super) together: Arc<Calibration<Failure>>,
     /// The failures of each test in its own process, which may differ from those of tests that run together.
     apart: Arc<BTreeMap<Failure, Calibration<Failure>>>,
-    /// The failures of another kind in runs that left out culprits, by the selection and by the test, if it is of one.
-    doubted: HashMap<(Selection, Option<Failure>), Doubt>,
+    /// The failures of another kind in runs that left out culprits, by selection, and by test for a run of one test.
+    unconfirmed: HashMap<(Selection, Option<Failure>), Unconfirmed>,
     /// The changes that each test reaches at the end states that were run.
     reached: BTreeMap<Failure, BTreeSet<Rank>>,
     /// The tests that failed at an end state, and need others to fail.
@@ -51,10 +51,10 @@ pub(super) struct Knowledge {
 
 /// A failure of another kind that remains without the culprits.
 #[derive(Clone, Debug)]
-enum Doubt {
+enum Unconfirmed {
     /// It was seen once: it is not known yet if it depends on the changes.
     Seen(Vec<(Failure, Cause)>),
-    /// It was decided if it does.
+    /// It is known if it does.
     Decided,
 }
 
@@ -178,7 +178,7 @@ impl Knowledge {
 
     /// Returns true if a run of everything but the culprits must be compared with others before it is judged: it failed
     /// in another way. Without a test, the run is of everything.
-    pub(super) fn doubts(
+    pub(super) fn needs_controls(
         &mut self,
         trial: &Trial,
         test: Option<&Failure>,
@@ -190,11 +190,11 @@ impl Knowledge {
         }
         let criteria = self.criteria(trial, test, options);
         let key = (trial.selection.clone(), test.cloned());
-        let is_new = !self.doubted.contains_key(&key) && only_another(&criteria, attempt).is_some();
+        let is_new = !self.unconfirmed.contains_key(&key) && only_another(&criteria, attempt).is_some();
         if is_new {
             let failed = attempt.parts().flat_map(|part| criteria.counting(part));
             let causes = failed.map(|(failure, cause)| (failure.clone(), cause.clone())).collect();
-            self.doubted.insert(key, Doubt::Seen(causes));
+            self.unconfirmed.insert(key, Unconfirmed::Seen(causes));
         }
         is_new
     }
@@ -207,7 +207,7 @@ impl Knowledge {
         attempt: Attempt,
         options: &ProjectOptions,
     ) -> RunResult {
-        self.decide_doubt(trial, test, &attempt, options);
+        self.decide_unconfirmed(trial, test, &attempt, options);
         self.judge_by(&self.criteria(trial, test, options), attempt)
     }
 
@@ -230,13 +230,24 @@ impl Knowledge {
     }
 
     /// Decides about a failure of another kind that was seen in a run like this one. It becomes the searched one if it
-    /// occurs again. (If it occurs with no change as well, it is a usual one by now.)
-    fn decide_doubt(&mut self, trial: &Trial, test: Option<&Failure>, attempt: &Attempt, options: &ProjectOptions) {
-        let Some(doubt) = self.doubted.get_mut(&(trial.selection.clone(), test.cloned())) else { return };
-        let Doubt::Seen(seen) = std::mem::replace(doubt, Doubt::Decided) else { return };
+    /// occurs again, and never occurred at the end that passes.
+    fn decide_unconfirmed(
+        &mut self,
+        trial: &Trial,
+        test: Option<&Failure>,
+        attempt: &Attempt,
+        options: &ProjectOptions,
+    ) {
+        let Some(unconfirmed) = self.unconfirmed.get_mut(&(trial.selection.clone(), test.cloned())) else { return };
+        let Unconfirmed::Seen(seen) = std::mem::replace(unconfirmed, Unconfirmed::Decided) else { return };
         let criteria = self.criteria(trial, test, options);
-        let is_again = |(failure, cause): &(&Failure, &Cause)| {
-            seen.iter().any(|(before, as_before)| before == *failure && as_before.is_like(cause))
+        let passing_end = EndState::passing(&trial.selection);
+        let occurs_there = |failure: &Failure, cause: &Cause| {
+            criteria.calibration.as_ref().is_some_and(|known| known.occurs_at(passing_end, failure, cause))
+        };
+        let is_again = |&(failure, cause): &(&Failure, &Cause)| {
+            let is_seen = seen.iter().any(|(before, as_before)| before == failure && as_before.is_like(cause));
+            is_seen && !occurs_there(failure, cause)
         };
         let words = only_another(&criteria, attempt);
         let again: Vec<_> = attempt.parts().flat_map(|part| criteria.counting(part)).filter(is_again).collect();

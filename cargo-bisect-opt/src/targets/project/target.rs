@@ -131,12 +131,12 @@ impl Judge for ProjectTarget {
         self.knowledge.learn(trial, shown, &self.runner)
     }
 
-    fn doubts(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
+    fn needs_controls(&mut self, trial: &Trial, shown: &ProjectRun) -> bool {
         let options = &self.runner.options;
         match &shown.parts {
-            Parts::Together(attempt) => self.knowledge.doubts(trial, None, attempt, options),
-            Parts::Separate(solos) => solos.iter().fold(false, |doubts, Solo { test, attempt }| {
-                self.knowledge.doubts(trial, Some(test), attempt, options) || doubts
+            Parts::Together(attempt) => self.knowledge.needs_controls(trial, None, attempt, options),
+            Parts::Separate(solos) => solos.iter().fold(false, |needs_controls, Solo { test, attempt }| {
+                self.knowledge.needs_controls(trial, Some(test), attempt, options) || needs_controls
             }),
         }
     }

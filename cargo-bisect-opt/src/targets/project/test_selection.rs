@@ -253,7 +253,7 @@ fn decide(all: &Failures, none: &Failures) -> (Decided, Vec<String>) {
     if let Some(left_over) = left_over.filter(|left_over| !left_over.is_empty()) {
         let names = names(&left_over);
         notes.push(format!(
-            "left out, because they failed only with everything disabled (they may be flaky, or can be searched for by name): {names}"
+            "left out, because they failed only with everything disabled (they may be flaky; to search for one, name it): {names}"
         ));
     }
     let repeat = to_repeat(searched.clone());

@@ -168,7 +168,7 @@ fn the_user_is_told_what_does_not_count() {
             "x:a",
             "y:c",
             &[
-                "left out, because they failed only with everything disabled (they may be flaky, or can be searched for by name): c",
+                "left out, because they failed only with everything disabled (they may be flaky; to search for one, name it): c",
             ],
         ),
         ("x:a y", "y", &["left out, because they fail both ways: a whole executable"]),
