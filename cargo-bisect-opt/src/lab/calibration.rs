@@ -1,6 +1,6 @@
 //! The known failures of the target, with which other failures are compared.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use bisect_core::search::{Rank, Selection};
 
@@ -26,6 +26,9 @@ pub(crate) struct Calibration<K> {
     executions: [usize; 2],
     ends: BTreeMap<K, Vec<SeenCause>>,
     left: Vec<Left<K>>,
+    /// The failures of another kind in runs that leave out culprits, by selection; none once it is known whether they
+    /// are searched for.
+    unconfirmed: HashMap<Selection, Vec<(K, Cause)>>,
     /// Flags for everything enabled and for everything disabled: true if the environment made something fail there.
     surroundings: BTreeMap<(K, Environment), [bool; 2]>,
 }
@@ -39,6 +42,15 @@ pub(crate) enum Meaning {
     Usual,
     /// It is another failure, which may hide the searched one.
     Another,
+}
+
+/// The decision about a failure of another kind.
+#[derive(Clone, Debug)]
+pub(crate) struct Remainder<K> {
+    pub(crate) key: K,
+    pub(crate) cause: Cause,
+    /// True if it remains without the culprits, so that it is searched for.
+    pub(crate) is_searched: bool,
 }
 
 /// A failure that remains where these changes are left out.
@@ -61,7 +73,13 @@ struct SeenCause {
 impl<K> Default for Calibration<K> {
     /// Returns a calibration without failures.
     fn default() -> Self {
-        Self { executions: [0; 2], ends: BTreeMap::new(), left: Vec::new(), surroundings: BTreeMap::new() }
+        Self {
+            executions: [0; 2],
+            ends: BTreeMap::new(),
+            left: Vec::new(),
+            unconfirmed: HashMap::new(),
+            surroundings: BTreeMap::new(),
+        }
     }
 }
 
@@ -84,10 +102,51 @@ impl<K: Ord + Clone> Calibration<K> {
         known[place].times[index(end)] += 1;
     }
 
-    /// Learns how `key` still fails in a run with this selection, which leaves out these changes.
-    pub(crate) fn learn_left(&mut self, selection: &Selection, left_out: &BTreeSet<Rank>, key: &K, cause: &Cause) {
-        let (changes, key, cause) = (left_out.clone(), key.clone(), cause.clone());
-        self.left.push(Left { changes, enabled: selection.inverted, key, cause });
+    /// Records failures of another kind in a run with this selection, which leaves out culprits. Returns true if they are
+    /// the first ones: then a second such run is needed, and one at the end that passes.
+    pub(crate) fn record_unconfirmed<'a>(
+        &mut self,
+        selection: &Selection,
+        failed: impl Iterator<Item = (&'a K, &'a Cause)>,
+    ) -> bool
+    where
+        K: 'a,
+    {
+        let failed: Vec<_> = failed.map(|(key, cause)| (key.clone(), cause.clone())).collect();
+        let is_first = !failed.is_empty() && !self.unconfirmed.contains_key(selection);
+        if is_first {
+            self.unconfirmed.insert(selection.clone(), failed);
+        }
+        is_first
+    }
+
+    /// Decides about the recorded failures of a selection, after a second run in which these things failed in another
+    /// way. A failure is searched for, where these changes are left out, if it occurs again and never occurred at the
+    /// end that passes. `None` if nothing was recorded, or it is decided already.
+    pub(crate) fn decide<'a>(
+        &mut self,
+        selection: &Selection,
+        left_out: &BTreeSet<Rank>,
+        again: impl Iterator<Item = (&'a K, &'a Cause)>,
+    ) -> Option<Remainder<K>>
+    where
+        K: 'a,
+    {
+        let seen = std::mem::take(self.unconfirmed.get_mut(selection)?);
+        let (key, cause) = seen.first()?.clone();
+        let passing_end = EndState::passing(selection);
+        let remains = |&(key, cause): &(&K, &Cause)| {
+            seen.iter().any(|(before, as_before)| before == key && as_before.is_like(cause))
+                && !self.occurs_at(passing_end, key, cause)
+        };
+        let left = |(key, cause): (&K, &Cause)| {
+            let (changes, key, cause) = (left_out.clone(), key.clone(), cause.clone());
+            Left { changes, enabled: selection.inverted, key, cause }
+        };
+        let left: Vec<_> = again.filter(remains).map(left).collect();
+        let is_searched = !left.is_empty();
+        self.left.extend(left);
+        Some(Remainder { key, cause, is_searched })
     }
 
     /// Returns the failures with which those of a run with this selection are compared. Without a selection, these are
@@ -138,7 +197,7 @@ impl<K: Ord + Clone> Calibration<K> {
     }
 
     /// Returns true if a failure like this one occurred at an end state.
-    pub(crate) fn occurs_at(&self, end: EndState, key: &K, cause: &Cause) -> bool {
+    fn occurs_at(&self, end: EndState, key: &K, cause: &Cause) -> bool {
         let known = self.ends.get(key).map_or(&[][..], Vec::as_slice);
         known.iter().any(|known| known.times[index(end)] > 0 && known.cause.is_like(cause))
     }
@@ -186,18 +245,18 @@ pub(crate) fn another(what: impl std::fmt::Display) -> String {
     format!("another failure: {what}")
 }
 
-/// Returns the note that everything except the culprits found so far fails in another way.
-pub(crate) fn left_note(what: impl std::fmt::Display) -> String {
-    format!("with everything else it fails in another way ({what}): the search goes on for that failure")
-}
-
-/// Returns the note that everything except the culprits found so far failed in another way, which does not depend on the
-/// changes.
-pub(crate) fn unsteady_note(what: impl std::fmt::Display) -> String {
-    format!(
-        "with everything else it failed in another way ({what}), but not every time, or at the other end of the search as well: that \
-         failure is not searched for"
-    )
+impl<K> Remainder<K> {
+    /// Returns the note about the failure with this description.
+    pub(crate) fn note(&self, what: impl std::fmt::Display) -> String {
+        if self.is_searched {
+            format!("with everything else it fails in another way ({what}): the search goes on for that failure")
+        } else {
+            format!(
+                "with everything else it failed in another way ({what}), but not every time, or at the other end of the \
+                 search as well: that failure is not searched for"
+            )
+        }
+    }
 }
 
 /// Returns the note about the first run that fails as the target does without the searched failure.
@@ -217,102 +276,5 @@ pub(crate) fn another_note(what: impl std::fmt::Display) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use bisect_core::search::Prefix;
-
-    use super::*;
-
-    fn cause(line: u32) -> Cause {
-        Cause::of_test(&format!("thread 't' (7) panicked at src/lib.rs:{line}:5:\nbad"))
-    }
-
-    /// Learns the executions at end states, each with the line of its failure or 0 for a pass, and checks the meaning of
-    /// failures on lines 1 to 3: searched, usual, another.
-    #[track_caller]
-    fn check(executions: &[(EndState, u32)], meanings: &str) {
-        let mut calibration = Calibration::default();
-        for &(end, line) in executions {
-            calibration.learn_execution(end);
-            if line > 0 {
-                calibration.learn(end, &'t', &cause(line));
-            }
-        }
-        let letter = |line| match calibration.meaning(&'t', &cause(line)) {
-            Meaning::Searched => 's',
-            Meaning::Usual => 'u',
-            Meaning::Another => 'a',
-        };
-        assert_eq!((1..=3).map(letter).collect::<String>(), meanings, "{executions:?}");
-        assert_eq!(calibration.meaning(&'t', &Cause::UNKNOWN), Meaning::Searched);
-        let never_failed = calibration.meaning(&'u', &cause(1));
-        assert_eq!(never_failed == Meaning::Another, executions.iter().any(|&(_, line)| line > 0));
-    }
-
-    #[test]
-    fn the_searched_failure_is_more_frequent_at_one_end() {
-        use EndState::{AllOff, AllOn};
-        check(&[], "sss");
-        check(&[(AllOn, 0)], "sss");
-        check(&[(AllOn, 1)], "saa");
-        check(&[(AllOff, 2)], "asa");
-        check(&[(AllOn, 1), (AllOn, 3)], "sas");
-        // The other end state fails in another way: that is what the target does without the changes.
-        check(&[(AllOn, 1), (AllOff, 2)], "sua");
-        check(&[(AllOn, 0), (AllOff, 2), (AllOn, 1), (AllOff, 2)], "usa");
-        check(&[(AllOn, 1), (AllOff, 2), (AllOff, 2), (AllOff, 0), (AllOff, 2)], "sua");
-        // The same failure is noise where it is rarer, and tells nothing where it is as frequent.
-        check(&[(AllOn, 1), (AllOn, 1), (AllOff, 1), (AllOff, 0)], "saa");
-        check(&[(AllOn, 1), (AllOff, 1)], "saa");
-        check(&[(AllOn, 1), (AllOn, 2), (AllOff, 2), (AllOff, 0)], "saa");
-        // The first run at the failing end state passed by chance.
-        check(&[(AllOn, 0), (AllOff, 2), (AllOn, 1), (AllOn, 1), (AllOff, 0)], "sua");
-    }
-
-    #[test]
-    fn surroundings_count_if_they_differ_between_the_ends() {
-        let full = Cause::of_test("thread 't' (7) panicked at src/lib.rs:1:5:\nNo space left on device (os error 28)");
-        let fits = |ends: &[EndState]| {
-            let mut calibration = Calibration::default();
-            for &end in ends {
-                calibration.learn_execution(end);
-                calibration.learn(end, &'t', &full);
-            }
-            [&full, &cause(1)].map(|cause| calibration.meaning(&'t', cause) == Meaning::Searched)
-        };
-        assert_eq!(fits(&[]), [false, true]);
-        assert_eq!(fits(&[EndState::AllOn]), [true, false], "it is another failure than a panic at the same place");
-        assert_eq!(fits(&[EndState::AllOff, EndState::AllOff]), [true, false]);
-        assert_eq!(fits(&[EndState::AllOn, EndState::AllOff]), [false, false]);
-    }
-
-    #[test]
-    fn how_it_fails_without_the_culprits_counts_in_the_runs_without_them() {
-        let set = |ids: &[u64]| ids.iter().copied().map(Rank).collect::<BTreeSet<_>>();
-        for inverted in [false, true] {
-            let everything = Selection { inverted, ..Selection::all() };
-            let mut calibration = Calibration::default();
-            calibration.learn_execution(EndState::AllOn);
-            calibration.learn(EndState::AllOn, &'t', &cause(1));
-            calibration.learn_left(&everything, &set(&[7]), &'t', &cause(2));
-            calibration.learn_left(&everything, &set(&[7, 8]), &'u', &cause(3));
-            let fits = |selection: &Selection, key| {
-                let calibration = calibration.for_runs_of(Some(selection));
-                let is_searched = |&line: &u32| calibration.meaning(&key, &cause(line)) == Meaning::Searched;
-                (1..=3).filter(is_searched).collect::<Vec<_>>()
-            };
-            let without =
-                |ids: &[u64]| Selection { excluded: ids.iter().copied().map(Rank).collect(), ..everything.clone() };
-            assert_eq!(fits(&without(&[]), 't'), [1]);
-            assert_eq!(fits(&without(&[8]), 't'), [1]);
-            assert_eq!(fits(&without(&[7]), 't'), [1, 2]);
-            assert_eq!(fits(&without(&[7, 8, 9]), 't'), [1, 2]);
-            assert_eq!((fits(&without(&[7]), 'u'), fits(&without(&[8, 7]), 'u')), (vec![], vec![3]));
-            // A selection that names all its changes does not list those that it leaves out, nor does the other end.
-            let alone = |id| Selection { prefix: Prefix::NONE, forced: vec![Rank(id)], ..everything.clone() };
-            assert_eq!((fits(&alone(9), 't'), fits(&alone(7), 't')), (vec![1, 2], vec![1]));
-            let nothing = Selection { inverted: !inverted, ..Selection::all() };
-            assert_eq!(fits(&nothing, 't'), [1, 2]);
-            assert_eq!(calibration.for_runs_of(None).meaning(&'t', &cause(2)), Meaning::Another);
-        }
-    }
-}
+#[path = "calibration_tests.rs"]
+mod tests;

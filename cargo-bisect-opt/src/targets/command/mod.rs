@@ -21,9 +21,7 @@ use runner::{CommandRun, CommandRunner};
 use crate::{
     axes::{Axis, Files},
     lab::{
-        calibration::{
-            Calibration, Meaning, another, another_note, left_note, made_by_changes_note, unsteady_note, usual_note,
-        },
+        calibration::{Calibration, Meaning, another, another_note, made_by_changes_note, usual_note},
         target::{Judge, Judgement, Target},
     },
     output::{events::StopGap, terms::Terms},
@@ -66,9 +64,6 @@ pub(crate) struct CommandTarget {
     runner: Arc<CommandRunner>,
     /// The known causes of failures.
     calibration: Arc<Calibration<()>>,
-    /// The causes of failures of another kind in runs that left out culprits, by the selection; `None` once it is decided
-    /// if they depend on the changes.
-    unconfirmed: HashMap<Selection, Option<Vec<Cause>>>,
     /// The end states that were run: true for every change enabled, false for every change disabled.
     ends: BTreeSet<bool>,
     /// True if both end states were run, or if no other run at one will come.
@@ -94,7 +89,6 @@ impl CommandTarget {
         Ok(Self {
             runner: Arc::new(runner),
             calibration: Arc::default(),
-            unconfirmed: HashMap::new(),
             ends: BTreeSet::new(),
             is_settled: false,
             failing: HashMap::new(),
@@ -109,27 +103,6 @@ impl CommandTarget {
         let causes: Vec<_> = shown.causes().filter(|cause| cause.environment().is_none()).collect();
         let are_another = causes.iter().all(|cause| known.meaning(&(), cause) == Meaning::Another);
         if self.runner.options.same_failure && are_another { causes } else { Vec::new() }
-    }
-
-    /// Decides about a failure of another kind that was seen in a run like this one. It becomes the searched one if it
-    /// occurs again, and never occurred at the end that passes.
-    fn decide_unconfirmed(&mut self, selection: &Selection, shown: &CommandRun) {
-        let Some(unconfirmed) = self.unconfirmed.get_mut(selection) else { return };
-        let Some(seen) = unconfirmed.take() else { return };
-        let mut again = self.only_another(selection, shown);
-        let passing_end = EndState::passing(selection);
-        again.retain(|cause| {
-            seen.iter().any(|before| before.is_like(cause)) && !self.calibration.occurs_at(passing_end, &(), cause)
-        });
-        let Some(first) = again.first() else {
-            self.notes.repeat(seen.first().map(unsteady_note));
-            return;
-        };
-        self.notes.repeat([left_note(first)]);
-        let left_out = selection.excluded.iter().copied().collect();
-        for cause in again {
-            Arc::make_mut(&mut self.calibration).learn_left(selection, &left_out, &(), cause);
-        }
     }
 }
 
@@ -164,22 +137,22 @@ impl Judge for CommandTarget {
     }
 
     fn needs_controls(&mut self, trial: &Trial, shown: &CommandRun) -> bool {
-        if trial.question != Question::AllButFound || self.unconfirmed.contains_key(&trial.selection) {
+        if trial.question != Question::AllButFound {
             return false;
         }
-        let another: Vec<_> = self.only_another(&trial.selection, shown).into_iter().cloned().collect();
-        let is_new = !another.is_empty();
-        if is_new {
-            self.unconfirmed.insert(trial.selection.clone(), Some(another));
-        }
-        is_new
+        let another = self.only_another(&trial.selection, shown);
+        let another = another.into_iter().map(|cause| (&(), cause));
+        Arc::make_mut(&mut self.calibration).record_unconfirmed(&trial.selection, another)
     }
 
     fn judge(&mut self, trial: &Trial, shown: CommandRun) -> Judgement<CommandRun> {
         if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
             return Judgement::Pending(shown);
         }
-        self.decide_unconfirmed(&trial.selection, &shown);
+        let left_out = trial.selection.excluded.iter().copied().collect();
+        let again = self.only_another(&trial.selection, &shown).into_iter().map(|cause| (&(), cause));
+        let decided = Arc::make_mut(&mut self.calibration).decide(&trial.selection, &left_out, again);
+        self.notes.repeat(decided.map(|decided| decided.note(&decided.cause)));
         let calibration = self.calibration.for_runs_of(Some(&trial.selection));
         let outcomes: Vec<_> =
             shown.executions.iter().map(|execution| self.runner.outcome(execution, &calibration)).collect();

@@ -1,11 +1,11 @@
 //! The knowledge from the runs so far: which failures count.
 
 use std::{
-    collections::{BTreeMap, BTreeSet, HashMap},
+    collections::{BTreeMap, BTreeSet},
     sync::Arc,
 };
 
-use bisect_core::search::{Outcome, Question, Rank, Selection, Trial};
+use bisect_core::search::{Outcome, Question, Rank, Trial};
 
 use super::{
     attempt::Attempt,
@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     cargo::{Project, Subcommand},
-    lab::calibration::{Calibration, another_note, left_note, made_by_changes_note, unsteady_note, usual_note},
+    lab::calibration::{Calibration, another_note, made_by_changes_note, usual_note},
     run::{
         cause::Cause,
         error::RunError,
@@ -35,8 +35,6 @@ pub(super) struct Knowledge {
     pub(super) together: Arc<Calibration<Failure>>,
     /// The failures of each test in its own process, which may differ from those of tests that run together.
     apart: Arc<BTreeMap<Failure, Calibration<Failure>>>,
-    /// The failures of another kind in runs that left out culprits, by selection, and by test for a run of one test.
-    unconfirmed: HashMap<(Selection, Option<Failure>), Unconfirmed>,
     /// The changes that each test reaches at the end states that were run.
     reached: BTreeMap<Failure, BTreeSet<Rank>>,
     /// The tests that failed at an end state, and need others to fail.
@@ -47,15 +45,6 @@ pub(super) struct Knowledge {
     pub(super) builds: BuildCounts,
     pub(super) notes: Notes,
     lost_reports: LostReports,
-}
-
-/// A failure of another kind that remains without the culprits.
-#[derive(Clone, Debug)]
-enum Unconfirmed {
-    /// It was seen once: it is not known yet if it depends on the changes.
-    Seen(Vec<(Failure, Cause)>),
-    /// It is known if it does.
-    Decided,
 }
 
 impl Knowledge {
@@ -189,14 +178,8 @@ impl Knowledge {
             return false;
         }
         let criteria = self.criteria(trial, test, options);
-        let key = (trial.selection.clone(), test.cloned());
-        let is_new = !self.unconfirmed.contains_key(&key) && only_another(&criteria, attempt).is_some();
-        if is_new {
-            let failed = attempt.parts().flat_map(|part| criteria.counting(part));
-            let causes = failed.map(|(failure, cause)| (failure.clone(), cause.clone())).collect();
-            self.unconfirmed.insert(key, Unconfirmed::Seen(causes));
-        }
-        is_new
+        let another = only_another(&criteria, attempt).into_iter();
+        self.known_mut(test).record_unconfirmed(&trial.selection, another)
     }
 
     /// Judges a run for a trial: of one test, or of everything.
@@ -207,7 +190,11 @@ impl Knowledge {
         attempt: Attempt,
         options: &ProjectOptions,
     ) -> RunResult {
-        self.decide_unconfirmed(trial, test, &attempt, options);
+        let another = self.criteria(trial, test, options);
+        let left_out = self.left_out(trial, test);
+        let again = only_another(&another, &attempt).into_iter();
+        let decided = self.known_mut(test).decide(&trial.selection, &left_out, again);
+        self.notes.repeat(decided.map(|decided| decided.note(another.describe(&decided.key, &decided.cause))));
         self.judge_by(&self.criteria(trial, test, options), attempt)
     }
 
@@ -229,41 +216,11 @@ impl Knowledge {
         left_out.filter(|change| reached.is_none_or(|reached| reached.contains(change))).collect()
     }
 
-    /// Decides about a failure of another kind that was seen in a run like this one. It becomes the searched one if it
-    /// occurs again, and never occurred at the end that passes.
-    fn decide_unconfirmed(
-        &mut self,
-        trial: &Trial,
-        test: Option<&Failure>,
-        attempt: &Attempt,
-        options: &ProjectOptions,
-    ) {
-        let Some(unconfirmed) = self.unconfirmed.get_mut(&(trial.selection.clone(), test.cloned())) else { return };
-        let Unconfirmed::Seen(seen) = std::mem::replace(unconfirmed, Unconfirmed::Decided) else { return };
-        let criteria = self.criteria(trial, test, options);
-        let passing_end = EndState::passing(&trial.selection);
-        let occurs_there = |failure: &Failure, cause: &Cause| {
-            criteria.calibration.as_ref().is_some_and(|known| known.occurs_at(passing_end, failure, cause))
-        };
-        let is_again = |&(failure, cause): &(&Failure, &Cause)| {
-            let is_seen = seen.iter().any(|(before, as_before)| before == failure && as_before.is_like(cause));
-            is_seen && !occurs_there(failure, cause)
-        };
-        let words = only_another(&criteria, attempt);
-        let again: Vec<_> = attempt.parts().flat_map(|part| criteria.counting(part)).filter(is_again).collect();
-        let (Some(words), false) = (words, again.is_empty()) else {
-            let what = seen.first().map(|(failure, cause)| criteria.describe(failure, cause));
-            self.notes.repeat(what.map(unsteady_note));
-            return;
-        };
-        self.notes.repeat([left_note(words)]);
-        let left_out = self.left_out(trial, test);
-        let left = match test {
+    /// Returns what is known about the failures of a test that is run in its own process, or of everything.
+    fn known_mut(&mut self, test: Option<&Failure>) -> &mut Calibration<Failure> {
+        match test {
             Some(test) => Arc::make_mut(&mut self.apart).entry(test.clone()).or_default(),
             None => Arc::make_mut(&mut self.together),
-        };
-        for (failure, cause) in again.into_iter().filter(|(_, cause)| cause.environment().is_none()) {
-            left.learn_left(&trial.selection, &left_out, failure, cause);
         }
     }
 
@@ -297,10 +254,14 @@ fn is_separate(options: &ProjectOptions, tests: usize) -> bool {
     several && options.subcommand == Subcommand::Test && !options.all_tests
 }
 
-/// Returns a description of a failure of another kind, if the searched one did not occur.
-fn only_another(criteria: &Criteria, attempt: &Attempt) -> Option<String> {
+/// Returns the failures of an attempt, if they are of another kind and the searched one did not occur.
+fn only_another<'a>(criteria: &'a Criteria, attempt: &'a Attempt) -> Vec<(&'a Failure, &'a Cause)> {
     let fails = attempt.parts().any(|part| criteria.judge(part).0 == Outcome::Fail);
-    attempt.parts().find_map(|part| criteria.another(part)).filter(|_| !fails)
+    if fails || attempt.parts().all(|part| criteria.another(part).is_none()) {
+        return Vec::new();
+    }
+    let failed = attempt.parts().flat_map(|part| criteria.counting(part));
+    failed.filter(|(_, cause)| cause.environment().is_none()).collect()
 }
 
 /// Learns the causes of failures at one end state.
