@@ -84,7 +84,9 @@ pub(super) fn name(
     if unended.is_empty() {
         return Ok(part);
     }
-    let (later, note) = later_tests(run, &open.collect(), whole, start, reports)?;
+    // A test that was running when another one crashed may fail, too.
+    let interrupted = running.into_iter().filter(|test| cause.is_crash() && !unended.contains_key(test));
+    let (later, note) = later_tests(run, &open.chain(interrupted).collect(), whole, start, reports)?;
     // Other tests may have failed before.
     let is_test = |failure: &Failure| failure.test.as_ref().is_some_and(|test| tests.contains(test));
     let failed = part.causes.into_iter().filter(|(failure, _)| is_test(failure));
@@ -181,8 +183,8 @@ fn limit_alone(
     Some(proof(timeout, finished.duration.saturating_sub(silence)))
 }
 
-/// Returns the failures of tests that had not started when the executable crashed. If they cannot be found out, for
-/// example because a timeout leaves no time for them, a note names the tests.
+/// Returns the failures of tests that had not started, or not ended, when the executable crashed. If they cannot be
+/// found out, for example because a timeout leaves no time for them, a note names the tests.
 fn later_tests(
     run: &RunContext<'_>,
     unstarted: &Failures,
