@@ -13,8 +13,8 @@ use crate::run::{
 ///
 /// The searched failure occurs more often at one end state than at the other. If several do, in both directions, those
 /// with the greatest difference decide which end state is the failing one, and if these differences are equal, it is the
-/// one with every change. The failures that occur less often there
-/// are what the target does without the searched one: a run that shows only these has passed.
+/// one with every change. The failures that occur less often there are what the target does without the searched one: a
+/// run that shows only these has passed.
 ///
 /// Once the culprits of one failure are left out, the target may fail in another way. That failure is searched, too, in
 /// the runs that leave out those changes.

@@ -10,7 +10,7 @@ use super::{
     session::{Controls, Session},
     target::{Runner, Target},
 };
-use crate::run::spec::{Choice, RunSpec};
+use crate::run::spec::Choice;
 
 /// The IDs of control runs, larger than any that a search gives.
 const AGAIN: TrialId = TrialId(usize::MAX - 1);
@@ -52,13 +52,8 @@ pub(super) fn start<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> bool
         && let Some(trial) = controls.wanted.pop()
     {
         controls.is_in_flight = true;
-        session.search.count_run();
-        let number = session.lab.totals.runs + session.search.progress().runs();
         let choice = Choice::of(session.target.order(), &trial.selection);
-        let tests = session.tests.as_ref().map(|_| trial.tests.clone());
-        let repetition = session.repetition();
-        let spec = RunSpec { repetition, tests, ..session.lab.spec(number, trial, choice, slot) };
-        session.workers.start(spec, session.target.brief());
+        session.start_beside_search(slot, trial, choice, session.repetition());
     }
     true
 }

@@ -20,7 +20,11 @@ use super::{
 };
 use crate::{
     process::processors::Processors,
-    run::{repetition::Repetition, result::RunResult},
+    run::{
+        repetition::Repetition,
+        result::RunResult,
+        spec::{Choice, RunSpec},
+    },
 };
 
 /// A search in progress.
@@ -108,6 +112,15 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             looks_again: None,
             noisy_stats: NoisyStats::default(),
         }
+    }
+
+    /// Starts a run that answers no question of the search.
+    pub(super) fn start_beside_search(&mut self, slot: usize, trial: Trial, choice: Choice, repetition: Repetition) {
+        self.search.count_run();
+        let number = self.lab.totals.runs + self.search.progress().runs();
+        let tests = self.tests.as_ref().map(|_| trial.tests.clone());
+        let spec = RunSpec { repetition, tests, ..self.lab.spec(number, trial, choice, slot) };
+        self.workers.start(spec, self.target.brief());
     }
 
     /// Ends runs that do not matter any more.

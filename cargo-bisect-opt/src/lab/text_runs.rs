@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     output::events::Event,
-    run::spec::{Choice, RunSpec},
+    run::{repetition::Repetition, spec::Choice},
 };
 
 /// The trial of all runs that ask for text. No search has as many trials.
@@ -85,13 +85,9 @@ pub(super) fn start_text_run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         && let Some(Wanted { selection, tests }) = session.texts.wanted.pop_front()
     {
         session.texts.is_in_flight = true;
-        session.search.count_run();
-        let number = session.lab.totals.runs + session.search.progress().runs();
         let choice = Choice::of(session.target.order(), &selection).with_text();
-        let of_tests = session.tests.as_ref().map(|_| tests.clone());
         let trial = Trial { id: TRIAL, question: Question::FoundAlone, selection, tests };
-        let spec = RunSpec { tests: of_tests, ..session.lab.spec(number, trial, choice, slot) };
-        session.workers.start(spec, session.target.brief());
+        session.start_beside_search(slot, trial, choice, Repetition::Once);
     }
     session.texts.of_all == OfAll::Awaited
 }

@@ -10,6 +10,7 @@ use super::{
 };
 use crate::search::{
     model::{
+        rank::Rank,
         selection::Selection,
         trial::{Question, Reason},
         verdict::{Incomplete, Unusable, Verdict},
@@ -92,14 +93,13 @@ impl NextQuestion<'_> {
     /// and would show nothing about it.
     fn confirm(self, narrowing: &NoisyBracket, tested: CandidateSet, toss: Option<Toss>) -> Result<Ask, Reason> {
         let nothing = (Question::Baseline, self.state.direction.mode().nothing());
-        let is_control = toss.as_ref().is_some_and(|toss| toss.side == Side::Control);
-        // The target has to pass once without any change.
-        let must_pass = || {
-            let set = toss.iter().map(|toss| &toss.set[..]).next().unwrap_or_default();
-            !self.state.failed_alone(set).is_some_and(|failed| self.state.passed_since(failed))
-        };
+        let has_passed =
+            |set: &[Rank]| self.state.failed_alone(set).is_some_and(|failed| self.state.passed_since(failed));
+        let control = toss.as_ref().filter(|toss| toss.side == Side::Control);
         let asked = narrowing.question(tested);
-        let asked = if is_control && (must_pass() || self.refusal(&asked.1).is_some()) { nothing } else { asked };
+        // The target has to pass once without any change.
+        let is_replaced = control.is_some_and(|toss| !has_passed(&toss.set) || self.refusal(&asked.1).is_some());
+        let asked = if is_replaced { nothing } else { asked };
         if let Some(reason) = self.final_refusal(&asked.1) {
             return Err(reason);
         }

@@ -144,8 +144,8 @@ impl Chooser<'_> {
         best
     }
 
-    /// Returns the candidate that stands out, alone, or the empty set without it. For a counter, returns the
-    /// steps up to the candidate, or those before it.
+    /// Returns the candidate that stands out, alone, or the empty set without it. For a counter, returns the steps up to
+    /// the candidate, or those before it.
     fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
         let choice = |set: CandidateSet| {
             let forecast = beliefs.forecast(set);

@@ -149,10 +149,12 @@ impl Judge for CommandTarget {
         if shown.causes().any(|cause| cause.environment().is_some()) && !self.is_settled {
             return Judgement::Pending(shown);
         }
-        let left_out = trial.selection.excluded.iter().copied().collect();
-        let again = self.only_another(&trial.selection, &shown).into_iter().map(|cause| (&(), cause));
-        let decided = Arc::make_mut(&mut self.calibration).decide(&trial.selection, &left_out, again);
-        self.notes.repeat(decided.map(|decided| decided.note(&decided.cause)));
+        if trial.question == Question::AllButFound {
+            let left_out = trial.selection.excluded.iter().copied().collect();
+            let again = self.only_another(&trial.selection, &shown).into_iter().map(|cause| (&(), cause));
+            let decided = Arc::make_mut(&mut self.calibration).decide(&trial.selection, &left_out, again);
+            self.notes.repeat(decided.map(|decided| decided.note(&decided.cause)));
+        }
         let calibration = self.calibration.for_runs_of(Some(&trial.selection));
         let outcomes: Vec<_> =
             shown.executions.iter().map(|execution| self.runner.outcome(execution, &calibration)).collect();

@@ -190,11 +190,13 @@ impl Knowledge {
         attempt: Attempt,
         options: &ProjectOptions,
     ) -> RunResult {
-        let another = self.criteria(trial, test, options);
-        let left_out = self.left_out(trial, test);
-        let again = only_another(&another, &attempt).into_iter();
-        let decided = self.known_mut(test).decide(&trial.selection, &left_out, again);
-        self.notes.repeat(decided.map(|decided| decided.note(another.describe(&decided.key, &decided.cause))));
+        if trial.question == Question::AllButFound {
+            let another = self.criteria(trial, test, options);
+            let left_out = self.left_out(trial, test);
+            let again = only_another(&another, &attempt).into_iter();
+            let decided = self.known_mut(test).decide(&trial.selection, &left_out, again);
+            self.notes.repeat(decided.map(|decided| decided.note(another.describe(&decided.key, &decided.cause))));
+        }
         self.judge_by(&self.criteria(trial, test, options), attempt)
     }
 
