@@ -33,6 +33,25 @@ fn the_first_step_that_breaks_the_command_is_found() {
 }
 
 #[test]
+fn without_a_number_powers_of_two_are_tried_first() {
+    let scratch = Scratch::new();
+    for (step, powers) in [(1, 1), (2, 2), (77, 8), (128, 8)] {
+        let script = format!("echo $1 >> counts; test $1 -lt {step}");
+        let finished = search(&scratch, &[], &script).expect_status(0);
+        assert_eq!(only_step(&finished), format!("step {step}"));
+        let counts = std::fs::read_to_string(scratch.dir().join("counts")).unwrap();
+        std::fs::remove_file(scratch.dir().join("counts")).unwrap();
+        let runs = finished.events_of("end")[0]["runs"].as_u64().unwrap();
+        assert_eq!(counts.lines().count() as u64, runs, "{finished}");
+        let tried: Vec<u32> = counts.lines().map(|count| count.parse().unwrap()).take(powers).collect();
+        assert_eq!(tried, (0..powers).map(|bits| 1 << bits).collect::<Vec<_>>(), "{finished}");
+        assert!(counts.lines().all(|count| count.parse::<u32>().unwrap() <= 1 << (powers - 1)), "{counts}");
+    }
+    let finished = search(&scratch, &[], "exit 0").expect_status(1);
+    assert_eq!(finished.events_of("start")[0]["target"], "sh -c 'exit 0' sh COUNT");
+}
+
+#[test]
 fn the_line_about_the_step_is_the_commands_own() {
     let scratch = Scratch::new();
     let script = r#"for i in $(seq $1); do echo "step ($i) is $((i * i))"; done; echo done; test $1 -lt 25"#;
@@ -81,8 +100,7 @@ fn the_pass_of_llvm_that_changes_the_code_is_found() {
 fn what_cannot_be_searched_is_said() {
     let scratch = Scratch::new();
     for (words, status, facts) in [
-        (&["count", "true", "COUNT"][..], 2, &["--max-count <N>"][..]),
-        (&["count", "--max-count=0", "true", "COUNT"], 2, &["--max-count", "from 1 to"]),
+        (&["count", "--max-count=0", "true", "COUNT"][..], 2, &["--max-count", "from 1 to"][..]),
         (&["count", "--max-count=9", "--label=(", "true", "COUNT"], 2, &["--label"]),
         (&["count", "--max-count=9", "true"], 2, &["the word COUNT must stand", "--limit=COUNT"]),
         (&["count", "--max-count=9", "true", "COUNT"], 1, &["passes with every change"]),

@@ -19,7 +19,21 @@ pub(crate) struct CommandSpec {
     /// The options that other searches do not have.
     pub(crate) options: &'static [OptionSpec],
     /// Creates the axis from the given options.
-    pub(crate) prepare: fn(&Asked) -> Result<Box<dyn Axis>, AxisError>,
+    pub(crate) prepare: fn(&Asked) -> Result<Prepared, AxisError>,
+}
+
+/// The axis that a command searches, unless the target passes with all of its changes and there is a larger axis.
+pub(crate) struct Prepared {
+    /// The axis.
+    pub(crate) axis: Box<dyn Axis>,
+    /// Axes with more and more changes.
+    pub(crate) larger: Box<dyn Iterator<Item = Box<dyn Axis>>>,
+}
+
+impl<A: Axis + 'static> From<A> for Prepared {
+    fn from(axis: A) -> Self {
+        Self { axis: Box::new(axis), larger: Box::new(std::iter::empty()) }
+    }
 }
 
 /// An option of a command.

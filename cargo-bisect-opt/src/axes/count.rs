@@ -10,7 +10,7 @@ use regex::bytes::Regex;
 
 use super::{
     AfterBuild, Application, Axis, Files, Placeholder, Words,
-    command_spec::{Asked, AxisError, CommandSpec, OptionSpec},
+    command_spec::{Asked, AxisError, CommandSpec, OptionSpec, Prepared},
 };
 use crate::{
     output::terms::Terms,
@@ -23,13 +23,13 @@ use crate::{
 pub(super) const COMMAND: CommandSpec = CommandSpec {
     name: "count",
     about: "Find the first step of a counter that breaks a command: COUNT is replaced by the number of steps to take",
-    usage: "cargo bisect-opt count [OPTIONS] --max-count N [VAR=value]... COMMAND [ARGS]...",
+    usage: "cargo bisect-opt count [OPTIONS] [VAR=value]... COMMAND [ARGS]...",
     options: &[
         OptionSpec {
             name: MAX_COUNT,
             value: Some("N"),
-            is_required: true,
-            help: "The number of steps with which the command fails",
+            is_required: false,
+            help: "The number of steps with which the command fails [default: the first that fails of 1, 2, 4, 8, …]",
         },
         OptionSpec {
             name: LABEL,
@@ -38,7 +38,7 @@ pub(super) const COMMAND: CommandSpec = CommandSpec {
             help: "Describe the step by the last line of the output that matches, in a run that ends with this step",
         },
     ],
-    prepare: |asked| Count::prepare(asked).map(|count| Box::new(count) as Box<dyn Axis>),
+    prepare: Count::prepare,
 };
 
 const MAX_COUNT: &str = "max-count";
@@ -62,19 +62,24 @@ struct Count {
 }
 
 impl Count {
-    /// Reads the options.
+    /// Reads the options. Without a number of steps, each power of two is one.
     ///
     /// # Errors
     /// If the number of steps or the expression cannot be used.
-    fn prepare(asked: &Asked) -> Result<Self, AxisError> {
+    fn prepare(asked: &Asked) -> Result<Prepared, AxisError> {
         let text = |value: &OsStr| value.to_string_lossy().into_owned();
-        let given = asked.value(MAX_COUNT).map(text).unwrap_or_default();
-        let steps = given.parse().ok().filter(|steps| (1..=MAX_STEPS).contains(steps)).ok_or_else(|| {
-            AxisError::Usage(format!("--max-count: `{given}` is not a number of steps from 1 to {MAX_STEPS}"))
-        })?;
         let label = asked.value(LABEL).map(text).map(|expression| Regex::new(&expression)).transpose();
         let label = label.map_err(|error| AxisError::Usage(format!("--label: {error}")))?;
-        Ok(Self { steps, label })
+        let Some(given) = asked.value(MAX_COUNT).map(text) else {
+            let powers = (1..=MAX_STEPS.ilog2()).map(|bits| 1 << bits);
+            let axis = Box::new(Self { steps: 1, label: label.clone() });
+            let larger = powers.map(move |steps| Box::new(Self { steps, label: label.clone() }) as Box<dyn Axis>);
+            return Ok(Prepared { axis, larger: Box::new(larger) });
+        };
+        let steps = given.parse().ok().filter(|steps| (1..=MAX_STEPS).contains(steps));
+        steps.map(|steps| Self { steps, label }.into()).ok_or_else(|| {
+            AxisError::Usage(format!("--max-count: `{given}` is not a number of steps from 1 to {MAX_STEPS}"))
+        })
     }
 
     /// Returns the number of steps to take.
@@ -152,7 +157,7 @@ impl Axis for Count {
             word: "COUNT",
             is_required: true,
             usage: "the word COUNT must stand in the value of a variable or in an argument, where the command expects the \
-                    number of steps; for example: cargo bisect-opt count --max-count 1000 ./check --limit=COUNT",
+                    number of steps; for example: cargo bisect-opt count ./check --limit=COUNT",
         })
     }
 }
@@ -168,13 +173,21 @@ mod tests {
 
     use super::*;
 
-    fn prepare(max_count: &str, label: Option<&str>) -> Result<Count, AxisError> {
+    fn prepare(max_count: Option<&str>, label: Option<&str>) -> Result<Prepared, AxisError> {
         let mut asked = Asked::default();
-        asked.add(&COMMAND.options[0], Some(max_count.into()));
+        if let Some(max_count) = max_count {
+            asked.add(&COMMAND.options[0], Some(max_count.into()));
+        }
         if let Some(label) = label {
             asked.add(&COMMAND.options[1], Some(label.into()));
         }
         Count::prepare(&asked)
+    }
+
+    fn count(max_count: &str, label: Option<&str>) -> Box<dyn Axis> {
+        let Prepared { axis, mut larger } = prepare(Some(max_count), label).unwrap_or_else(|error| panic!("{error}"));
+        assert!(larger.next().is_none());
+        axis
     }
 
     fn choice(selection: &Selection) -> Choice {
@@ -183,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_prefix_is_a_number_of_steps() {
-        let count = prepare("9", None).unwrap();
+        let count = count("9", None);
         let files = Files { directory: Path::new("/nowhere"), stem: "x", report_file: None };
         let words = |selection| match count.apply(&choice(&selection), &files).unwrap().words {
             Some(Words::Text(text)) => text,
@@ -204,7 +217,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let log = dir.path().join("log");
         fs_err::write(&log, "pass (1) a\npass (2) b\r\nNOT pass (3) c\nended").unwrap();
-        let count = prepare("9", Some(r"^pass \(\d+\)")).unwrap();
+        let count = count("9", Some(r"^pass \(\d+\)"));
         let mut reports = Reports::new(true);
         let built = AfterBuild { artifacts: None, log: &log };
         let alone = choice(&Selection { prefix: Prefix::NONE, forced: vec![Rank(1)], ..Selection::all() });
@@ -216,6 +229,14 @@ mod tests {
     }
 
     #[test]
+    fn without_a_number_all_powers_of_two_are_tried() {
+        let Prepared { axis, larger } = prepare(None, None).unwrap_or_else(|error| panic!("{error}"));
+        let subjects: Vec<_> = std::iter::once(axis).chain(larger).filter_map(|axis| axis.subject()).collect();
+        assert_eq!(subjects[..3], ["1 step", "2 steps", "4 steps"]);
+        assert_eq!(subjects.last().map(String::as_str), Some("16777216 steps"));
+    }
+
+    #[test]
     fn numbers_that_count_nothing_are_refused() {
         for (max_count, label, error) in [
             ("0", None, "`0` is not a number of steps"),
@@ -224,7 +245,7 @@ mod tests {
             ("99999999999999999999", None, "from 1 to"),
             ("3", Some("("), "--label: "),
         ] {
-            let Err(AxisError::Usage(text)) = prepare(max_count, label) else { panic!("{max_count} {label:?}") };
+            let Err(AxisError::Usage(text)) = prepare(Some(max_count), label) else { panic!("{max_count} {label:?}") };
             assert!(text.contains(error), "{text}");
         }
     }

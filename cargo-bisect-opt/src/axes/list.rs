@@ -14,7 +14,7 @@ use bisect_core::{
 
 use super::{
     AfterBuild, Application, Axis, Files, Placeholder, Words,
-    command_spec::{Asked, AxisError, CommandSpec, OptionSpec},
+    command_spec::{Asked, AxisError, CommandSpec, OptionSpec, Prepared},
 };
 use crate::{
     output::terms::Terms,
@@ -46,7 +46,7 @@ pub(super) const COMMAND: CommandSpec = CommandSpec {
             help: "Replace LIST by one argument for each chosen line; without LIST, they follow the other arguments",
         },
     ],
-    prepare: |asked| List::prepare(asked).map(|list| Box::new(list) as Box<dyn Axis>),
+    prepare: |asked| List::prepare(asked).map(Prepared::from),
 };
 
 const ITEMS: &str = "items";

@@ -11,6 +11,7 @@ use std::{
     io,
     path::Path,
     process::{ExitCode, Termination},
+    time::Instant,
 };
 
 use bisect_core::search as engine;
@@ -20,12 +21,16 @@ use edition::{EditionError, Editions};
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
 
 use crate::{
-    axes::{Axis, command_spec::AxisError, protocol::Protocol},
+    axes::{
+        command_spec::{AxisError, Prepared},
+        protocol::Protocol,
+    },
     cargo::{self, CargoError, Subcommand},
     compiler::wrapper,
-    lab::{Lab, Totals, target::Target},
+    lab::{Lab, Searched, Totals, target::Target},
     output::{
         closing::Closing,
+        events::Event,
         exit_status::Exit,
         json::Json,
         listeners::{Listener, Listeners},
@@ -126,10 +131,10 @@ fn bisect_opt() -> Exit {
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
-        Command::Exec(command) => exec(command, Box::new(Protocol)),
-        Command::Axis(command) => {
-            (command.spec.prepare)(&command.asked).map_err(CommandError::from).and_then(|axis| exec(command.exec, axis))
-        }
+        Command::Exec(command) => exec(command, Protocol.into()),
+        Command::Axis(command) => (command.spec.prepare)(&command.asked)
+            .map_err(CommandError::from)
+            .and_then(|prepared| exec(command.exec, prepared)),
         Command::Toggles(command) => toggles(&command),
     };
     result.unwrap_or_else(|failure| {
@@ -190,7 +195,7 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
     Ok(Exit::Found)
 }
 
-fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, CommandError> {
+fn exec(command: ExecCommand, prepared: Prepared) -> Result<Exit, CommandError> {
     command.show.color.apply();
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let words = command.words.into_iter().map(|word| word.into_string().map_err(CommandError::NotUnicode));
@@ -204,10 +209,24 @@ fn exec(command: ExecCommand, axis: Box<dyn Axis>) -> Result<Exit, CommandError>
         seed,
         launcher: command.search.launcher.clone(),
     };
-    let mut target = CommandTarget::new(options, axis)?;
+    let root = options.root.clone();
+    let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
     let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
-    let root = target.root().to_owned();
-    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
+    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| {
+        let begun = Instant::now();
+        for axis in prepared.larger {
+            if lab.try_once(&mut target)?.is_none_or(|run| run.outcome == engine::Outcome::Fail) {
+                break;
+            }
+            target = CommandTarget::new(options.clone(), axis).map_err(io::Error::other)?;
+        }
+        let Searched { mut end, found, .. } = lab.search(&mut target)?;
+        lab.list(&found)?;
+        end.duration = begun.elapsed();
+        (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
+        lab.emit(&Event::End(&end))?;
+        Ok(end.status)
+    })
 }
 
 /// Prepares a lab with its listeners, and runs `search` in it. The user's own code is below `root`.
