@@ -28,6 +28,6 @@ pub mod protocol;
 pub mod search;
 
 pub use protocol::{
-    ChangeId, Config, ConfigError, ConfigErrorKind, Field, IdHasher, Matcher, NamedSettings, ParseError,
-    ParseErrorKind, Pattern, Setting, Suffix, Term, marker,
+    ChangeId, Config, ConfigError, ConfigErrorKind, Field, IdHasher, Matcher, NamedSettings, Occurrence,
+    OccurrenceError, ParseError, ParseErrorKind, Pattern, Setting, Suffix, Term, marker,
 };

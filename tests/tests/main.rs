@@ -32,6 +32,7 @@ mod per_test;
 mod promises;
 mod protocol;
 mod release;
+mod replay;
 mod reports;
 mod signals;
 mod since;

@@ -35,9 +35,11 @@ impl Toggle {
         let id = self.id(&self.place, None);
         let decision =
             memory::first(&nesting, self, id, |text| text.line(format_args!("{}", self.title(&self.place))))?;
-        // Only now, after the report, may other threads act on the decision.
-        self.state.store(if decision { state::ON } else { state::OFF }, Release);
-        Some(decision)
+        if decision.is_lasting {
+            // Only now, after the report, may other threads act on the decision.
+            self.state.store(if decision.is_on { state::ON } else { state::OFF }, Release);
+        }
+        Some(decision.is_on)
     }
 
     // The functions below are cold for the callers' sake: the code around an inactive point must be short.

@@ -5,6 +5,7 @@ use bisect_core::{ChangeId, Matcher};
 use super::{
     config::{self, Setting},
     nesting::Nesting,
+    occurrence::{self, Decision},
     report::{self, Text},
     table::{PENDING, Table},
     toggle::Toggle,
@@ -28,12 +29,12 @@ fn tag(decision: bool) -> u64 {
 }
 
 /// Decides on a change, and first reports it if the pattern selects it. Returns `None` if the change is at its default.
-pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<bool> {
+pub(crate) fn first(_: &Nesting, toggle: &Toggle, id: ChangeId, text: impl FnOnce(&mut Text)) -> Option<Decision> {
     let matcher = matcher(toggle)?;
     if matcher.should_report(id) {
         report::once(id, matcher.verbose().then_some(text));
     }
-    Some(matcher.should_enable(id))
+    Some(occurrence::decide(id, matcher.should_enable(id)))
 }
 
 /// Decides like [`first`], and remembers the decision.
@@ -46,8 +47,10 @@ pub(crate) fn first_of_key(
     text: impl FnOnce(&mut Text),
 ) -> Option<bool> {
     let decision = first(nesting, toggle, id, text)?;
-    SEEN.insert(key, tag(decision));
-    Some(decision)
+    if decision.is_lasting {
+        SEEN.insert(key, tag(decision.is_on));
+    }
+    Some(decision.is_on)
 }
 
 /// Decides like [`first_of_key`] on a change whose ID no other key has. Claiming the key once is enough then, and saves
@@ -55,12 +58,15 @@ pub(crate) fn first_of_key(
 #[cfg(feature = "stacks")]
 #[cold]
 pub(crate) fn first_of_only_key(
-    _: &Nesting,
+    nesting: &Nesting,
     toggle: &Toggle,
     key: u64,
     id: ChangeId,
     text: impl FnOnce(&mut Text),
 ) -> Option<bool> {
+    if occurrence::counts(id) {
+        return first_of_key(nesting, toggle, key, id, text);
+    }
     let matcher = matcher(toggle)?;
     let decision = matcher.should_enable(id);
     if matcher.should_report(id) {

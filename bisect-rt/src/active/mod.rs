@@ -11,6 +11,7 @@ mod fingerprint;
 mod memory;
 pub(crate) mod mode;
 mod nesting;
+mod occurrence;
 mod registry;
 mod report;
 #[cfg(feature = "stacks")]

@@ -2,11 +2,14 @@
 
 use std::{env, fmt};
 
-use bisect_core::protocol::names::{PATTERN, REPORT, TOGGLES, UNWINDER};
+use bisect_core::protocol::names::{OCCURRENCE, PATTERN, REPORT, TOGGLES, UNWINDER};
 
 #[cfg(feature = "stacks")]
 use super::stack;
-use super::{build_time, config, config::Config, mode, registry, report, system::host, unheard};
+use super::{
+    build_time, config, config::Config, mode, occurrence, occurrence::Occurrence, registry, report, system::host,
+    unheard,
+};
 
 /// The exit status of a program whose variables are invalid, or ask for something that it cannot do.
 const REFUSED: i32 = 2;
@@ -48,6 +51,17 @@ fn configure() {
     if config.is_default() {
         return;
     }
+    if let Some(value) = env::var_os(OCCURRENCE).filter(|value| !value.is_empty()) {
+        let shown = value.to_string_lossy();
+        match Occurrence::parse(&shown) {
+            Ok(asked) => occurrence::set(asked),
+            Err(malformed) => {
+                return refuse(format_args!(
+                    "{OCCURRENCE}={shown:?}: {malformed}; set it to PATTERN:until=N or to PATTERN:stop=N, or unset it"
+                ));
+            }
+        }
+    }
     #[cfg(feature = "stacks")]
     stack::prepare(is_set(UNWINDER));
     let report_file = env::var_os(REPORT).filter(|path| !path.is_empty());
@@ -80,7 +94,7 @@ fn configure() {
 /// Removes the variables. In a program with raised privileges they are not trusted. Programs that it starts do not know
 /// that, so they must not see the variables either.
 fn forget_variables() {
-    for variable in [PATTERN, TOGGLES, UNWINDER, REPORT] {
+    for variable in [PATTERN, OCCURRENCE, TOGGLES, UNWINDER, REPORT] {
         if env::var_os(variable).is_some() {
             // SAFETY: this is before `main`, so no other thread reads the environment. In a library that such a program
             // loads while it runs, another thread may read it through C functions; the program has then read it at its

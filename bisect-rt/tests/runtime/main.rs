@@ -11,5 +11,6 @@ mod fixture;
 mod keys;
 mod lean;
 mod modes;
+mod occurrences;
 mod reports;
 mod stacks;

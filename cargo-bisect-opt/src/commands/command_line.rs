@@ -54,7 +54,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
         Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
         Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
-        Command::Exec(_) | Command::Axis(_) => return Ok(cli),
+        Command::Exec(_) | Command::Axis(_) | Command::Replay(_) => return Ok(cli),
     };
     *words = cargo;
     // They come first: for `run`, all words after the first positional one belong to the program.

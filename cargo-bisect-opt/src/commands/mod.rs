@@ -4,6 +4,7 @@ mod codegen;
 mod command_line;
 mod edition;
 mod options;
+mod replay;
 
 use std::{
     env,
@@ -19,6 +20,7 @@ use bisect_core::search as engine;
 use codegen::{Drill, DrillError};
 use edition::{EditionError, Editions};
 use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
+use replay::ReplayError;
 
 use crate::{
     axes::{
@@ -68,6 +70,8 @@ enum CommandError {
     #[error(transparent)]
     Edition(#[from] EditionError),
     #[error(transparent)]
+    Replay(#[from] ReplayError),
+    #[error(transparent)]
     Axis(#[from] AxisError),
     #[error(transparent)]
     Since(#[from] SinceError),
@@ -83,6 +87,7 @@ impl CommandError {
             CommandError::NotUnicode(_)
             | CommandError::Exec(_)
             | CommandError::RunDir(_)
+            | CommandError::Replay(_)
             | CommandError::Since(_)
             | CommandError::Axis(AxisError::Usage(_)) => Exit::Usage,
             CommandError::Axis(AxisError::Nothing(_)) => Exit::Nothing,
@@ -125,7 +130,10 @@ fn bisect_opt() -> Exit {
         }
     };
     #[cfg(unix)]
-    process::guard::start();
+    if !matches!(cli.command, Command::Replay(_)) {
+        // A replayed target takes the place of this process, and would get the guard as its child.
+        process::guard::start();
+    }
     let result = match cli.command {
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
@@ -136,6 +144,7 @@ fn bisect_opt() -> Exit {
             .map_err(CommandError::from)
             .and_then(|prepared| exec(command.exec, prepared)),
         Command::Toggles(command) => toggles(&command),
+        Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
     };
     result.unwrap_or_else(|failure| {
         terminal::show_error(&failure);

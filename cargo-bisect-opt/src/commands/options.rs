@@ -10,7 +10,7 @@ use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
     output::exit_status,
-    process::launcher::Launcher,
+    process::{debugger::Debugger, launcher::Launcher},
     run::{repetition::Repetition, seed::Seed},
     targets::project::PerTest,
 };
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     /// List the toggles of this workspace
     #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
     Toggles(TogglesCommand),
+    /// Run the target of an earlier search once more, with exactly its culprit, or in a debugger
+    Replay(ReplayCommand),
 }
 
 /// The options of `test`.
@@ -217,6 +219,24 @@ pub(crate) struct TogglesCommand {
     /// The words for cargo and for the target.
     #[arg(skip)]
     pub(crate) words: CargoWords,
+}
+
+/// The options of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayCommand {
+    /// The directory with the results of the search
+    #[arg(value_name = "RUN-DIR", default_value = "bisect.out")]
+    pub(crate) run_dir: PathBuf,
+    /// The number of the culprit [default: the first one]
+    #[arg(long, value_name = "N")]
+    pub(crate) set: Option<usize>,
+    /// Run with all changes except those of the culprit
+    #[arg(long)]
+    pub(crate) off: bool,
+    /// Run in this debugger, and stop in the first decision on a change of the culprit (`gdb`, `lldb`, or
+    /// `'gdb -batch -ex backtrace'`)
+    #[arg(long, value_name = "CMD", value_parser = Debugger::parse)]
+    pub(crate) debugger: Option<Debugger>,
 }
 
 /// The options of every search.

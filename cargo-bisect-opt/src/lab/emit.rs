@@ -8,18 +8,18 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Culprit, Mode, Order, Outcome, Question, Shared, Trial, TrialId, Unusable, Verdict},
+    search::{Culprit, Mode, Order, Outcome, Question, Selection, Shared, Trial, TrialId, Unusable, Verdict},
 };
 
 use super::{
     Named,
     session::{Progress, Session},
-    target::Target,
+    target::{Reader, Target},
     text_runs,
 };
 use crate::{
     output::{
-        events::{Event, Found, LogEnd, RunBegins, TrialDone},
+        events::{Event, Found, LogEnd, Replay, RunBegins, TrialDone},
         log_end,
         noise::CulpritEstimate,
     },
@@ -232,6 +232,17 @@ fn culprit_found<T: Target>(
         Mode::Enable => session.target.stop_gap(&ids, &changes),
         Mode::Disable => None,
     };
+    let line = |selection: &Selection, stem: &str, reader| {
+        let inputs = session.lab.run_dir.inputs();
+        session.lab.repetition.line(session.target.reproduce(selection, &tests, &inputs, stem, reader))
+    };
+    let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
+    let others = culprit.selection_of_others();
+    let replay = Replay {
+        culprit: line(&selection, &stem, Reader::Replay),
+        others: line(&others, &format!("{stem}-others"), Reader::Replay),
+    };
+    let reproduce = line(&selection, &stem, Reader::Person);
     Found {
         set: number,
         mode: match culprit.mode {
@@ -244,12 +255,8 @@ fn culprit_found<T: Target>(
         within: session.lab.parent_culprit,
         headline: session.target.headline(ids.len(), culprit.mode),
         is_of_tests: session.tests.is_some(),
-        reproduce: session.lab.repetition.line(session.target.reproduce(
-            &culprit.selection(),
-            &tests,
-            &session.lab.run_dir.inputs(),
-            &format!("culprit-{number}"),
-        )),
+        reproduce,
+        replay,
         tests,
         stop_gap,
         failures,

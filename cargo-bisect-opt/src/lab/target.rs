@@ -157,5 +157,31 @@ pub(crate) trait Target: Judge {
     /// Returns a shell command line that runs the target once more with these changes. If `tests` is not empty, a
     /// target with tests runs only these.
     /// Files that the command line needs are written to `directory`, with names that begin with `stem`.
-    fn reproduce(&self, selection: &Selection, tests: &[String], directory: &Path, stem: &str) -> String;
+    fn reproduce(
+        &self,
+        selection: &Selection,
+        tests: &[String],
+        directory: &Path,
+        stem: &str,
+        reader: Reader,
+    ) -> String;
+}
+
+/// The reader of a command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reader {
+    /// A person, who is in the directory of the search.
+    Person,
+    /// A shell in any directory, with the words of a debugger as its arguments: they come before the program.
+    Replay,
+}
+
+impl Reader {
+    /// Returns the word before the program.
+    pub(crate) fn before_program(self) -> &'static str {
+        match self {
+            Self::Person => "",
+            Self::Replay => "\"$@\" ",
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, time::Duration};
 
 use bisect_core::search::{Question, TrialId};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     change,
@@ -152,6 +152,9 @@ pub(crate) struct Found {
     pub(crate) failures: Vec<Failed>,
     /// A command line that runs the target with exactly these changes.
     pub(crate) reproduce: String,
+    /// The command lines for `replay`. Only the run directory keeps them.
+    #[serde(skip)]
+    pub(crate) replay: Replay,
     /// A workaround, if the search has shown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_gap: Option<StopGap>,
@@ -167,6 +170,15 @@ pub(crate) struct Found {
     /// True if each of several tests is searched on its own.
     #[serde(skip)]
     pub(crate) is_of_tests: bool,
+}
+
+/// Shell command lines that run the target once more, in any directory. The words of a debugger are their arguments.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Replay {
+    /// The line with exactly the changes of the culprit.
+    pub(crate) culprit: String,
+    /// The line with all other changes.
+    pub(crate) others: String,
 }
 
 /// Culprits that differ only in the test that reaches them.

@@ -86,7 +86,10 @@ mod tests {
 
     use super::*;
 
-    use crate::report::{content::Frame, kind::ChangeKind};
+    use crate::{
+        output::events::Replay,
+        report::{content::Frame, kind::ChangeKind},
+    };
 
     /// A culprit of one call stack, innermost frame first.
     fn found(set: usize, functions: &[&str], tests: &[&str]) -> Found {
@@ -108,6 +111,7 @@ mod tests {
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
             failures: Vec::new(),
             reproduce: String::new(),
+            replay: Replay::default(),
             noise: None,
             within: None,
             headline: None,

@@ -1,13 +1,13 @@
 //! Events as files: `trials.jsonl` and `result.json` in the run directory.
 
-use std::io;
+use std::{io, path::Path};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{
-    events::{Event, Sink},
+    events::{Event, Replay, Sink},
     json::Line,
-    run_dir::RunDir,
+    run_dir::{RunDir, RunDirError},
 };
 
 /// A listener that keeps the search in its run directory.
@@ -30,6 +30,41 @@ struct Outcome<'a> {
     lost: &'a [String],
 }
 
+/// The answer of an earlier search, as far as it is read back.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Recorded {
+    /// The culprits.
+    pub(crate) found: Vec<RecordedCulprit>,
+}
+
+/// A culprit of an earlier search.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RecordedCulprit {
+    /// Its number, from 1.
+    pub(crate) set: usize,
+    /// Its changes.
+    pub(crate) changes: Vec<RecordedChange>,
+    /// The command lines that run the target once more.
+    pub(crate) replay: Replay,
+}
+
+/// A change of such a culprit.
+#[derive(Debug, Deserialize)]
+pub(crate) struct RecordedChange {
+    /// The ID, as reports write it.
+    pub(crate) id: String,
+    /// The kind of the change.
+    pub(crate) kind: String,
+}
+
+/// Reads the answer of the search in a run directory; `None` if it has none yet.
+///
+/// # Errors
+/// If it is no run directory of this version, or cannot be read.
+pub(crate) fn read(run_dir: &Path) -> Result<Option<Recorded>, RunDirError> {
+    RunDir::read_result(run_dir)
+}
+
 impl<'a> Record<'a> {
     /// Creates a record in `run_dir`.
     pub(crate) fn new(run_dir: &'a RunDir) -> Self {
@@ -43,7 +78,11 @@ impl Sink for Record<'_> {
             Event::Start(start) => self.start = serde_json::to_value(start)?,
             Event::Trial(trial) if trial.is_repeat => {}
             Event::Trial(_) => self.run_dir.append_trial(&Line::new(event))?,
-            Event::Found(found) => self.found.push(serde_json::to_value(found)?),
+            Event::Found(found) => {
+                let mut value = serde_json::to_value(found)?;
+                value["replay"] = serde_json::to_value(&found.replay)?;
+                self.found.push(value);
+            }
             Event::OutputLost(what) => self.lost.push((*what).to_owned()),
             Event::End(end) => {
                 let end = serde_json::to_value(end)?;

@@ -22,7 +22,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
@@ -70,6 +70,18 @@ pub(crate) enum RunDirError {
         path: PathBuf,
         /// The format of the directory.
         found: u32,
+    },
+    /// No run directory.
+    #[error("`{}` is not the directory of a search; name the one that `--out` named, or leave it out for `bisect.out`", path.display())]
+    None {
+        /// The path.
+        path: PathBuf,
+    },
+    /// An answer that another version has written.
+    #[error("the answer in `{}` was written by another version, or is damaged; search again", path.display())]
+    Content {
+        /// The directory.
+        path: PathBuf,
     },
     /// A directory on a file system that does not lock files.
     #[error("`{}` cannot be locked: {source}; choose a directory on another file system with `--out`", path.display())]
@@ -124,6 +136,24 @@ impl RunDir {
         fs_err::write(path.join(".gitignore"), "*\n")?;
         let trials = fs_err::OpenOptions::new().create(true).append(true).open(path.join(TRIALS))?;
         Ok(Self { path, trials, _lock: lock })
+    }
+
+    /// Reads the answer of the search in `path`; `None` if it has none yet.
+    ///
+    /// # Errors
+    /// If it is no run directory of this version, or cannot be read.
+    pub(crate) fn read_result<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunDirError> {
+        if !path.join(MARK).is_file() {
+            return Err(RunDirError::None { path: path.to_owned() });
+        }
+        check_mark(path)?;
+        match fs_err::read(path.join(RESULT)) {
+            Ok(text) => {
+                Ok(Some(serde_json::from_slice(&text).map_err(|_| RunDirError::Content { path: path.to_owned() })?))
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Returns the path of a run's log.

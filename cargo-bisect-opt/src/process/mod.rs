@@ -7,6 +7,7 @@
 mod capture;
 mod command;
 mod crash;
+pub(crate) mod debugger;
 pub(crate) mod interrupt;
 pub(crate) mod launcher;
 pub(crate) mod owned_dir;

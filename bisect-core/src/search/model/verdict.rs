@@ -34,6 +34,12 @@ impl Culprit {
     pub fn selection(&self) -> Selection {
         self.mode.exactly(&self.changes)
     }
+
+    /// Returns the selection of all other changes.
+    #[must_use]
+    pub fn selection_of_others(&self) -> Selection {
+        Selection { excluded: self.changes.clone(), ..self.mode.everything() }
+    }
 }
 
 /// A culprit, and all tests for which it was found.

@@ -1,5 +1,6 @@
 //! The operating system: memory, modules, standard error, and state that decisions must not change.
 
+pub(super) mod breakpoint;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) mod errno;
 pub(super) mod host;

@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     axes::{crates, gated, passes},
-    lab::target::{Judge, Judgement, Runner, Target},
+    lab::target::{Judge, Judgement, Reader, Runner, Target},
     output::terms::Terms,
     process::{ReadAlong as _, interrupt::Interrupt},
     report::{content::Report, scan::Reports},
@@ -366,7 +366,7 @@ impl Target for FakeTarget {
         Report { kind, ..report }
     }
 
-    fn reproduce(&self, selection: &Selection, tests: &[String], _: &Path, _: &str) -> String {
+    fn reproduce(&self, selection: &Selection, tests: &[String], _: &Path, _: &str, _: Reader) -> String {
         [&["simulate".to_owned(), Choice::of(self.order(), selection).to_string()], tests].concat().join(" ")
     }
 }

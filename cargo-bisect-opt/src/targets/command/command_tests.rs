@@ -151,10 +151,10 @@ fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
     let mut exec = target(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"]).unwrap();
     let all = Selection::all();
     let dir = tempfile::tempdir().unwrap();
-    let before = exec.reproduce(&all, &[], dir.path(), "");
+    let before = exec.reproduce(&all, &[], dir.path(), "", Reader::Person);
     let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
     assert_eq!(judge(&mut exec, shown).outcome, Outcome::Fail);
-    let after = exec.reproduce(&all, &[], dir.path(), "");
+    let after = exec.reproduce(&all, &[], dir.path(), "", Reader::Person);
     let number = Seed::parse("7").unwrap().number(5, 0).to_string();
     assert!(!before.contains(&number) && after.contains(&number), "{before} {after}");
 }
@@ -307,8 +307,13 @@ fn what_is_shown_can_be_pasted() {
     assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
 
     let dir = tempfile::tempdir().unwrap();
-    let line =
-        exec.reproduce(&Selection { prefix: Prefix::Below(Rank(1 << 62)), ..Selection::all() }, &[], dir.path(), "");
+    let line = exec.reproduce(
+        &Selection { prefix: Prefix::Below(Rank(1 << 62)), ..Selection::all() },
+        &[],
+        dir.path(),
+        "",
+        Reader::Person,
+    );
     let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();

@@ -22,7 +22,7 @@ use crate::{
     axes::{Axis, Files},
     lab::{
         calibration::{Calibration, Meaning, another, another_note, made_by_changes_note, usual_note},
-        target::{Judge, Judgement, Target},
+        target::{Judge, Judgement, Reader, Target},
     },
     output::{events::StopGap, terms::Terms},
     process::launcher::Launcher,
@@ -240,14 +240,14 @@ impl Target for CommandTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn reproduce(&self, selection: &Selection, _: &[String], directory: &Path, stem: &str) -> String {
+    fn reproduce(&self, selection: &Selection, _: &[String], directory: &Path, stem: &str, reader: Reader) -> String {
         let choice = Choice::of(self.runner.axis.order(), selection);
         // What failed by chance may fail again with the same random number.
         let random = self.failing.get(&choice.to_string()).copied();
         let random = random.unwrap_or_else(|| self.runner.options.seed.number(0, 0));
         let files = Files { directory, stem, report_file: None };
         match self.runner.axis.reproduction(&choice, &files) {
-            Ok(application) => self.runner.line_with(&application, random),
+            Ok(application) => self.runner.line_with(&application, random, reader),
             Err(error) => format!("# {error}"),
         }
     }

@@ -11,7 +11,7 @@ use crate::{
     axes::{AfterBuild, Application, Axis, Files, Placeholder, Words},
     lab::{
         calibration::{Calibration, Meaning, environment_note},
-        target::Runner,
+        target::{Reader, Runner},
     },
     process::{
         self, Ending, ProcessSpec, ReadAlong,
@@ -194,22 +194,28 @@ impl CommandRunner {
 
     /// Returns the command as a line for a shell, with its placeholders.
     pub(super) fn line(&self) -> String {
-        self.write_line(str::to_owned, |arguments| arguments.iter().map(OsString::from).collect())
+        self.write_line(Reader::Person, str::to_owned, |arguments| arguments.iter().map(OsString::from).collect())
     }
 
     /// Returns the command as a line for a shell, filled in for the first slot.
-    pub(super) fn line_with(&self, application: &Application, random: u64) -> String {
+    pub(super) fn line_with(&self, application: &Application, random: u64, reader: Reader) -> String {
         let filling = self.filling(application, random);
         let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
-        let line =
-            self.write_line(|value| fill_text(&filling.text(value), 0), |arguments| filling.arguments(arguments));
-        more.chain([line]).collect()
+        let value = |value: &str| fill_text(&filling.text(value), 0);
+        let line = self.write_line(reader, value, |arguments| filling.arguments(arguments));
+        let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));
+        directory.into_iter().chain(more).chain([line]).collect()
     }
 
-    fn write_line(&self, value: impl Fn(&str) -> String, arguments: impl FnOnce(&[String]) -> Vec<OsString>) -> String {
+    fn write_line(
+        &self,
+        reader: Reader,
+        value: impl Fn(&str) -> String,
+        arguments: impl FnOnce(&[String]) -> Vec<OsString>,
+    ) -> String {
         let mut words: Vec<_> =
             self.variables.iter().map(|(name, text)| format!("{name}={}", quote(value(text)))).collect();
-        words.push(quote(&self.program));
+        words.push(format!("{}{}", reader.before_program(), quote(&self.program)));
         words.extend(arguments(&self.arguments).iter().map(quote));
         words.join(" ")
     }

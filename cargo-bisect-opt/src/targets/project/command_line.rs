@@ -14,6 +14,7 @@ use super::{
 use crate::{
     axes::Files,
     cargo::{BuildOverrides, Executable, libtest},
+    lab::target::Reader,
     process::shell,
     run::spec::Choice,
 };
@@ -27,6 +28,7 @@ pub(super) struct CommandLine<'a> {
     pub(super) runner: &'a ProjectRunner,
     pub(super) knowledge: &'a Knowledge,
     pub(super) needed_variables: &'a mut NeededVariables,
+    pub(super) reader: Reader,
 }
 
 impl CommandLine<'_> {
@@ -74,7 +76,8 @@ impl CommandLine<'_> {
         let mut words = launch.words().to_vec();
         words.extend(arguments);
         let directory = shell::quote(&launch.directory);
-        Some(format!("cd {directory} && {} {}", assignments(variables), shell::line(words)))
+        let debugger = self.reader.before_program();
+        Some(format!("cd {directory} && {} {debugger}{}", assignments(variables), shell::line(words)))
     }
 
     /// Returns the failing tests of an executable. An empty list stands for all that it runs, `None` for an executable

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     axes::{Axis, Files},
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
-    lab::target::{Judge, Judgement, Target},
+    lab::target::{Judge, Judgement, Reader, Target},
     output::{events::StopGap, terms::Terms},
     process::interrupt::Interrupt,
     report::{content::Report, scan::Reports},
@@ -226,10 +226,17 @@ impl Target for ProjectTarget {
         self.runner.axis.summary(builds.builds, builds.rustc_invocations)
     }
 
-    fn reproduce(&self, selection: &Selection, tests: &[String], directory: &Path, stem: &str) -> String {
+    fn reproduce(
+        &self,
+        selection: &Selection,
+        tests: &[String],
+        directory: &Path,
+        stem: &str,
+        reader: Reader,
+    ) -> String {
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
-        CommandLine { runner, knowledge, needed_variables }.of(
+        CommandLine { runner, knowledge, needed_variables, reader }.of(
             &Choice::of(self.runner.axis.order(), selection),
             tests,
             &Files { directory, stem, report_file: None },

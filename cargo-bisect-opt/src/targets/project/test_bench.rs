@@ -22,7 +22,7 @@ use crate::{
     axes::Files,
     cargo::{CargoError, Subcommand},
     fixture::Fixture,
-    lab::target::{Judge, Judgement, Runner, Target},
+    lab::target::{Judge, Judgement, Reader, Runner, Target},
     process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     report::kind::ChangeKind,
     run::{
@@ -105,7 +105,7 @@ impl Bench {
     pub(super) fn reproduce(&self, pattern: &str) -> String {
         let ProjectTarget { runner, knowledge, needed_variables, .. } = &self.program;
         let needed_variables = &mut *needed_variables.borrow_mut();
-        let line = CommandLine { runner, knowledge, needed_variables };
+        let line = CommandLine { runner, knowledge, needed_variables, reader: Reader::Person };
         let files = Files { directory: self.dir.path(), stem: "", report_file: None };
         line.of(&Choice::Hashes(pattern.parse().unwrap()), &[], &files)
     }

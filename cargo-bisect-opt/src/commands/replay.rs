@@ -1,0 +1,105 @@
+//! `cargo bisect-opt replay`: the target of an earlier search once more, also in a debugger.
+
+#[cfg(unix)]
+use std::os::unix::process::CommandExt as _;
+use std::{
+    convert::Infallible,
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use bisect_core::protocol::names;
+
+use super::options::ReplayCommand;
+use crate::{
+    output::{
+        record::{self, Recorded, RecordedCulprit},
+        run_dir::RunDirError,
+        terminal,
+    },
+    units::plural,
+};
+
+/// A reason why nothing can be replayed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReplayError {
+    /// The run directory cannot be read.
+    #[error("{0}")]
+    RunDir(#[from] RunDirError),
+    /// The search has not ended.
+    #[error("`{}` has no answer: its search has not ended, or was killed; search again", .0.display())]
+    NoAnswer(PathBuf),
+    /// The search found nothing.
+    #[error("the search of `{}` found no culprit, so there is nothing to replay", .0.display())]
+    NoCulprit(PathBuf),
+    /// There is no culprit with this number.
+    #[error("there is no culprit {asked}: the search found {}; `--set` takes the number of one of them", plural(*found, "culprit"))]
+    NoSuchCulprit {
+        /// The number that was asked for.
+        asked: usize,
+        /// The number of culprits.
+        found: usize,
+    },
+    /// The changes are not decided while the target runs.
+    #[error(
+        "a change of the kind `{0}` is not decided while the target runs, so no debugger can stop there; leave out `--debugger`"
+    )]
+    NoDecision(String),
+    /// The shell cannot be started.
+    #[error("the command line of the culprit needs a POSIX shell, `sh`, which cannot be started: {0}")]
+    Shell(#[source] io::Error),
+}
+
+/// Replaces this process by the target of an earlier search.
+///
+/// # Errors
+/// If there is nothing to replay, or the shell cannot be started. On success it does not return.
+pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError> {
+    let recorded = record::read(&command.run_dir)?.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
+    let culprit = select(&recorded, command.set, &command.run_dir)?;
+    let (line, what) = if command.off {
+        (&culprit.replay.others, "everything but culprit")
+    } else {
+        (&culprit.replay.culprit, "exactly culprit")
+    };
+    let mut shell = Command::new("sh");
+    shell.args(["-c", line, "replay"]);
+    if let Some(debugger) = &command.debugger {
+        shell.args(debugger.words());
+        shell.env(names::OCCURRENCE, first_decision(culprit)?);
+    }
+    let set = culprit.set;
+    terminal::show_lines(&format!("with {what} {set}: {}\n", line.replacen("\"$@\" ", "", 1)));
+    Err(ReplayError::Shell(replace_process(shell)))
+}
+
+/// Returns the culprit with this number, or else the first one.
+fn select<'a>(recorded: &'a Recorded, set: Option<usize>, run_dir: &Path) -> Result<&'a RecordedCulprit, ReplayError> {
+    let first = recorded.found.first().ok_or_else(|| ReplayError::NoCulprit(run_dir.to_owned()))?;
+    let Some(asked) = set else { return Ok(first) };
+    let found = recorded.found.len();
+    recorded.found.iter().find(|culprit| culprit.set == asked).ok_or(ReplayError::NoSuchCulprit { asked, found })
+}
+
+/// Returns the value of the variable that stops the target at its first decision on the culprit.
+fn first_decision(culprit: &RecordedCulprit) -> Result<String, ReplayError> {
+    let is_decided = |kind: &str| matches!(kind, "site" | "caller" | "stack");
+    if let Some(change) = culprit.changes.iter().find(|change| !is_decided(&change.kind)) {
+        return Err(ReplayError::NoDecision(change.kind.clone()));
+    }
+    let ids: Vec<_> = culprit.changes.iter().map(|change| change.id.replacen("0x", "x", 1)).collect();
+    Ok(format!("{}:stop=1", ids.join("+")))
+}
+
+/// Starts a command in place of this process, which so has its terminal, its signals and its exit status.
+#[cfg(unix)]
+fn replace_process(mut command: Command) -> io::Error {
+    command.exec()
+}
+
+/// Fails: only Unix can replace a process.
+#[cfg(not(unix))]
+fn replace_process(_: Command) -> io::Error {
+    io::Error::other("this platform has none")
+}
