@@ -3,7 +3,7 @@
 use std::{
     ffi::OsString,
     path::{Path, PathBuf},
-    sync::OnceLock,
+    sync::{Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 /// A project in its own directory.
@@ -52,6 +52,13 @@ impl Fixture {
             }
             fixture
         })
+    }
+
+    /// Excludes other tests that compile the package `top` of [`toggles`](Self::toggles) as long as the result lives:
+    /// each compiles other decisions into the same executable.
+    pub(crate) fn alone_with_top() -> MutexGuard<'static, ()> {
+        static TOP: Mutex<()> = Mutex::new(());
+        TOP.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns its directory.

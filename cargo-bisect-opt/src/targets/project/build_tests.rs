@@ -54,6 +54,7 @@ fn broken_anyway() { panic!() }
 
 #[test]
 fn build_time_changes_are_searched_by_building() {
+    let _alone = Fixture::alone_with_top();
     let mut bench = Bench::test("-p top", &[]);
     // `fast` and `safe`; with `safe` off another test fails, so one of them is left out.
     assert_eq!(bench.outcome("y"), (Outcome::Fail, strings(&["tests::fails_if_the_second_is_fast"]), 4));
@@ -77,6 +78,7 @@ fn build_time_changes_are_searched_by_building() {
 
 #[test]
 fn the_line_that_reproduces_a_build_time_change_builds_it() {
+    let _alone = Fixture::alone_with_top();
     let mut bench = Bench::test("-p top", &["fast"]);
     bench.run("y");
     bench.run("n");

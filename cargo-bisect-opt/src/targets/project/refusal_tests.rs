@@ -21,6 +21,7 @@ fn a_filter_that_matches_no_test_is_an_error() {
 
 #[test]
 fn toggles_are_listed_and_unknown_ones_refused() {
+    let _alone = Fixture::alone_with_top();
     let fixture = Fixture::toggles();
     let names = |line: &str| {
         let toggles = toggles(&fixture.words(line), &[], true, &Interrupt::default()).unwrap();
