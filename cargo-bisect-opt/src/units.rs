@@ -12,6 +12,19 @@ pub(crate) fn plural(n: usize, noun: &str) -> String {
     format!("{n} {noun}{ending}")
 }
 
+/// Formats a number of a series: `1st`, `22nd`, `48,213th`.
+pub(crate) fn ordinal(n: u64) -> String {
+    let ending = match (n % 10, n % 100) {
+        (1, not) if not != 11 => "st",
+        (2, not) if not != 12 => "nd",
+        (3, not) if not != 13 => "rd",
+        _ => "th",
+    };
+    let digits = n.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    format!("{}{ending}", groups.join(","))
+}
+
 /// Returns the name most similar to `word`, if at most a third of its characters differ.
 pub(crate) fn nearest(word: &str, all: impl IntoIterator<Item = String>) -> Option<String> {
     let distances = all.into_iter().map(|other| (strsim::levenshtein(word, &other), other));
@@ -35,5 +48,32 @@ pub(crate) fn seconds(duration: Duration) -> String {
         short if short < 0.0995 => format!("{:.0}ms", short * 1000.0),
         long if long < 99.5 => format!("{long:.1}s"),
         minutes => format!("{:.0}m{:02.0}s", (minutes / 60.0).floor(), (minutes % 60.0).floor()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_a_series() {
+        let numbers = [0, 1, 2, 3, 4, 11, 12, 13, 21, 102, 113, 1_000, 48_213, 1_234_567].map(ordinal);
+        let expected = [
+            "0th",
+            "1st",
+            "2nd",
+            "3rd",
+            "4th",
+            "11th",
+            "12th",
+            "13th",
+            "21st",
+            "102nd",
+            "113th",
+            "1,000th",
+            "48,213th",
+            "1,234,567th",
+        ];
+        assert_eq!(numbers, expected);
     }
 }

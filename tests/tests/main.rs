@@ -26,6 +26,7 @@ mod killed;
 mod launcher;
 mod list;
 mod listeners;
+mod occurrences;
 mod parallel;
 mod peers;
 mod per_test;

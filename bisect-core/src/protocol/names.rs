@@ -10,9 +10,10 @@ pub const REPORT: &str = "BISECT_REPORT";
 pub const TOGGLES: &str = "BISECT_TOGGLES";
 /// `1`: the target captures stacks by the unwinder, even if it is built with frame pointers.
 pub const UNWINDER: &str = "BISECT_UNWINDER";
-/// Decisions that are counted, and those of them that are reversed or at which the target stops in a debugger:
-/// [`Occurrence`](super::Occurrence).
-pub const OCCURRENCE: &str = "BISECT_OCCURRENCE";
+/// The last decision on some changes that is not reversed: [`Occurrence`](super::Occurrence).
+pub const UNTIL: &str = "BISECT_UNTIL";
+/// The decision on some changes at which the target stops in a debugger: [`Occurrence`](super::Occurrence).
+pub const STOP: &str = "BISECT_STOP";
 /// Prefix, followed by a package: the way in which its build-time changes are compiled. `bisect-macros` has its own
 /// copy.
 pub const BUILD: &str = "BISECT_BUILD_";

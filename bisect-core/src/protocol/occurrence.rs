@@ -1,37 +1,37 @@
-//! The value of `BISECT_OCCURRENCE`: single decisions on some changes.
+//! The value of `BISECT_UNTIL` and `BISECT_STOP`: a single decision on some changes.
 
+use alloc::{borrow::ToOwned, string::String, vec::Vec};
 use core::{error, fmt};
 
 use super::{ChangeId, Matcher, ParseError, Pattern};
 
-/// The parsed value of `BISECT_OCCURRENCE`: `PATTERN`, then `:until=N`, `:stop=N`, both or none.
-///
-/// The pattern selects changes, and all decisions on them are counted together, from 1. After the first N decisions of
-/// `until`, they are the other way round. At decision N of `stop`, the process stops in the debugger.
+/// A decision, `PATTERN:N`: the pattern selects changes, and N counts the decisions on them in one thread, from 1.
+/// With `PATTERN:N:THREAD,THREAD` it is N + 1 in the threads of these names.
 ///
 /// ```
 /// use bisect_core::{ChangeId, Occurrence};
 ///
-/// let occurrence = Occurrence::parse("x3f:until=7").unwrap();
+/// let occurrence = Occurrence::parse("x3f:7").unwrap();
 /// assert!(occurrence.selects(ChangeId(0x53f)) && !occurrence.selects(ChangeId(0x530)));
-/// assert!(occurrence.is_within(7) && !occurrence.is_within(8));
+/// assert_eq!(occurrence.number(|| "main"), 7);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Occurrence {
     matcher: Matcher,
-    until: Option<u64>,
-    stop: Option<u64>,
+    number: u64,
+    /// The threads in which it is one more.
+    more_in: Vec<String>,
 }
 
-/// A reason why a value of `BISECT_OCCURRENCE` is invalid.
+/// A reason why a text is no decision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OccurrenceError {
     /// The pattern is malformed.
     Pattern(ParseError),
     /// The pattern is empty.
     NoPattern,
-    /// A part after the pattern is neither `until=N` nor `stop=N`, or comes twice.
-    Part,
+    /// The number is missing or malformed.
+    Number,
 }
 
 impl fmt::Display for OccurrenceError {
@@ -39,7 +39,7 @@ impl fmt::Display for OccurrenceError {
         match self {
             Self::Pattern(error) => error.fmt(f),
             Self::NoPattern => f.write_str("there is no pattern"),
-            Self::Part => f.write_str("after the pattern, only `:until=N` and `:stop=N` are allowed, each once"),
+            Self::Number => f.write_str("there is no number of decisions after `:`"),
         }
     }
 }
@@ -47,28 +47,19 @@ impl fmt::Display for OccurrenceError {
 impl error::Error for OccurrenceError {}
 
 impl Occurrence {
-    /// Parses a value of `BISECT_OCCURRENCE`.
+    /// Parses `PATTERN:N`.
     ///
     /// # Errors
-    /// If the value is not valid.
-    pub fn parse(value: &str) -> Result<Self, OccurrenceError> {
-        let mut parts = value.split(':');
-        let pattern: Pattern = parts.next().unwrap_or_default().parse().map_err(OccurrenceError::Pattern)?;
+    /// If the pattern or the number is not valid.
+    pub fn parse(text: &str) -> Result<Self, OccurrenceError> {
+        let (pattern, number) = text.split_once(':').ok_or(OccurrenceError::Number)?;
+        let (number, threads) =
+            number.split_once(':').map_or((number, None), |(number, threads)| (number, Some(threads)));
+        let pattern: Pattern = pattern.parse().map_err(OccurrenceError::Pattern)?;
         let matcher = Matcher::new(&pattern).ok_or(OccurrenceError::NoPattern)?;
-        let (mut until, mut stop) = (None, None);
-        for part in parts {
-            let (name, number) = part.split_once('=').ok_or(OccurrenceError::Part)?;
-            let number = Some(number.parse().map_err(|_| OccurrenceError::Part)?);
-            let previous = match name {
-                "until" => core::mem::replace(&mut until, number),
-                "stop" => core::mem::replace(&mut stop, number),
-                _ => return Err(OccurrenceError::Part),
-            };
-            if previous.is_some() {
-                return Err(OccurrenceError::Part);
-            }
-        }
-        Ok(Self { matcher, until, stop })
+        let number = number.parse().map_err(|_| OccurrenceError::Number)?;
+        let more_in = threads.into_iter().flat_map(|threads| threads.split(',')).map(str::to_owned).collect();
+        Ok(Self { matcher, number, more_in })
     }
 
     /// Returns true if decisions on this change are counted.
@@ -77,16 +68,14 @@ impl Occurrence {
         self.matcher.should_report(id)
     }
 
-    /// Returns true if the decision with this number, from 1, is among the first ones, which are not reversed.
-    #[must_use]
-    pub fn is_within(&self, number: u64) -> bool {
-        self.until.is_none_or(|until| number <= until)
-    }
-
-    /// Returns true if the process is to stop at the decision with this number, from 1.
-    #[must_use]
-    pub fn stops_at(&self, number: u64) -> bool {
-        self.stop == Some(number)
+    /// Returns the number of the decision in the thread with this name; 0 is before the first one. Only if it depends on
+    /// the thread, the name is asked for.
+    pub fn number<N: AsRef<str>>(&self, thread: impl FnOnce() -> N) -> u64 {
+        let has_more = !self.more_in.is_empty() && {
+            let thread = thread();
+            self.more_in.iter().any(|name| name == thread.as_ref())
+        };
+        self.number.saturating_add(u64::from(has_more))
     }
 }
 
@@ -95,30 +84,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_in_any_order() {
-        let both = Occurrence::parse("x3f+x41:stop=2:until=1").unwrap();
-        assert!(both.stops_at(2) && !both.stops_at(1) && both.is_within(1) && !both.is_within(2));
-        assert!(both.selects(ChangeId(0x41)));
-        let neither = Occurrence::parse("y").unwrap();
-        assert!(!neither.stops_at(1) && neither.is_within(u64::MAX));
-        assert!(!Occurrence::parse("y:until=0").unwrap().is_within(1));
+    fn a_pattern_and_a_number_are_read() {
+        let one = Occurrence::parse("x3f+x41:18446744073709551615").unwrap();
+        assert!(one.selects(ChangeId(0x41)) && !one.selects(ChangeId(0x42)));
+        assert_eq!(one.number(|| -> &str { panic!("it does not depend on the thread") }), u64::MAX);
+        assert_eq!(Occurrence::parse("y:0").unwrap().number(|| ""), 0);
     }
 
     #[test]
-    fn malformed_values_are_refused() {
-        for (value, error) in [
-            ("", OccurrenceError::NoPattern),
-            (":stop=1", OccurrenceError::NoPattern),
-            ("y:", OccurrenceError::Part),
-            ("y:stop", OccurrenceError::Part),
-            ("y:stop=", OccurrenceError::Part),
-            ("y:stop=-1", OccurrenceError::Part),
-            ("y:stop=1:stop=2", OccurrenceError::Part),
-            ("y:until=18446744073709551616", OccurrenceError::Part),
-            ("y:after=1", OccurrenceError::Part),
+    fn some_threads_have_one_more() {
+        let some = Occurrence::parse("y:4:tests::a,worker 1").unwrap();
+        assert_eq!(["tests::a", "worker 1", "worker", ""].map(|thread| some.number(|| thread)), [5, 5, 4, 4]);
+        assert_eq!(Occurrence::parse("y:4:").unwrap().number(|| ""), 5, "a thread without a name");
+    }
+
+    #[test]
+    fn malformed_texts_are_refused() {
+        for (text, error) in [
+            ("", OccurrenceError::Number),
+            ("y", OccurrenceError::Number),
+            ("y:", OccurrenceError::Number),
+            ("y:-1", OccurrenceError::Number),
+            ("y:1,2", OccurrenceError::Number),
+            ("y:18446744073709551616", OccurrenceError::Number),
+            (":1", OccurrenceError::NoPattern),
         ] {
-            assert_eq!(Occurrence::parse(value).unwrap_err(), error, "{value}");
+            assert_eq!(Occurrence::parse(text).unwrap_err(), error, "{text}");
         }
-        assert!(matches!(Occurrence::parse("z:stop=1"), Err(OccurrenceError::Pattern(_))));
+        assert!(matches!(Occurrence::parse("z:1"), Err(OccurrenceError::Pattern(_))));
     }
 }

@@ -1,23 +1,41 @@
 //! Decisions that are counted, one by one: those on a culprit, of which one is to be found or to be looked at.
 //!
-//! A decision on such a change is not remembered, so that each of them comes here.
+//! Each thread counts its own decisions, so that their numbers do not depend on how threads take turns. A decision on
+//! such a change is not remembered, so that each of them comes here.
 
-use std::sync::{
-    OnceLock,
-    atomic::{AtomicU64, Ordering::Relaxed},
+use std::{
+    cell::Cell,
+    sync::OnceLock,
+    thread::{self, LocalKey},
 };
 
-use bisect_core::ChangeId;
+use bisect_core::{ChangeId, protocol::names};
 
-use super::system::breakpoint;
+use super::{report, system::breakpoint};
 
 pub(crate) use bisect_core::Occurrence;
 
-/// The request, which is set before `main` or never.
-static ASKED: OnceLock<Occurrence> = OnceLock::new();
+/// A request, which is set before `main` or never.
+pub(crate) struct Request {
+    /// The variable with the value.
+    pub(crate) variable: &'static str,
+    asked: OnceLock<Occurrence>,
+    /// The number of decisions of this thread so far.
+    count: &'static LocalKey<Cell<u64>>,
+}
 
-/// The number of decisions so far, on all changes that the request selects, in all threads.
-static COUNT: AtomicU64 = AtomicU64::new(0);
+/// The last decision that is not reversed.
+static UNTIL: Request = Request::new(names::UNTIL, &UNTIL_COUNT);
+/// The decision at which to stop.
+static STOP: Request = Request::new(names::STOP, &STOP_COUNT);
+
+/// All requests.
+pub(crate) static REQUESTS: [&Request; 2] = [&UNTIL, &STOP];
+
+thread_local! {
+    static UNTIL_COUNT: Cell<u64> = const { Cell::new(0) };
+    static STOP_COUNT: Cell<u64> = const { Cell::new(0) };
+}
 
 /// A decision.
 #[derive(Clone, Copy)]
@@ -28,26 +46,52 @@ pub(crate) struct Decision {
     pub(crate) is_lasting: bool,
 }
 
-/// Counts the decisions that the request selects from now on.
-pub(crate) fn set(asked: Occurrence) {
-    // Only the start of the process calls this, once.
-    let _ = ASKED.set(asked);
+impl Request {
+    const fn new(variable: &'static str, count: &'static LocalKey<Cell<u64>>) -> Self {
+        Self { variable, asked: OnceLock::new(), count }
+    }
+
+    /// Counts decisions from now on.
+    pub(crate) fn set(&self, asked: Occurrence) {
+        // Only the start of the process calls this, once.
+        let _ = self.asked.set(asked);
+    }
+
+    fn selects(&self, id: ChangeId) -> bool {
+        self.asked.get().is_some_and(|asked| asked.selects(id))
+    }
+
+    /// Counts this decision. Returns its number, and the number in the request, if the request selects it.
+    fn count(&self, id: ChangeId) -> Option<(u64, u64)> {
+        let asked = self.asked.get().filter(|asked| asked.selects(id))?;
+        let number = self.count.get() + 1;
+        self.count.set(number);
+        Some((number, asked.number(thread_name)))
+    }
 }
 
 /// Returns true if decisions on this change are counted.
 pub(crate) fn counts(id: ChangeId) -> bool {
-    ASKED.get().is_some_and(|asked| asked.selects(id))
+    REQUESTS.iter().any(|request| request.selects(id))
 }
 
 /// Decides on a change that is on if `is_on`, unless this decision comes too late. Stops in the debugger if it is the
 /// one to look at.
 pub(crate) fn decide(id: ChangeId, is_on: bool) -> Decision {
-    let Some(asked) = ASKED.get().filter(|asked| asked.selects(id)) else {
-        return Decision { is_on, is_lasting: true };
-    };
-    let number = COUNT.fetch_add(1, Relaxed) + 1;
-    if asked.stops_at(number) {
+    let (until, stop) = (UNTIL.count(id), STOP.count(id));
+    if let Some((number, last)) = until
+        && number == last
+    {
+        report::note(format_args!("decision {number} of thread {}", thread_name()));
+    }
+    if stop.is_some_and(|(number, wanted)| number == wanted) {
         breakpoint::stop();
     }
-    Decision { is_on: is_on == asked.is_within(number), is_lasting: false }
+    let is_late = until.is_some_and(|(number, last)| number > last);
+    Decision { is_on: is_on != is_late, is_lasting: until.is_none() && stop.is_none() }
+}
+
+/// Returns the name of this thread; empty if it has none.
+fn thread_name() -> String {
+    thread::current().name().unwrap_or_default().to_owned()
 }

@@ -133,6 +133,13 @@ impl Text {
     }
 }
 
+/// Writes a line for the driver that reports no change. Without a file for reports, nobody reads it.
+pub(crate) fn note(text: fmt::Arguments<'_>) {
+    if FILE.get().is_some() {
+        write(format!("bisect-rt: {text}\n").as_bytes());
+    }
+}
+
 /// Writes a report. If this fails, the program goes on without it, but the driver must know that.
 fn write(report: &[u8]) {
     ANY.store(true, Relaxed);

@@ -2,7 +2,7 @@
 
 use std::{env, fmt};
 
-use bisect_core::protocol::names::{OCCURRENCE, PATTERN, REPORT, TOGGLES, UNWINDER};
+use bisect_core::protocol::names::{PATTERN, REPORT, STOP, TOGGLES, UNTIL, UNWINDER};
 
 #[cfg(feature = "stacks")]
 use super::stack;
@@ -51,14 +51,14 @@ fn configure() {
     if config.is_default() {
         return;
     }
-    if let Some(value) = env::var_os(OCCURRENCE).filter(|value| !value.is_empty()) {
+    for request in occurrence::REQUESTS {
+        let Some(value) = env::var_os(request.variable).filter(|value| !value.is_empty()) else { continue };
         let shown = value.to_string_lossy();
         match Occurrence::parse(&shown) {
-            Ok(asked) => occurrence::set(asked),
+            Ok(asked) => request.set(asked),
             Err(malformed) => {
-                return refuse(format_args!(
-                    "{OCCURRENCE}={shown:?}: {malformed}; set it to PATTERN:until=N or to PATTERN:stop=N, or unset it"
-                ));
+                let variable = request.variable;
+                return refuse(format_args!("{variable}={shown:?}: {malformed}; set it to PATTERN:N, or unset it"));
             }
         }
     }
@@ -94,7 +94,7 @@ fn configure() {
 /// Removes the variables. In a program with raised privileges they are not trusted. Programs that it starts do not know
 /// that, so they must not see the variables either.
 fn forget_variables() {
-    for variable in [PATTERN, OCCURRENCE, TOGGLES, UNWINDER, REPORT] {
+    for variable in [PATTERN, UNTIL, STOP, TOGGLES, UNWINDER, REPORT] {
         if env::var_os(variable).is_some() {
             // SAFETY: this is before `main`, so no other thread reads the environment. In a library that such a program
             // loads while it runs, another thread may read it through C functions; the program has then read it at its

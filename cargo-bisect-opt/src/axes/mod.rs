@@ -21,6 +21,7 @@ pub(crate) mod crates;
 pub(crate) mod fixed;
 pub(crate) mod gated;
 mod list;
+pub(crate) mod occurrences;
 pub(crate) mod passes;
 pub(crate) mod protocol;
 pub(crate) mod runtime_toggles;
@@ -88,6 +89,14 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// # Errors
     /// If a file cannot be read.
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()>;
+
+    /// Reads the changes of a run from the file for reports.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    fn read_reports(&self, _: &Choice, report_file: &Path, reports: &mut Reports) -> io::Result<()> {
+        if self.is_reported_by_target() { reports.read_file(report_file) } else { Ok(()) }
+    }
 
     /// Returns true if only a run that asks for text describes the changes. Otherwise every run describes them.
     fn needs_text_run(&self) -> bool {

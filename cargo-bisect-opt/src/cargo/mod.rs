@@ -42,7 +42,7 @@ use bisect_core::protocol::names;
 use crate::process::SpawnError;
 
 /// The variables of the protocol. The driver does not pass its own values on.
-const PROTOCOL_VARIABLES: [&str; 4] = [names::PATTERN, names::OCCURRENCE, names::REPORT, names::TOGGLES];
+const PROTOCOL_VARIABLES: [&str; 5] = [names::PATTERN, names::UNTIL, names::STOP, names::REPORT, names::TOGGLES];
 
 /// Returns whether a variable selects changes or a report file. (`BISECT_UNWINDER` does not: it is a setting.)
 fn is_protocol_variable(variable: &std::ffi::OsStr) -> bool {
@@ -134,7 +134,8 @@ mod tests {
     fn variables_of_the_protocol_are_not_passed_on() {
         for (variable, expected) in [
             ("BISECT_PATTERN", true),
-            ("BISECT_OCCURRENCE", true),
+            ("BISECT_UNTIL", true),
+            ("BISECT_STOP", true),
             ("BISECT_REPORT", true),
             ("BISECT_TOGGLES", true),
             ("BISECT_BUILD_deep_1_0_0", true),

@@ -3,6 +3,7 @@
 mod codegen;
 mod command_line;
 mod edition;
+mod occurrences;
 mod options;
 mod replay;
 
@@ -59,6 +60,10 @@ enum CommandError {
     NotUnicode(OsString),
     #[error(transparent)]
     Exec(#[from] command::UsageError),
+    #[error(
+        "--when searches decisions that are made while a target runs: it goes with `test`, `run` and `exec`, and not with an option that compiles for each trial"
+    )]
+    When,
     #[error("the working directory cannot be found: {0}")]
     WorkingDirectory(#[source] io::Error),
     #[error(transparent)]
@@ -86,6 +91,7 @@ impl CommandError {
         match self {
             CommandError::NotUnicode(_)
             | CommandError::Exec(_)
+            | CommandError::When
             | CommandError::RunDir(_)
             | CommandError::Replay(_)
             | CommandError::Since(_)
@@ -140,6 +146,7 @@ fn bisect_opt() -> Exit {
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
         Command::Exec(command) => exec(command, Protocol.into()),
+        Command::Axis(command) if command.exec.search.when => Err(CommandError::When),
         Command::Axis(command) => (command.spec.prepare)(&command.asked)
             .map_err(CommandError::from)
             .and_then(|prepared| exec(command.exec, prepared)),
@@ -159,6 +166,10 @@ fn program(
     per_test: PerTest,
 ) -> Result<Exit, CommandError> {
     command.show.color.apply();
+    let compiles = command.codegen.codegen || command.edition.edition.is_some() || command.rustflags.is_some();
+    if command.search.when && (compiles || subcommand.is_build()) {
+        return Err(CommandError::When);
+    }
     let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
     let mut words = command.words.cargo;
     if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
@@ -193,7 +204,9 @@ fn program(
     }
     let mut target = project::prepare(options, &interrupt)?;
     let root = target.root().to_owned();
-    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| lab.run(&mut target))
+    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| {
+        if command.search.when { occurrences::run(lab, &mut target) } else { lab.run(&mut target) }
+    })
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
@@ -228,6 +241,9 @@ fn exec(command: ExecCommand, prepared: Prepared) -> Result<Exit, CommandError> 
                 break;
             }
             target = CommandTarget::new(options.clone(), axis).map_err(io::Error::other)?;
+        }
+        if command.search.when {
+            return occurrences::run(lab, &mut target);
         }
         let Searched { mut end, found, .. } = lab.search(&mut target)?;
         lab.list(&found)?;

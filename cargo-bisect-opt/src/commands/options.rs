@@ -233,8 +233,8 @@ pub(crate) struct ReplayCommand {
     /// Run with all changes except those of the culprit
     #[arg(long)]
     pub(crate) off: bool,
-    /// Run in this debugger, and stop in the first decision on a change of the culprit (`gdb`, `lldb`, or
-    /// `'gdb -batch -ex backtrace'`)
+    /// Run in this debugger, and stop in the first decision on a change of the culprit, or in the decision that --when
+    /// found (`gdb`, `lldb`, or `'gdb -batch -ex backtrace'`)
     #[arg(long, value_name = "CMD", value_parser = Debugger::parse)]
     pub(crate) debugger: Option<Debugger>,
 }
@@ -302,6 +302,10 @@ pub(crate) struct SearchArgs {
         hide_possible_values = true
     )]
     pub(crate) same_failure: Option<YesNo>,
+    /// Also find the first decision on each culprit that matters: the 48,213th call, in thread worker-3 (`test`, `run`
+    /// and `exec`, for changes that are decided while the target runs)
+    #[arg(long)]
+    pub(crate) when: bool,
     /// Write logs and results to this directory
     #[arg(long, value_name = "DIR", default_value = "bisect.out")]
     pub(crate) out: PathBuf,

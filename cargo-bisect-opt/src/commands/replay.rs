@@ -14,7 +14,7 @@ use bisect_core::protocol::names;
 use super::options::ReplayCommand;
 use crate::{
     output::{
-        record::{self, Recorded, RecordedCulprit},
+        record::{self, Recorded, RecordedChange, RecordedCulprit},
         run_dir::RunDirError,
         terminal,
     },
@@ -67,7 +67,7 @@ pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError>
     shell.args(["-c", line, "replay"]);
     if let Some(debugger) = &command.debugger {
         shell.args(debugger.words());
-        shell.env(names::OCCURRENCE, first_decision(culprit)?);
+        shell.env(names::STOP, decision(&recorded, culprit)?);
     }
     let set = culprit.set;
     terminal::show_lines(&format!("with {what} {set}: {}\n", line.replacen("\"$@\" ", "", 1)));
@@ -82,14 +82,25 @@ fn select<'a>(recorded: &'a Recorded, set: Option<usize>, run_dir: &Path) -> Res
     recorded.found.iter().find(|culprit| culprit.set == asked).ok_or(ReplayError::NoSuchCulprit { asked, found })
 }
 
-/// Returns the value of the variable that stops the target at its first decision on the culprit.
-fn first_decision(culprit: &RecordedCulprit) -> Result<String, ReplayError> {
+/// Returns the value of the variable that stops the target at its first decision on the culprit, or at the decision that
+/// is the culprit.
+fn decision(recorded: &Recorded, culprit: &RecordedCulprit) -> Result<String, ReplayError> {
+    let of = |whole: usize| recorded.found.iter().find(|other| other.set == whole && other.within.is_none());
+    let (changes, number) = match (culprit.within.and_then(of), &culprit.changes[..]) {
+        (Some(whole), [RecordedChange { id, .. }]) => (&whole.changes, index(id).saturating_add(1)),
+        _ => (&culprit.changes, 1),
+    };
     let is_decided = |kind: &str| matches!(kind, "site" | "caller" | "stack");
-    if let Some(change) = culprit.changes.iter().find(|change| !is_decided(&change.kind)) {
+    if let Some(change) = changes.iter().find(|change| !is_decided(&change.kind)) {
         return Err(ReplayError::NoDecision(change.kind.clone()));
     }
-    let ids: Vec<_> = culprit.changes.iter().map(|change| change.id.replacen("0x", "x", 1)).collect();
-    Ok(format!("{}:stop=1", ids.join("+")))
+    let ids: Vec<_> = changes.iter().map(|change| change.id.replacen("0x", "x", 1)).collect();
+    Ok(format!("{}:{number}", ids.join("+")))
+}
+
+/// Returns the index that is the ID of a decision.
+fn index(id: &str) -> u64 {
+    id.strip_prefix("0x").and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
 
 /// Starts a command in place of this process, which so has its terminal, its signals and its exit status.

@@ -42,6 +42,8 @@ pub(crate) struct Recorded {
 pub(crate) struct RecordedCulprit {
     /// Its number, from 1.
     pub(crate) set: usize,
+    /// The number of the culprit that it is a part of, if it is.
+    pub(crate) within: Option<usize>,
     /// Its changes.
     pub(crate) changes: Vec<RecordedChange>,
     /// The command lines that run the target once more.

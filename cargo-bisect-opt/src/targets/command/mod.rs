@@ -97,6 +97,19 @@ impl CommandTarget {
         })
     }
 
+    /// Returns the axis that searches it.
+    pub(crate) fn axis(&self) -> &dyn Axis {
+        &*self.runner.axis
+    }
+
+    /// Returns the same command, for a search by another axis.
+    ///
+    /// # Errors
+    /// If the placeholder of that axis is missing.
+    pub(crate) fn searched_by(&self, axis: Box<dyn Axis>) -> Result<Self, UsageError> {
+        Self::new(self.runner.options.clone(), axis)
+    }
+
     /// Returns the causes of a run's failures, if all of them are of another kind.
     fn only_another<'a>(&self, selection: &Selection, shown: &'a CommandRun) -> Vec<&'a Cause> {
         let known = self.calibration.for_runs_of(Some(selection));

@@ -260,9 +260,7 @@ impl Runner for CommandRunner {
                 break;
             }
         }
-        if self.axis.is_reported_by_target() {
-            reports.read_file(&spec.report_file)?;
-        }
+        self.axis.read_reports(&spec.choice, &spec.report_file, &mut reports)?;
         self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
         Ok(CommandRun {
             choice: spec.choice.clone(),

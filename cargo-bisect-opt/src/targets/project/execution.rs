@@ -25,7 +25,7 @@ pub(super) fn attempt<'a>(
         Ok(artifacts) => artifacts,
         Err(Unbuilt(words)) => {
             run.collect(None, &mut reports)?;
-            reports.read_file(&run.spec.report_file)?;
+            run.read_reports(&run.spec.report_file, &mut reports)?;
             return Ok((Attempt::unresolved(Reason::Build, &words, reports, begun.elapsed()), None));
         }
     };
@@ -36,7 +36,7 @@ pub(super) fn attempt<'a>(
     let executions =
         run.repeat(repetition, &run.together(), || execute(run, &run.brief.tests, &artifacts, &mut reports))?;
     let duration = started.elapsed();
-    reports.read_file(&run.spec.report_file)?;
+    run.read_reports(&run.spec.report_file, &mut reports)?;
     let attempt = Attempt { executions, repetition, reports, build_time, duration, dependent: Failures::new() };
     Ok((attempt, Some(artifacts)))
 }

@@ -111,6 +111,11 @@ impl<'a> RunContext<'a> {
         self.runner.axis.collect(&self.spec.choice, &AfterBuild { artifacts, log: &self.spec.log }, reports)
     }
 
+    /// Adds the reports in this file, to which the processes of the run have written.
+    pub(super) fn read_reports(&self, report_file: &Path, reports: &mut Reports) -> io::Result<()> {
+        self.runner.axis.read_reports(&self.spec.choice, report_file, reports)
+    }
+
     /// Returns the criteria for a run of everything, which compare it with the failures at the end states.
     pub(super) fn together(&self) -> Criteria {
         let calibration = Some(self.brief.together.for_runs_of(None).into());
@@ -167,7 +172,8 @@ impl<'a> RunContext<'a> {
         check(start.artifacts)?;
         // A launcher may start the executable where the report file cannot be reached: then reports come with the
         // output.
-        let mut scanner = self.runner.options.launcher.is_some().then(|| reports.scanner());
+        let has_reports = self.runner.options.launcher.is_some() && self.runner.axis.is_reported_by_target();
+        let mut scanner = has_reports.then(|| reports.scanner());
         let finished = process::run(ProcessSpec {
             command,
             timeout: start.limit.map(|limit| limit.saturating_sub(start.started.elapsed())),

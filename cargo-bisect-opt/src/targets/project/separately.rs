@@ -130,7 +130,7 @@ fn run_alone(
         let part = run.part(executable, &finished)?;
         Ok(vec![if test.test.is_some() { all_by(test, part) } else { part }])
     })?;
-    reports.read_file(report_file)?;
+    run.read_reports(report_file, &mut reports)?;
     if executions.iter().flatten().all(|part| part.tests == Some(0)) {
         return Ok(unresolved("it is not there with these changes", reports));
     }

@@ -59,6 +59,11 @@ impl ProjectTarget {
         Self { runner, knowledge, needed_variables: RefCell::default(), root }
     }
 
+    /// Returns the axis that searches it.
+    pub(crate) fn axis(&self) -> &dyn Axis {
+        &*self.runner.axis
+    }
+
     /// Returns the same project, for a search by another axis for the known failures of these tests; for all known
     /// failures, if the failing tests are not known.
     pub(crate) fn narrowed(&self, tests: &[String], axis: Box<dyn Axis>) -> Self {

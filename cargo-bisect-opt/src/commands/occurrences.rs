@@ -1,0 +1,104 @@
+//! `--when`: the first of a culprit's decisions that matters.
+
+use std::{io, time::Instant};
+
+use bisect_core::search::Outcome;
+
+use crate::{
+    axes::{Axis, occurrences::Occurrences},
+    lab::{Lab, Named, Searched, target::Target},
+    output::{events::Event, exit_status::Exit},
+    report::kind::ChangeKind,
+    targets::{command::CommandTarget, project::ProjectTarget},
+};
+
+/// The maximum number of decisions of a thread that are searched. The search lists all of them.
+const MAX_DECISIONS: usize = 1 << 24;
+
+/// A target that another axis can search, too.
+pub(super) trait Beside: Target + Sized {
+    /// Returns the axis that searches it.
+    fn axis(&self) -> &dyn Axis;
+
+    /// Returns the same target for these failing tests, searched by another axis.
+    fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self>;
+}
+
+impl Beside for ProjectTarget {
+    fn axis(&self) -> &dyn Axis {
+        self.axis()
+    }
+
+    fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
+        Ok(self.narrowed(tests, axis))
+    }
+}
+
+impl Beside for CommandTarget {
+    fn axis(&self) -> &dyn Axis {
+        self.axis()
+    }
+
+    fn beside(&self, _: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
+        self.searched_by(axis).map_err(io::Error::other)
+    }
+}
+
+/// Searches a target, and then within each culprit for the decision that matters.
+///
+/// # Errors
+/// If an event cannot be emitted.
+pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
+    let begun = Instant::now();
+    let Searched { mut end, found, .. } = lab.search(target)?;
+    lab.list(&found)?;
+    for culprit in &found {
+        if lab.interrupt.requested() {
+            break;
+        }
+        lab.parent_culprit = Some(culprit.found.set);
+        let is_decided = |kind| [ChangeKind::SITE, ChangeKind::CALLER, ChangeKind::STACK].contains(&kind);
+        match culprit.found.changes.iter().find(|change| !is_decided(change.kind)) {
+            Some(change) => {
+                let (set, kind) = (culprit.found.set, change.kind.name);
+                let note = format!(
+                    "--when: culprit {set} has a change of the kind `{kind}`, on which the target does not decide while it runs"
+                );
+                lab.emit(&Event::Note(&note))?;
+            }
+            None => decision(lab, target, culprit)?,
+        }
+    }
+    if lab.interrupt.requested() {
+        end.status = Exit::Interrupted;
+    }
+    end.duration = begun.elapsed();
+    (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
+    lab.emit(&Event::End(&end))?;
+    Ok(end.status)
+}
+
+/// Searches for the decision on this culprit that matters, among the first 1, 2, 4, 8, … decisions.
+fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Result<()> {
+    let Named { changes, found } = culprit;
+    let first = Occurrences::first(target.axis(), changes, found.mode == "enable").map_err(io::Error::other)?;
+    let beside = |axis: Occurrences| target.beside(&found.tests, Box::new(axis));
+    let mut target = beside(first.clone())?;
+    let Some(mut run) = lab.try_once(&mut target)? else { return Ok(()) };
+    let threads = Occurrences::threads(&run.reports);
+    let mut each = 1;
+    target = beside(first.of(each, &threads))?;
+    while run.outcome != Outcome::Fail && each < MAX_DECISIONS {
+        each *= 2;
+        target = beside(first.of(each, &threads))?;
+        match lab.try_once(&mut target)? {
+            Some(larger) => run = larger,
+            None => return Ok(()),
+        }
+    }
+    let Searched { found, end, .. } = lab.search(&mut target)?;
+    if found.is_empty() && end.status != Exit::Interrupted {
+        lab.emit(&Event::Note(&format!("no decision was found: {}", end.conclusion)))?;
+    }
+    Ok(())
+}
