@@ -1,6 +1,9 @@
 //! `--when`: the first of a culprit's decisions that matters.
 
-use bisect_tests::harness::{Finished, Fixture, Scratch, run};
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Fixture, Scratch, run},
+};
 
 /// Returns the names of the decisions that were found.
 fn decisions(finished: &Finished) -> Vec<String> {
@@ -49,6 +52,14 @@ fn a_debugger_stops_at_the_call() {
     let _ = run(&mut fixture.driver(["test", "--when", "--toggle=line", "--", "a_long_day"])).expect_status(0);
     let finished = run(&mut fixture.driver(["replay", "--set=2", "--debugger=gdb -batch -ex 'info args'"]));
     assert!(finished.stdout.ends_with("call = 48212\nlost = 48212\n"), "{finished}");
+}
+
+#[test]
+fn another_runtime_is_said() {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["exec", "--when", "FOREIGN_CHANGES=PATTERN"]);
+    let finished = run(command.arg(foreign::executable()).args(["--steps=9", "--fails-when=3"])).expect_status(0);
+    finished.expect_message(&["does not count its decisions", "BISECT_UNTIL"]);
 }
 
 #[test]

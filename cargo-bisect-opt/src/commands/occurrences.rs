@@ -2,7 +2,10 @@
 
 use std::{io, time::Instant};
 
-use bisect_core::search::Outcome;
+use bisect_core::{
+    protocol::names::UNTIL,
+    search::{Outcome, Verdict},
+};
 
 use crate::{
     axes::{Axis, occurrences::Occurrences},
@@ -96,9 +99,15 @@ fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Re
             None => return Ok(()),
         }
     }
-    let Searched { found, end, .. } = lab.search(&mut target)?;
+    let Searched { found, end, verdict } = lab.search(&mut target)?;
     if found.is_empty() && end.status != Exit::Interrupted {
-        lab.emit(&Event::Note(&format!("no decision was found: {}", end.conclusion)))?;
+        let why = match verdict {
+            Some(Verdict::NoDifference(Outcome::Fail)) if threads.is_empty() => {
+                format!("the target does not count its decisions: its runtime is no bisect-rt that reads {UNTIL}")
+            }
+            _ => end.conclusion,
+        };
+        lab.emit(&Event::Note(&format!("no decision was found: {why}")))?;
     }
     Ok(())
 }
