@@ -1,8 +1,14 @@
 //! Changes of a given order, which have no hash: items of a list, steps of a counter, commits.
 
-use std::{cell::RefCell, collections::BTreeSet, num::NonZeroUsize};
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeSet,
+    num::NonZeroUsize,
+};
 
-use bisect_core::search::{Noise, Observation, Options, Order, Outcome, Rank, Search, Selection, Step, Verdict};
+use bisect_core::search::{
+    Noise, Observation, Options, Order, Outcome, Rank, Search, Selection, Step, Unusable, Verdict,
+};
 
 use crate::flaky::Flaky;
 
@@ -92,4 +98,32 @@ fn the_step_of_a_flaky_counter_is_found() {
             assert!(search.progress().runs() < 400, "{} runs, {with} {without} {seed}", search.progress().runs());
         }
     }
+}
+
+#[test]
+fn a_counter_is_not_searched_in_reverse() {
+    for seed in 0..20 {
+        let options = Options { order: Order::Counter, seed, ..options() };
+        let (search, verdict) = search(options, 9, |selection| selection.enabled(9).count() == 0);
+        assert_eq!(verdict, Verdict::Unusable(Unusable::Reversed));
+        assert_eq!(search.progress().runs(), 4, "both ends, and twice again the one that passes");
+    }
+}
+
+#[test]
+fn a_counter_that_begins_in_reverse_by_chance_is_searched() {
+    let random = RefCell::new(Flaky::new(7, 2, &[&[0]], (0.9, 0.1)));
+    let runs = Cell::new(0);
+    let fails = |selection: &Selection| {
+        runs.set(runs.get() + 1);
+        let limit = selection.counter_limit(64).expect("a counter begins at its first step");
+        let chance = random.borrow_mut().random();
+        match runs.get() {
+            1 => false,
+            2 => true,
+            _ => chance < if limit >= 20 { 0.9 } else { 0.1 },
+        }
+    };
+    let (search, verdict) = search(Options { order: Order::Counter, ..options() }, 64, fails);
+    assert_eq!((verdict, sets(&search)), (Verdict::Complete, [[19].into()].into()));
 }

@@ -252,6 +252,13 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
         Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \
              does it get the pattern, and do its reports get through?"
             .to_owned(),
+        Unusable::Reversed => {
+            let change = about.terms.change;
+            format!(
+                "the target passes with every {change} and fails with no {change}: it can be searched only the other way \
+                 round; were both ends exchanged?"
+            )
+        }
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {
             let pattern = Choice::of(about.order, &search.trial(*trial).selection);
             format!(

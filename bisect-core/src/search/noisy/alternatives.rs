@@ -41,7 +41,7 @@ impl Alternatives {
         runs: &[Run],
         culprit: &Culprit,
     ) -> Self {
-        let direction = Direction::of(runs);
+        let direction = Direction::of(runs, order);
         let mut others = Vec::new();
         for mode in [Mode::Enable, Mode::Disable] {
             let context = SearchContext { order, mode, known, found, runs, costs: (1.0, 1.0) };

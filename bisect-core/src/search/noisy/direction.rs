@@ -5,6 +5,7 @@
 use super::history::Run;
 use crate::search::model::{
     mode::Mode,
+    rank::Order,
     selection::Selection,
     trial::{Question, Trial},
 };
@@ -20,7 +21,8 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    pub(super) fn of(runs: &[Run]) -> Self {
+    /// Returns the direction that these runs show. In the order of a counter, no run can disable the first changes only.
+    pub(super) fn of(runs: &[Run], order: Order) -> Self {
         // There is one candidate: all changes together.
         let odds = |mode: Mode| {
             let (base, everything) = (mode.nothing(), mode.everything());
@@ -38,7 +40,7 @@ impl Direction {
         };
         let (enabled, disabled) =
             ((1.0 - tuning::PRIOR_DISABLED) * odds(Mode::Enable), tuning::PRIOR_DISABLED * odds(Mode::Disable));
-        let share = enabled / (enabled + disabled);
+        let share = if order == Order::Counter { 1.0 } else { enabled / (enabled + disabled) };
         if share >= 0.5 {
             Self { mode: Mode::Enable, probability: share }
         } else {

@@ -62,7 +62,7 @@ impl NoisyState {
         Self {
             order: options.order,
             confidence,
-            direction: Direction::of(&[]),
+            direction: Direction::of(&[], options.order),
             costs: (1.0, 1.0),
             known: Vec::new(),
             runs: Vec::new(),
@@ -126,7 +126,7 @@ impl NoisyState {
     /// Updates the direction of the search. Returns true if it has changed.
     fn turn(&mut self) -> bool {
         let before = self.direction.mode();
-        self.direction = Direction::of(&self.runs);
+        self.direction = Direction::of(&self.runs, self.order);
         let has_turned = self.direction.mode() != before;
         if has_turned {
             let mode = self.direction.mode();

@@ -25,7 +25,7 @@ use crate::search::{
         options::Options,
         rank::Rank,
         trial::{Outcome, Question, TrialId},
-        verdict::{Culprit, Verdict},
+        verdict::{Culprit, Unusable, Verdict},
     },
     noisy::{
         Alternatives, Run,
@@ -148,10 +148,14 @@ impl Sequential {
         questions
     }
 
-    /// Schedules two more runs of one end before the search reports [`Verdict::NoDifference`]: a flaky target may pass,
-    /// or fail, at both ends by chance.
+    /// Schedules two more runs of one end before the search reports [`Verdict::NoDifference`] or [`Unusable::Reversed`]:
+    /// a flaky target may end like that by chance.
     pub(super) fn check_before_giving_up(&mut self, options: &Options) {
-        let &Err(&Verdict::NoDifference(outcome)) = &self.procedure.question() else { return };
+        let outcome = match self.procedure.question() {
+            Err(&Verdict::NoDifference(outcome)) => outcome,
+            Err(Verdict::Unusable(Unusable::Reversed)) => Outcome::Pass,
+            _ => return,
+        };
         let end = match outcome {
             Outcome::Pass => Question::AllOn,
             Outcome::Fail => Question::AllOff,

@@ -14,7 +14,7 @@ use super::bracket::{Bracket, BracketStep};
 use crate::search::model::{
     Options,
     mode::Mode,
-    rank::Rank,
+    rank::{Order, Rank},
     ranked,
     selection::{Prefix, Selection},
     trial::{Outcome, Question, TrialId},
@@ -188,6 +188,9 @@ impl Procedure {
             (Outcome::Fail, Outcome::Pass) => {
                 self.mode = Mode::Enable;
                 of_all
+            }
+            (Outcome::Pass, Outcome::Fail) if self.options.order == Order::Counter => {
+                return unusable(Unusable::Reversed);
             }
             (Outcome::Pass, Outcome::Fail) => {
                 self.mode = Mode::Disable;
