@@ -14,7 +14,7 @@ use bisect_core::{
 use super::{
     Named,
     session::{Progress, Session},
-    target::{Reader, Target},
+    target::{Reader, Reproduction, Target},
     text_runs,
 };
 use crate::{
@@ -233,8 +233,9 @@ fn culprit_found<T: Target>(
         Mode::Disable => None,
     };
     let line = |selection: &Selection, stem: &str, reader| {
-        let inputs = session.lab.run_dir.inputs();
-        session.lab.repetition.line(session.target.reproduce(selection, &tests, &inputs, stem, reader))
+        let directory = &session.lab.run_dir.inputs();
+        let again = Reproduction { selection, tests: &tests, directory, stem, reader };
+        session.lab.repetition.line(session.target.reproduce(&again))
     };
     let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
     let others = culprit.selection_of_others();

@@ -154,17 +154,23 @@ pub(crate) trait Target: Judge {
         None
     }
 
-    /// Returns a shell command line that runs the target once more with these changes. If `tests` is not empty, a
-    /// target with tests runs only these.
-    /// Files that the command line needs are written to `directory`, with names that begin with `stem`.
-    fn reproduce(
-        &self,
-        selection: &Selection,
-        tests: &[String],
-        directory: &Path,
-        stem: &str,
-        reader: Reader,
-    ) -> String;
+    /// Returns a shell command line that runs the target once more.
+    fn reproduce(&self, again: &Reproduction<'_>) -> String;
+}
+
+/// A run of a target once more, by a command line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reproduction<'a> {
+    /// The changes to enable.
+    pub(crate) selection: &'a Selection,
+    /// The tests to run, of a target with tests; empty: all that are repeated.
+    pub(crate) tests: &'a [String],
+    /// The directory for files that the command line needs.
+    pub(crate) directory: &'a Path,
+    /// The beginning of their names.
+    pub(crate) stem: &'a str,
+    /// The reader of the command line.
+    pub(crate) reader: Reader,
 }
 
 /// The reader of a command line.

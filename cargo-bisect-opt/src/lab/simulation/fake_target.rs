@@ -12,7 +12,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Matcher, Pattern,
-    search::{Outcome, Selection, Trial},
+    search::{Outcome, Trial},
 };
 
 use super::{
@@ -21,7 +21,7 @@ use super::{
 };
 use crate::{
     axes::{crates, gated, passes},
-    lab::target::{Judge, Judgement, Reader, Runner, Target},
+    lab::target::{Judge, Judgement, Reproduction, Runner, Target},
     output::terms::Terms,
     process::{ReadAlong as _, interrupt::Interrupt},
     report::{content::Report, scan::Reports},
@@ -366,7 +366,8 @@ impl Target for FakeTarget {
         Report { kind, ..report }
     }
 
-    fn reproduce(&self, selection: &Selection, tests: &[String], _: &Path, _: &str, _: Reader) -> String {
-        [&["simulate".to_owned(), Choice::of(self.order(), selection).to_string()], tests].concat().join(" ")
+    fn reproduce(&self, again: &Reproduction<'_>) -> String {
+        let choice = Choice::of(self.order(), again.selection);
+        [&["simulate".to_owned(), choice.to_string()], again.tests].concat().join(" ")
     }
 }

@@ -10,7 +10,7 @@ use bisect_core::{
 use super::*;
 use crate::{
     axes::protocol::Protocol,
-    lab::target::Runner,
+    lab::target::{Reader, Runner},
     process::{SpawnError, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     run::{
         repetition::Repetition,
@@ -29,6 +29,11 @@ fn options(words: &[&str]) -> CommandOptions {
         seed: Seed::parse("7").unwrap(),
         launcher: None,
     }
+}
+
+/// Returns a reproduction for a person.
+fn again<'a>(selection: &'a Selection, directory: &'a Path) -> Reproduction<'a> {
+    Reproduction { selection, tests: &[], directory, stem: "", reader: Reader::Person }
 }
 
 fn target(words: &[&str]) -> Result<CommandTarget, UsageError> {
@@ -151,10 +156,10 @@ fn what_failed_by_chance_is_reproduced_by_the_same_chance() {
     let mut exec = target(&["sh", "-c", "exit $1", "sh", "1", "RANDOM", "PATTERN"]).unwrap();
     let all = Selection::all();
     let dir = tempfile::tempdir().unwrap();
-    let before = exec.reproduce(&all, &[], dir.path(), "", Reader::Person);
+    let before = exec.reproduce(&again(&all, dir.path()));
     let shown = make(&exec, dir.path(), "y", 5, Repetition::Once).unwrap();
     assert_eq!(judge(&mut exec, shown).outcome, Outcome::Fail);
-    let after = exec.reproduce(&all, &[], dir.path(), "", Reader::Person);
+    let after = exec.reproduce(&again(&all, dir.path()));
     let number = Seed::parse("7").unwrap().number(5, 0).to_string();
     assert!(!before.contains(&number) && after.contains(&number), "{before} {after}");
 }
@@ -307,13 +312,8 @@ fn what_is_shown_can_be_pasted() {
     assert_eq!(shlex::split(&exec.describe()).unwrap(), words);
 
     let dir = tempfile::tempdir().unwrap();
-    let line = exec.reproduce(
-        &Selection { prefix: Prefix::Below(Rank(1 << 62)), ..Selection::all() },
-        &[],
-        dir.path(),
-        "",
-        Reader::Person,
-    );
+    let below = Selection { prefix: Prefix::Below(Rank(1 << 62)), ..Selection::all() };
+    let line = exec.reproduce(&again(&below, dir.path()));
     let status = Command::new("sh").args(["-c", &line]).current_dir(dir.path()).status().unwrap();
     assert!(status.success());
     let out = fs::read_to_string(dir.path().join("out")).unwrap();

@@ -22,7 +22,7 @@ use crate::{
     axes::{Axis, Files},
     lab::{
         calibration::{Calibration, Meaning, another, another_note, made_by_changes_note, usual_note},
-        target::{Judge, Judgement, Reader, Target},
+        target::{Judge, Judgement, Reproduction, Target},
     },
     output::{events::StopGap, terms::Terms},
     process::launcher::Launcher,
@@ -253,7 +253,8 @@ impl Target for CommandTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
-    fn reproduce(&self, selection: &Selection, _: &[String], directory: &Path, stem: &str, reader: Reader) -> String {
+    fn reproduce(&self, again: &Reproduction<'_>) -> String {
+        let &Reproduction { selection, directory, stem, reader, .. } = again;
         let choice = Choice::of(self.runner.axis.order(), selection);
         // What failed by chance may fail again with the same random number.
         let random = self.failing.get(&choice.to_string()).copied();

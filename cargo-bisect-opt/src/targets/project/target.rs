@@ -21,7 +21,7 @@ use super::{
 use crate::{
     axes::{Axis, Files},
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
-    lab::target::{Judge, Judgement, Reader, Target},
+    lab::target::{Judge, Judgement, Reproduction, Target},
     output::{events::StopGap, terms::Terms},
     process::interrupt::Interrupt,
     report::{content::Report, scan::Reports},
@@ -231,14 +231,8 @@ impl Target for ProjectTarget {
         self.runner.axis.summary(builds.builds, builds.rustc_invocations)
     }
 
-    fn reproduce(
-        &self,
-        selection: &Selection,
-        tests: &[String],
-        directory: &Path,
-        stem: &str,
-        reader: Reader,
-    ) -> String {
+    fn reproduce(&self, again: &Reproduction<'_>) -> String {
+        let &Reproduction { selection, tests, directory, stem, reader } = again;
         let Self { runner, knowledge, needed_variables, .. } = self;
         let needed_variables = &mut *needed_variables.borrow_mut();
         CommandLine { runner, knowledge, needed_variables, reader }.of(
