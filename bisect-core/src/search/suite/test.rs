@@ -166,7 +166,8 @@ impl Test {
         let (forced, _) = self.procedure.narrowing()?;
         let (hint, is_exact) = match self.guess {
             Guess::Over(hint) => (hint, true),
-            _ => (None, false),
+            // A counter takes other steps than a pooled selection names.
+            _ => (None, self.procedure.is_of_counter()),
         };
         let excluded = self.procedure.excluded();
         Some(PrefixQuestion { candidates: bracket.candidates(), forced, excluded, hint, is_exact })

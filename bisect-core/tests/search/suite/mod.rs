@@ -1,5 +1,6 @@
 //! Several tests in one search, on simulated targets.
 
+mod counter;
 mod found;
 mod noisy;
 mod odd;

@@ -4,7 +4,7 @@ use alloc::{sync::Arc, vec};
 
 use super::{Answer, Asked, Procedure, State};
 use crate::{
-    search::model::rank::Rank,
+    search::model::rank::{Order, Rank},
     search::{
         model::{
             selection::{Prefix, Selection},
@@ -32,6 +32,11 @@ impl Procedure {
     /// order.
     pub(in crate::search) fn known(&self) -> &[Rank] {
         &self.known
+    }
+
+    /// Returns true if the changes are steps of a counter.
+    pub(in crate::search) fn is_of_counter(&self) -> bool {
+        self.options.order == Order::Counter
     }
 
     /// Returns the changes that are likelier than others, in order.
