@@ -1,6 +1,8 @@
 //! Flaky targets some of whose runs tell nothing.
 
-use bisect_core::search::{Options, Outcome, Prefix, Rank, Reason, Search, Step};
+use bisect_core::search::{
+    Incomplete, Noise, Observation, Options, Order, Outcome, Prefix, Rank, Reason, Search, Step, Verdict,
+};
 
 use crate::flaky::{Flaky, expecting, found};
 
@@ -36,5 +38,42 @@ fn a_failure_of_another_kind_that_hides_most_passes_delays_a_search_but_does_not
             search.record(trial.id, [observation]);
         }
         assert_eq!(found(&search), target.expected(), "{seed} {:?}", search.verdict());
+    }
+}
+
+/// Searches 100 steps of a flaky counter, which fails with this probability from step 41 on, and gives no result after
+/// these numbers of steps.
+fn counter(seed: u64, rates: (f64, f64), untestable: &[usize]) -> Search {
+    let mut random = Flaky::new(seed, 2, &[&[0]], rates);
+    let noise = Noise::Expected(0.99);
+    let mut search = Search::new(Options { order: Order::Counter, noise, seed, ..Options::default() });
+    while let Step::Run(trial) = search.step() {
+        assert!(search.progress().runs() < 700, "it does not end: {seed} {untestable:?} {:?}", trial.selection);
+        let steps = trial.selection.counter_limit(100).expect("a counter begins at its first step");
+        let fails = random.random() < if steps > 40 { rates.0 } else { rates.1 };
+        let outcome = match fails {
+            _ if untestable.contains(&steps) => Outcome::Unresolved(Reason::Build),
+            true => Outcome::Fail,
+            false => Outcome::Pass,
+        };
+        search.record(trial.id, [Observation { outcome, reported: trial.selection.selected(steps).collect() }]);
+    }
+    search
+}
+
+#[test]
+fn untestable_steps_of_a_flaky_counter_do_not_delay_it() {
+    let found = |search: &Search| search.culprits()[0].culprit.changes.clone();
+    let unresolved = Some(Verdict::Incomplete(Incomplete::Unresolved(Reason::Build)));
+    for (seed, rates) in (1..=10).zip([(0.9, 0.1), (0.4, 0.0)].into_iter().cycle()) {
+        // Not beside the culprit.
+        let search = counter(seed, rates, &[10, 25, 26, 34, 35, 37, 44, 50, 62, 63, 75]);
+        assert_eq!((found(&search), search.verdict()), (vec![Rank(40)], Some(Verdict::Complete)), "{seed}");
+        // Without the culprit, and with it: the first step that is known to fail is named.
+        for (untestable, named) in [(&[38, 39, 40][..], 40), (&[41, 42], 42), (&[40, 41, 42], 42)] {
+            let search = counter(seed, rates, untestable);
+            let expected = (vec![Rank(named)], unresolved.clone());
+            assert_eq!((found(&search), search.verdict()), expected, "{seed} {untestable:?}");
+        }
     }
 }

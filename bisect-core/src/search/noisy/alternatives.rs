@@ -44,7 +44,7 @@ impl Alternatives {
         let direction = Direction::of(runs, order);
         let mut others = Vec::new();
         for mode in [Mode::Enable, Mode::Disable] {
-            let context = SearchContext { order, mode, known, found, runs, costs: (1.0, 1.0) };
+            let context = SearchContext { order, mode, known, found, runs, merged: &[], costs: (1.0, 1.0) };
             let mut weight = direction.probability_of(mode);
             for (place, &change) in culprit.changes.iter().enumerate() {
                 let (before, is_alone) = (&culprit.changes[..place], place + 1 == culprit.changes.len());

@@ -21,6 +21,7 @@ mod proof;
 mod state;
 mod stopping_rule;
 mod trials;
+mod untestable_steps;
 
 use alloc::{vec, vec::Vec};
 

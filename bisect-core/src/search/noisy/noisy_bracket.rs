@@ -22,6 +22,8 @@ pub(super) struct SearchContext<'a> {
     /// The sets of the culprits that were found.
     pub(super) found: &'a [Vec<Rank>],
     pub(super) runs: &'a [Run],
+    /// Steps of a counter that are no candidates, because the next one stands for them.
+    pub(super) merged: &'a [Rank],
     /// The costs of a failing run and of a passing run.
     pub(super) costs: (f64, f64),
 }
@@ -44,11 +46,11 @@ impl NoisyBracket {
     /// Returns the search for the change that is needed beside the forced ones, with all runs so far; `None` if there
     /// is no candidate.
     pub(super) fn new(context: SearchContext<'_>, forced: Vec<Rank>) -> Option<Self> {
-        let SearchContext { order, mode, known, found, runs, costs } = context;
+        let SearchContext { order, mode, known, found, runs, merged, costs } = context;
         let end = forced.last().map_or(known.len(), |&last| ranked::below(known, last));
         // A counter stops before a step that is left out.
         let is_beyond = |id: &Rank| order == Order::Counter && found.iter().flatten().any(|left_out| left_out < id);
-        let excluded = |id: &Rank| found.iter().any(|set| set.contains(id)) || is_beyond(id);
+        let excluded = |id: &Rank| found.iter().any(|set| set.contains(id)) || is_beyond(id) || merged.contains(id);
         let candidates: Vec<_> = known[..end].iter().copied().filter(|id| !excluded(id)).collect();
         if candidates.is_empty() {
             return None;
@@ -162,6 +164,8 @@ impl NoisyBracket {
             (0, _) => Prefix::NONE,
             (_, None) if is_all => Prefix::All,
             (_, Some(&last)) if is_all => Prefix::Below(last),
+            // Between both there may be steps for which the second one stands.
+            (below, _) if self.order == Order::Counter => Prefix::Below(Rank(rank(below - 1).0 + 1)),
             (below, _) => Prefix::Below(simplest_cut(rank(below - 1), rank(below))),
         };
         let question = match prefix {

@@ -8,6 +8,7 @@ use super::{
     minimize::Minimizing,
     noisy_bracket::{NoisyBracket, SearchContext},
     proof::{Proofs, Side},
+    untestable_steps::UntestableSteps,
 };
 use crate::search::{
     model::{
@@ -18,7 +19,7 @@ use crate::search::{
         ranked,
         selection::{Prefix, Selection},
         trial::{Observation, Outcome, TrialId},
-        verdict::{Culprit, Unusable, Verdict},
+        verdict::{Culprit, Incomplete, Unusable, Verdict},
     },
     tuning,
 };
@@ -37,6 +38,7 @@ pub(in crate::search) struct NoisyState {
     /// All resolved runs, in both directions, in the order in which they were recorded.
     pub(super) sequence: Vec<Run>,
     pub(super) proofs: Proofs,
+    untestable: UntestableSteps,
     pub(super) stage: Stage,
     pub(super) found: Vec<Culprit>,
     pub(super) certainties: Vec<Certainty>,
@@ -68,6 +70,7 @@ impl NoisyState {
             runs: Vec::new(),
             sequence: Vec::new(),
             proofs: Proofs::new(options.seed),
+            untestable: UntestableSteps::default(),
             stage: Stage::Ends,
             found: Vec::new(),
             certainties: Vec::new(),
@@ -103,9 +106,28 @@ impl NoisyState {
         let is_new = self.known.len() > known;
         if let Some(run) = run {
             self.keep(run, is_new);
-        } else if is_new {
+        } else if is_new || self.gives_up(selection, observation.outcome) {
             self.restart();
         }
+    }
+
+    /// Returns the verdict if nothing else is to be found. Of a counter, a culprit may stand for steps before it.
+    pub(super) fn complete(&self) -> Verdict {
+        let changes = self.sets.iter().flatten();
+        match changes.filter_map(|&change| self.untestable.reason_before(change)).next() {
+            Some(reason) => Verdict::Incomplete(Incomplete::Unresolved(reason)),
+            None => Verdict::Complete,
+        }
+    }
+
+    /// Counts an unresolved run of a counter. Returns true if its last step cannot be told from the next one any more.
+    fn gives_up(&mut self, selection: &Selection, outcome: Outcome) -> bool {
+        let known = self.known.len();
+        let steps = |selection: &Selection| selection.counter_limit(known).filter(|steps| (1..known).contains(steps));
+        let Some(taken) = steps(selection).filter(|_| self.order == Order::Counter) else { return false };
+        let is_resolved = self.runs.iter().any(|run| steps(&run.selection) == Some(taken));
+        let Outcome::Unresolved(reason) = outcome else { return false };
+        !is_resolved && self.untestable.count(taken, reason)
     }
 
     /// Takes a run as evidence. Restarts the present set if the run has shown new changes, or has changed the
@@ -150,6 +172,7 @@ impl NoisyState {
             known: &self.known,
             found: &self.sets,
             runs: &self.runs,
+            merged: self.untestable.merged(),
             costs: self.costs,
         }
     }

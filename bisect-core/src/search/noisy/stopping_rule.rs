@@ -63,7 +63,7 @@ fn take_culprit(state: &mut NoisyState, options: &Options, culprit: Culprit, cer
     }
     match NoisyBracket::new(state.context(), Vec::new()) {
         Some(narrowing) => state.stage = Stage::Narrow(narrowing),
-        None => state.verdict = Some(Verdict::Complete),
+        None => state.verdict = Some(state.complete()),
     }
 }
 
@@ -105,7 +105,7 @@ impl StoppingRule<'_> {
                 || self.is_moot(point.probability_of_nothing()))
         {
             let how = match (narrowing.is_first(), narrowing.forced()) {
-                (false, []) => return Some(Next::End(Verdict::Complete)),
+                (false, []) => return Some(Next::End(self.state.complete())),
                 (_, []) => Inconsistency::Noise,
                 (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
             };
