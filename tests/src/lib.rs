@@ -14,6 +14,7 @@ pub mod go_peer;
 pub mod harness;
 pub mod process_tree;
 pub mod release_cases;
+pub mod repository;
 pub mod seeds;
 pub mod simulator;
 pub mod small_disk;

@@ -10,6 +10,8 @@ mod codegen_input;
 mod codegen_lto;
 mod codegen_rebuilds;
 mod codegen_unresolved;
+mod commits;
+mod commits_of_cargo;
 mod count;
 mod crashes;
 mod edition;
@@ -42,6 +44,7 @@ mod target_dir;
 mod temporary;
 mod trace;
 mod unsteady;
+mod verdict;
 
 use std::{collections::BTreeSet, fs};
 

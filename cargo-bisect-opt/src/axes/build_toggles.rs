@@ -53,7 +53,7 @@ impl Axis for BuildToggles {
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         let value = runtime_toggles::value(&self.names, choice);
         let variables = vec![(names::PATTERN.to_owned(), value)];
-        Ok(Application { variables, build: Some(self.overrides(choice)), words: None })
+        Ok(Application { variables, build: Some(self.overrides(choice)), ..Application::default() })
     }
 
     fn reproduction(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {

@@ -12,8 +12,10 @@
 //!   [`CommandSpec`](command_spec::CommandSpec) in that file, and add it to [`table::COMMANDS`]. Example: [`list`].
 //! - If it is an option of `test` and other commands that call cargo: add the option and choose the axis in `commands`.
 
+pub(crate) mod as_it_stands;
 pub(crate) mod build_toggles;
 pub(crate) mod command_spec;
+pub(crate) mod commits;
 pub(crate) mod compilation;
 pub(crate) mod contrast;
 mod count;
@@ -29,7 +31,12 @@ pub(crate) mod rustflags;
 pub(crate) mod stop_gap;
 pub(crate) mod table;
 
-use std::{ffi::OsString, fmt::Debug, io, path::Path};
+use std::{
+    ffi::OsString,
+    fmt::Debug,
+    io,
+    path::{Path, PathBuf},
+};
 
 use bisect_core::{
     ChangeId,
@@ -38,6 +45,7 @@ use bisect_core::{
 
 use crate::{
     cargo::{Artifacts, BuildOverrides},
+    lab::target::Reader,
     output::{events::StopGap, terms::Terms},
     report::{content::Report, scan::Reports},
     run::{
@@ -71,6 +79,15 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// As [`apply`](Self::apply).
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
         self.apply(choice, files)
+    }
+
+    /// Prepares the directory of a run in a slot; `None`: the user's own. Called once, before the run builds or starts
+    /// anything. No other run has the slot at the same time.
+    ///
+    /// # Errors
+    /// If no run can have a directory. The error ends the search.
+    fn place(&self, _choice: &Choice, _slot: usize) -> Result<Option<Place>, RunError> {
+        Ok(None)
     }
 
     /// Returns true if each run begins with a build.
@@ -109,6 +126,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         false
     }
 
+    /// Returns true if runs have different source code, in which the lines of failures differ.
+    fn moves_lines(&self) -> bool {
+        false
+    }
+
     /// Completes the report about a change of a culprit. `root` is the directory of the target.
     fn change(&self, report: Report, root: &Path) -> Report;
 
@@ -120,6 +142,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
 
     /// Returns a workaround until these changes are fixed: a configuration that passed in the search.
     fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {
+        None
+    }
+
+    /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
+    fn next_step(&self, _ids: &[ChangeId], _line: &str) -> Option<String> {
         None
     }
 
@@ -144,6 +171,36 @@ pub(crate) struct Application {
     pub(crate) words: Option<Words>,
     /// The overrides for the build before the run; `None`: there is no build.
     pub(crate) build: Option<BuildOverrides>,
+    /// The shell commands before those that reproduce a run.
+    pub(crate) preparation: Option<Preparation>,
+}
+
+/// Shell commands that prepare a directory to reproduce a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Preparation {
+    /// The commands for a person, in the user's directory.
+    pub(crate) person: String,
+    /// The commands for a replay, which may not change the user's directory.
+    pub(crate) replay: String,
+}
+
+impl Preparation {
+    /// Returns the commands for this reader.
+    pub(crate) fn of(&self, reader: Reader) -> &str {
+        match reader {
+            Reader::Person => &self.person,
+            Reader::Replay => &self.replay,
+        }
+    }
+}
+
+/// The directory of a run.
+#[derive(Clone, Debug)]
+pub(crate) enum Place {
+    /// This directory corresponds to that of the user.
+    At(PathBuf),
+    /// There is none for this selection, and why. The run is unresolved.
+    Missing(String),
 }
 
 /// The replacement for a placeholder.

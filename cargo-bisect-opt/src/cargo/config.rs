@@ -63,12 +63,25 @@ struct Layer {
 }
 
 impl Config {
-    /// Reads the configuration for cargo in the directory that the arguments name, with this environment.
+    /// Reads the configuration for cargo in the working directory of the driver.
+    ///
+    /// # Errors
+    /// See [`load_in`](Self::load_in).
+    #[cfg(test)]
+    pub(crate) fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
+        Self::load_in(&std::env::current_dir()?, arguments, environment)
+    }
+
+    /// Reads the configuration for cargo in the directory that the arguments name, from `start`, with this environment.
     ///
     /// # Errors
     /// If it is invalid, or for more than one target.
-    pub(crate) fn load(arguments: &Arguments, environment: &[(OsString, OsString)]) -> Result<Self, CargoError> {
-        let mut directory = std::env::current_dir()?;
+    pub(crate) fn load_in(
+        start: &Path,
+        arguments: &Arguments,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Self, CargoError> {
+        let mut directory = start.to_owned();
         directory.extend(&arguments.directory);
         let variables = environment.iter().filter(|(name, _)| name != BUILD_FLAGS).cloned();
         let options = ResolveOptions::default().env(variables);

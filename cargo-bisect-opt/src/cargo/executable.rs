@@ -94,9 +94,12 @@ impl Executable {
         }
     }
 
-    /// Returns an identifier that is the same after each build.
+    /// Returns an identifier that is the same after each build, also of a copy of the sources at another place.
     pub(crate) fn key(&self) -> String {
-        format!("{} {:?} {} {}", self.package.id, self.kind, self.name, self.is_test)
+        let PackageKey { name, id } = &self.package;
+        // The names of packages in one workspace differ.
+        let package = if id.starts_with("path+") { name } else { id };
+        format!("{package} {:?} {} {}", self.kind, self.name, self.is_test)
     }
 
     /// Returns the directory of its package.

@@ -81,7 +81,7 @@ fn compare(subcommand: Subcommand, line: &str, names: &[&str]) {
     let scratch = tempfile::tempdir().unwrap();
     let log = scratch.path().join("log");
     let artifacts = project
-        .build(&BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
+        .build_in(0, &BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
         .unwrap();
     let mut order = Vec::new();
     for executable in project.executables(&artifacts).unwrap() {
@@ -141,7 +141,7 @@ fn programs_for_a_target_are_started_through_its_runner() {
     let scratch = tempfile::tempdir().unwrap();
     let log = scratch.path().join("log");
     let artifacts = project
-        .build(&BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
+        .build_in(0, &BuildOverrides::default(), BuildOutput::Log(&log), scratch.path(), &Interrupt::default())
         .unwrap();
     let executable = project.executables(&artifacts).unwrap()[0];
     assert!(executable.path.starts_with(artifacts.target_dir.join(&host)), "{executable:?}");

@@ -5,6 +5,7 @@ use std::{
     ffi::OsString,
     io,
     path::{Path, PathBuf},
+    sync::Arc,
     time::Duration,
 };
 
@@ -40,7 +41,7 @@ pub(crate) struct Project {
     workspace: Workspace,
     /// The option that selects the program to build, if the user did not.
     program: Vec<OsString>,
-    slot_dirs: SlotDirs,
+    slot_dirs: Arc<SlotDirs>,
     libdir: Option<PathBuf>,
     /// The arguments after `--`.
     target_arguments: Vec<OsString>,
@@ -84,8 +85,30 @@ impl Project {
             let (name, word) = (subcommand.name(), word.display());
             return Err(CargoError::Usage(format!("`cargo {name}` takes only options, and `{word}` is not an option")));
         }
-        let config = Config::load(&arguments, &std::env::vars_os().collect::<Vec<_>>())?;
+        Self::load_in(&std::env::current_dir()?, subcommand, arguments, target_arguments, None)
+    }
+
+    /// Returns the same command line for a copy of the sources. `directory` corresponds to the working directory of the
+    /// driver. Its target directories are in `scratch`, and deleted with the project, or else those of this project.
+    ///
+    /// # Errors
+    /// If the arguments, the configuration or the workspace are invalid there.
+    pub(crate) fn in_copy(&self, directory: &Path, scratch: Option<OwnedDir>) -> Result<Self, CargoError> {
+        let own = scratch.map(|scratch| Arc::new(SlotDirs::in_scratch(scratch, &self.root())));
+        let slot_dirs = own.unwrap_or_else(|| self.slot_dirs.clone());
+        Self::load_in(directory, self.subcommand, self.arguments.clone(), &self.target_arguments, Some(slot_dirs))
+    }
+
+    fn load_in(
+        start: &Path,
+        subcommand: Subcommand,
+        arguments: Arguments,
+        target_arguments: &[OsString],
+        slot_dirs: Option<Arc<SlotDirs>>,
+    ) -> Result<Self, CargoError> {
+        let config = Config::load_in(start, &arguments, &std::env::vars_os().collect::<Vec<_>>())?;
         let workspace = Workspace::load(&config, &arguments)?;
+        let own_dirs = || SlotDirs::new(&workspace.build_directory(&config, &arguments), &workspace.root()).into();
         let program = match subcommand {
             Subcommand::Run => workspace.binary(&arguments)?,
             Subcommand::Test | Subcommand::Build | Subcommand::Check => Vec::new(),
@@ -94,7 +117,7 @@ impl Project {
             subcommand,
             directory: config.directory.clone(),
             triple: config.triple.clone(),
-            slot_dirs: SlotDirs::new(&workspace.build_directory(&config, &arguments), &workspace.root()),
+            slot_dirs: slot_dirs.unwrap_or_else(own_dirs),
             libdir: config.target_libdir(),
             arguments,
             config,
@@ -155,22 +178,9 @@ impl Project {
         self.config.rustc_wrapper.as_deref()
     }
 
-    /// Builds the executables. `scratch` is a directory for temporary files.
-    ///
-    /// # Errors
-    /// See [`Build::run`].
-    pub(crate) fn build(
-        &self,
-        with: &BuildOverrides,
-        output: BuildOutput<'_>,
-        scratch: &Path,
-        interrupt: &Interrupt,
-    ) -> Result<Artifacts, CargoError> {
-        self.build_in(0, with, output, scratch, interrupt)
-    }
-
-    /// Builds like [`build`](Self::build) in a slot, parallel to builds in other slots. A slot starts with a copy of
-    /// earlier artifacts only if there are no flags: with other flags they are useless.
+    /// Builds the executables in a slot, parallel to builds in other slots. A slot starts with a copy of earlier
+    /// artifacts only if there are no flags: with other flags they are useless. `scratch` is a directory for temporary
+    /// files.
     ///
     /// # Errors
     /// See [`Build::run`]; or if the slot's directory cannot be made.

@@ -29,6 +29,8 @@ pub(crate) struct SlotDirs {
     workspace: PathBuf,
     /// Locked during a copy, and during a build in the first directory.
     held: Mutex<Held>,
+    /// The directory that contains all others, if they are deleted with this value.
+    _scratch: Option<OwnedDir>,
 }
 
 /// The directories that a search has locked.
@@ -57,7 +59,13 @@ impl SlotDir<'_> {
 impl SlotDirs {
     /// Creates the directories of a workspace that builds in `first`.
     pub(crate) fn new(first: &Path, workspace: &Path) -> Self {
-        Self { first: first.to_owned(), workspace: workspace.to_owned(), held: Mutex::default() }
+        Self { first: first.to_owned(), workspace: workspace.to_owned(), held: Mutex::default(), _scratch: None }
+    }
+
+    /// Creates the directories of a workspace in a directory of one search.
+    pub(crate) fn in_scratch(scratch: OwnedDir, workspace: &Path) -> Self {
+        let dirs = Self::new(&scratch.path().join("target"), workspace);
+        Self { _scratch: Some(scratch), ..dirs }
     }
 
     /// Makes a directory for temporary files of a search, on the file system of the artifacts.

@@ -3,7 +3,10 @@
 use std::{num::NonZeroUsize, time::Duration};
 
 use super::*;
-use crate::{commands::options::PerTestArg, run::repetition::Repetition};
+use crate::{
+    commands::options::{ExecTarget, PerTestArg},
+    run::repetition::Repetition,
+};
 
 fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(Into::into).collect()
@@ -123,7 +126,7 @@ fn a_confidence_is_a_probability() {
 #[test]
 fn the_words_of_exec_are_the_targets() {
     let line = "cargo-bisect-opt exec --max 2 A=PATTERN B=1 ./run -v --max 3 -- PATTERN";
-    let Command::Exec(args) = cli(line).command else { panic!("exec") };
+    let Command::Exec(ExecTarget { exec: args, .. }) = cli(line).command else { panic!("exec") };
     assert_eq!(args.search.max, NonZeroUsize::new(2));
     assert_eq!(args.words, words("A=PATTERN B=1 ./run -v --max 3 -- PATTERN"));
 }

@@ -2,7 +2,10 @@
 
 mod codegen;
 mod command_line;
+mod command_status;
 mod edition;
+mod history;
+mod listeners;
 mod occurrences;
 mod options;
 mod replay;
@@ -19,33 +22,32 @@ use std::{
 use bisect_core::search as engine;
 
 use codegen::{Drill, DrillError};
+use command_status::CommandStatus;
 use edition::{EditionError, Editions};
-use options::{CargoCommand, Color, Command, ExecCommand, SearchArgs, ShowArgs, TogglesCommand};
+use listeners::listeners;
+use options::{CargoCommand, Command, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
 use replay::ReplayError;
 
 use crate::{
     axes::{
+        as_it_stands::AsItStands,
         command_spec::{AxisError, Prepared},
+        commits::{Commits, Tested},
         protocol::Protocol,
     },
     cargo::{self, CargoError, Subcommand},
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
     output::{
-        closing::Closing,
         events::Event,
         exit_status::Exit,
-        json::Json,
-        listeners::{Listener, Listeners},
         noise,
-        record::Record,
-        results::Results,
         run_dir::{RunDir, RunDirError},
         terminal, toggle_list,
-        trace::Trace,
+        verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
-    run::seed::Seed,
+    run::{error::RunError, seed::Seed},
     targets::{
         command::{self, CommandOptions, CommandTarget},
         project::{self, PerTest, ProjectOptions},
@@ -80,6 +82,8 @@ enum CommandError {
     Axis(#[from] AxisError),
     #[error(transparent)]
     Since(#[from] SinceError),
+    #[error(transparent)]
+    Run(#[from] RunError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[source] io::Error),
     #[error("cannot write the trace or the results: {0}")]
@@ -100,15 +104,30 @@ impl CommandError {
             CommandError::Codegen(error) if error.is_usage() => Exit::Usage,
             CommandError::Edition(error) if error.is_usage() => Exit::Usage,
             CommandError::Cargo(CargoError::Interrupted)
+            | CommandError::Run(RunError::Interrupted)
             | CommandError::Codegen(DrillError::Cargo(CargoError::Interrupted))
             | CommandError::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
             CommandError::Cargo(error) if error.is_usage() => Exit::Usage,
             CommandError::WorkingDirectory(_)
+            | CommandError::Run(_)
             | CommandError::Cargo(_)
             | CommandError::Codegen(_)
             | CommandError::Edition(_)
             | CommandError::Signals(_)
             | CommandError::Output(_) => Exit::Unusable,
+        }
+    }
+
+    /// Returns the status of a single run that could not be made.
+    fn verdict(&self) -> VerdictStatus {
+        match self {
+            // Another version may be valid.
+            CommandError::Cargo(
+                CargoError::Config(_) | CargoError::Workspace(_) | CargoError::Build { .. } | CargoError::Nothing(_),
+            )
+            | CommandError::Run(RunError::Unusable(_)) => VerdictStatus::Untested,
+            error if error.exit() == Exit::Interrupted => VerdictStatus::Interrupted,
+            _ => VerdictStatus::Stopped,
         }
     }
 }
@@ -126,13 +145,20 @@ pub fn main() -> ExitCode {
     bisect_opt().report()
 }
 
-fn bisect_opt() -> Exit {
+fn bisect_opt() -> CommandStatus {
     let cli = match command_line::parse(env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             // If this fails, the error cannot be reported anywhere.
             let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::Found };
+            return match error.use_stderr() {
+                false => CommandStatus::Search(Exit::Found),
+                // For `git bisect run`, 2 is a version that fails.
+                true if env::args_os().any(|word| word == "--verdict") => {
+                    CommandStatus::Verdict(VerdictStatus::Stopped)
+                }
+                true => CommandStatus::Search(Exit::Usage),
+            };
         }
     };
     #[cfg(unix)]
@@ -140,22 +166,30 @@ fn bisect_opt() -> Exit {
         // A replayed target takes the place of this process, and would get the guard as its child.
         process::guard::start();
     }
+    let is_verdict = match &cli.command {
+        Command::Test(TestCommand { cargo: command, .. })
+        | Command::Run(command)
+        | Command::Build(command)
+        | Command::Check(command) => command.history.verdict,
+        Command::Exec(command) => command.history.verdict,
+        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) => false,
+    };
     let result = match cli.command {
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
-        Command::Exec(command) => exec(command, Protocol.into()),
+        Command::Exec(command) => exec_target(&command),
         Command::Axis(command) if command.exec.search.when => Err(CommandError::When),
         Command::Axis(command) => (command.spec.prepare)(&command.asked)
             .map_err(CommandError::from)
-            .and_then(|prepared| exec(command.exec, prepared)),
-        Command::Toggles(command) => toggles(&command),
+            .and_then(|prepared| exec(&command.exec, prepared)),
+        Command::Toggles(command) => toggles(&command).map(CommandStatus::Search),
         Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
     };
     result.unwrap_or_else(|failure| {
         terminal::show_error(&failure);
-        failure.exit()
+        if is_verdict { CommandStatus::Verdict(failure.verdict()) } else { CommandStatus::Search(failure.exit()) }
     })
 }
 
@@ -164,7 +198,7 @@ fn program(
     command: CargoCommand,
     all_tests: bool,
     per_test: PerTest,
-) -> Result<Exit, CommandError> {
+) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
     let compiles = command.codegen.codegen || command.edition.edition.is_some() || command.rustflags.is_some();
     if command.search.when && (compiles || subcommand.is_build()) {
@@ -192,21 +226,37 @@ fn program(
     };
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let bisect_rustc = command.bisect_rustc.as_deref();
+    let (args, show) = (&command.search, &command.show);
+    if command.history.verdict {
+        let mut target = project::as_it_stands(options)?;
+        let root = target.root().to_owned();
+        return bisect(&root, args, seed, show, &interrupt, |lab| verdict(lab, &mut target))?;
+    }
     if let Some(edition) = command.edition.edition {
         let mut editions = Editions::prepare(options, edition, bisect_rustc)?;
         let root = editions.root().to_owned();
-        return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| editions.run(lab));
+        return bisect(&root, args, seed, show, &interrupt, |lab| editions.run(lab)).map(CommandStatus::Search);
     }
     if command.codegen.codegen {
         let drill = Drill::prepare(options, &command.codegen, bisect_rustc)?;
         let root = drill.project.root();
-        return bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| drill.run(lab));
+        return bisect(&root, args, seed, show, &interrupt, |lab| drill.run(lab)).map(CommandStatus::Search);
     }
-    let mut target = project::prepare(options, &interrupt)?;
+    let mut target = match &command.history.commits {
+        Some(range) => project::at_commits(options, commits(range, Tested::Project)?)?,
+        None => project::prepare(options, &interrupt)?,
+    };
     let root = target.root().to_owned();
-    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| {
-        if command.search.when { occurrences::run(lab, &mut target) } else { lab.run(&mut target) }
-    })
+    let search = |lab: &mut Lab<'_>| {
+        if args.when { occurrences::run(lab, &mut target) } else { lab.run(&mut target) }
+    };
+    bisect(&root, args, seed, show, &interrupt, search).map(CommandStatus::Search)
+}
+
+/// Runs a target once.
+fn verdict<T: Target>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Result<CommandStatus, CommandError>> {
+    let run = lab.try_once(target)?;
+    Ok(run.map(|run| CommandStatus::Verdict(VerdictStatus::of(run.outcome))).map_err(CommandError::from))
 }
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
@@ -217,11 +267,28 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
     Ok(Exit::Found)
 }
 
-fn exec(command: ExecCommand, prepared: Prepared) -> Result<Exit, CommandError> {
-    command.show.color.apply();
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
-    let words = command.words.into_iter().map(|word| word.into_string().map_err(CommandError::NotUnicode));
-    let options = CommandOptions {
+/// Runs `exec`.
+fn exec_target(command: &ExecTarget) -> Result<CommandStatus, CommandError> {
+    match &command.history.commits {
+        _ if command.history.verdict => exec_once(&command.exec),
+        Some(range) => {
+            let commits = commits(range, Tested::Command)?;
+            exec(&command.exec, commits.into())
+        }
+        None => exec(&command.exec, Protocol.into()),
+    }
+}
+
+/// Returns the commits of a range, in the repository that contains the working directory.
+fn commits(range: &str, tested: Tested) -> Result<Commits, CommandError> {
+    let directory = env::current_dir().map_err(CommandError::WorkingDirectory)?;
+    Ok(Commits::prepare(&directory, range, tested)?)
+}
+
+/// Returns the options for a command.
+fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, CommandError> {
+    let words = command.words.iter().map(|word| word.clone().into_string().map_err(CommandError::NotUnicode));
+    Ok(CommandOptions {
         words: words.collect::<Result<_, _>>()?,
         root: env::current_dir().map_err(CommandError::WorkingDirectory)?,
         timeout: command.search.timeout,
@@ -230,14 +297,32 @@ fn exec(command: ExecCommand, prepared: Prepared) -> Result<Exit, CommandError> 
         same_failure: command.search.same_failure(false),
         seed,
         launcher: command.search.launcher.clone(),
-    };
+    })
+}
+
+/// Runs a command once, as it stands.
+fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
+    command.show.color.apply();
+    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let options = command_options(command, seed)?;
+    let root = options.root.clone();
+    let mut target = CommandTarget::new(options, Box::new(AsItStands { builds: false }))?;
+    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| verdict(lab, &mut target))?
+}
+
+/// Searches a command.
+fn exec(command: &ExecCommand, prepared: Prepared) -> Result<CommandStatus, CommandError> {
+    command.show.color.apply();
+    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
     let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
     bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| {
         let begun = Instant::now();
         for axis in prepared.larger {
-            if lab.try_once(&mut target)?.is_none_or(|run| run.outcome == engine::Outcome::Fail) {
+            if lab.try_once(&mut target)?.map_or(true, |run| run.outcome == engine::Outcome::Fail) {
                 break;
             }
             target = CommandTarget::new(options.clone(), axis).map_err(io::Error::other)?;
@@ -252,21 +337,22 @@ fn exec(command: ExecCommand, prepared: Prepared) -> Result<Exit, CommandError> 
         lab.emit(&Event::End(&end))?;
         Ok(end.status)
     })
+    .map(CommandStatus::Search)
 }
 
 /// Prepares a lab with its listeners, and runs `search` in it. The user's own code is below `root`.
-fn bisect(
+fn bisect<R>(
     root: &Path,
     args: &SearchArgs,
     seed: Seed,
     show: &ShowArgs,
     interrupt: &Interrupt,
-    search: impl FnOnce(&mut Lab<'_>) -> io::Result<Exit>,
-) -> Result<Exit, CommandError> {
+    search: impl FnOnce(&mut Lab<'_>) -> io::Result<R>,
+) -> Result<R, CommandError> {
     let since = args.since.as_ref().map(|revision| Since::load(root, revision.as_deref())).transpose();
     if interrupt.requested() {
         // The signal also reached git, so its error does not count.
-        return Ok(Exit::Interrupted);
+        return Err(CommandError::Run(RunError::Interrupted));
     }
     let since = since?;
     let run_dir = RunDir::create(&args.out)?;
@@ -295,35 +381,4 @@ fn bisect(
         numbered: 0,
     };
     search(&mut lab).map_err(CommandError::Output)
-}
-
-fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Listeners<'a> {
-    const TRACE: &str = "the trace on standard error";
-    const ANSWER: &str = "the answer on standard output";
-    // The record is first: every event that is shown is already stored.
-    let record = Listener::new("the run directory", Record::new(run_dir));
-    Listeners::new([
-        record,
-        if show.quiet {
-            Listener::new(TRACE, Closing)
-        } else {
-            Listener::new(TRACE, Trace::new(show.verbose, out_dir))
-        },
-        if show.json {
-            Listener::new(ANSWER, Json(io::stdout()))
-        } else {
-            Listener::new(ANSWER, Results::new(root)).or(Results::beside_trace(root))
-        },
-    ])
-}
-
-impl Color {
-    /// Sets the use of colour in the whole process.
-    fn apply(self) {
-        terminal::set_colors(match self {
-            Color::Auto => None,
-            Color::Always => Some(true),
-            Color::Never => Some(false),
-        });
-    }
 }

@@ -87,7 +87,7 @@ fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Re
     let first = Occurrences::first(target.axis(), changes, found.mode == "enable").map_err(io::Error::other)?;
     let beside = |axis: Occurrences| target.beside(&found.tests, Box::new(axis));
     let mut target = beside(first.clone())?;
-    let Some(mut run) = lab.try_once(&mut target)? else { return Ok(()) };
+    let Ok(mut run) = lab.try_once(&mut target)? else { return Ok(()) };
     let threads = Occurrences::threads(&run.reports);
     let mut each = 1;
     target = beside(first.of(each, &threads))?;
@@ -95,8 +95,8 @@ fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Re
         each *= 2;
         target = beside(first.of(each, &threads))?;
         match lab.try_once(&mut target)? {
-            Some(larger) => run = larger,
-            None => return Ok(()),
+            Ok(larger) => run = larger,
+            Err(_) => return Ok(()),
         }
     }
     let Searched { found, end, verdict } = lab.search(&mut target)?;

@@ -5,7 +5,7 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
 use regex::bytes::Regex;
 
-use super::edition;
+use super::{edition, history::HistoryArgs};
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
@@ -42,7 +42,7 @@ pub(crate) enum Command {
     Check(CargoCommand),
     /// Search with any command that supports the protocol: replace PATTERN and RANDOM in values and arguments
     #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
-    Exec(ExecCommand),
+    Exec(ExecTarget),
     /// A command of an axis in its table.
     #[command(skip)]
     Axis(AxisCommand),
@@ -103,15 +103,17 @@ impl From<PerTestArg> for PerTest {
 pub(crate) struct CargoCommand {
     /// Search only this toggle; can be repeated [default: all toggles decided at run time; for
     /// `build` and `check`, all that are decided while compiling]
-    #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append)]
+    #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append, conflicts_with_all = ["commits", "verdict"])]
     pub(crate) toggles: Vec<String>,
     /// Pass the pattern to the compiler: build each trial with these flags, and replace PATTERN in them
-    #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true)]
+    #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true, conflicts_with_all = ["commits", "verdict"])]
     pub(crate) rustflags: Option<String>,
     #[command(flatten)]
     pub(crate) codegen: CodegenArgs,
     #[command(flatten)]
     pub(crate) edition: EditionArgs,
+    #[command(flatten)]
+    pub(crate) history: HistoryArgs,
     /// Use this bisect-rustc for --codegen and --edition [default: that of `BISECT_RUSTC`, or the one beside this
     /// executable]
     // Earlier versions called it `--driver`.
@@ -140,7 +142,7 @@ pub(crate) struct PassedOn {
 #[derive(Debug, Args)]
 pub(crate) struct CodegenArgs {
     /// Find what must be optimized for the target to fail: crates, then functions, then passes of the compiler
-    #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition"])]
+    #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition", "commits", "verdict"])]
     pub(crate) codegen: bool,
     /// Options for crates assumed to be good: `KEY=VALUE` of the profile, or flags of rustc [default: opt-level=0]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
@@ -169,7 +171,7 @@ pub(crate) enum Depth {
 pub(crate) struct EditionArgs {
     /// Find the expressions that break the target when only they use the semantics of EDITION, 2024 or 2021 (in the
     /// packages that -p names, or else in all of the workspace)
-    #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags"])]
+    #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags", "commits", "verdict"])]
     pub(crate) edition: Option<Edition>,
 }
 
@@ -183,6 +185,15 @@ pub(crate) struct CargoWords {
 }
 
 /// The options of `exec`.
+#[derive(Debug, Args)]
+pub(crate) struct ExecTarget {
+    #[command(flatten)]
+    pub(crate) history: HistoryArgs,
+    #[command(flatten)]
+    pub(crate) exec: ExecCommand,
+}
+
+/// The options that all commands for any command line share.
 #[derive(Debug, Args)]
 pub(crate) struct ExecCommand {
     #[command(flatten)]

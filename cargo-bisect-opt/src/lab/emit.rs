@@ -15,7 +15,7 @@ use super::{
     Named,
     session::{Progress, Session},
     target::{Reader, Reproduction, Target},
-    text_runs,
+    text_runs, untested_steps,
 };
 use crate::{
     output::{
@@ -161,10 +161,11 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         }
         let names = |tests: &[String]| shared.tests.iter().map(|&test| tests[test].clone()).collect();
         let noise = culprit_estimate(session, index, shared);
+        let numbers = &shared.tests;
         let tests = session.tests.as_deref().map(names);
         let number = session.lab.totals.sets + number + 1;
         let changes = shared.culprit.ids(session.target.order()).collect();
-        found.push(Named { changes, found: culprit_found(session, number, shared.culprit, noise, tests) });
+        found.push(Named { changes, found: culprit_found(session, number, (shared.culprit, numbers), noise, tests) });
     }
     found.sort_by_key(|named| named.found.set);
     for Named { found, .. } in &found {
@@ -217,7 +218,7 @@ fn culprit_estimate<T: Target>(
 fn culprit_found<T: Target>(
     session: &Session<'_, '_, '_, '_, T>,
     number: usize,
-    culprit: &Culprit,
+    (culprit, numbers): (&Culprit, &[usize]),
     noise: Option<CulpritEstimate>,
     tests: Option<Vec<String>>,
 ) -> Found {
@@ -225,7 +226,13 @@ fn culprit_found<T: Target>(
     let tests = tests.unwrap_or_else(|| runs.iter().flat_map(|run| run.failed_tests.iter().cloned()).collect());
     let mut failures: Vec<_> = runs.iter().flat_map(|run| run.failures.iter().cloned()).collect();
     failures.dedup();
-    let ids: Vec<_> = culprit.ids(session.target.order()).collect();
+    let needed = culprit.changes.len();
+    let ids = session.untested_steps.candidates(session.target.order(), numbers, culprit);
+    let headline = if ids.len() > needed {
+        Some(untested_steps::headline(session.target.terms().change, ids.len()))
+    } else {
+        session.target.headline(needed, culprit.mode)
+    };
     let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
     let changes: Vec<_> = ids.iter().map(|id| session.target.change(report(id))).collect();
     let stop_gap = match culprit.mode {
@@ -254,7 +261,8 @@ fn culprit_found<T: Target>(
         changes,
         noise,
         within: session.lab.parent_culprit,
-        headline: session.target.headline(ids.len(), culprit.mode),
+        headline,
+        next: session.target.next_step(&ids),
         is_of_tests: session.tests.is_some(),
         reproduce,
         replay,

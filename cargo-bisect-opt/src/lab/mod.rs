@@ -14,6 +14,7 @@ mod simulation;
 pub(crate) mod target;
 mod text_runs;
 mod texts;
+mod untested_steps;
 mod workers;
 
 use std::{
@@ -39,6 +40,7 @@ use crate::{
     },
     process::interrupt::Interrupt,
     run::{
+        error::RunError,
         repetition::Repetition,
         result::RunResult,
         seed::Seed,
@@ -175,12 +177,12 @@ impl Lab<'_> {
         Ok(Searched { end, found, verdict: search.verdict() })
     }
 
-    /// Runs the target once with every change, outside any search. Returns `None` if the target cannot be run, or if
+    /// Runs the target once with every change, outside any search. Returns an error if the target cannot be run, or if
     /// the user wants to stop.
     ///
     /// # Errors
     /// If an event cannot be emitted.
-    pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Option<RunResult>> {
+    pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Result<RunResult, RunError>> {
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
         let selection = Selection::all();
@@ -207,19 +209,19 @@ impl Lab<'_> {
             workers.start(spec, target.brief());
             let next = workers.next(None);
             workers.finish();
-            io::Result::Ok(match next {
-                Some(Next::Over { result: Ok(shown), .. }) => Some(shown),
-                _ => None,
-            })
-        })?;
+            match next {
+                Some(Next::Over { result, .. }) => result,
+                _ => Err(RunError::Interrupted),
+            }
+        });
         self.totals.trials += 1;
         self.totals.runs += 1;
         target.assume_no_more_ends();
         let result = shown.and_then(|shown| match target.judge(&trial, shown) {
-            Judgement::Ready(mut results) => results.pop(),
-            Judgement::Pending(_) => None,
+            Judgement::Ready(mut results) => results.pop().ok_or(RunError::Interrupted),
+            Judgement::Pending(_) => Err(RunError::Interrupted),
         });
-        if let Some(result) = &result {
+        if let Ok(result) = &result {
             let results = std::slice::from_ref(result);
             self.emit(&Event::Trial(&emit::done(id, n, pattern, 1, result.duration, results)))?;
         }

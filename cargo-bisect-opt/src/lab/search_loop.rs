@@ -168,6 +168,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 );
             }
         }
+        self.untested_steps.learn_run(order, self.search.progress().changes(), trial, &runs);
         emit::trial(self, trial, &runs)?;
         if self.is_end(trial) {
             self.ends[usize::from(trial.question == Question::AllOff)] += 1;

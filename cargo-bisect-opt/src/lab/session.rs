@@ -16,6 +16,7 @@ use super::{
     parallelism_hint::ParallelismHint,
     target::{Runner, Target},
     texts::Texts,
+    untested_steps::UntestedSteps,
     workers::Workers,
 };
 use crate::{
@@ -63,6 +64,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) failed_at_end: Vec<Vec<String>>,
     /// The end state that is run once more.
     pub(super) looks_again: Option<Question>,
+    /// The steps that no run could test, for a counter.
+    pub(super) untested_steps: UntestedSteps,
     /// The cost of runs, for a noisy target.
     pub(super) noisy_stats: NoisyStats,
 }
@@ -110,6 +113,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             tests: None,
             failed_at_end: Vec::new(),
             looks_again: None,
+            untested_steps: UntestedSteps::default(),
             noisy_stats: NoisyStats::default(),
         }
     }

@@ -130,7 +130,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
         match heading.strip_prefix(WITHIN) {
             None => {
                 let run = lab.try_once(&mut target)?;
-                let note = format!("once more: {:?}", run.map(|run| run.outcome));
+                let note = format!("once more: {:?}", run.ok().map(|run| run.outcome));
                 lab.emit(&Event::Note(&note))?;
             }
             Some(number) => {

@@ -149,6 +149,11 @@ pub(crate) trait Target: Judge {
         None
     }
 
+    /// Returns the next step for a user who knows these changes of a culprit.
+    fn next_step(&self, _ids: &[ChangeId]) -> Option<String> {
+        None
+    }
+
     /// Returns a summary, for people, of the cost of all runs together beyond their time.
     fn summary(&self) -> Option<String> {
         None

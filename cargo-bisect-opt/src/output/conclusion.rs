@@ -178,6 +178,10 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
     let culprits = plural(found, "culprit");
     match verdict {
         Verdict::Complete => (Exit::Found, format!("found {culprits}; {} the target passes", without_culprits(about))),
+        Verdict::Incomplete(Incomplete::Unresolved(reason)) if found > 0 && about.order == Order::Counter => {
+            let (change, why) = (about.terms.change, unresolved(*reason));
+            (Exit::Limit, format!("found {culprits}; {change}s before it could not be tested, because runs {why}"))
+        }
         Verdict::Incomplete(why) => incomplete(*why, found),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
         Verdict::Unusable(why) => (Exit::Unusable, unusable(why, search, about)),

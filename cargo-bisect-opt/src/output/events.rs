@@ -158,6 +158,9 @@ pub(crate) struct Found {
     /// A workaround, if the search has shown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_gap: Option<StopGap>,
+    /// The next step, as lines for a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) next: Option<String>,
     /// The confidence in it, if the search was noisy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) noise: Option<CulpritEstimate>,

@@ -117,6 +117,7 @@ mod tests {
             headline: None,
             is_of_tests: true,
             stop_gap: None,
+            next: None,
         }
     }
 

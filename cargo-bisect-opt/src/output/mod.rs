@@ -21,3 +21,4 @@ pub(crate) mod terminal;
 pub(crate) mod terms;
 pub(crate) mod toggle_list;
 pub(crate) mod trace;
+pub(crate) mod verdict_status;

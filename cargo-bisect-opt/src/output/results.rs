@@ -72,6 +72,11 @@ impl Results {
         self.changes(out, &found.changes)?;
         show_tests(out, found)?;
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
+        if let Some(next) = &found.next {
+            writeln!(out, "{BOLD}next:{BOLD:#}")?;
+            next.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
+            writeln!(out)?;
+        }
         if let Some(StopGap { place, text }) = &found.stop_gap {
             writeln!(out, "{BOLD}workaround{BOLD:#}, {place}:")?;
             text.lines().try_for_each(|line| writeln!(out, "  {line}"))?;

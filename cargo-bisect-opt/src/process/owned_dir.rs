@@ -30,7 +30,7 @@ impl OwnedDir {
     /// # Errors
     /// If it cannot be made.
     pub(crate) fn new_in(parent: &Path, prefix: &str) -> io::Result<Self> {
-        sweep(parent, prefix);
+        Self::sweep(parent, prefix);
         loop {
             let mut builder = tempfile::Builder::new();
             builder.prefix(prefix);
@@ -41,6 +41,19 @@ impl OwnedDir {
             // Another process may have swept the directory before it was locked.
             if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.join(LOCK).exists() {
                 return Ok(Self { path, _lock: lock });
+            }
+        }
+    }
+
+    /// Deletes the directories with this prefix whose owners have ended. A directory that cannot be deleted stays for
+    /// the next sweep.
+    pub(crate) fn sweep(parent: &Path, prefix: &str) {
+        for entry in parent.read_dir().into_iter().flatten().flatten() {
+            let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
+            // A directory without the file is just being made or deleted, or belongs to another program.
+            let Some(lock) = is_one.then(|| File::open(entry.path().join(LOCK)).ok()).flatten() else { continue };
+            if lock.try_lock().is_ok() {
+                let _ = remove_owned(&entry.path());
             }
         }
     }
@@ -64,19 +77,6 @@ impl Drop for OwnedDir {
         if !self.path.as_os_str().is_empty() {
             // Callers that need the error call `delete`.
             let _ = remove_owned(&self.path);
-        }
-    }
-}
-
-/// Deletes the directories with this prefix whose owners have ended. A directory that cannot be deleted stays for the
-/// next sweep.
-fn sweep(parent: &Path, prefix: &str) {
-    for entry in parent.read_dir().into_iter().flatten().flatten() {
-        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
-        // A directory without the file is just being made or deleted, or belongs to another program.
-        let Some(lock) = is_one.then(|| File::open(entry.path().join(LOCK)).ok()).flatten() else { continue };
-        if lock.try_lock().is_ok() {
-            let _ = remove_owned(&entry.path());
         }
     }
 }

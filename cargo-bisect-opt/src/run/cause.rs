@@ -149,6 +149,18 @@ impl Cause {
         }
     }
 
+    /// Returns the cause for a search over versions of the source code: there, the line of a failure differs.
+    #[must_use]
+    pub(crate) fn without_lines(mut self) -> Self {
+        for Signature { place, .. } in &mut self.signatures {
+            let file = place.trim_end_matches(|c: char| c.is_ascii_digit() || c == ':').len();
+            if place[file..].starts_with(':') {
+                place.truncate(file);
+            }
+        }
+        self
+    }
+
     /// Returns whether the process ended by a fault of its own.
     pub(crate) fn is_crash(&self) -> bool {
         matches!(self.manner, Manner::Crashed { .. })

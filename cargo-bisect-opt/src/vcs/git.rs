@@ -3,11 +3,13 @@
 use std::{
     ffi::OsStr,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use super::diff::{self, DiffError, Lines};
-use crate::process::{self, SpawnError};
+use super::{
+    diff::{self, DiffError, Lines},
+    query::{self, GitReply},
+};
+use crate::process::SpawnError;
 
 /// Names of default branches.
 const DEFAULTS: [&str; 3] = ["main", "master", "trunk"];
@@ -78,22 +80,14 @@ pub(crate) struct Git {
     top: PathBuf,
 }
 
-/// The output of one query.
-struct GitReply {
-    output: Vec<u8>,
-    /// The way it ended, if it failed.
-    failure: Option<String>,
-    message: String,
-}
-
 impl Git {
     /// Finds the work tree that contains a directory.
     pub(crate) fn of_work_tree(directory: &Path) -> Result<Self, SinceError> {
-        let reply = query(directory, &["rev-parse", "--show-toplevel"])?;
+        let reply = ask(directory, &["rev-parse", "--show-toplevel"])?;
         if reply.failure.is_some() {
             return Err(SinceError::NoWorkTree { directory: directory.to_owned(), message: reply.message });
         }
-        Ok(Self { top: diff::to_path(line(&reply.output)) })
+        Ok(Self { top: diff::to_path(query::line(&reply.output)) })
     }
 
     /// The top directory of the work tree.
@@ -109,12 +103,12 @@ impl Git {
             // Git would take it for an option.
             return Err(unknown("a revision does not begin with `-`"));
         }
-        let object = query(&self.top, &["rev-parse", "--verify", revision])?;
+        let object = ask(&self.top, &["rev-parse", "--verify", revision])?;
         if object.failure.is_some() {
             return Err(unknown(&object.message));
         }
         // Two steps: after `:/text`, `^{commit}` would be part of the text; and the result for `^HEAD` is no object.
-        let commit = query(&self.top, &["rev-parse", "--verify", &format!("{}^{{commit}}", object.text())])?;
+        let commit = ask(&self.top, &["rev-parse", "--verify", &format!("{}^{{commit}}", object.text())])?;
         let is_hash = |text: &str| text.chars().all(|c| c.is_ascii_hexdigit());
         match commit.failure {
             Some(_) => Err(unknown(&commit.message)),
@@ -124,23 +118,23 @@ impl Git {
 
     /// Returns the commit at which HEAD left the default branch.
     pub(crate) fn fork_point(&self) -> Result<String, SinceError> {
-        if query(&self.top, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?.failure.is_some() {
+        if ask(&self.top, &["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])?.failure.is_some() {
             return Err(SinceError::NoCommit);
         }
         let branch = self.default_branch()?;
         let arguments = ["merge-base", "HEAD", &branch];
-        let reply = query(&self.top, &arguments)?;
+        let reply = ask(&self.top, &arguments)?;
         if reply.failure.is_some() && reply.message.is_empty() {
             let short = branch.strip_prefix("refs/remotes/").or(branch.strip_prefix("refs/heads/")).unwrap_or(&branch);
             return Err(SinceError::NoForkPoint { branch: short.into() });
         }
-        Ok(reply.success(&arguments)?.text())
+        Ok(success(reply, &arguments)?.text())
     }
 
     /// Returns the full name of the default branch.
     fn default_branch(&self) -> Result<String, SinceError> {
         // Without the setting, git exits with 1 and prints nothing.
-        let configured = query(&self.top, &["config", "--get", "init.defaultBranch"])?.text();
+        let configured = ask(&self.top, &["config", "--get", "init.defaultBranch"])?.text();
         let mut names: Vec<&str> = DEFAULTS.to_vec();
         if !configured.is_empty() && !names.contains(&configured.as_str()) {
             names.push(&configured);
@@ -152,7 +146,7 @@ impl Git {
             ["for-each-ref", "--format=%(refname)"].into_iter().chain(candidates.iter().map(String::as_str));
         let arguments: Vec<_> = arguments.collect();
         // A symbolic reference to a deleted branch is not listed.
-        let existing = query(&self.top, &arguments)?.success(&arguments)?.text();
+        let existing = success(ask(&self.top, &arguments)?, &arguments)?.text();
         let is_there = |candidate: &String| existing.lines().any(|existing| existing == candidate);
         candidates.into_iter().find(is_there).ok_or_else(|| SinceError::NoDefaultBranch { names: format_names(&names) })
     }
@@ -172,49 +166,28 @@ impl Git {
             commit,
             "--",
         ];
-        Ok(diff::parse(&query(&self.top, &arguments)?.success(&arguments)?.output)?)
+        Ok(diff::parse(&success(ask(&self.top, &arguments)?, &arguments)?.output)?)
     }
 
     /// Returns the files that git neither tracks nor ignores, relative to the top.
     pub(crate) fn untracked(&self) -> Result<Vec<PathBuf>, SinceError> {
         let arguments = ["ls-files", "--others", "--exclude-standard", "-z"];
-        let reply = query(&self.top, &arguments)?.success(&arguments)?;
+        let reply = success(ask(&self.top, &arguments)?, &arguments)?;
         let names = reply.output.split(|&byte| byte == 0).filter(|name| !name.is_empty());
         Ok(names.map(diff::to_path).collect())
     }
 }
 
-impl GitReply {
-    /// Returns the reply if git succeeded.
-    fn success(self, arguments: &[&str]) -> Result<Self, SinceError> {
-        match self.failure {
-            Some(status) => Err(SinceError::Failed { query: arguments.join(" "), status, message: self.message }),
-            None => Ok(self),
-        }
-    }
-
-    fn text(&self) -> String {
-        String::from_utf8_lossy(line(&self.output)).into_owned()
+/// Returns a reply if git succeeded.
+fn success(reply: GitReply, arguments: &[&str]) -> Result<GitReply, SinceError> {
+    match reply.failure {
+        Some(status) => Err(SinceError::Failed { query: arguments.join(" "), status, message: reply.message }),
+        None => Ok(reply),
     }
 }
 
-fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SinceError> {
-    let mut git = Command::new("git");
-    git.arg("-C").arg(directory).args(arguments);
-    // A query must not write, and the user's preferences for diffs would change the format.
-    git.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIFF_OPTS");
-    let output = process::output_of(git).map_err(SinceError::Start)?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    Ok(GitReply {
-        failure: (!output.status.success()).then(|| process::describe(output.status)),
-        message: message.trim_end().strip_prefix("fatal: ").unwrap_or(message.trim_end()).to_owned(),
-        output: output.stdout,
-    })
-}
-
-/// Removes the line break that git adds at the end.
-fn line(output: &[u8]) -> &[u8] {
-    output.strip_suffix(b"\n").unwrap_or(output)
+fn ask<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SinceError> {
+    query::query(directory, arguments).map_err(SinceError::Start)
 }
 
 /// Formats branch names: `main`, `master` or `trunk`.

@@ -1,5 +1,8 @@
-//! Git: the lines that changed since a revision.
+//! Git: the lines that changed since a revision, the commits between two revisions, and worktrees of them.
 
 pub(crate) mod diff;
 pub(crate) mod git;
+pub(crate) mod history;
+pub(crate) mod query;
 pub(crate) mod since;
+pub(crate) mod worktrees;

@@ -19,7 +19,7 @@ use crate::search::{
         ranked,
         selection::{Prefix, Selection},
         trial::{Observation, Outcome, TrialId},
-        verdict::{Culprit, Incomplete, Unusable, Verdict},
+        verdict::{Culprit, Unusable, Verdict},
     },
     tuning,
 };
@@ -38,7 +38,7 @@ pub(in crate::search) struct NoisyState {
     /// All resolved runs, in both directions, in the order in which they were recorded.
     pub(super) sequence: Vec<Run>,
     pub(super) proofs: Proofs,
-    untestable: UntestableSteps,
+    pub(super) untestable: UntestableSteps,
     pub(super) stage: Stage,
     pub(super) found: Vec<Culprit>,
     pub(super) certainties: Vec<Certainty>,
@@ -111,16 +111,7 @@ impl NoisyState {
         }
     }
 
-    /// Returns the verdict if nothing else is to be found. Of a counter, a culprit may stand for steps before it.
-    pub(super) fn complete(&self) -> Verdict {
-        let changes = self.sets.iter().flatten();
-        match changes.filter_map(|&change| self.untestable.reason_before(change)).next() {
-            Some(reason) => Verdict::Incomplete(Incomplete::Unresolved(reason)),
-            None => Verdict::Complete,
-        }
-    }
-
-    /// Counts an unresolved run of a counter. Returns true if its last step cannot be told from the next one any more.
+    /// Counts an unresolved run of a counter. Returns true if the next step stands for its last one from now on.
     fn gives_up(&mut self, selection: &Selection, outcome: Outcome) -> bool {
         let known = self.known.len();
         let steps = |selection: &Selection| selection.counter_limit(known).filter(|steps| (1..known).contains(steps));

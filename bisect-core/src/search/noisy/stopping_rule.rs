@@ -63,8 +63,14 @@ fn take_culprit(state: &mut NoisyState, options: &Options, culprit: Culprit, cer
     }
     match NoisyBracket::new(state.context(), Vec::new()) {
         Some(narrowing) => state.stage = Stage::Narrow(narrowing),
-        None => state.verdict = Some(state.complete()),
+        None => state.verdict = Some(complete(state)),
     }
+}
+
+/// Returns the verdict if nothing else is to be found. Of a counter, a culprit may stand for steps before it.
+fn complete(state: &NoisyState) -> Verdict {
+    let reason = state.sets.iter().flatten().find_map(|&change| state.untestable.reason_before(change));
+    reason.map_or(Verdict::Complete, |reason| Verdict::Incomplete(Incomplete::Unresolved(reason)))
 }
 
 /// Returns the verdict if no more runs may be made.
@@ -105,7 +111,7 @@ impl StoppingRule<'_> {
                 || self.is_moot(point.probability_of_nothing()))
         {
             let how = match (narrowing.is_first(), narrowing.forced()) {
-                (false, []) => return Some(Next::End(self.state.complete())),
+                (false, []) => return Some(Next::End(complete(self.state))),
                 (_, []) => Inconsistency::Noise,
                 (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
             };

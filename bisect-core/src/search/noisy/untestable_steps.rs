@@ -1,4 +1,4 @@
-//! Steps of a counter that cannot be told from the next one: all runs that end between both are unresolved.
+//! Steps of a counter for which the next one stands: all runs that end between both are unresolved.
 
 use alloc::vec::Vec;
 

@@ -97,6 +97,6 @@ impl LeftOut<'_> {
         };
         let fixed = Fixed { build, subject };
         let mut target = self.crates.narrowed(self.tests, Box::new(fixed));
-        Ok(lab.try_once(&mut target)?.map(|run| run.outcome))
+        Ok(lab.try_once(&mut target)?.ok().map(|run| run.outcome))
     }
 }

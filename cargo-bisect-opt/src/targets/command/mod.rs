@@ -253,6 +253,10 @@ impl Target for CommandTarget {
         self.runner.axis.stop_gap(ids, changes)
     }
 
+    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
+        self.runner.axis.next_step(ids, &self.runner.line())
+    }
+
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
         let &Reproduction { selection, directory, stem, reader, .. } = again;
         let choice = Choice::of(self.runner.axis.order(), selection);

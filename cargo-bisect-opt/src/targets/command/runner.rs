@@ -1,6 +1,12 @@
 //! The runner of a command, which any thread can use.
 
-use std::{ffi::OsString, io, process::Command, time::Duration};
+use std::{
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::Duration,
+};
 
 use bisect_core::search::{Outcome, Reason};
 
@@ -8,13 +14,13 @@ use bisect_core::protocol::names;
 
 use super::CommandOptions;
 use crate::{
-    axes::{AfterBuild, Application, Axis, Files, Placeholder, Words},
+    axes::{AfterBuild, Application, Axis, Files, Place, Placeholder, Words},
     lab::{
         calibration::{Calibration, Meaning, environment_note},
         target::{Reader, Runner},
     },
     process::{
-        self, Ending, ProcessSpec, ReadAlong,
+        self, Ending, ProcessSpec, ReadAlong, SpawnError,
         scratch_dir::ScratchDir,
         shell::{is_name, quote},
         slots::fill_text,
@@ -29,6 +35,7 @@ use crate::{
         result::Note,
         spec::{Choice, RunSpec, Surroundings},
     },
+    vcs::query,
 };
 
 /// The placeholder for a number that differs in each execution, to bypass the caches of programs in between.
@@ -128,12 +135,22 @@ impl CommandRunner {
         &self,
         spec: &RunSpec,
         surroundings: &Surroundings<'_>,
-        application: &Application,
+        applied: &Applied,
         random: u64,
     ) -> io::Result<(Command, ScratchDir)> {
+        let application = &applied.application;
         let filling = self.filling(application, random);
-        let mut command = Command::new(&self.program);
-        command.current_dir(&self.options.root).env(names::REPORT, &spec.report_file);
+        let mut command = match &applied.place {
+            None => Command::new(&self.program),
+            Some(place) => {
+                let mut command = Command::new(self.program_at(place));
+                for name in query::LOCAL_VARIABLES {
+                    command.env_remove(name);
+                }
+                command
+            }
+        };
+        command.current_dir(applied.place.as_ref().unwrap_or(&self.options.root)).env(names::REPORT, &spec.report_file);
         for (name, value) in &self.variables {
             command.env(name, filling.text(value));
         }
@@ -147,19 +164,28 @@ impl CommandRunner {
         Ok((command, temporary))
     }
 
+    /// Returns the program for a run in another directory. A relative path that does not exist there is taken from the
+    /// user's directory.
+    fn program_at(&self, place: &Path) -> PathBuf {
+        let program = Path::new(&self.program);
+        let here = self.options.root.join(program);
+        let is_path = program.components().count() > 1 || self.program.starts_with('.');
+        if is_path && !place.join(program).exists() && here.exists() { here } else { program.to_owned() }
+    }
+
     /// Executes the command. Returns its observations, its duration, and a note for the user.
     fn execute(
         &self,
         spec: &RunSpec,
         surroundings: &Surroundings<'_>,
-        application: &Application,
+        applied: &Applied,
         i: usize,
         reports: &mut Reports,
     ) -> Result<(CommandExecution, Duration, Option<Note>), RunError> {
         let random = self.options.seed.number(spec.number, i);
-        let (command, _temporary) = self.command(spec, surroundings, application, random)?;
+        let (command, _temporary) = self.command(spec, surroundings, applied, random)?;
         let mut scanner = self.axis.is_reported_by_target().then(|| reports.scanner());
-        let finished = process::run(ProcessSpec {
+        let started = process::run(ProcessSpec {
             command,
             timeout: self.options.timeout,
             log: &spec.log,
@@ -167,7 +193,17 @@ impl CommandRunner {
             interrupt: surroundings.interrupt,
             reader: scanner.as_mut().map(|scanner| scanner as &mut dyn ReadAlong),
             tail: SEARCHED,
-        })?;
+        });
+        let finished = match started {
+            // Other commits may have the program.
+            Err(error @ SpawnError::NotFound { .. }) if applied.place.is_some() => {
+                let outcome = Outcome::Unresolved(Reason::Spawn);
+                let execution =
+                    CommandExecution { random, outcome, reason: error.to_string(), cause: None, lost_reports: None };
+                return Ok((execution, Duration::ZERO, None));
+            }
+            started => started?,
+        };
         if finished.ending == Ending::Interrupted {
             return Err(RunError::Interrupted);
         }
@@ -179,6 +215,21 @@ impl CommandRunner {
         let cause = (outcome == Outcome::Fail).then(|| Cause::of_program(&finished));
         let note = finished.lost_log.as_ref().map(Note::lost_log);
         Ok((CommandExecution { random, outcome, reason, cause, lost_reports }, finished.duration, note))
+    }
+
+    /// Returns a run without an execution, which is unresolved.
+    fn unmade(&self, spec: &RunSpec, reason: String, mut reports: Reports) -> Result<CommandRun, RunError> {
+        fs_err::write(&spec.log, &reason)?;
+        self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
+        let outcome = Outcome::Unresolved(Reason::Skip);
+        Ok(CommandRun {
+            choice: spec.choice.clone(),
+            executions: vec![CommandExecution { random: 0, outcome, reason, cause: None, lost_reports: None }],
+            repetition: Repetition::Once,
+            reports,
+            duration: Duration::ZERO,
+            notes: Vec::new(),
+        })
     }
 
     /// Returns the outcome of an execution, compared with these failures.
@@ -200,11 +251,12 @@ impl CommandRunner {
     /// Returns the command as a line for a shell, filled in for the first slot.
     pub(super) fn line_with(&self, application: &Application, random: u64, reader: Reader) -> String {
         let filling = self.filling(application, random);
+        let before = application.preparation.iter().map(|before| format!("{} && ", before.of(reader)));
         let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
         let value = |value: &str| fill_text(&filling.text(value), 0);
         let line = self.write_line(reader, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));
-        directory.into_iter().chain(more).chain([line]).collect()
+        directory.into_iter().chain(before).chain(more).chain([line]).collect()
     }
 
     fn write_line(
@@ -229,6 +281,14 @@ impl CommandRunner {
     }
 }
 
+/// The means by which an axis enables a selection in one run.
+#[derive(Debug)]
+struct Applied {
+    application: Application,
+    /// The directory to run the command in; `None`: the user's own.
+    place: Option<PathBuf>,
+}
+
 impl Runner for CommandRunner {
     type Brief = Calibration<()>;
     type Shown = CommandRun;
@@ -243,14 +303,20 @@ impl Runner for CommandRunner {
         fs_err::File::create(&spec.report_file)?;
         let application = self.axis.apply(&spec.choice, &Files::of_run(surroundings, spec))?;
         let mut reports = Reports::new(spec.choice.asks_for_text() || !self.axis.needs_text_run());
+        let place = match self.axis.place(&spec.choice, spec.slot)? {
+            None => None,
+            Some(Place::At(place)) => Some(place),
+            Some(Place::Missing(why)) => return self.unmade(spec, why, reports),
+        };
+        let applied = Applied { application, place };
         let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
         for i in 0..spec.repetition.times() {
-            let (mut execution, took, note) = self.execute(spec, surroundings, &application, i, &mut reports)?;
+            let (mut execution, took, note) = self.execute(spec, surroundings, &applied, i, &mut reports)?;
             duration += took;
             notes.extend(note);
             if let Some(environment) = disturbance(&execution, calibration) {
                 notes.push(Note::new(environment_note(environment)));
-                let (again, took, note) = self.execute(spec, surroundings, &application, i, &mut reports)?;
+                let (again, took, note) = self.execute(spec, surroundings, &applied, i, &mut reports)?;
                 (execution, duration) = (again, duration + took);
                 notes.extend(note);
             }

@@ -29,6 +29,10 @@ const NOT_BEGUN: &str = "cargo fails before it compiles anything";
 /// Builds with the selection, several times if that is requested.
 pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<Attempt, RunError> {
     let mut reports = run.new_reports();
+    if let Some(missing) = run.missing() {
+        run.collect(None, &mut reports)?;
+        return Ok(Attempt::unresolved(Reason::Build, missing, reports, Duration::ZERO));
+    }
     let overrides = run.build_overrides().unwrap_or_default();
     let Surroundings { scratch, interrupt, .. } = run.surroundings;
     let (timeout, output) = (run.runner.options.timeout, BuildOutput::Log(&run.spec.log));
@@ -36,7 +40,7 @@ pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<
     let mut artifacts = None;
     let repetition = run.spec.repetition;
     let executions = run.repeat(repetition, &run.together(), || {
-        let project = &run.runner.project;
+        let project = &run.project;
         let built = project.attempt_in(run.spec.slot, &overrides, output, scratch.path(), timeout, interrupt);
         let built = built.map_err(unusable)?;
         builds.add(&built.artifacts);
@@ -70,6 +74,7 @@ fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result
     let mut causes = BTreeMap::new();
     if outcome == Outcome::Fail {
         let cause = Cause::of_build(&finished);
+        let cause = if run.is_of_other_code() { cause.without_lines() } else { cause };
         // The exit status of cargo is always the same.
         reason = cause.to_string();
         let executable = run.runner.project.subcommand.name().to_owned();

@@ -35,11 +35,14 @@ impl CommandLine<'_> {
     /// Returns a command line that runs the failing tests with these changes: `tests`, or all that are repeated if it
     /// is empty.
     pub(super) fn of(mut self, choice: &Choice, tests: &[String], files: &Files<'_>) -> String {
+        let reader = self.reader;
         let Ok(application) = self.runner.axis.reproduction(choice, files) else { return String::new() };
         match application.build {
             // The IDs of call stacks are valid for this executable only, so it must not be built again.
             None => self.start_lines(&application.variables, tests),
-            Some(build) => self.cargo_line(&build, tests),
+            Some(build) => {
+                self.cargo_line(&build, application.preparation.as_ref().map(|before| before.of(reader)), tests)
+            }
         }
     }
 
@@ -115,8 +118,8 @@ impl CommandLine<'_> {
         (!here.is_empty()).then_some(here)
     }
 
-    /// Returns a command line with which cargo builds and runs the target, with these overrides.
-    fn cargo_line(&self, build: &BuildOverrides, tests: &[String]) -> String {
+    /// Returns a command line with which cargo builds and runs the target, with these overrides, after a preparation.
+    fn cargo_line(&self, build: &BuildOverrides, preparation: Option<&str>, tests: &[String]) -> String {
         let project = &self.runner.project;
         let mut variables: Vec<_> =
             build.variables.iter().map(|(name, value)| format!("{name}={}", value.display())).collect();
@@ -137,11 +140,10 @@ impl CommandLine<'_> {
             target_words = libtest::repeat(&target_words, tests);
         }
         let line = shell::line(project.command_words(&build.settings, &target_words));
-        let directory = shell::quote(&project.directory);
-        if variables.is_empty() {
-            return format!("cd {directory} && {line}");
-        }
-        format!("cd {directory} && {} {line}", assignments(variables.into_iter()))
+        let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
+        steps.extend(preparation.map(str::to_owned));
+        steps.push(if variables.is_empty() { line } else { format!("{} {line}", assignments(variables.into_iter())) });
+        steps.join(" && ")
     }
 }
 

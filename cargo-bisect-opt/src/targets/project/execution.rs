@@ -2,10 +2,11 @@
 
 use std::{borrow::Cow, time::Instant};
 
-use bisect_core::search::Reason;
+use bisect_core::search::{Outcome, Reason};
 
 use super::{
     attempt::{Attempt, Execution},
+    criteria::Part,
     run_context::{ExecutableRun, RunContext, Unbuilt, unusable},
     runner::BuildCounts,
     test_selection::{Failures, Subset, TestSelection},
@@ -50,7 +51,12 @@ pub(super) fn execute(
 ) -> Result<Execution, RunError> {
     let started = Instant::now();
     let mut parts = Vec::new();
-    for executable in run.runner.project.executables(artifacts).map_err(unusable)? {
+    let executables = match run.project.executables(artifacts) {
+        Ok(executables) => executables,
+        Err(error) if run.is_of_other_code() => return Ok(vec![not_there(error.to_string())]),
+        Err(error) => return Err(unusable(error)),
+    };
+    for executable in executables {
         let subset = tests.subset(&executable.key());
         if subset == Subset::Nothing {
             continue;
@@ -66,5 +72,20 @@ pub(super) fn execute(
             break;
         }
     }
+    if run.is_of_other_code() && lacks_tests(tests, &parts) {
+        parts.push(not_there("the test is not there".to_owned()));
+    }
     Ok(parts)
+}
+
+/// Returns an unresolved part of an execution, for what the source code of this run does not have.
+fn not_there(reason: String) -> Part {
+    Part { outcome: Outcome::Unresolved(Reason::Skip), reason, ..Part::default() }
+}
+
+/// Returns true if an execution ran fewer tests than were selected, or none.
+fn lacks_tests(tests: &TestSelection, parts: &[Part]) -> bool {
+    // A custom harness does not say how many tests it runs.
+    let run: Option<usize> = parts.iter().map(|part| part.tests).sum();
+    run.is_some_and(|run| run < tests.least_tests())
 }

@@ -1,10 +1,13 @@
 //! Preparations of a search: building the target, and finding the changes to search.
 
-use std::{collections::BTreeSet, ffi::OsString, path::Path, sync::Arc};
+use std::{collections::BTreeSet, env, ffi::OsString, path::Path, sync::Arc};
 
 use super::{listing, options::ProjectOptions, target::ProjectTarget};
 use crate::{
-    axes::{Axis, build_toggles::BuildToggles, runtime_toggles::RuntimeToggles, rustflags::Rustflags},
+    axes::{
+        Axis, as_it_stands::AsItStands, build_toggles::BuildToggles, commits::Commits, runtime_toggles::RuntimeToggles,
+        rustflags::Rustflags,
+    },
     cargo::{
         Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand,
         toggles::{self, Toggle},
@@ -34,11 +37,7 @@ pub(crate) fn toggles(
 /// # Errors
 /// If it cannot be built, or if it does not have these toggles.
 pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<ProjectTarget, CargoError> {
-    if let (true, Some(_)) = (options.subcommand.is_build(), &options.launcher) {
-        return Err(CargoError::Usage(
-            "--launcher starts what was built, and of a build nothing is started".to_owned(),
-        ));
-    }
+    check_launcher(&options)?;
     let flags = options.rustflags.as_deref().map(|text| Rustflags::new(text, &options.toggles)).transpose();
     let flags = flags.map_err(|error| CargoError::Usage(error.to_string()))?;
     let project = Arc::new(Project::load(options.subcommand, &options.cargo, &options.target)?);
@@ -65,8 +64,46 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     Ok(target)
 }
 
+/// Prepares the search of the commits of a project, whose runs build in worktrees.
+///
+/// # Errors
+/// If cargo's arguments or the workspace are invalid.
+pub(crate) fn at_commits(options: ProjectOptions, commits: Commits) -> Result<ProjectTarget, CargoError> {
+    check_launcher(&options)?;
+    let top = commits.top().display().to_string();
+    if let Some(word) = options.cargo.iter().find(|word| word.to_string_lossy().contains(&top)) {
+        return Err(CargoError::Usage(format!(
+            "`{}` names a file of your work tree, but --commits runs in others: give a path relative to the working directory",
+            word.display()
+        )));
+    }
+    let users = Project::load(options.subcommand, &options.cargo, &options.target)?;
+    let project = users.in_copy(&env::current_dir()?, Some(users.scratch()?))?;
+    Ok(ProjectTarget::new(options, Arc::new(project), Box::new(commits), None))
+}
+
+/// Prepares a single run of a project.
+///
+/// # Errors
+/// If cargo's arguments or the workspace are invalid.
+pub(crate) fn as_it_stands(options: ProjectOptions) -> Result<ProjectTarget, CargoError> {
+    check_launcher(&options)?;
+    let project = Project::load(options.subcommand, &options.cargo, &options.target)?;
+    Ok(ProjectTarget::new(options, Arc::new(project), Box::new(AsItStands { builds: true }), None))
+}
+
+/// Checks that a launcher has something to start.
+fn check_launcher(options: &ProjectOptions) -> Result<(), CargoError> {
+    if options.subcommand.is_build() && options.launcher.is_some() {
+        return Err(CargoError::Usage(
+            "--launcher starts what was built, and of a build nothing is started".to_owned(),
+        ));
+    }
+    Ok(())
+}
+
 fn first_build(project: &Project, quiet: bool, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
     let log = scratch.join("build.log");
     let output = if quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
-    project.build(&BuildOverrides::default(), output, scratch, interrupt)
+    project.build_in(0, &BuildOverrides::default(), output, scratch, interrupt)
 }

@@ -6,6 +6,7 @@ use std::{
     io,
     path::Path,
     process::Command,
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -20,8 +21,8 @@ use super::{
     test_selection::{Failure, Failures, Subset},
 };
 use crate::{
-    axes::{AfterBuild, Application, Files},
-    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Subcommand, libtest},
+    axes::{AfterBuild, Application, Files, Place},
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Project, Subcommand, libtest},
     lab::calibration::environment_note,
     process::{self, Ending, Finished, ProcessSpec, ReadAlong, scratch_dir::ScratchDir},
     report::scan::Reports,
@@ -43,8 +44,12 @@ pub(super) struct RunContext<'a> {
     pub(super) brief: &'a Brief,
     pub(super) spec: &'a RunSpec,
     pub(super) surroundings: &'a Surroundings<'a>,
+    /// The project at the place of this run.
+    pub(super) project: Arc<Project>,
     /// The means by which the axis enables the selection.
     application: Application,
+    /// The reason why there is nothing to build.
+    missing: Option<String>,
 }
 
 /// The reason why there is nothing to run, for people. The log has more details.
@@ -64,7 +69,18 @@ impl<'a> RunContext<'a> {
     ) -> Result<Self, RunError> {
         let files = Files::of_run(surroundings, spec);
         let application = runner.axis.apply(&spec.choice, &files)?;
-        Ok(Self { runner, brief, spec, surroundings, application })
+        let (project, missing) = match runner.axis.place(&spec.choice, spec.slot)? {
+            None => (runner.project.clone(), None),
+            Some(Place::Missing(why)) => (runner.project.clone(), Some(why)),
+            Some(Place::At(place)) => match runner.project.in_copy(&place, None) {
+                Ok(project) => (Arc::new(project), None),
+                Err(error) => (runner.project.clone(), Some(error.to_string())),
+            },
+        };
+        if let Some(missing) = &missing {
+            fs_err::write(&spec.log, missing)?;
+        }
+        Ok(Self { runner, brief, spec, surroundings, project, application, missing })
     }
 
     /// Returns the context of another run that is made as a part of this one.
@@ -75,17 +91,32 @@ impl<'a> RunContext<'a> {
     where
         'a: 'b,
     {
-        RunContext::new(self.runner, self.brief, spec, self.surroundings)
+        let application = self.runner.axis.apply(&spec.choice, &Files::of_run(self.surroundings, spec))?;
+        let Self { runner, brief, surroundings, .. } = *self;
+        Ok(RunContext { runner, brief, spec, surroundings, project: self.project.clone(), application, missing: None })
+    }
+
+    /// Returns the reason why there is nothing to build or to run at the place of this run.
+    pub(super) fn missing(&self) -> Option<&str> {
+        self.missing.as_deref()
+    }
+
+    /// Returns true if other runs have other source code, which may lack what is to be run.
+    pub(super) fn is_of_other_code(&self) -> bool {
+        self.runner.axis.moves_lines()
     }
 
     /// Builds what this run executes, if the axis wants a build; otherwise returns the first build.
     pub(super) fn build(&self, builds: &mut BuildCounts) -> Result<Result<Cow<'a, Artifacts>, Unbuilt>, RunError> {
+        if let Some(missing) = self.missing() {
+            return Ok(Err(Unbuilt(missing.to_owned())));
+        }
         let Some(overrides) = self.build_overrides() else {
             return Ok(Ok(Cow::Borrowed(self.runner.first_artifacts())));
         };
         let Surroundings { scratch, interrupt, .. } = self.surroundings;
         let output = BuildOutput::Log(&self.spec.log);
-        match self.runner.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
+        match self.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
             Ok(artifacts) => {
                 builds.add(&artifacts);
                 self.runner.artifacts.get_or_init(|| artifacts.clone());
@@ -197,7 +228,7 @@ impl<'a> RunContext<'a> {
         start: &ExecutableRun<'_>,
         arguments: &[OsString],
     ) -> io::Result<(Command, ScratchDir)> {
-        let mut command = self.runner.project.launch(start.artifacts, start.executable).command(arguments);
+        let mut command = self.project.launch(start.artifacts, start.executable).command(arguments);
         let temporary = self.surroundings.set_apart(&mut command, self.spec.slot)?;
         command.env(names::REPORT, start.report_file);
         command.envs(self.application.variables.iter().map(|(name, value)| (name, value)));
@@ -210,7 +241,7 @@ impl<'a> RunContext<'a> {
 
     /// Returns the arguments for an executable.
     pub(super) fn arguments(&self, subset: Subset<'_>) -> Vec<OsString> {
-        let arguments = self.runner.project.arguments();
+        let arguments = self.project.arguments();
         match subset {
             Subset::Nothing | Subset::Everything => arguments,
             Subset::Tests(tests) => libtest::repeat(&arguments, tests),
@@ -236,7 +267,10 @@ impl<'a> RunContext<'a> {
             let (outcome, reason) = (Outcome::Unresolved(Reason::Environment), format!("{executable}: {lost}"));
             return Ok(Part { outcome, reason, tests, lost_reports, notes, ..Part::default() });
         }
-        let causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
+        let mut causes = if outcome == Outcome::Fail { self.causes(executable, finished, code) } else { Vec::new() };
+        if self.is_of_other_code() {
+            causes = causes.into_iter().map(|(failure, cause)| (failure, cause.without_lines())).collect();
+        }
         // If the executable failed as a whole, that is the failure.
         let whole = causes.iter().find(|(failure, _)| failure.test.is_none());
         let failures: Failures = match whole {

@@ -77,7 +77,7 @@ pub(super) fn run_each(
 ) -> Result<(Vec<Solo>, Option<Note>), RunError> {
     let (next, broken) = (AtomicUsize::new(0), AtomicBool::new(false));
     thread::scope(|scope| {
-        for _ in 0..libtest::threads(&run.runner.project.arguments()).min(tests.len()) {
+        for _ in 0..libtest::threads(&run.project.arguments()).min(tests.len()) {
             scope.spawn(|| {
                 while let Some(test) = tests.get(next.fetch_add(1, Ordering::Relaxed))
                     && !broken.load(Ordering::Relaxed)

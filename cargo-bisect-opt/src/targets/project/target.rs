@@ -96,7 +96,7 @@ impl ProjectTarget {
             let built = project.attempt_in(0, &overrides, output, scratch.path(), options.timeout, interrupt)?;
             return Ok(built.artifacts);
         }
-        project.build(&overrides, BuildOutput::Log(&log), scratch.path(), interrupt)
+        project.build_in(0, &overrides, BuildOutput::Log(&log), scratch.path(), interrupt)
     }
 
     /// Builds without any change, in addition to a search of build-time changes.
@@ -224,6 +224,12 @@ impl Target for ProjectTarget {
 
     fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {
         self.runner.axis.stop_gap(ids, changes)
+    }
+
+    fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
+        let line = self.runner.project.command_line();
+        let line = line.strip_prefix("cargo ").map_or_else(|| line.clone(), |rest| format!("cargo bisect-opt {rest}"));
+        self.runner.axis.next_step(ids, &line)
     }
 
     fn summary(&self) -> Option<String> {

@@ -230,6 +230,13 @@ impl TestSelection {
         }
     }
 
+    /// Returns the least number of tests that a run of this selection executes.
+    pub(crate) fn least_tests(&self) -> usize {
+        let repeat = self.decided.as_ref().map(|decided| &decided.repeat).filter(|_| !self.repeat_all);
+        let count = |tests: &Option<Vec<String>>| tests.as_ref().map_or(1, Vec::len);
+        repeat.map_or(0, |repeat| repeat.values().map(count).sum::<usize>()).max(1)
+    }
+
     /// Returns true if a failure counts: all count except the ignored ones.
     pub(crate) fn counts(&self, failure: &Failure) -> bool {
         self.decided.as_ref().is_none_or(|decided| !decided.ignored.contains(failure))

@@ -75,7 +75,7 @@ pub(super) fn name(
     let ended = libtest::ended_tests(&finished.output);
     let open = tests.iter().filter(|&test| !ended.contains(test));
     let mut open = open.map(|test| Failure { test: Some(test.clone()), ..executable.clone() });
-    let running: Vec<_> = open.by_ref().take(libtest::threads(&run.runner.project.arguments())).collect();
+    let running: Vec<_> = open.by_ref().take(libtest::threads(&run.project.arguments())).collect();
     let unended = match running.as_slice() {
         // Repeating the only test would repeat the executable.
         [only] if tests.len() == 1 => [(only.clone(), cause.clone())].into(),

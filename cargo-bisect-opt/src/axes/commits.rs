@@ -1,0 +1,193 @@
+//! Commits as changes, in first-parent order: each run is made in a worktree at one commit.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
+
+use super::{AfterBuild, Application, Axis, Files, Place, Preparation, command_spec::AxisError, summary_of_builds};
+use crate::{
+    cargo::BuildOverrides,
+    output::terms::Terms,
+    process::shell,
+    report::{content::Report, kind::ChangeKind, scan::Reports},
+    run::{error::RunError, spec::Choice},
+    units::plural,
+    vcs::{
+        history::{Commit, History},
+        worktrees::{Checkout, Worktrees},
+    },
+};
+
+/// The terms of this axis. The run at the bad commit reports at least one; an empty range is refused before it.
+const TERMS: Terms =
+    Terms { axis: "commits", change: "commit", reported: None, if_none_reported: "there is no commit" };
+/// A commit.
+const KIND: ChangeKind = ChangeKind::own("commit", "commit", "this commit");
+
+/// The kind of a target, with respect to commits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tested {
+    /// A command, which is started in the worktree.
+    Command,
+    /// A project, which is built in the worktree.
+    Project,
+}
+
+/// The commits between a good one and a bad one. *None* is the good commit, *all* is the bad one.
+#[derive(Debug)]
+pub(crate) struct Commits {
+    history: History,
+    worktrees: Worktrees,
+    tested: Tested,
+}
+
+impl Commits {
+    /// Reads the history of the repository that contains a directory, and prepares worktrees.
+    ///
+    /// # Errors
+    /// If there is no such range of commits, or there can be no worktrees.
+    pub(crate) fn prepare(directory: &Path, range: &str, tested: Tested) -> Result<Self, AxisError> {
+        let history = History::load(directory, range).map_err(|error| AxisError::Usage(error.to_string()))?;
+        let worktrees = Worktrees::new(&history.top).map_err(|error| AxisError::Usage(error.to_string()))?;
+        Ok(Self { history, worktrees, tested })
+    }
+
+    /// Returns the top directory of the user's work tree.
+    pub(crate) fn top(&self) -> &Path {
+        &self.history.top
+    }
+
+    /// Returns the commit that a choice selects: that of its last change.
+    fn commit(&self, choice: &Choice) -> Result<&Commit, RunError> {
+        let History { good, commits, .. } = &self.history;
+        let limit = choice.counter_limit(commits.len()).ok_or_else(|| {
+            let bad = commits.last().unwrap_or(good);
+            RunError::Unusable(format!(
+                "it passes at the bad commit {} and fails at the good one {}, but `--commits` searches for a commit \
+                 that makes it fail; to find the one that repaired it, search with a command that fails where it passes",
+                bad.short, good.short
+            ))
+        })?;
+        Ok(self.history.after(limit))
+    }
+
+    /// Returns the commit of a change.
+    fn commit_of(&self, id: ChangeId) -> Option<&Commit> {
+        self.history.commits.get(usize::try_from(id.0).ok()?)
+    }
+}
+
+impl Axis for Commits {
+    fn terms(&self) -> Terms {
+        TERMS
+    }
+
+    fn subject(&self) -> Option<String> {
+        let History { good, commits, .. } = &self.history;
+        let bad = commits.last().unwrap_or(good);
+        Some(format!("{} after {}, up to {}", plural(commits.len(), "commit"), good.short, bad.short))
+    }
+
+    fn headline(&self, _: usize, _: Mode) -> Option<String> {
+        Some("this is the first bad commit".to_owned())
+    }
+
+    fn order(&self) -> Order {
+        Order::Counter
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        self.commit(choice)?;
+        // The artifacts are those that cargo builds for the user.
+        let build = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
+        Ok(Application { build: self.builds().then_some(build), ..Application::default() })
+    }
+
+    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        let History { top, subdirectory, .. } = &self.history;
+        let Commit { hash, short, .. } = self.commit(choice)?;
+        let (repository, directory) = (shell::quote(top), shell::quote(Path::new(".").join(subdirectory)));
+        let replay = format!(
+            "top={repository} && tree=$(mktemp -d) && \
+             trap 'cd / && git -C \"$top\" worktree remove --force \"$tree\"' EXIT && \
+             git -C \"$top\" worktree add -q --detach \"$tree\" {hash} && cd \"$tree\" && cd {directory}"
+        );
+        let preparation = Preparation { person: format!("git checkout {short}"), replay };
+        Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
+        let commit = self.commit(choice)?;
+        let checkout = self.worktrees.checkout(slot, &commit.hash);
+        let tree = match checkout.map_err(|error| RunError::Unusable(error.to_string()))? {
+            Checkout::Done(tree) => tree,
+            Checkout::Failed(why) => return Ok(Some(Place::Missing(why))),
+        };
+        let directory: PathBuf = tree.join(&self.history.subdirectory);
+        Ok(Some(if directory.is_dir() {
+            Place::At(directory)
+        } else {
+            Place::Missing(format!(
+                "commit {} has no directory `{}`",
+                commit.short,
+                self.history.subdirectory.display()
+            ))
+        }))
+    }
+
+    fn builds(&self) -> bool {
+        self.tested == Tested::Project
+    }
+
+    fn is_reported_by_target(&self) -> bool {
+        false
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        let limit = choice.counter_limit(self.history.commits.len()).unwrap_or(0);
+        reports.add_known((0..limit as u64).map(ChangeId).filter(|&id| choice.selects(id)));
+        Ok(())
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn moves_lines(&self) -> bool {
+        true
+    }
+
+    fn change(&self, report: Report, _: &Path) -> Report {
+        let Some(Commit { hash, short, date, subject }) = self.commit_of(report.id) else { return report };
+        let details = vec![format!("{short} {date} {subject}")];
+        Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
+    }
+
+    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+        let last = self.commit_of(*ids.last()?)?;
+        let first = self.commit_of(*ids.first()?)?;
+        let show = if ids.len() == 1 {
+            format!("git show {}", last.short)
+        } else {
+            format!("git log -p --first-parent {}^..{}", first.short, last.short)
+        };
+        Some(match self.tested {
+            Tested::Command => show,
+            Tested::Project => format!(
+                "{show}\n# Inside a commit: put what it changes in toggles (`bisect_toggle`), and search them:\n\
+                 git checkout {} && {line}",
+                last.short
+            ),
+        })
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        self.builds().then(|| summary_of_builds(builds, invocations))
+    }
+}

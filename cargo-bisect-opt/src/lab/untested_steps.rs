@@ -1,0 +1,84 @@
+//! Steps of a counter that no run could test: beside them, a culprit is only known as a range.
+
+use std::collections::BTreeMap;
+
+use bisect_core::{
+    ChangeId,
+    search::{Culprit, Mode, Order, Outcome, Trial},
+};
+
+use crate::run::result::RunResult;
+
+/// The numbers of steps that runs took, for each test: true if a run with this number has passed or failed.
+#[derive(Debug, Default)]
+pub(super) struct UntestedSteps {
+    resolved: BTreeMap<(usize, usize), bool>,
+}
+
+impl UntestedSteps {
+    /// Learns the outcomes of a run, one for each of its tests, if it took the first of `known` steps.
+    pub(super) fn learn_run(&mut self, order: Order, known: usize, trial: &Trial, runs: &[RunResult]) {
+        let Some(steps) = trial.selection.counter_limit(known).filter(|_| order == Order::Counter && known > 0) else {
+            return;
+        };
+        for (&test, run) in trial.tests.iter().zip(runs) {
+            self.learn(test, steps, run.outcome);
+        }
+    }
+
+    /// Returns the changes of a culprit of these tests. Of a counter, they are all steps that may be the culprit.
+    pub(super) fn candidates(&self, order: Order, tests: &[usize], culprit: &Culprit) -> Vec<ChangeId> {
+        let ids: Vec<_> = culprit.ids(order).collect();
+        let (Order::Counter, Mode::Enable, [last]) = (order, culprit.mode, culprit.changes.as_slice()) else {
+            return ids;
+        };
+        let first = tests.iter().map(|&test| self.first(test, last.index())).min();
+        (first.unwrap_or(last.index()) as u64..=last.0).map(ChangeId).collect()
+    }
+
+    /// Learns the outcome of a run of a test that took this number of steps.
+    fn learn(&mut self, test: usize, steps: usize, outcome: Outcome) {
+        let is_resolved = !matches!(outcome, Outcome::Unresolved(_));
+        *self.resolved.entry((test, steps)).or_default() |= is_resolved;
+    }
+
+    /// Returns the first step that may be the culprit, if a test fails with all steps up to `last`.
+    fn first(&self, test: usize, last: usize) -> usize {
+        // With this number of steps, `last` is left out.
+        if self.resolved.get(&(test, last)) != Some(&false) {
+            return last;
+        }
+        let below = self.resolved.range((test, 0)..(test, last)).rev();
+        below.into_iter().find(|&(_, &is_resolved)| is_resolved).map_or(0, |(&(_, steps), _)| steps)
+    }
+}
+
+/// Returns the headline of a culprit that is one of several steps, by their noun.
+pub(super) fn headline(noun: &str, steps: usize) -> String {
+    format!(
+        "one of these {steps} {noun}s is the first with which the target fails: without the last one, no run gave a result"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use bisect_core::search::Reason;
+
+    use super::*;
+
+    #[test]
+    fn a_culprit_is_a_range_only_beside_untested_steps() {
+        let mut steps = UntestedSteps::default();
+        let skip = Outcome::Unresolved(Reason::Skip);
+        for (count, outcome) in [(0, Outcome::Pass), (9, Outcome::Fail), (4, Outcome::Pass), (8, skip), (6, skip)] {
+            steps.learn(0, count, outcome);
+        }
+        assert_eq!(steps.first(0, 8), 4, "with 5 and 7 steps it was not run");
+        assert_eq!(steps.first(0, 4), 4);
+        assert_eq!(steps.first(0, 5), 5, "nothing is known about it");
+        assert_eq!(steps.first(1, 8), 8, "another test");
+        steps.learn(0, 8, Outcome::Pass);
+        steps.learn(0, 8, skip);
+        assert_eq!(steps.first(0, 8), 8, "a run of several gave a result");
+    }
+}

@@ -1,0 +1,84 @@
+//! Calls of git, and their replies.
+
+use std::{ffi::OsStr, path::Path, process::Command};
+
+use crate::process::{self, SpawnError};
+
+/// The variables that name a repository or a part of one. Git sets them for hooks, for instance. A process in a
+/// worktree that inherits them works on another repository.
+pub(crate) const LOCAL_VARIABLES: [&str; 11] = [
+    "GIT_DIR",
+    "GIT_WORK_TREE",
+    "GIT_COMMON_DIR",
+    "GIT_INDEX_FILE",
+    "GIT_OBJECT_DIRECTORY",
+    "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    "GIT_PREFIX",
+    "GIT_NAMESPACE",
+    "GIT_GRAFT_FILE",
+    "GIT_SHALLOW_FILE",
+    "GIT_INTERNAL_SUPER_PREFIX",
+];
+
+/// Settings for commands that write: they run no hook and start no maintenance.
+const QUIET: [&str; 8] = [
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "advice.detachedHead=false",
+];
+
+/// The reply of git.
+pub(super) struct GitReply {
+    pub(super) output: Vec<u8>,
+    /// The way it ended, if it failed.
+    pub(super) failure: Option<String>,
+    pub(super) message: String,
+}
+
+impl GitReply {
+    /// Returns the output without the line break at its end.
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(line(&self.output)).into_owned()
+    }
+}
+
+/// Asks git about the repository that the environment names, or that contains a directory.
+pub(super) fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SpawnError> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(arguments);
+    // A query must not write, and the user's preferences for diffs would change the format.
+    git.env("GIT_OPTIONAL_LOCKS", "0").env_remove("GIT_DIFF_OPTS");
+    reply(git)
+}
+
+/// Has git work on the repository that contains a directory, whatever the environment names.
+pub(super) fn call<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SpawnError> {
+    let mut git = Command::new("git");
+    git.arg("-C").arg(directory).args(QUIET).args(arguments);
+    for variable in LOCAL_VARIABLES {
+        git.env_remove(variable);
+    }
+    // Nobody answers a question, such as one for a password.
+    git.env("GIT_TERMINAL_PROMPT", "0");
+    reply(git)
+}
+
+fn reply(git: Command) -> Result<GitReply, SpawnError> {
+    let output = process::output_of(git)?;
+    let message = String::from_utf8_lossy(&output.stderr);
+    Ok(GitReply {
+        failure: (!output.status.success()).then(|| process::describe(output.status)),
+        message: message.trim_end().strip_prefix("fatal: ").unwrap_or(message.trim_end()).to_owned(),
+        output: output.stdout,
+    })
+}
+
+/// Removes the line break that git adds at the end.
+pub(super) fn line(output: &[u8]) -> &[u8] {
+    output.strip_suffix(b"\n").unwrap_or(output)
+}

@@ -1,0 +1,156 @@
+//! Worktrees of a repository: one a slot, at any commit, removed when the search ends.
+//!
+//! They are outside of the user's work tree: cargo, rustup and other tools look for configuration in all parent
+//! directories, and would find that of the user's work tree. A later search removes the worktrees of a killed one.
+
+use std::{
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use super::{diff, query};
+use crate::process::{SpawnError, owned_dir::OwnedDir};
+
+/// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
+/// for temporary files, so any search removes what a killed one left.
+const PREFIX: &str = "bo-commits-";
+
+/// A reason why worktrees cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WorktreeError {
+    /// There is no git, or it cannot be started.
+    #[error(transparent)]
+    Start(#[from] SpawnError),
+    /// The directory for them cannot be made.
+    #[error("cannot create a directory in `{}`: {error}; TMPDIR chooses another one", parent.display())]
+    Directory {
+        /// The directory that was to contain it.
+        parent: PathBuf,
+        /// The error.
+        error: io::Error,
+    },
+    /// Git cannot make one.
+    #[error("`git worktree add` failed: {0}")]
+    Add(String),
+}
+
+/// The worktrees of one search.
+#[derive(Debug)]
+pub(crate) struct Worktrees {
+    /// The top directory of the user's work tree.
+    repository: PathBuf,
+    /// The directory that holds them; none after their removal.
+    home: Option<OwnedDir>,
+    /// The slots whose worktrees exist.
+    slots: Mutex<Vec<usize>>,
+}
+
+/// The state of a worktree after a checkout.
+#[derive(Debug)]
+pub(crate) enum Checkout {
+    /// The worktree is at the commit, without other files.
+    Done(PathBuf),
+    /// This commit cannot be checked out, and why.
+    Failed(String),
+}
+
+impl Worktrees {
+    /// Prepares worktrees of the repository with this work tree. Removes those of killed searches.
+    ///
+    /// # Errors
+    /// If no directory for them can be made, or git cannot be started.
+    pub(crate) fn new(repository: &Path) -> Result<Self, WorktreeError> {
+        let parent = std::env::temp_dir();
+        // Git lists worktrees by their real paths.
+        let home = fs_err::canonicalize(&parent)
+            .and_then(|parent| OwnedDir::new_in(&parent, PREFIX))
+            .map_err(|error| WorktreeError::Directory { parent, error })?;
+        let worktrees = Self { repository: repository.to_owned(), home: Some(home), slots: Mutex::default() };
+        worktrees.sweep()?;
+        Ok(worktrees)
+    }
+
+    /// Moves the worktree of a slot to a commit, and deletes files that the commit neither has nor ignores. A slot is
+    /// used by one thread at a time.
+    ///
+    /// # Errors
+    /// If there can be no worktree for the slot.
+    pub(crate) fn checkout(&self, slot: usize, commit: &str) -> Result<Checkout, WorktreeError> {
+        let tree = self.tree(slot);
+        {
+            // Git makes one worktree at a time, and after a panic the list is still correct.
+            let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
+            if !slots.contains(&slot) {
+                let name = tree.to_string_lossy();
+                let add = ["worktree", "add", "--quiet", "--detach", "--no-checkout", "--lock", &name, commit];
+                let added = query::call(&self.repository, &add)?;
+                if added.failure.is_some() {
+                    return Err(WorktreeError::Add(added.message));
+                }
+                slots.push(slot);
+            }
+        }
+        for arguments in [
+            &["checkout", "--quiet", "--force", "--detach", commit, "--"][..],
+            // Twice `f`: also repositories, such as those of submodules that the commit does not have.
+            &["clean", "--quiet", "-ffd"],
+        ] {
+            let reply = query::call(&tree, arguments)?;
+            if reply.failure.is_some() {
+                return Ok(Checkout::Failed(format!("`git {}` failed: {}", arguments[0], reply.message)));
+            }
+        }
+        if tree.join(".gitmodules").exists() {
+            let update = ["submodule", "--quiet", "update", "--init", "--recursive", "--force"];
+            let reply = query::call(&tree, &update)?;
+            if reply.failure.is_some() {
+                return Ok(Checkout::Failed(format!("`git submodule update` failed: {}", reply.message)));
+            }
+        }
+        Ok(Checkout::Done(tree))
+    }
+
+    fn tree(&self, slot: usize) -> PathBuf {
+        let home = self.home.as_ref().map_or(Path::new(""), OwnedDir::path);
+        home.join(slot.to_string())
+    }
+
+    /// Removes the worktrees of searches that were killed.
+    fn sweep(&self) -> Result<(), WorktreeError> {
+        let listed = query::call(&self.repository, &["worktree", "list", "--porcelain"])?;
+        for line in listed.output.split(|&byte| byte == b'\n') {
+            let Some(tree) = line.strip_prefix(b"worktree ").map(diff::to_path) else { continue };
+            let home = tree.parent().unwrap_or(Path::new(""));
+            let is_ours = home.file_name().and_then(|name| name.to_str()).is_some_and(|name| name.starts_with(PREFIX));
+            if is_ours {
+                home.parent().into_iter().for_each(|parent| OwnedDir::sweep(parent, PREFIX));
+            }
+            if is_ours && !tree.exists() {
+                self.forget(&tree)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Removes git's records of a deleted worktree.
+    fn forget(&self, tree: &Path) -> Result<(), WorktreeError> {
+        // Twice: it is locked.
+        let remove = ["worktree", "remove", "--force", "--force", &tree.to_string_lossy()];
+        // If that fails, the next search tries again.
+        query::call(&self.repository, &remove)?;
+        Ok(())
+    }
+}
+
+impl Drop for Worktrees {
+    fn drop(&mut self) {
+        let slots = std::mem::take(self.slots.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let trees: Vec<_> = slots.into_iter().map(|slot| self.tree(slot)).collect();
+        // What cannot be deleted now is left to the next search.
+        let is_deleted = self.home.take().is_some_and(|home| home.delete().is_ok());
+        for tree in trees.iter().filter(|_| is_deleted) {
+            let _ = self.forget(tree);
+        }
+    }
+}

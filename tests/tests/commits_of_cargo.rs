@@ -1,0 +1,168 @@
+//! `--commits` with what cargo tests, runs, builds or checks: each run builds in a worktree.
+#![cfg(unix)]
+
+use std::{fs, path::PathBuf, process::Command};
+
+use bisect_tests::{
+    harness::{Finished, Scratch, cargo, run, scrubbed},
+    repository::{Repository, found_commits},
+};
+
+/// A repository with a package of cargo.
+struct Package {
+    scratch: Scratch,
+    repository: Repository,
+    hashes: Vec<String>,
+}
+
+/// Returns a source file whose lines move from commit to commit.
+fn source(number: usize, body: &str) -> String {
+    let lines = "// a line\n".repeat(number);
+    format!("{lines}{body}\n")
+}
+
+impl Package {
+    /// Makes one commit for each of these sources of the library.
+    fn new(sources: &[String]) -> Self {
+        let scratch = Scratch::new();
+        for name in ["repo", "tmp"] {
+            fs::create_dir(scratch.dir().join(name)).unwrap();
+        }
+        let repository = Repository::new(&scratch.dir().join("repo"));
+        let manifest = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+        repository.write("Cargo.toml", manifest);
+        repository.write("Cargo.lock", "version = 3\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n");
+        repository.write("src/main.rs", "fn main() { assert!(shop::price(2) == 4, \"wrong price\"); }\n");
+        let mut hashes = Vec::new();
+        for (number, source) in sources.iter().enumerate() {
+            repository.write("src/lib.rs", source);
+            hashes.push(repository.commit(&format!("change {number}")));
+        }
+        Self { scratch, repository, hashes }
+    }
+
+    fn dir(&self) -> PathBuf {
+        self.scratch.dir().join("repo")
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.scratch.driver(words);
+        command.current_dir(self.dir()).env("CARGO_TARGET_DIR", self.scratch.dir().join("target"));
+        command.env("TMPDIR", self.scratch.dir().join("tmp"));
+        command
+    }
+
+    /// Searches all commits after the first one.
+    fn search(&self, subcommand: &str, words: &[&str]) -> Finished {
+        let range = format!("{}..", self.hashes[0]);
+        let out = self.scratch.dir().join("out").display().to_string();
+        let before = self.repository.state();
+        let finished =
+            run(&mut self.command(&[&[subcommand, "--json", "--out", &out, "--commits", &range], words].concat()));
+        assert_eq!(self.repository.state(), before);
+        assert_eq!(fs::read_dir(self.scratch.dir().join("tmp")).unwrap().count(), 0);
+        finished
+    }
+
+    /// Returns the hashes of these commits.
+    fn hashes(&self, numbers: &[usize]) -> Vec<String> {
+        numbers.iter().map(|&number| self.hashes[number].clone()).collect()
+    }
+}
+
+/// Returns the source of a commit: `price` is wrong from 6 on, `name` from 3 on.
+fn two_tests(number: usize) -> String {
+    let (factor, name) = (if number >= 6 { 3 } else { 2 }, if number >= 3 { "b" } else { "a" });
+    let broken = if number == 7 { "does not build" } else { "" };
+    source(
+        number,
+        &format!(
+            "pub fn price(n: u32) -> u32 {{ n * {factor} }}\npub fn name() -> &'static str {{ {name:?} }}\n{broken}\n\
+             #[test] fn priced() {{ assert_eq!(price(2), 4); }}\n#[test] fn named() {{ assert_eq!(name(), \"a\"); }}\n\
+             #[test] fn fine() {{}}\n"
+        ),
+    )
+}
+
+#[test]
+fn each_failing_test_has_its_own_first_bad_commit() {
+    let sources: Vec<_> = (0..=9).map(two_tests).collect();
+    let package = Package::new(&sources);
+    let finished = package.search("test", &[]).expect_status(0);
+    let found: Vec<_> = finished.events_of("found").iter().map(|found| found["tests"][0].clone()).collect();
+    let commits = found_commits(&finished);
+    for (test, number) in [("named", 3), ("priced", 6)] {
+        let index = found.iter().position(|found| found == test).unwrap_or_else(|| panic!("{test}: {finished}"));
+        assert_eq!(commits[index], package.hashes(&[number]), "{test}: {finished}");
+    }
+    // The line that reproduces a failure needs a clean checkout, and fails there.
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    assert!(line.contains("git checkout ") && line.contains(" && cargo test -- --exact "), "{line}");
+    let mut shell = scrubbed("sh".as_ref(), &package.dir());
+    let path = std::env::join_paths(
+        [cargo().parent().unwrap().to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    shell.env("CARGO_TARGET_DIR", package.scratch.dir().join("target")).env("PATH", path.unwrap());
+    let _ = run(shell.args(["-c", &line])).expect_status(101);
+}
+
+#[test]
+fn a_test_that_is_named_is_searched_also_in_parallel() {
+    let sources: Vec<_> = (0..=9).map(two_tests).collect();
+    let package = Package::new(&sources);
+    let finished = package.search("test", &["-j2", "--lib", "priced"]).expect_status(0);
+    assert_eq!(found_commits(&finished), [package.hashes(&[6])]);
+}
+
+#[test]
+fn a_commit_without_the_test_is_not_tested() {
+    // The test exists from 4 on, and the defect from 2 on.
+    let with_test = |number: usize| {
+        let test =
+            if number >= 4 { "#[test] fn priced() { assert_eq!(price(2), 4); }" } else { "#[test] fn fine() {}" };
+        let factor = if number >= 2 { 3 } else { 2 };
+        source(number, &format!("pub fn price(n: u32) -> u32 {{ n * {factor} }}\n{test}\n"))
+    };
+    let package = Package::new(&(0..=6).map(with_test).collect::<Vec<_>>());
+    let finished = package.search("test", &["--lib"]).expect_status(5);
+    assert_eq!(found_commits(&finished), [package.hashes(&[1, 2, 3, 4])], "{finished}");
+    let finished = package.search("test", &["priced"]).expect_status(3);
+    finished.expect_message(&["with every change disabled"]);
+}
+
+#[test]
+fn a_build_and_a_program_are_searched() {
+    let sources: Vec<_> = (0..=5)
+        .map(|number| {
+            let factor = if number >= 2 { 3 } else { 2 };
+            let broken = if number >= 4 { "const WRONG: u32 = -1;" } else { "" };
+            source(number, &format!("pub fn price(n: u32) -> u32 {{ n * {factor} }}\n{broken}\n"))
+        })
+        .collect();
+    let package = Package::new(&sources);
+    for subcommand in ["check", "build"] {
+        let finished = package.search(subcommand, &[]).expect_status(0);
+        assert_eq!(found_commits(&finished), [package.hashes(&[4])], "{subcommand}");
+    }
+    // The last commits do not build.
+    let range = format!("{}..{}", package.hashes[0], package.hashes[3]);
+    let finished = run(&mut package.command(&["run", "--json", "--commits", &range])).expect_status(0);
+    assert_eq!(found_commits(&finished), [package.hashes(&[2])]);
+    let finished = package.search("run", &[]).expect_status(3);
+    finished.expect_message(&["with every change enabled, its run did not build"]);
+}
+
+#[test]
+fn options_that_contradict_it_are_refused() {
+    let package = Package::new(&[String::new(), "pub fn f() {}".to_owned()]);
+    for words in [&["--codegen"][..], &["--edition=2024"], &["--toggle=x"], &["--rustflags=PATTERN"]] {
+        let finished =
+            run(&mut package.command(&[&["test", "--commits", "HEAD~1.."], words].concat())).expect_status(2);
+        finished.expect_message(&["cannot be used with"]);
+    }
+    let manifest = package.dir().canonicalize().unwrap().join("Cargo.toml");
+    let words = ["test", "--commits", "HEAD~1..", "--manifest-path", manifest.to_str().unwrap()];
+    run(&mut package.command(&words)).expect_status(2).expect_message(&["give a path relative to"]);
+}
