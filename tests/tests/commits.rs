@@ -340,5 +340,5 @@ fn what_cannot_be_searched_is_said() {
         .expect_status(2)
         .expect_message(&["is not in a git work tree", "change to a directory of the repository"]);
     let repaired = place.search(&[], &["sh", "-c", "[ $(cat n) -gt 4 ]"]).expect_status(3);
-    repaired.expect_message(&["passes at the bad commit", "and fails at the good one"]);
+    repaired.expect_message(&["passes with every commit and fails with no commit"]);
 }
