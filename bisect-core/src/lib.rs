@@ -9,6 +9,9 @@
 //! *The search* ([`search::Search`]) names the smallest sets of changes that make the target fail. It is a state
 //! machine: it returns the trials to run and takes their outcomes.
 //!
+//! *The search for a moment* ([`moments::MomentSearch`]) names the moment at which a watched condition breaks. The
+//! runtime and the driver share it.
+//!
 //! ```
 //! use bisect_core::{ChangeId, Matcher, Pattern};
 //!
@@ -23,6 +26,7 @@
 
 extern crate alloc;
 
+pub mod moments;
 pub mod protocol;
 #[cfg(feature = "search")]
 pub mod search;

@@ -87,6 +87,7 @@
 //! | `BISECT_PATTERN=PATTERN` | which changes of all toggles are on and which are reported ([`bisect_core::Pattern`]) |
 //! | `BISECT_PATTERN=name=PATTERN;other=PATTERN` | the same for some toggles; others keep their default. `on` and `off` as a pattern report nothing: a switch for your users, if the change causes trouble for them |
 //! | `BISECT_REPORT=FILE` | reports are appended to this file, which must exist and be no pipe, instead of standard error |
+//! | `BISECT_WATCH=NAME` | search for the moment at which a condition breaks ([`bisect_watch!`]); the lines are for the driver |
 //! | `BISECT_TOGGLES=1` | print the toggles and exit: name, key, place, default; for build-time changes also ID, package and the state that is compiled in |
 //! | `BISECT_UNTIL=PATTERN:N` | count the decisions on the changes that this pattern selects, in each thread; after the first N they are the other way round. With `PATTERN:N:THREAD,THREAD`, it is N + 1 in the threads of these names |
 //! | `BISECT_STOP=PATTERN:N` | the same count; on Unix, decision N of a thread raises `SIGTRAP`, at which a debugger stops |

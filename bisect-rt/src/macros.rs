@@ -1,8 +1,65 @@
-//! The hidden interface to the procedural macros: the macros that their expansions call.
+//! The macros: `bisect_watch!`, and the hidden interface to the procedural macros, which their expansions call.
 //!
 //! The switch for `--cfg bisect_off` is on the definitions, so it is resolved in this crate and not in the user's.
 //! Names in the expansions are paths through `$crate`, because the user's crate may have no prelude. A user's
 //! expression is never in a block with an item of ours, which it could name by accident.
+
+/// Marks a moment at which a condition is to hold: `cargo bisect-opt watch NAME` finds the first one at which it does
+/// not.
+///
+/// ```
+/// use bisect_rt::bisect_watch;
+///
+/// struct Graph {
+///     edges: Vec<(u32, u32)>,
+/// }
+///
+/// impl Graph {
+///     fn is_acyclic(&self) -> bool {
+///         // A check that takes much longer than the step before it.
+///         self.edges.iter().all(|(from, to)| from < to)
+///     }
+///
+///     fn add(&mut self, from: u32, to: u32) {
+///         self.edges.push((from, to));
+///         bisect_watch!("acyclic", self.is_acyclic(), "{from} -> {to}");
+///     }
+/// }
+///
+/// let mut graph = Graph { edges: Vec::new() };
+/// graph.add(1, 2);
+/// ```
+///
+/// A *moment* is one pass through this macro. The condition is evaluated only if a search asks for it, and then at about
+/// twice as many moments as their number has binary digits. Otherwise a moment costs one relaxed load and one branch.
+///
+/// - The name is a string literal. Moments of all places with the same name are counted together, from 1, in the whole
+///   process.
+/// - The condition is an expression of type `bool`, in a closure: it cannot contain `return`, `?` or `.await` that leave
+///   it. A panic in it counts as false. It should not change the program: moments within it do not count.
+/// - The values, in the syntax of [`format!`], are optional. They are formatted at the last good and the first bad moment.
+///
+/// The program must pass the same moments in the same order in each run: random numbers need a fixed seed.
+///
+/// # How moments are evaluated
+/// On Linux, the program goes forward once, and evaluates at moments 1, 2, 4, 8, … At good ones it forks a copy of
+/// itself, which waits. It stops at the first bad moment after a good one, with exit status 113. From the last good copy
+/// on, the rest is repeated, and its output discarded. That needs a process with one thread at its moments; a main
+/// thread that only waits for this one, as in tests, may exist beside it. With more threads, and on other systems, the
+/// whole program is run again for each evaluation.
+///
+/// A copy repeats the effects of the program on the world outside: it writes no files that are open for writing only, and
+/// reads files from where the program was, but it opens files, connects and sends as the program did. Pipes and sockets
+/// cannot be read again.
+#[macro_export]
+macro_rules! bisect_watch {
+    ($name:expr, $condition:expr $(,)?) => {
+        $crate::__watch! { $name, $condition, ("") }
+    };
+    ($name:expr, $condition:expr, $($values:tt)+) => {
+        $crate::__watch! { $name, $condition, ($($values)+) }
+    };
+}
 
 /// Evaluates to true if the change at this place is on.
 ///
@@ -92,6 +149,63 @@ macro_rules! __decide {
         }
         $default
     }};
+}
+
+/// Counts a moment, if the condition is watched. The condition and the values are evaluated only if this process is asked
+/// for this moment.
+#[cfg(not(bisect_off))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __watch {
+    ($name:expr, $condition:expr, ($($values:tt)*)) => {
+        match if $crate::__private0::unwatched() {
+            $crate::__private0::core::option::Option::None
+        } else {
+            static WATCH: $crate::__private0::Watch = $crate::__private0::Watch::new($name, $crate::__place!());
+            $crate::__start_watching! {}
+            $crate::__private0::Watch::reached(&WATCH)
+        } {
+            $crate::__private0::core::option::Option::None => {}
+            $crate::__private0::core::option::Option::Some(probe) => {
+                if probe.is_described() {
+                    probe.describe($crate::__private0::core::format_args!($($values)*));
+                }
+                let probed = probe.evaluate(|| $condition);
+                if let $crate::__private0::core::option::Option::Some(probe) = probed.described() {
+                    probe.describe($crate::__private0::core::format_args!($($values)*));
+                }
+                probed.go_on();
+            }
+        }
+    };
+}
+
+/// Makes the loader call the start of watching before `main`, after the start of the runtime.
+#[cfg(not(bisect_off))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __start_watching {
+    () => {
+        #[used]
+        #[cfg_attr(all(unix, not(target_vendor = "apple")), unsafe(link_section = ".init_array.102"))]
+        #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func,mod_init_funcs"))]
+        #[cfg_attr(windows, unsafe(link_section = ".CRT$XCU"))]
+        static START: extern "C" fn() = $crate::__private0::start_watching;
+    };
+}
+
+/// Evaluates nothing. The condition and the values are still type-checked.
+#[cfg(bisect_off)]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __watch {
+    ($name:expr, $condition:expr, ($($values:tt)*)) => {
+        if false {
+            let _: &$crate::__private0::core::primitive::str = $name;
+            let _: $crate::__private0::core::primitive::bool = (|| $condition)();
+            let _ = $crate::__private0::core::format_args!($($values)*);
+        }
+    };
 }
 
 /// Evaluates to true if the build-time change at this place is compiled in: a constant.

@@ -8,8 +8,10 @@ pub use ::core;
 pub use crate::active::{
     build_time::is_enabled,
     mode::use_bisect_build_in_a_constant,
+    start::start_watching,
     toggle::{Default, Key, Package, Place, Toggle},
     value::hash,
+    watch::{Watch, unwatched},
 };
 
 /// Requires of a value the trait that `hash` requires, because nothing is hashed when compiled out.

@@ -20,9 +20,14 @@ pub(crate) fn ordinal(n: u64) -> String {
         (3, not) if not != 13 => "rd",
         _ => "th",
     };
+    format!("{}{ending}", grouped(n))
+}
+
+/// Formats a number in groups of three digits: `212,003`.
+pub(crate) fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    format!("{}{ending}", groups.join(","))
+    groups.join(",")
 }
 
 /// Returns the name most similar to `word`, if at most a third of its characters differ.

@@ -45,6 +45,8 @@ mod temporary;
 mod trace;
 mod unsteady;
 mod verdict;
+mod watch;
+mod watch_sequences;
 
 use std::{collections::BTreeSet, fs};
 

@@ -14,6 +14,8 @@ pub const UNWINDER: &str = "BISECT_UNWINDER";
 pub const UNTIL: &str = "BISECT_UNTIL";
 /// The decision on some changes at which the target stops in a debugger: [`Occurrence`](super::Occurrence).
 pub const STOP: &str = "BISECT_STOP";
+/// The watched condition, and the moments at which it is evaluated.
+pub const WATCH: &str = "BISECT_WATCH";
 /// Prefix, followed by a package: the way in which its build-time changes are compiled. `bisect-macros` has its own
 /// copy.
 pub const BUILD: &str = "BISECT_BUILD_";

@@ -16,9 +16,10 @@ mod registry;
 mod report;
 #[cfg(feature = "stacks")]
 mod stack;
-mod start;
+pub(crate) mod start;
 mod system;
 mod table;
 pub(crate) mod toggle;
 mod unheard;
 pub(crate) mod value;
+pub(crate) mod watch;

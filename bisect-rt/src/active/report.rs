@@ -27,6 +27,9 @@ const DONE: u64 = 2;
 /// The file for reports, which is set before the first report. Without one, reports go to standard error.
 static FILE: OnceLock<File> = OnceLock::new();
 
+/// True if the user or a driver has named the file.
+static IS_NAMED: AtomicBool = AtomicBool::new(false);
+
 /// True once this process has reported a change.
 static ANY: AtomicBool = AtomicBool::new(false);
 
@@ -36,11 +39,41 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Sends the reports of this process to an existing file. Because of `append`, each `write` is a whole report, even
 /// when other threads and processes write at the same time.
 pub(crate) fn open(path: &OsStr) -> io::Result<()> {
+    if FILE.get().is_some() {
+        return Ok(());
+    }
     let file = open_without_waiting(path)?;
+    IS_NAMED.store(true, Relaxed);
     size_limit::note();
     // Only the start of the process calls this, once.
     let _ = FILE.set(file);
     Ok(())
+}
+
+/// Keeps standard error for reports, if there is no file: a copy of this process discards what the program prints there.
+pub(crate) fn keep_stderr() {
+    #[cfg(unix)]
+    if FILE.get().is_none()
+        && let Ok(file) = std::os::fd::AsFd::as_fd(&io::stderr()).try_clone_to_owned()
+    {
+        let _ = FILE.set(file.into());
+    }
+}
+
+/// Returns true if the user or a driver has named the file for reports.
+pub(crate) fn has_named_file() -> bool {
+    IS_NAMED.load(Relaxed)
+}
+
+/// Returns the number of the file for reports.
+#[cfg(target_os = "linux")]
+pub(crate) fn file_number() -> Option<std::ffi::c_int> {
+    FILE.get().map(std::os::fd::AsRawFd::as_raw_fd)
+}
+
+/// Writes lines about a watched condition.
+pub(crate) fn write_lines(lines: &str) {
+    write(lines.as_bytes());
 }
 
 /// Opens the file, and refuses a pipe: opening one waits for a reader, and writing to one can wait, too.

@@ -6,6 +6,7 @@
 #![allow(clippy::inline_always, reason = "which frame is the first one must not depend on the optimizer")]
 
 use std::{
+    fmt,
     mem::MaybeUninit,
     sync::atomic::{AtomicBool, Ordering::Relaxed},
 };
@@ -18,7 +19,7 @@ use super::{
     memory,
     nesting::Nesting,
     report::Text,
-    toggle::{Key, MAX_DEPTH, Toggle},
+    toggle::{Key, MAX_DEPTH, Place, Toggle},
 };
 
 #[cfg(all(
@@ -131,7 +132,9 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     let id = id(toggle, value, frames);
     let describe = |text: &mut Text| {
         text.line(format_args!("{}", toggle.title(&toggle.place)));
-        symbolize::describe(&nesting, &toggle.place, addresses, frames, text);
+        symbolize::describe(&nesting, &toggle.place, addresses, frames, |function| {
+            text.line(format_args!("  {function}"));
+        });
     };
     // In the main executable addresses and offsets correspond: other addresses give another ID, and so does another
     // name.
@@ -141,6 +144,17 @@ fn first_of_stack(toggle: &'static Toggle, value: Option<u64>, addresses: &[u64]
     } else {
         memory::first_of_key(&nesting, toggle, key, id, describe)
     }
+}
+
+/// Passes the functions of this thread's stack to `each`, innermost first, from the caller of the function on whose frame
+/// contains `marker`. That caller contains `place`.
+pub(crate) fn describe_beyond(marker: usize, place: &Place, each: impl FnMut(fmt::Arguments<'_>)) {
+    let Some(nesting) = Nesting::enter() else { return };
+    let mut addresses = unwinder::addresses_beyond(marker);
+    addresses.truncate(MAX_DEPTH);
+    let mut frames = [MaybeUninit::uninit(); MAX_DEPTH];
+    let frames = modules::locate(&addresses, &mut frames);
+    symbolize::describe(&nesting, place, &addresses, frames, each);
 }
 
 /// Returns the key that `decide` computes from a capture of these addresses.

@@ -2,13 +2,18 @@
 
 use std::{env, fmt};
 
-use bisect_core::protocol::names::{PATTERN, REPORT, STOP, TOGGLES, UNTIL, UNWINDER};
+use bisect_core::protocol::names::{PATTERN, REPORT, STOP, TOGGLES, UNTIL, UNWINDER, WATCH};
 
 #[cfg(feature = "stacks")]
 use super::stack;
 use super::{
-    build_time, config, config::Config, mode, occurrence, occurrence::Occurrence, registry, report, system::host,
-    unheard,
+    build_time, config,
+    config::Config,
+    mode, occurrence,
+    occurrence::Occurrence,
+    registry, report,
+    system::{exit, host},
+    unheard, watch,
 };
 
 /// The exit status of a program whose variables are invalid, or ask for something that it cannot do.
@@ -35,7 +40,7 @@ extern "C" fn start() {
 fn configure() {
     if is_set(TOGGLES) && host::was_loaded_with_the_program() {
         let printed = registry::print();
-        exit(i32::from(printed.is_err()));
+        exit::at_once(i32::from(printed.is_err()));
     }
     let Some(value) = env::var_os(PATTERN) else { return };
     let shown = value.to_string_lossy();
@@ -64,15 +69,7 @@ fn configure() {
     }
     #[cfg(feature = "stacks")]
     stack::prepare(is_set(UNWINDER));
-    let report_file = env::var_os(REPORT).filter(|path| !path.is_empty());
-    if let Some(path) = &report_file
-        && let Err(error) = report::open(path)
-    {
-        eprintln!(
-            "bisect-rt: {REPORT}={:?}: {error}; reports are lost to it, and go to standard error",
-            path.to_string_lossy()
-        );
-    }
+    let report_file = open_report_file();
     // Only for these is the list of toggles needed, which takes reading the files of all libraries.
     if matches!(config, Config::Named(_)) {
         if let Err(stale) = build_time::report(&config) {
@@ -80,21 +77,52 @@ fn configure() {
                 "{PATTERN}={shown:?}: {stale}; build the program again with the BISECT_BUILD_ variables of its packages"
             ));
         }
-        if report_file.is_none() {
+        if !report_file {
             unheard::say_unknown_names(&config);
         }
     }
-    if report_file.is_none() {
+    if !report_file {
         unheard::say_unknown_ids_at_exit(&config);
     }
     config::set(config);
     mode::activate();
 }
 
+/// Begins to watch a condition, if that is asked for. On Linux, this returns in a child then. Each `bisect_watch!` has an
+/// entry that calls this before `main`, so programs without one do not contain this code.
+pub extern "C" fn start_watching() {
+    if has_raised_privileges() {
+        return forget_variables();
+    }
+    let Some(value) = env::var_os(WATCH).filter(|value| !value.is_empty()) else { return };
+    // A library that was loaded later shares neither the start of the program nor its count.
+    if !host::was_loaded_with_the_program() {
+        return;
+    }
+    open_report_file();
+    #[cfg(feature = "stacks")]
+    stack::prepare(is_set(UNWINDER));
+    if let Err(refusal) = watch::start(&value) {
+        refuse(format_args!("{refusal}"));
+    }
+}
+
+/// Opens the file for reports. Returns true if one is named.
+fn open_report_file() -> bool {
+    let Some(path) = env::var_os(REPORT).filter(|path| !path.is_empty()) else { return false };
+    if let Err(error) = report::open(&path) {
+        eprintln!(
+            "bisect-rt: {REPORT}={:?}: {error}; reports are lost to it, and go to standard error",
+            path.to_string_lossy()
+        );
+    }
+    true
+}
+
 /// Removes the variables. In a program with raised privileges they are not trusted. Programs that it starts do not know
 /// that, so they must not see the variables either.
 fn forget_variables() {
-    for variable in [PATTERN, UNTIL, STOP, TOGGLES, UNWINDER, REPORT] {
+    for variable in [PATTERN, UNTIL, STOP, TOGGLES, UNWINDER, REPORT, WATCH] {
         if env::var_os(variable).is_some() {
             // SAFETY: this is before `main`, so no other thread reads the environment. In a library that such a program
             // loads while it runs, another thread may read it through C functions; the program has then read it at its
@@ -113,21 +141,9 @@ fn is_set(variable: &str) -> bool {
 fn refuse(message: fmt::Arguments<'_>) {
     if host::was_loaded_with_the_program() {
         eprintln!("bisect-rt: {message}");
-        exit(REFUSED)
+        exit::at_once(REFUSED)
     }
     eprintln!("bisect-rt: {message}; until then the toggles of a library that was loaded later keep their defaults");
-}
-
-/// Ends the process at once: the program has not run yet, so there is nothing to clean up.
-#[cfg(unix)]
-fn exit(status: i32) -> ! {
-    // SAFETY: `_exit` has no preconditions.
-    unsafe { libc::_exit(status) }
-}
-
-#[cfg(not(unix))]
-fn exit(status: i32) -> ! {
-    std::process::exit(status)
 }
 
 /// Returns true if the program has more rights than the process that started it: then the environment is not trusted.

@@ -30,6 +30,7 @@ pub(crate) mod runtime_toggles;
 pub(crate) mod rustflags;
 pub(crate) mod stop_gap;
 pub(crate) mod table;
+pub(crate) mod watch;
 
 use std::{
     ffi::OsString,
@@ -97,6 +98,12 @@ pub(crate) trait Axis: Debug + Send + Sync {
 
     /// Returns true if the target's output and its report file are scanned for match markers.
     fn is_reported_by_target(&self) -> bool {
+        true
+    }
+
+    /// Returns true if tests that hang or crash are run again by themselves, to name them. That would repeat the
+    /// requests of an axis that reads more than outcomes.
+    fn names_unended_tests(&self) -> bool {
         true
     }
 
@@ -169,6 +176,8 @@ pub(crate) struct Application {
     pub(crate) variables: Vec<(String, String)>,
     /// The replacement for the placeholder in the words of a command.
     pub(crate) words: Option<Words>,
+    /// The words before the program in a command line that reproduces a culprit: a debugger.
+    pub(crate) before: Vec<String>,
     /// The overrides for the build before the run; `None`: there is no build.
     pub(crate) build: Option<BuildOverrides>,
     /// The shell commands before those that reproduce a run.

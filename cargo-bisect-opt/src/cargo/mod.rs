@@ -42,7 +42,8 @@ use bisect_core::protocol::names;
 use crate::process::SpawnError;
 
 /// The variables of the protocol. The driver does not pass its own values on.
-const PROTOCOL_VARIABLES: [&str; 5] = [names::PATTERN, names::UNTIL, names::STOP, names::REPORT, names::TOGGLES];
+const PROTOCOL_VARIABLES: [&str; 6] =
+    [names::PATTERN, names::UNTIL, names::STOP, names::REPORT, names::TOGGLES, names::WATCH];
 
 /// Returns whether a variable selects changes or a report file. (`BISECT_UNWINDER` does not: it is a setting.)
 fn is_protocol_variable(variable: &std::ffi::OsStr) -> bool {

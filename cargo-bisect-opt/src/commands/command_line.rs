@@ -2,9 +2,13 @@
 
 use std::ffi::OsString;
 
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, error::ErrorKind};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum as _, error::ErrorKind};
 
-use super::options::{AxisCommand, CargoWords, Cli, Command, ExecCommand};
+use super::{
+    cli::{Cli, Command},
+    options::{AxisCommand, CargoWords, ExecCommand},
+    watch::What,
+};
 use crate::{
     axes::{
         command_spec::{Asked, CommandSpec, OptionSpec},
@@ -43,6 +47,12 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         }
         None => (words, CargoWords::default()),
     };
+    let (ours, watched) = if ours.get(1).is_some_and(|word| word == "watch") {
+        let subcommand = command.find_subcommand("watch").expect("it is one of the commands");
+        split_watched(subcommand, &ours)?
+    } else {
+        (ours, WatchedWords::default())
+    };
     let matches = command.try_get_matches_from(ours)?;
     if let Some((name, matches)) = matches.subcommand()
         && let Some(spec) = table::COMMANDS.iter().find(|spec| spec.name == name)
@@ -54,6 +64,11 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
         Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
         Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
+        Command::Watch(args) => {
+            (args.words, args.command) = (watched.cargo, watched.command);
+            args.words.cargo.splice(..0, args.passed_on.arguments.drain(..));
+            return Ok(cli);
+        }
         Command::Exec(_) | Command::Axis(_) | Command::Replay(_) => return Ok(cli),
     };
     *words = cargo;
@@ -103,6 +118,45 @@ fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWo
         }
     }
     (ours, cargo)
+}
+
+/// The words after the target of `watch`.
+#[derive(Debug, Default)]
+struct WatchedWords {
+    cargo: CargoWords,
+    command: Vec<OsString>,
+}
+
+/// Splits the words of `watch`. Options may stand before the name, between it and the target, and, for a target that
+/// cargo builds, after it.
+fn split_watched(command: &clap::Command, words: &[OsString]) -> Result<(Vec<OsString>, WatchedWords), clap::Error> {
+    let mut ours = words[..2].to_vec();
+    let (mut rest, mut positional) = (words[2..].iter(), 0);
+    let mut what = What::Run;
+    while positional < 2
+        && let Some(word) = rest.next()
+    {
+        ours.push(word.clone());
+        match value_follows(command, &word.to_string_lossy()) {
+            Some(Follows::Yes) => ours.extend(rest.next().cloned()),
+            Some(Follows::No | Follows::Maybe) => {}
+            None if word.to_string_lossy().starts_with('-') => return Ok((ours, WatchedWords::default())),
+            None => {
+                positional += 1;
+                if positional == 2 {
+                    what = What::from_str(&word.to_string_lossy(), false).unwrap_or(What::Run);
+                }
+            }
+        }
+    }
+    let rest = rest.as_slice();
+    let Some(subcommand) = what.subcommand() else {
+        return Ok((ours, WatchedWords { command: rest.to_vec(), ..WatchedWords::default() }));
+    };
+    let (more, cargo) = split(command, rest);
+    check(command, subcommand, &cargo.cargo)?;
+    ours.extend(more);
+    Ok((ours, WatchedWords { cargo, ..WatchedWords::default() }))
 }
 
 /// The possible kinds of a word after an option: its value, or not.

@@ -1,5 +1,6 @@
 //! The commands: each makes one search or several, and gives one answer.
 
+mod cli;
 mod codegen;
 mod command_line;
 mod command_status;
@@ -9,6 +10,7 @@ mod listeners;
 mod occurrences;
 mod options;
 mod replay;
+mod watch;
 
 use std::{
     env,
@@ -21,11 +23,12 @@ use std::{
 
 use bisect_core::search as engine;
 
+use cli::Command;
 use codegen::{Drill, DrillError};
 use command_status::CommandStatus;
 use edition::{EditionError, Editions};
 use listeners::listeners;
-use options::{CargoCommand, Command, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
+use options::{CargoCommand, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
 use replay::ReplayError;
 
 use crate::{
@@ -86,6 +89,8 @@ enum CommandError {
     Run(#[from] RunError),
     #[error("signals cannot be handled: {0}")]
     Signals(#[source] io::Error),
+    #[error("{program} cannot be started: {error}; to start it in another way: {line}")]
+    Debugger { program: String, line: String, error: io::Error },
     #[error("cannot write the trace or the results: {0}")]
     Output(#[source] io::Error),
 }
@@ -114,6 +119,7 @@ impl CommandError {
             | CommandError::Codegen(_)
             | CommandError::Edition(_)
             | CommandError::Signals(_)
+            | CommandError::Debugger { .. }
             | CommandError::Output(_) => Exit::Unusable,
         }
     }
@@ -172,7 +178,7 @@ fn bisect_opt() -> CommandStatus {
         | Command::Build(command)
         | Command::Check(command) => command.history.verdict,
         Command::Exec(command) => command.history.verdict,
-        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) => false,
+        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Watch(_) => false,
     };
     let result = match cli.command {
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
@@ -186,6 +192,7 @@ fn bisect_opt() -> CommandStatus {
             .and_then(|prepared| exec(&command.exec, prepared)),
         Command::Toggles(command) => toggles(&command).map(CommandStatus::Search),
         Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
+        Command::Watch(command) => watch::run(&command).map(CommandStatus::Search),
     };
     result.unwrap_or_else(|failure| {
         terminal::show_error(&failure);

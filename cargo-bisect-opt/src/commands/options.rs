@@ -1,57 +1,18 @@
-//! The options of all commands.
+//! The options of the commands.
 
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use clap::{ArgAction, ArgGroup, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ArgGroup, Args, ValueEnum};
 use regex::bytes::Regex;
 
 use super::{edition, history::HistoryArgs};
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
-    output::exit_status,
     process::{debugger::Debugger, launcher::Launcher},
     run::{repetition::Repetition, seed::Seed},
     targets::project::PerTest,
 };
-
-/// Find what makes a test or a program fail: a call stack, a line, a build-time choice
-#[derive(Debug, Parser)]
-#[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
-#[command(after_help = exit_status::help())]
-pub(crate) struct Cli {
-    /// The command.
-    #[command(subcommand)]
-    pub(crate) command: Command,
-}
-
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Command {
-    /// Find what makes tests fail: build `cargo test` once, then run its executables repeatedly
-    #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
-    Test(TestCommand),
-    /// Find what makes a program fail: build `cargo run` once, then run its executable repeatedly
-    #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
-    Run(CargoCommand),
-    /// Find what makes a build fail: an error, a compiler crash or, with --timeout, a compiler that hangs
-    #[command(override_usage = "cargo bisect-opt build [OPTIONS] [cargo build's own arguments]")]
-    Build(CargoCommand),
-    /// Find what makes `cargo check` fail: faster than `build`, but detects fewer failures
-    #[command(override_usage = "cargo bisect-opt check [OPTIONS] [cargo check's own arguments]")]
-    Check(CargoCommand),
-    /// Search with any command that supports the protocol: replace PATTERN and RANDOM in values and arguments
-    #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
-    Exec(ExecTarget),
-    /// A command of an axis in its table.
-    #[command(skip)]
-    Axis(AxisCommand),
-    /// List the toggles of this workspace
-    #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
-    Toggles(TogglesCommand),
-    /// Run the target of an earlier search once more, with exactly its culprit, or in a debugger
-    Replay(ReplayCommand),
-}
 
 /// The options of `test`.
 #[derive(Debug, Args)]
@@ -384,7 +345,7 @@ fn confidence(text: &str) -> Result<f64, String> {
 }
 
 /// Parses a duration like `90s` or `2m 30s`. A plain number means seconds.
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(Duration::from_secs(seconds));
     }

@@ -260,6 +260,7 @@ fn culprit_found<T: Target>(
         confirmed: true,
         changes,
         noise,
+        moments: None,
         within: session.lab.parent_culprit,
         headline,
         next: session.target.next_step(&ids),

@@ -3,6 +3,7 @@
 pub(crate) mod calibration;
 mod control_runs;
 mod emit;
+mod moment_facts;
 mod noisy_notes;
 mod noisy_stats;
 mod parallelism_hint;
@@ -15,6 +16,7 @@ pub(crate) mod target;
 mod text_runs;
 mod texts;
 mod untested_steps;
+pub(crate) mod watch;
 mod workers;
 
 use std::{

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{
     change,
     exit_status::Exit,
+    moments::BrokenMoment,
     noise::{CulpritEstimate, NoiseEstimate},
     terms::Terms,
 };
@@ -164,6 +165,9 @@ pub(crate) struct Found {
     /// The confidence in it, if the search was noisy.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) noise: Option<CulpritEstimate>,
+    /// The moments, if the culprit is one.
+    #[serde(rename = "moment", skip_serializing_if = "Option::is_none")]
+    pub(crate) moments: Option<BrokenMoment>,
     /// The number of the culprit that this one is a part of, if a search within that culprit found it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) within: Option<usize>,

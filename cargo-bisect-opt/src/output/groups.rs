@@ -113,6 +113,7 @@ mod tests {
             reproduce: String::new(),
             replay: Replay::default(),
             noise: None,
+            moments: None,
             within: None,
             headline: None,
             is_of_tests: true,

@@ -11,6 +11,7 @@ pub(crate) mod groups;
 pub(crate) mod json;
 pub(crate) mod listeners;
 pub(crate) mod log_end;
+pub(crate) mod moments;
 pub(crate) mod noise;
 pub(crate) mod record;
 pub(crate) mod results;

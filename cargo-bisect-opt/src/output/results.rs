@@ -70,6 +70,21 @@ impl Results {
             Some(whole) => writeln!(out, "{BAD}in culprit {whole}{BAD:#}{BOLD}: {headline}{BOLD:#}")?,
         }
         self.changes(out, &found.changes)?;
+        if let Some(moments) = &found.moments {
+            moments.show_remarks(out)?;
+            moments.show_last_good(out)?;
+            for good in &moments.last_good {
+                // Most conditions break where they held before.
+                let is_same =
+                    found.changes.iter().all(|bad| (&bad.location, &bad.frames) == (&good.location, &good.frames));
+                if is_same {
+                    writeln!(out, "  with the same call stack")?;
+                    good.details.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+                } else {
+                    self.change(out, good, None)?;
+                }
+            }
+        }
         show_tests(out, found)?;
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
         if let Some(next) = &found.next {

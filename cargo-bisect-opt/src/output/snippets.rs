@@ -72,8 +72,9 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
     for spot in spots {
         // A function or expression that was compiled differently is shown even if it is not the user's own.
         let elsewhere = || {
-            Some(PathBuf::from(&spot.location.file))
-                .filter(|path| change.kind.source != ShownSource::Own && path.is_absolute())
+            Some(PathBuf::from(&spot.location.file)).filter(|path| {
+                matches!(change.kind.source, ShownSource::Any | ShownSource::Function) && path.is_absolute()
+            })
         };
         let path = own.find(&spot.location.file).or_else(elsewhere);
         let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
@@ -84,10 +85,12 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
 
 /// Returns the calls in the user's own code of a call stack, or else the location of the change.
 fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
-    let callers = change.frames.iter().skip(1).filter(|frame| own.is_own(frame));
-    let of_frames = callers.filter_map(|frame| {
+    let is_moment = change.kind.source == ShownSource::Moment;
+    let callers = change.frames.iter().enumerate().skip(usize::from(!is_moment)).filter(|(_, frame)| own.is_own(frame));
+    let of_frames = callers.filter_map(|(i, frame)| {
         let location = frame.location.as_ref()?;
-        Some(Spot { location, line: location.line?, is_function: false, label: "called here" })
+        let label = if i == 0 { change.kind.label } else { "called here" };
+        Some(Spot { location, line: location.line?, is_function: false, label })
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty()

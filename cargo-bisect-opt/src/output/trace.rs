@@ -168,7 +168,9 @@ impl Trace {
         };
         let reported = self.terms.reported.map(|reported| format!("{} {reported}, ", trial.matches));
         let reported = reported.unwrap_or_default();
-        write!(err, "{style}{word}{style:#}  {DIM}{reported}{}", seconds(trial.duration))?;
+        // Of several answers of one run, the first has its time.
+        let time = if trial.duration.is_zero() { String::new() } else { seconds(trial.duration) };
+        write!(err, "{style}{word}{style:#}  {DIM}{reported}{time}")?;
         if !trial.reason.is_empty() {
             write!(err, ", {}", trial.reason)?;
         }

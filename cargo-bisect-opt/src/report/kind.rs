@@ -20,6 +20,8 @@ pub(crate) struct ChangeKind {
 pub(crate) enum ShownSource {
     /// Lines of the user's own code.
     Own,
+    /// Lines of the user's own code, first of all the innermost one.
+    Moment,
     /// Lines of any code, because it was compiled differently.
     Any,
     /// A function of any code, up to the end of its body.

@@ -5,3 +5,4 @@ pub(crate) mod key_values;
 pub(crate) mod kind;
 pub(crate) mod scan;
 pub(crate) mod text;
+pub(crate) mod watched;

@@ -38,6 +38,7 @@ pub(crate) const HOUSES: &[House] = &[
             "search/model",
             "search/posterior",
             "search/tuning",
+            "moments",
             "protocol",
         ],
     },

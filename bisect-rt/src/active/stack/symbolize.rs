@@ -1,19 +1,27 @@
 //! Stacks for people: functions, files and lines.
 
+use std::fmt;
+
 use super::{
     modules,
     modules::Frame,
     symbols::{Captured, Function},
     trim,
 };
-use crate::active::{nesting::Nesting, report::Text, toggle::Place};
+use crate::active::{nesting::Nesting, toggle::Place};
 
-/// Adds a line for each function of a stack, innermost first.
+/// Passes each function of a stack to `each`, innermost first.
 ///
 /// Debug information names files by their full path. The first frame is in the toggle's own file, whose path is also
 /// known as it was passed to the compiler. The rest of the full path, before that, is the folder in which the compiler
 /// ran. It is cut off from the other files too.
-pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], frames: &[Frame], text: &mut Text) {
+pub(super) fn describe(
+    nesting: &Nesting,
+    toggle: &Place,
+    addresses: &[u64],
+    frames: &[Frame],
+    mut each: impl FnMut(fmt::Arguments<'_>),
+) {
     let mut known = Vec::new();
     // The standard library holds a lock while it reads debug information, so a nested call would wait for itself.
     if !nesting.is_inner() {
@@ -33,8 +41,8 @@ pub(super) fn describe(nesting: &Nesting, toggle: &Place, addresses: &[u64], fra
     let folder = functions.iter().find_map(|function| folder(function.place.as_deref()?, toggle.file));
     for Function { name, place } in functions {
         match place {
-            Some(place) => text.line(format_args!("  {name} at {}", relative(place, folder))),
-            None => text.line(format_args!("  {name}")),
+            Some(place) => each(format_args!("{name} at {}", relative(place, folder))),
+            None => each(format_args!("{name}")),
         }
     }
 }

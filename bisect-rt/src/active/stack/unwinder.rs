@@ -19,8 +19,14 @@ pub(super) fn captured(mut capture: Capture<'_>, depth: usize, marker: usize) ->
 #[inline(never)]
 pub(super) fn all_addresses() -> Vec<u64> {
     let marker = 0_u8;
+    addresses_beyond(std::hint::black_box(&raw const marker).addr())
+}
+
+/// Returns the return addresses of the callers of the function whose frame contains `marker`, innermost first. That
+/// function must never be inlined.
+pub(super) fn addresses_beyond(marker: usize) -> Vec<u64> {
     let mut addresses = Vec::new();
-    system::trace(std::hint::black_box(&raw const marker).addr(), |address| {
+    system::trace(marker, |address| {
         addresses.push(address);
         true
     });

@@ -245,7 +245,7 @@ impl CommandRunner {
 
     /// Returns the command as a line for a shell, with its placeholders.
     pub(super) fn line(&self) -> String {
-        self.write_line(Reader::Person, str::to_owned, |arguments| arguments.iter().map(OsString::from).collect())
+        self.write_line(Reader::Person, &[], str::to_owned, |arguments| arguments.iter().map(OsString::from).collect())
     }
 
     /// Returns the command as a line for a shell, filled in for the first slot.
@@ -254,19 +254,22 @@ impl CommandRunner {
         let before = application.preparation.iter().map(|before| format!("{} && ", before.of(reader)));
         let more = application.variables.iter().map(|(name, value)| format!("{name}={} ", quote(value)));
         let value = |value: &str| fill_text(&filling.text(value), 0);
-        let line = self.write_line(reader, value, |arguments| filling.arguments(arguments));
+        let line = self.write_line(reader, &application.before, value, |arguments| filling.arguments(arguments));
         let directory = (reader == Reader::Replay).then(|| format!("cd {} && ", quote(&self.options.root)));
         directory.into_iter().chain(before).chain(more).chain([line]).collect()
     }
 
+    /// Writes a line for a shell. The words `before` come between the variables and the program.
     fn write_line(
         &self,
         reader: Reader,
+        before: &[String],
         value: impl Fn(&str) -> String,
         arguments: impl FnOnce(&[String]) -> Vec<OsString>,
     ) -> String {
         let mut words: Vec<_> =
             self.variables.iter().map(|(name, text)| format!("{name}={}", quote(value(text)))).collect();
+        words.extend(before.iter().map(quote));
         words.push(format!("{}{}", reader.before_program(), quote(&self.program)));
         words.extend(arguments(&self.arguments).iter().map(quote));
         words.join(" ")

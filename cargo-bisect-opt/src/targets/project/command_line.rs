@@ -12,7 +12,7 @@ use super::{
     test_selection::{Failure, Subset},
 };
 use crate::{
-    axes::Files,
+    axes::{Application, Files},
     cargo::{BuildOverrides, Executable, libtest},
     lab::target::Reader,
     process::shell,
@@ -39,7 +39,7 @@ impl CommandLine<'_> {
         let Ok(application) = self.runner.axis.reproduction(choice, files) else { return String::new() };
         match application.build {
             // The IDs of call stacks are valid for this executable only, so it must not be built again.
-            None => self.start_lines(&application.variables, tests),
+            None => self.start_lines(&application, tests),
             Some(build) => {
                 self.cargo_line(&build, application.preparation.as_ref().map(|before| before.of(reader)), tests)
             }
@@ -47,22 +47,17 @@ impl CommandLine<'_> {
     }
 
     /// Returns command lines that start each executable that is repeated.
-    fn start_lines(&mut self, variables: &[(String, String)], tests: &[String]) -> String {
+    fn start_lines(&mut self, application: &Application, tests: &[String]) -> String {
         let executables = self.runner.project.executables(self.runner.first_artifacts()).unwrap_or_default();
         let lines: Vec<_> =
-            executables.iter().filter_map(|executable| self.start_line(executable, variables, tests)).collect();
+            executables.iter().filter_map(|executable| self.start_line(executable, application, tests)).collect();
         match lines.as_slice() {
             [line] => line.clone(),
             lines => lines.iter().map(|line| format!("({line})")).collect::<Vec<_>>().join("; "),
         }
     }
 
-    fn start_line(
-        &mut self,
-        executable: &Executable,
-        variables: &[(String, String)],
-        tests: &[String],
-    ) -> Option<String> {
+    fn start_line(&mut self, executable: &Executable, application: &Application, tests: &[String]) -> Option<String> {
         let failing = self.failing(executable, tests)?;
         let mut arguments = self.runner.project.arguments();
         if !failing.is_empty() {
@@ -75,8 +70,9 @@ impl CommandLine<'_> {
             launch.needed_variables(&artifacts.libraries).unwrap_or_default().into()
         });
         let needed = needed.iter().map(|(name, value)| format!("{name}={}", value.display()));
-        let variables = needed.chain(variables.iter().map(|(name, value)| format!("{name}={value}")));
-        let mut words = launch.words().to_vec();
+        let variables = needed.chain(application.variables.iter().map(|(name, value)| format!("{name}={value}")));
+        let before = application.before.iter().map(OsString::from);
+        let mut words: Vec<_> = before.chain(launch.words().iter().cloned()).collect();
         words.extend(arguments);
         let directory = shell::quote(&launch.directory);
         let debugger = self.reader.before_program();

@@ -102,6 +102,22 @@ fn check_launcher(options: &ProjectOptions) -> Result<(), CargoError> {
     Ok(())
 }
 
+/// Builds a project for an axis that needs no list of toggles.
+///
+/// # Errors
+/// If it cannot be built.
+pub(crate) fn prepare_for(
+    options: ProjectOptions,
+    axis: Box<dyn Axis>,
+    interrupt: &Interrupt,
+) -> Result<ProjectTarget, CargoError> {
+    let project = Arc::new(Project::load(options.subcommand, &options.cargo, &options.target)?);
+    let scratch = tempfile::tempdir()?;
+    let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
+    project.executables(&artifacts)?;
+    Ok(ProjectTarget::new(options, project, axis, Some(artifacts)))
+}
+
 fn first_build(project: &Project, quiet: bool, scratch: &Path, interrupt: &Interrupt) -> Result<Artifacts, CargoError> {
     let log = scratch.join("build.log");
     let output = if quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };

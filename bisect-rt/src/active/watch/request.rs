@@ -1,0 +1,100 @@
+//! The value of `BISECT_WATCH`: which condition is watched, and at which moments it is evaluated.
+
+use std::fmt;
+
+/// A request: `NAME`, `NAME@MOMENT`, and options after semicolons.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WatchRequest {
+    /// The name of the condition.
+    pub(super) name: String,
+    /// The only moment to evaluate; `None`: search.
+    pub(super) at: Option<u64>,
+    /// `rerun`: no copies of the process are made.
+    pub(super) reruns: bool,
+    /// `describe`: this moment and the one before are described.
+    pub(super) describes: bool,
+    /// `stop`: the process traps at the moment, for a debugger, and evaluates nothing.
+    pub(super) stops: bool,
+}
+
+/// A reason why a value has no meaning.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Malformed {
+    NotUnicode,
+    NoName,
+    Moment(String),
+    Option(String),
+    StopsNowhere,
+}
+
+impl WatchRequest {
+    /// Parses the value of the variable.
+    pub(super) fn parse(value: &[u8]) -> Result<Self, Malformed> {
+        let value = str::from_utf8(value).map_err(|_| Malformed::NotUnicode)?;
+        let mut parts = value.split(';');
+        let what = parts.next().unwrap_or_default();
+        let (name, at) = match what.rsplit_once('@') {
+            Some((name, at)) => {
+                let moment = at.parse().ok().filter(|&moment| moment > 0 && moment < u64::MAX);
+                (name, Some(moment.ok_or_else(|| Malformed::Moment(at.to_owned()))?))
+            }
+            None => (what, None),
+        };
+        if name.is_empty() {
+            return Err(Malformed::NoName);
+        }
+        let mut request = Self { name: name.to_owned(), at, reruns: false, describes: false, stops: false };
+        for option in parts {
+            match option {
+                "rerun" => request.reruns = true,
+                "stop" | "describe" if at.is_none() => return Err(Malformed::StopsNowhere),
+                "describe" => request.describes = true,
+                "stop" => request.stops = true,
+                _ => return Err(Malformed::Option(option.to_owned())),
+            }
+        }
+        Ok(request)
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotUnicode => f.write_str("it is not UTF-8"),
+            Self::NoName => f.write_str("a name is missing"),
+            Self::Moment(text) => write!(f, "{text:?} is not the number of a moment, which counts from 1"),
+            Self::Option(text) => write!(f, "{text:?} is not an option (`rerun`, `describe`, `stop`)"),
+            Self::StopsNowhere => f.write_str("`describe` and `stop` need a moment"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_moments_and_options() {
+        let request = |name: &str, at, reruns, stops| {
+            Ok(WatchRequest { name: name.to_owned(), at, reruns, describes: false, stops })
+        };
+        for (value, expected) in [
+            ("acyclic", request("acyclic", None, false, false)),
+            ("acyclic@7", request("acyclic", Some(7), false, false)),
+            ("a@b@7;stop", request("a@b", Some(7), false, true)),
+            ("acyclic;rerun", request("acyclic", None, true, false)),
+            ("a;describe", Err(Malformed::StopsNowhere)),
+            ("", Err(Malformed::NoName)),
+            ("@7", Err(Malformed::NoName)),
+            ("a@", Err(Malformed::Moment(String::new()))),
+            ("a@0", Err(Malformed::Moment("0".to_owned()))),
+            ("a@18446744073709551615", Err(Malformed::Moment("18446744073709551615".to_owned()))),
+            ("a;stop", Err(Malformed::StopsNowhere)),
+            ("a;go", Err(Malformed::Option("go".to_owned()))),
+            ("a;", Err(Malformed::Option(String::new()))),
+        ] {
+            assert_eq!(WatchRequest::parse(value.as_bytes()), expected, "{value}");
+        }
+        assert_eq!(WatchRequest::parse(b"\xff"), Err(Malformed::NotUnicode));
+    }
+}

@@ -1,0 +1,53 @@
+//! The commands of the command line.
+
+use clap::{Parser, Subcommand};
+
+use super::{
+    options::{AxisCommand, CargoCommand, ExecTarget, ReplayCommand, TestCommand, TogglesCommand},
+    watch::WatchCommand,
+};
+use crate::output::exit_status;
+
+/// Find what makes a test or a program fail: a call stack, a line, a build-time choice
+#[derive(Debug, Parser)]
+#[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
+#[command(after_help = exit_status::help())]
+pub(crate) struct Cli {
+    /// The command.
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Find what makes tests fail: build `cargo test` once, then run its executables repeatedly
+    #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
+    Test(TestCommand),
+    /// Find what makes a program fail: build `cargo run` once, then run its executable repeatedly
+    #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
+    Run(CargoCommand),
+    /// Find what makes a build fail: an error, a compiler crash or, with --timeout, a compiler that hangs
+    #[command(override_usage = "cargo bisect-opt build [OPTIONS] [cargo build's own arguments]")]
+    Build(CargoCommand),
+    /// Find what makes `cargo check` fail: faster than `build`, but detects fewer failures
+    #[command(override_usage = "cargo bisect-opt check [OPTIONS] [cargo check's own arguments]")]
+    Check(CargoCommand),
+    /// Search with any command that supports the protocol: replace PATTERN and RANDOM in values and arguments
+    #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
+    Exec(ExecTarget),
+    /// Find the moment at which a condition breaks that `bisect_watch!` marks
+    #[command(
+        override_usage = "cargo bisect-opt watch [OPTIONS] NAME [run|test] [cargo's own arguments] [-- arguments]\n       \
+                                cargo bisect-opt watch [OPTIONS] NAME exec [VAR=value]... COMMAND [ARGS]..."
+    )]
+    Watch(WatchCommand),
+    /// A command of an axis in its table.
+    #[command(skip)]
+    Axis(AxisCommand),
+    /// List the toggles of this workspace
+    #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
+    Toggles(TogglesCommand),
+    /// Run the target of an earlier search once more, with exactly its culprit, or in a debugger
+    Replay(ReplayCommand),
+}

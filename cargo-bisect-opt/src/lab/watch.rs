@@ -1,0 +1,296 @@
+//! The search for the moment at which a watched condition breaks.
+//!
+//! The program itself searches as far as it can. This loop follows by its lines, and asks for further moments in new
+//! runs until the search is over. It believes no line: each has to fit the search that it makes itself.
+
+use std::{
+    io, thread,
+    time::{Duration, Instant},
+};
+
+use bisect_core::{
+    moments::{Finding, MomentStep, MomentVerdict},
+    search::{Question, Selection, Trial, TrialId},
+};
+
+use super::{
+    Lab,
+    moment_facts::{MomentFacts, WatchError},
+    target::{Judgement, Target},
+    workers::{Next, Workers},
+};
+use crate::{
+    output::{
+        events::{End, Event, RunBegins, Start, TrialDone},
+        exit_status::Exit,
+    },
+    report::watched::{self, Evaluation, WatchFact, WatchedProcess},
+    run::{error::RunError, moment, spec::Choice},
+    units::{grouped, plural},
+};
+
+/// The result of a search for a moment.
+#[derive(Debug)]
+pub(crate) struct Watched {
+    /// The status of the search.
+    pub(crate) status: Exit,
+    /// The first bad moment, if there is one.
+    pub(crate) bad: Option<u64>,
+}
+
+/// A search for a moment in progress.
+struct MomentHunt<'s, 'lab, T> {
+    lab: &'s mut Lab<'lab>,
+    target: &'s mut T,
+    facts: MomentFacts,
+    /// The evaluation that repeats the decisive one.
+    confirmed: Option<Evaluation>,
+    /// The time of the last run, until an evaluation shows it.
+    duration: Duration,
+}
+
+impl Lab<'_> {
+    /// Searches for the first moment at which the condition with this name is false, and emits the end.
+    ///
+    /// # Errors
+    /// If an event cannot be emitted.
+    pub(crate) fn watch<T: Target>(&mut self, target: &mut T, name: &str) -> io::Result<Watched> {
+        let begun = Instant::now();
+        let (axis, subject) = (target.terms(), target.subject());
+        self.emit(&Event::Start(&Start { axis, subject, target: target.describe(), jobs: 1, seed: self.seed }))?;
+        let mut hunt =
+            MomentHunt { lab: self, target, facts: MomentFacts::new(name), confirmed: None, duration: Duration::ZERO };
+        let found = match hunt.go() {
+            Ok(finding) => {
+                let (set, inputs) = (hunt.lab.totals.sets + 1, hunt.lab.run_dir.inputs());
+                hunt.facts.found(finding, hunt.target, set, &inputs)
+            }
+            Err(WatchError::Io(error)) => return Err(error),
+            Err(error) => Err(error),
+        };
+        let (status, conclusion, found) = match found {
+            Ok((status, conclusion, found)) => (status, conclusion, found),
+            Err(error) => (error.exit(), error.to_string(), None),
+        };
+        let bad = found.as_ref().and_then(|found| Some(found.moments.as_ref()?.n));
+        let (trials, runs) = (hunt.facts.trials, hunt.facts.runs);
+        if let Some(found) = &found {
+            self.emit(&Event::Found(found))?;
+        }
+        let end = End {
+            status,
+            sets: usize::from(found.is_some()),
+            trials,
+            runs,
+            duration: begun.elapsed(),
+            noise: None,
+            answers: Vec::new(),
+            conclusion,
+            log: None,
+        };
+        self.emit(&Event::End(&end))?;
+        Ok(Watched { status, bad })
+    }
+}
+
+impl<T: Target> MomentHunt<'_, '_, T> {
+    /// Searches to the end, and confirms the finding.
+    fn go(&mut self) -> Result<Finding, WatchError> {
+        self.run(&moment::search(), 1)?;
+        loop {
+            match self.facts.search.step() {
+                MomentStep::Back { to, .. } => self.run(&moment::at(to), to)?,
+                MomentStep::Forward(_) => return Err(WatchError::Unusable(self.facts.unended("no end"))),
+                MomentStep::Done(finding) => {
+                    match finding {
+                        Finding::Change { good, bad } => self.confirm(Some(good), bad)?,
+                        Finding::BadFromStart => self.confirm(None, 1)?,
+                        Finding::NoMoment | Finding::NeverBad => {}
+                    }
+                    return Ok(finding);
+                }
+            }
+        }
+    }
+
+    /// Makes sure that both moments are described, and that the bad one was evaluated twice.
+    fn confirm(&mut self, good: Option<u64>, bad: u64) -> Result<(), WatchError> {
+        let is_described = |moment| self.facts.moments.contains_key(&moment);
+        let is_known = is_described(bad) && good.is_none_or(is_described);
+        let confirmed = match self.confirmed.take().filter(|_| is_known) {
+            Some(confirmed) => confirmed,
+            None => self.evaluate_again(bad)?,
+        };
+        self.check(&confirmed, bad, MomentVerdict::Bad)
+    }
+
+    fn check(&self, again: &Evaluation, moment: u64, verdict: MomentVerdict) -> Result<(), WatchError> {
+        if (again.moment, again.verdict) == (moment, verdict) {
+            return Ok(());
+        }
+        let (first, second) = if verdict == MomentVerdict::Bad { ("false", "true") } else { ("true", "false") };
+        let name = &self.facts.name;
+        Err(WatchError::Inconsistent(format!(
+            "`{name}` was {first} at moment {moment}, and {second} when it was repeated"
+        )))
+    }
+
+    /// Evaluates at a moment again, in a run of its own.
+    fn evaluate_again(&mut self, moment: u64) -> Result<Evaluation, WatchError> {
+        let (process, _) = self.execute(&moment::describe(moment), moment)?;
+        let again = process.facts.iter().find_map(|fact| match fact {
+            WatchFact::Probed(again) => Some(again.clone()),
+            WatchFact::Ended(_) | WatchFact::Diverged(..) => None,
+        });
+        self.facts.moments.extend(process.moments);
+        let again = again.ok_or_else(|| {
+            WatchError::Inconsistent(format!("moment {moment} was reached once, and not when the run was repeated"))
+        })?;
+        self.show_evaluation(&again)?;
+        Ok(again)
+    }
+
+    /// Makes a run, and follows it.
+    fn run(&mut self, selection: &Selection, moment: u64) -> Result<(), WatchError> {
+        let before = self.facts.search.evaluations();
+        let is_search = *selection == moment::search();
+        let (process, how) = self.execute(selection, moment)?;
+        if let (true, Some(why)) = (is_search, &process.no_copies) {
+            let why = match why.strip_prefix("threads ") {
+                Some(_) => "it has other threads at its moments",
+                None => why,
+            };
+            let note = format!("the program cannot be copied, so it is run again for each moment: {why}");
+            self.lab.emit(&Event::Note(&note))?;
+        }
+        self.facts.moments.extend(process.moments);
+        for fact in &process.facts {
+            match fact {
+                WatchFact::Probed(evaluation) => {
+                    self.facts.search.record(evaluation.moment, evaluation.verdict).map_err(inconsistent)?;
+                    if let Some(failure) = &evaluation.failure {
+                        self.facts.failures.insert(evaluation.moment, failure.clone());
+                    }
+                    self.show_evaluation(evaluation)?;
+                }
+                WatchFact::Ended(count) if is_search => self.facts.search.ended(*count).map_err(inconsistent)?,
+                WatchFact::Ended(count) => {
+                    let text =
+                        format!("a run ended after {count} moments, and another one has reached moment {moment}");
+                    return Err(WatchError::Inconsistent(text));
+                }
+                WatchFact::Diverged(moment, end) => {
+                    let text = format!(
+                        "a copy of the process ended with {end} before moment {moment}, which was reached before"
+                    );
+                    return Err(WatchError::Inconsistent(text));
+                }
+            }
+        }
+        if let Some(confirmed) = process.confirmed {
+            self.show_evaluation(&confirmed)?;
+            self.confirmed = Some(confirmed);
+        }
+        if !is_search && self.facts.search.evaluations() == before {
+            return Err(WatchError::Unusable(format!("a run did not evaluate moment {moment}: it ended with {how}")));
+        }
+        if is_search && matches!(self.facts.search.step(), MomentStep::Forward(_)) {
+            return Err(WatchError::Unusable(self.facts.unended(&how)));
+        }
+        Ok(())
+    }
+
+    /// Makes a run. Returns the lines of the process with moments, and how the run ended.
+    fn execute(&mut self, selection: &Selection, moment: u64) -> Result<(WatchedProcess, String), WatchError> {
+        if self.lab.options.max_runs.is_some_and(|max| self.facts.runs >= max) {
+            let good = self.facts.search.last_good().map_or_else(|| "none".to_owned(), grouped);
+            return Err(WatchError::Limit(format!("the last moment known to be good is {good}")));
+        }
+        let id = TrialId(self.facts.trials);
+        let trial = Trial { id, question: Question::Prefix, selection: selection.clone(), tests: vec![0] };
+        let choice = Choice::of(self.target.order(), selection);
+        self.facts.runs += 1;
+        let number = self.lab.totals.runs + self.facts.runs;
+        self.show_beginning(moment)?;
+        let spec = self.lab.spec(number, trial.clone(), choice, 0);
+        let report_file = spec.report_file.clone();
+        let (interrupt, started) = (self.lab.interrupt, Instant::now());
+        let shown = thread::scope(|scope| {
+            let mut workers = Workers::new(scope, self.target.runner(), 1, interrupt);
+            workers.start(spec, self.target.brief());
+            let next = workers.next(None);
+            workers.finish();
+            match next {
+                Some(Next::Over { result, .. }) => result,
+                _ => Err(RunError::Interrupted),
+            }
+        });
+        let shown = shown.map_err(|error| match error {
+            RunError::Interrupted => WatchError::Interrupted,
+            error => WatchError::Unusable(error.to_string()),
+        })?;
+        self.duration = started.elapsed();
+        self.target.assume_no_more_ends();
+        let how = match self.target.judge(&trial, shown) {
+            Judgement::Ready(results) => {
+                results.into_iter().map(|result| result.reason).find(|reason| !reason.is_empty())
+            }
+            Judgement::Pending(_) => None,
+        };
+        let how = how.unwrap_or_else(|| "success".to_owned());
+        let lines = fs_err::read(&report_file)?;
+        let processes = watched::parse(&lines).map_err(|error| WatchError::Unusable(error.to_string()))?;
+        self.facts.other_names.extend(processes.iter().flat_map(|process| process.other_names.iter().cloned()));
+        let with_moments = processes.iter().filter(|process| process.has_moments()).count();
+        if with_moments > 1 {
+            let processes = plural(with_moments, "process");
+            return Err(WatchError::Unusable(format!(
+                "{processes} of the target pass moments of `{}`: name one program, or one test (`--test NAME`, `--lib`)",
+                self.facts.name
+            )));
+        }
+        let position = processes.iter().position(WatchedProcess::has_moments).unwrap_or(0);
+        Ok((processes.into_iter().nth(position).unwrap_or_default(), how))
+    }
+
+    fn show_beginning(&mut self, moment: u64) -> io::Result<()> {
+        let number = self.lab.totals.runs + self.facts.runs;
+        self.lab.emit(&Event::Run(&RunBegins {
+            trial: TrialId(self.facts.trials),
+            n: Some(self.lab.numbered + 1),
+            is_repeat: false,
+            log: self.lab.shown_log(number),
+            run: (1, 1),
+            question: Question::Prefix,
+            subject: Some(format!("at moment {}", grouped(moment))),
+            selected: None,
+            tests: None,
+            pattern: &format!("{}@{moment}", self.facts.name),
+            left: None,
+        }))
+    }
+
+    /// Shows an evaluation as a trial. One run makes several.
+    fn show_evaluation(&mut self, evaluation: &Evaluation) -> io::Result<()> {
+        let Evaluation { moment, verdict, failure } = evaluation;
+        self.show_beginning(*moment)?;
+        self.lab.numbered += 1;
+        let done = TrialDone {
+            n: self.lab.numbered,
+            trial: TrialId(self.facts.trials),
+            is_repeat: false,
+            pattern: format!("{}@{moment}", self.facts.name),
+            matches: 0,
+            outcome: if *verdict == MomentVerdict::Good { "pass" } else { "fail" },
+            reason: failure.clone().unwrap_or_default(),
+            runs: 1,
+            duration: std::mem::take(&mut self.duration),
+        };
+        self.facts.trials += 1;
+        self.lab.emit(&Event::Trial(&done))
+    }
+}
+
+fn inconsistent(contradiction: bisect_core::moments::Contradiction) -> WatchError {
+    WatchError::Inconsistent(contradiction.to_string())
+}
