@@ -4,7 +4,7 @@ use std::{
     env,
     ffi::OsString,
     io,
-    process::{Command, Stdio},
+    process::{Child, Command, Stdio},
     thread,
 };
 
@@ -17,12 +17,13 @@ use crate::{
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/noise/bayesect.py");
 /// The probabilities at which it stops: its own default, and our default.
-const STOPS: [&str; 2] = ["0.95", "0.99"];
+pub(crate) const STOPS: [&str; 2] = ["0.95", "0.99"];
 
+/// The result of one of its searches.
 #[derive(Clone, Copy)]
-struct Sample {
-    is_right: bool,
-    runs: u32,
+pub(crate) struct Sample {
+    pub(crate) is_right: bool,
+    pub(crate) runs: u32,
 }
 
 /// Compares it with our searches for one culprit. Returns true if ours take fewer runs in every row.
@@ -87,10 +88,14 @@ fn searches(python: &OsString, changes: &Changes, rates: Rates, seeds: u32) -> i
             .stdout(Stdio::piped())
             .spawn()
     };
-    let children = firsts.windows(2).map(share).collect::<io::Result<Vec<_>>>()?;
+    results(firsts.windows(2).map(share).collect::<io::Result<_>>()?)
+}
+
+/// Waits for processes that print a line for each search, and returns the results of each with all stops.
+pub(crate) fn results(processes: Vec<Child>) -> io::Result<Vec<[Sample; 2]>> {
     let mut searches = Vec::new();
-    for child in children {
-        let output = child.wait_with_output()?;
+    for process in processes {
+        let output = process.wait_with_output()?;
         if !output.status.success() {
             return Err(io::Error::other(format!("it ended with {}", output.status)));
         }

@@ -12,13 +12,12 @@ use bisect_core::search::{Noise, Observation, Options, Order, Outcome, Reason, S
 use bisect_tests::flaky::{Random, Rates};
 
 use crate::{
+    bayesect::{self, STOPS},
     ours::CLAIMS,
     study::{cell, each_seed, mean, percent, rates, share},
 };
 
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/noise/commits.py");
-/// The probabilities at which `git_bayesect` stops: its own default, and our default.
-const STOPS: [&str; 2] = ["0.95", "0.99"];
 /// The ways to use `git_bayesect` with a commit that cannot be tested.
 const WAYS: [&str; 2] = ["skip", "run"];
 /// The number of commits after the good one.
@@ -180,7 +179,7 @@ impl Ours {
 }
 
 /// Runs `git_bayesect` on problems, which are divided among one process a core.
-fn bayesect(python: &std::ffi::OsStr, way: &str, problems: &[String]) -> io::Result<Vec<[Sample; 2]>> {
+fn bayesect(python: &std::ffi::OsStr, way: &str, problems: &[String]) -> io::Result<Vec<[bayesect::Sample; 2]>> {
     let processes = thread::available_parallelism().map_or(1, usize::from);
     let start = |lines: &[String]| {
         let mut child = Command::new(python)
@@ -197,20 +196,5 @@ fn bayesect(python: &std::ffi::OsStr, way: &str, problems: &[String]) -> io::Res
         Ok(child)
     };
     let chunks = problems.chunks(problems.len().div_ceil(processes));
-    let children = chunks.map(start).collect::<io::Result<Vec<_>>>()?;
-    let mut searches = Vec::new();
-    for child in children {
-        let output = child.wait_with_output()?;
-        if !output.status.success() {
-            return Err(io::Error::other(format!("it ended with {}", output.status)));
-        }
-        searches.extend(String::from_utf8_lossy(&output.stdout).lines().map(ends));
-    }
-    Ok(searches)
-}
-
-/// Parses `runs right runs right`.
-fn ends(line: &str) -> [Sample; 2] {
-    let numbers: Vec<u32> = line.split_whitespace().map(|word| word.parse().expect("a number")).collect();
-    [0, 2].map(|i| Sample { runs: numbers[i], confirmed: numbers[i], is_right: numbers[i + 1] == 1 })
+    bayesect::results(chunks.map(start).collect::<io::Result<_>>()?)
 }
