@@ -165,8 +165,10 @@ fn beside_commits_that_cannot_be_tested_the_answer_is_a_range() {
     let mut command = place.scratch.driver(["exec", "--commits", "HEAD~30.."]);
     command.args(["sh", "-c", CHECK, "sh", "13"]).current_dir(place.dir());
     let for_people = run(&mut command).expect_status(5);
-    assert!(for_people.stdout.contains("one of these 3 commits is the first"), "{for_people}");
-    for_people.expect_message(&["commits before it could not be tested"]);
+    assert!(for_people.stdout.contains("the first bad commit is one of these 3"), "{for_people}");
+    for_people.expect_message(&["a range: its earlier commits could not be tested"]);
+    let before = run(place.scratch.driver(["replay", "--off"]).current_dir(place.dir())).expect_status(0);
+    before.expect_message(&["everything before culprit 1", &place.hash(30, 10)]);
 }
 
 #[test]

@@ -180,7 +180,7 @@ impl Axis for Commits {
         Some(match self.tested {
             Tested::Command => show,
             Tested::Project => format!(
-                "{show}\n# Inside a commit: put what it changes in toggles (`bisect_toggle`), and search them:\n\
+                "{show}\n# To search inside this commit, guard each of its changes with `bisect_toggle`, then:\n\
                  git checkout {} && {line}",
                 last.short
             ),

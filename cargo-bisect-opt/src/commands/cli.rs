@@ -48,6 +48,6 @@ pub(crate) enum Command {
     /// List the toggles of this workspace
     #[command(override_usage = "cargo bisect-opt toggles [OPTIONS] [cargo test's own arguments]")]
     Toggles(TogglesCommand),
-    /// Run the target of an earlier search once more, with exactly its culprit, or in a debugger
+    /// Run the target of an earlier search again, with one of its culprits
     Replay(ReplayCommand),
 }

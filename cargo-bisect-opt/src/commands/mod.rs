@@ -66,7 +66,7 @@ enum CommandError {
     #[error(transparent)]
     Exec(#[from] command::UsageError),
     #[error(
-        "--when searches decisions that are made while a target runs: it goes with `test`, `run` and `exec`, and not with an option that compiles for each trial"
+        "--when needs changes that are decided while the target runs: use it with `test`, `run` and `exec`, without --codegen, --edition and --rustflags"
     )]
     When,
     #[error("the working directory cannot be found: {0}")]

@@ -103,7 +103,9 @@ fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Re
     if found.is_empty() && end.status != Exit::Interrupted {
         let why = match verdict {
             Some(Verdict::NoDifference(Outcome::Fail)) if threads.is_empty() => {
-                format!("the target does not count its decisions: its runtime is no bisect-rt that reads {UNTIL}")
+                format!(
+                    "the target does not count its decisions: it has a version of bisect-rt without {UNTIL}, or another runtime"
+                )
             }
             _ => end.conclusion,
         };

@@ -264,7 +264,7 @@ pub(crate) struct SearchArgs {
     pub(crate) fail_when: Option<Regex>,
     /// Count only the failure that is seen with every change (or, if that passes, with none). Others, by another panic
     /// or signal, in another test, or by a timeout, are unresolved [default: yes for `test`, `build` and `check`, no
-    /// for `run`, `exec` and `list`]
+    /// for `run`, `exec`, `list` and `count`]
     #[arg(
         long,
         value_name = "YES|NO",

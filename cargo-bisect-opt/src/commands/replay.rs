@@ -28,7 +28,7 @@ pub(crate) enum ReplayError {
     #[error("{0}")]
     RunDir(#[from] RunDirError),
     /// The search has not ended.
-    #[error("`{}` has no answer: its search has not ended, or was killed; search again", .0.display())]
+    #[error("`{}` has no answer: the last command there was killed, or was no search (--verdict); search again", .0.display())]
     NoAnswer(PathBuf),
     /// The search found nothing.
     #[error("the search of `{}` found no culprit, so there is nothing to replay", .0.display())]
@@ -58,10 +58,12 @@ pub(crate) enum ReplayError {
 pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError> {
     let recorded = record::read(&command.run_dir)?.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
     let culprit = select(&recorded, command.set, &command.run_dir)?;
-    let (line, what) = if command.off {
-        (&culprit.replay.others, "everything but culprit")
-    } else {
-        (&culprit.replay.culprit, "exactly culprit")
+    let is_counted = culprit.changes.iter().any(|change| matches!(&*change.kind, "commit" | "count" | "pass"));
+    let (line, what) = match (command.off, is_counted) {
+        (false, false) => (&culprit.replay.culprit, "exactly culprit"),
+        (false, true) => (&culprit.replay.culprit, "everything up to culprit"),
+        (true, false) => (&culprit.replay.others, "everything but culprit"),
+        (true, true) => (&culprit.replay.others, "everything before culprit"),
     };
     let mut shell = Command::new("sh");
     shell.args(["-c", line, "replay"]);

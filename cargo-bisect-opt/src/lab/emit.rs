@@ -245,7 +245,10 @@ fn culprit_found<T: Target>(
         session.lab.repetition.line(session.target.reproduce(&again))
     };
     let (selection, stem) = (culprit.selection(), format!("culprit-{number}"));
-    let others = culprit.selection_of_others();
+    let mut others = culprit.selection_of_others();
+    if ids.len() > needed {
+        others.excluded = ids.iter().map(|&id| session.target.order().rank(id)).collect();
+    }
     let replay = Replay {
         culprit: line(&selection, &stem, Reader::Replay),
         others: line(&others, &format!("{stem}-others"), Reader::Replay),

@@ -27,7 +27,7 @@ pub(super) enum WatchError {
     #[error("the target cannot be used: {0}")]
     Unusable(String),
     #[error(
-        "{0}: the program takes another course in each run; fix the seeds of its random numbers and the order of its threads"
+        "{0}: the program behaves differently in each run; fix the seeds of its random numbers and the order of its threads"
     )]
     Inconsistent(String),
     #[error("stopped at --max-runs: {0}")]

@@ -55,9 +55,7 @@ impl UntestedSteps {
 
 /// Returns the headline of a culprit that is one of several steps, by their noun.
 pub(super) fn headline(noun: &str, steps: usize) -> String {
-    format!(
-        "one of these {steps} {noun}s is the first with which the target fails: without the last one, no run gave a result"
-    )
+    format!("the first bad {noun} is one of these {steps}: no {noun} of this range before the last one could be tested")
 }
 
 #[cfg(test)]

@@ -180,7 +180,10 @@ fn of_one(search: &Search, verdict: &Verdict, found: usize, about: &TargetFacts<
         Verdict::Complete => (Exit::Found, format!("found {culprits}; {} the target passes", without_culprits(about))),
         Verdict::Incomplete(Incomplete::Unresolved(reason)) if found > 0 && about.order == Order::Counter => {
             let (change, why) = (about.terms.change, unresolved(*reason));
-            (Exit::Limit, format!("found {culprits}; {change}s before it could not be tested, because runs {why}"))
+            (
+                Exit::Limit,
+                format!("found {culprits}, a range: its earlier {change}s could not be tested, because runs {why}"),
+            )
         }
         Verdict::Incomplete(why) => incomplete(*why, found),
         Verdict::NoDifference(outcome) => (Exit::Nothing, no_difference(*outcome, search, about)),
@@ -259,8 +262,8 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
         Unusable::Reversed => {
             let change = about.terms.change;
             format!(
-                "the target passes with every {change} and fails with no {change}: it can be searched only the other way \
-                 round; were both ends exchanged?"
+                "the target passes with every {change} and fails with no {change}, but a search needs the opposite; were \
+                 both ends exchanged?"
             )
         }
         Unusable::Unasked { trial, ignores_pattern: true, .. } => {

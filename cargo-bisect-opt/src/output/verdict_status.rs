@@ -22,7 +22,7 @@ const TABLE: [(VerdictStatus, &str); 5] = [
     (VerdictStatus::Bad, "it fails; for `build` and `check`, the compilation fails"),
     (
         VerdictStatus::Untested,
-        "it cannot be tested, so `git bisect` skips it: it does not build, no test has the name, or the run is unresolved",
+        "it cannot be tested, so `git bisect` skips it: its manifest or configuration is missing or wrong, it does not build, no test has the name, or the run is unresolved",
     ),
     (VerdictStatus::Stopped, "`git bisect` stops: the command line is wrong, or the target cannot be started"),
     (VerdictStatus::Interrupted, "`git bisect` stops: interrupted"),

@@ -15,7 +15,7 @@ def select():
         user.select()
         gdb.execute('frame')
 try: select()
-except gdb.error: print('The program has ended without coming to the decision.')
+except gdb.error: print('The program ended before it reached the decision.')
 """)"#;
 
 /// The same for lldb, which takes a command of one line only.
@@ -23,7 +23,7 @@ const IN_LLDB: &str = concat!(
     r"script exec('",
     r"thread = lldb.debugger.GetSelectedTarget().process.GetSelectedThread()\n",
     r"ours = [frame.idx for frame in thread.frames[:100] if \'bisect_rt::\' in (frame.GetFunctionName() or \'\')]\n",
-    r"ended = \'The program has ended without coming to the decision.\'\n",
+    r"ended = \'The program ended before it reached the decision.\'\n",
     r"lldb.debugger.HandleCommand(\'frame select %d\' % (ours[-1] + 1)) if ours else print(ended)\n",
     r"')",
 );

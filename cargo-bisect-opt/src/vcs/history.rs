@@ -12,7 +12,7 @@ pub(crate) enum HistoryError {
     #[error("`--commits {0}`: give a range GOOD..BAD, for example v1.2..HEAD")]
     NoRange(String),
     /// There is no git, or it cannot be started.
-    #[error("{0}; `--commits` needs git: install it")]
+    #[error("`--commits` needs git, which cannot be started: {0}")]
     Start(#[from] SpawnError),
     /// The directory is not in a work tree.
     #[error("`{}` is not in a git work tree: {message}; change to a directory of the repository", directory.display())]
@@ -46,9 +46,11 @@ pub(crate) enum HistoryError {
     },
     /// The first-parent line of the bad commit does not contain the good one.
     #[error(
-        "`--commits {range}`: the good commit {why}, so the commits between both are no line; {}",
+        "`--commits {range}`: the good commit {why}, so there is no line of commits between both; {}",
         match instead {
-            Some(commit) => format!("search from where both lines meet: --commits {commit}..{bad}"),
+            Some(commit) => format!(
+                "the newest commit of the first-parent line that it contains is {commit}: if that one is good, use --commits {commit}..{bad}"
+            ),
             None => "give an ancestor of the bad commit, or fetch more of the history if this clone is shallow".to_owned(),
         }
     )]

@@ -23,7 +23,7 @@ pub(crate) enum WorktreeError {
     #[error(transparent)]
     Start(#[from] SpawnError),
     /// The directory for them cannot be made.
-    #[error("cannot create a directory in `{}`: {error}; TMPDIR chooses another one", parent.display())]
+    #[error("cannot create a directory in `{}`: {error}; set TMPDIR to another directory", parent.display())]
     Directory {
         /// The directory that was to contain it.
         parent: PathBuf,

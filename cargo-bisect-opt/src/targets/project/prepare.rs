@@ -73,7 +73,7 @@ pub(crate) fn at_commits(options: ProjectOptions, commits: Commits) -> Result<Pr
     let top = commits.top().display().to_string();
     if let Some(word) = options.cargo.iter().find(|word| word.to_string_lossy().contains(&top)) {
         return Err(CargoError::Usage(format!(
-            "`{}` names a file of your work tree, but --commits runs in others: give a path relative to the working directory",
+            "`{}` names a file of your work tree, but --commits runs in other work trees: give a path relative to the working directory",
             word.display()
         )));
     }
