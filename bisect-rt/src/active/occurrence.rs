@@ -1,7 +1,7 @@
-//! Decisions that are counted, one by one: those on a culprit, of which one is to be found or to be looked at.
+//! Counted decisions on some changes: after a number of them they are reversed, or a debugger stops.
 //!
-//! Each thread counts its own decisions, so that their numbers do not depend on how threads take turns. A decision on
-//! such a change is not remembered, so that each of them comes here.
+//! Each thread counts its own decisions, so that their numbers do not depend on how threads take turns. These decisions
+//! are not cached, so that each of them is counted.
 
 use std::{
     cell::Cell,
@@ -42,7 +42,7 @@ thread_local! {
 pub(crate) struct Decision {
     /// True if the change is on.
     pub(crate) is_on: bool,
-    /// True if later decisions on this change are the same, and may be remembered.
+    /// True if later decisions on this change are the same, and may be cached.
     pub(crate) is_lasting: bool,
 }
 
@@ -75,8 +75,8 @@ pub(crate) fn counts(id: ChangeId) -> bool {
     REQUESTS.iter().any(|request| request.selects(id))
 }
 
-/// Decides on a change that is on if `is_on`, unless this decision comes too late. Stops in the debugger if it is the
-/// one to look at.
+/// Returns the decision on a change: `is_on`, reversed after the limit of `BISECT_UNTIL`. Stops at the decision of
+/// `BISECT_STOP`.
 pub(crate) fn decide(id: ChangeId, is_on: bool) -> Decision {
     let (until, stop) = (UNTIL.count(id), STOP.count(id));
     if let Some((number, last)) = until

@@ -166,7 +166,7 @@ impl Text {
     }
 }
 
-/// Writes a line for the driver that reports no change. Without a file for reports, nobody reads it.
+/// Writes a line for the driver that reports no change, if there is a file for reports.
 pub(crate) fn note(text: fmt::Arguments<'_>) {
     if FILE.get().is_some() {
         write(format!("bisect-rt: {text}\n").as_bytes());

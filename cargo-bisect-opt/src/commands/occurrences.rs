@@ -1,4 +1,4 @@
-//! `--when`: the first of a culprit's decisions that matters.
+//! `--when`: the first decision on a culprit that makes the target fail.
 
 use std::{io, time::Instant};
 
@@ -47,7 +47,7 @@ impl Beside for CommandTarget {
     }
 }
 
-/// Searches a target, and then within each culprit for the decision that matters.
+/// Searches a target, and then, within each culprit, for the first decision that makes the target fail.
 ///
 /// # Errors
 /// If an event cannot be emitted.
@@ -81,7 +81,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
     Ok(end.status)
 }
 
-/// Searches for the decision on this culprit that matters, among the first 1, 2, 4, 8, … decisions.
+/// Searches for the first decision on this culprit that makes the target fail, among the first 1, 2, 4, 8, … decisions.
 fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Result<()> {
     let Named { changes, found } = culprit;
     let first = Occurrences::first(target.axis(), changes, found.mode == "enable").map_err(io::Error::other)?;

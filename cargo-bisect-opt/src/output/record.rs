@@ -50,7 +50,7 @@ pub(crate) struct RecordedCulprit {
     pub(crate) replay: Replay,
 }
 
-/// A change of such a culprit.
+/// A change of a [`RecordedCulprit`].
 #[derive(Debug, Deserialize)]
 pub(crate) struct RecordedChange {
     /// The ID, as reports write it.

@@ -4,7 +4,7 @@ use std::process::{ExitCode, Termination};
 
 use bisect_core::search::Outcome;
 
-/// An exit status of `--verdict`. [`TABLE`] has their meanings.
+/// An exit status of `--verdict`. The table in this file has their meanings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum VerdictStatus {

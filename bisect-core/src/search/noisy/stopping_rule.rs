@@ -67,7 +67,8 @@ fn take_culprit(state: &mut NoisyState, options: &Options, culprit: Culprit, cer
     }
 }
 
-/// Returns the verdict if nothing else is to be found. Of a counter, a culprit may stand for steps before it.
+/// Returns the verdict of a search that has found everything. A culprit of a counter may stand for untestable steps
+/// before it: then the search is incomplete.
 fn complete(state: &NoisyState) -> Verdict {
     let reason = state.sets.iter().flatten().find_map(|&change| state.untestable.reason_before(change));
     reason.map_or(Verdict::Complete, |reason| Verdict::Incomplete(Incomplete::Unresolved(reason)))

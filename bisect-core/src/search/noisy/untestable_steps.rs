@@ -1,4 +1,4 @@
-//! Steps of a counter for which the next one stands: all runs that end between both are unresolved.
+//! Steps of a counter that no run distinguishes from the next one: all runs that end at them are unresolved.
 
 use alloc::vec::Vec;
 
