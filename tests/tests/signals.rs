@@ -113,7 +113,9 @@ fn a_target_has_no_terminal_to_be_stopped_by() {
 #[test]
 fn ctrl_z_pauses_the_target_too() {
     let scratch = Scratch::new();
-    let script = "echo $$ > pid; while ! [ -e go ]; do sleep 0.01; done; exec \"$@\"";
+    // The shell starts no process while it waits: one that is stopped between `vfork` and `exec` would leave the shell in
+    // uninterruptible sleep (`D`) instead.
+    let script = "echo $$ > pid; while ! [ -e go ]; do :; done; exec \"$@\"";
     let running = Running::start(&mut search(&scratch, &[], script));
     wait_until("the target runs", || scratch.read("pid").ends_with('\n'));
     let (driver, target) = (running.id().to_string(), scratch.read("pid").trim().to_owned());

@@ -130,6 +130,7 @@ impl Running {
     #[must_use]
     #[track_caller]
     pub fn start(command: &mut Command) -> Self {
+        end_at_interrupts();
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"));
         let output = [read(child.stdout.take().expect("piped")), read(child.stderr.take().expect("piped"))];
@@ -167,6 +168,25 @@ impl Running {
         let status = self.child.wait().expect("our child can be waited for");
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         Finished { status: status.code(), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+/// Has SIGINT end this process and those that it starts, also where `cargo test` was started with it ignored, as by
+/// `nohup` or in the background of a script. The driver leaves an ignored signal ignored, so a test of an interrupted
+/// search would wait for ever.
+fn end_at_interrupts() {
+    #[cfg(unix)]
+    {
+        use std::sync::{Arc, Once, atomic::AtomicBool};
+
+        use signal_hook::{consts::SIGINT, flag};
+
+        static ONCE: Once = Once::new();
+        // A signal with a handler gets its default action in a child; this handler has the same effect here.
+        ONCE.call_once(|| {
+            let always = Arc::new(AtomicBool::new(true));
+            flag::register_conditional_default(SIGINT, always).expect("a handler can be installed");
+        });
     }
 }
 
