@@ -1,6 +1,6 @@
 //! The value of `BISECT_UNTIL` and `BISECT_STOP`: a single decision on some changes.
 
-use alloc::{borrow::ToOwned, string::String, vec::Vec};
+use alloc::{borrow::ToOwned, string::String};
 use core::{error, fmt};
 
 use super::{ChangeId, Matcher, ParseError, Pattern};
@@ -19,8 +19,9 @@ use super::{ChangeId, Matcher, ParseError, Pattern};
 pub struct Occurrence {
     matcher: Matcher,
     number: u64,
-    /// The threads in which it is one more.
-    more_in: Vec<String>,
+    /// The names of the threads in which it is one more, with commas between them. It is one string, because a list of
+    /// strings would add 3 KB to each program with a toggle.
+    more_in: Option<String>,
 }
 
 /// A reason why a text is no decision.
@@ -58,8 +59,7 @@ impl Occurrence {
         let pattern: Pattern = pattern.parse().map_err(OccurrenceError::Pattern)?;
         let matcher = Matcher::new(&pattern).ok_or(OccurrenceError::NoPattern)?;
         let number = number.parse().map_err(|_| OccurrenceError::Number)?;
-        let more_in = threads.into_iter().flat_map(|threads| threads.split(',')).map(str::to_owned).collect();
-        Ok(Self { matcher, number, more_in })
+        Ok(Self { matcher, number, more_in: threads.map(str::to_owned) })
     }
 
     /// Returns true if decisions on this change are counted.
@@ -71,10 +71,10 @@ impl Occurrence {
     /// Returns the number of the decision in the thread with this name; 0 is before the first one. Only if it depends on
     /// the thread, the name is asked for.
     pub fn number<N: AsRef<str>>(&self, thread: impl FnOnce() -> N) -> u64 {
-        let has_more = !self.more_in.is_empty() && {
+        let has_more = self.more_in.as_ref().is_some_and(|names| {
             let thread = thread();
-            self.more_in.iter().any(|name| name == thread.as_ref())
-        };
+            names.split(',').any(|name| name == thread.as_ref())
+        });
         self.number.saturating_add(u64::from(has_more))
     }
 }

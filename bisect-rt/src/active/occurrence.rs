@@ -5,35 +5,21 @@
 
 use std::{
     cell::Cell,
-    sync::OnceLock,
     thread::{self, LocalKey},
 };
 
-use bisect_core::{ChangeId, protocol::names};
+use bisect_core::ChangeId;
 
-use super::{report, system::breakpoint};
-
-pub(crate) use bisect_core::Occurrence;
-
-/// A request, which is set before `main` or never.
-pub(crate) struct Request {
-    /// The variable with the value.
-    pub(crate) variable: &'static str,
-    asked: OnceLock<Occurrence>,
-    /// The number of decisions of this thread so far.
-    count: &'static LocalKey<Cell<u64>>,
-}
-
-/// The last decision that is not reversed.
-static UNTIL: Request = Request::new(names::UNTIL, &UNTIL_COUNT);
-/// The decision at which to stop.
-static STOP: Request = Request::new(names::STOP, &STOP_COUNT);
-
-/// All requests.
-pub(crate) static REQUESTS: [&Request; 2] = [&UNTIL, &STOP];
+use super::{
+    config::{self, Occurrence},
+    report,
+    system::breakpoint,
+};
 
 thread_local! {
+    /// The number of decisions of this thread that `BISECT_UNTIL` selects.
     static UNTIL_COUNT: Cell<u64> = const { Cell::new(0) };
+    /// The number of those that `BISECT_STOP` selects.
     static STOP_COUNT: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -46,49 +32,43 @@ pub(crate) struct Decision {
     pub(crate) is_lasting: bool,
 }
 
-impl Request {
-    const fn new(variable: &'static str, count: &'static LocalKey<Cell<u64>>) -> Self {
-        Self { variable, asked: OnceLock::new(), count }
-    }
-
-    /// Counts decisions from now on.
-    pub(crate) fn set(&self, asked: Occurrence) {
-        // Only the start of the process calls this, once.
-        let _ = self.asked.set(asked);
-    }
-
-    fn selects(&self, id: ChangeId) -> bool {
-        self.asked.get().is_some_and(|asked| asked.selects(id))
-    }
-
-    /// Counts this decision. Returns its number, and the number in the request, if the request selects it.
-    fn count(&self, id: ChangeId) -> Option<(u64, u64)> {
-        let asked = self.asked.get().filter(|asked| asked.selects(id))?;
-        let number = self.count.get() + 1;
-        self.count.set(number);
-        Some((number, asked.number(thread_name)))
-    }
-}
-
 /// Returns true if decisions on this change are counted.
 pub(crate) fn counts(id: ChangeId) -> bool {
-    REQUESTS.iter().any(|request| request.selects(id))
+    config::current().is_some_and(|config| [&config.until, &config.stop].into_iter().flatten().any(|o| o.selects(id)))
 }
 
 /// Returns the decision on a change: `is_on`, reversed after the limit of `BISECT_UNTIL`. Stops at the decision of
 /// `BISECT_STOP`.
 pub(crate) fn decide(id: ChangeId, is_on: bool) -> Decision {
-    let (until, stop) = (UNTIL.count(id), STOP.count(id));
-    if let Some((number, last)) = until
-        && number == last
-    {
-        report::note(format_args!("decision {number} of thread {}", thread_name()));
+    if counts(id) { decide_counted(id, is_on) } else { Decision { is_on, is_lasting: true } }
+}
+
+#[cold]
+#[inline(never)]
+fn decide_counted(id: ChangeId, mut is_on: bool) -> Decision {
+    let asked = config::current();
+    let asked = |of: fn(&'static config::ProcessConfig) -> &'static Option<Occurrence>| {
+        asked.and_then(|config| of(config).as_ref()).filter(|asked| asked.selects(id))
+    };
+    if let Some(until) = asked(|config| &config.until) {
+        let (number, last) = (count(&UNTIL_COUNT), until.number(thread_name));
+        if number == last {
+            report::note(format_args!("decision {number} of thread {}", thread_name()));
+        }
+        is_on ^= number > last;
     }
-    if stop.is_some_and(|(number, wanted)| number == wanted) {
+    if let Some(stop) = asked(|config| &config.stop)
+        && count(&STOP_COUNT) == stop.number(thread_name)
+    {
         breakpoint::stop();
     }
-    let is_late = until.is_some_and(|(number, last)| number > last);
-    Decision { is_on: is_on != is_late, is_lasting: until.is_none() && stop.is_none() }
+    Decision { is_on, is_lasting: false }
+}
+
+/// Counts a decision of this thread. Returns its number, from 1.
+fn count(decisions: &'static LocalKey<Cell<u64>>) -> u64 {
+    decisions.set(decisions.get() + 1);
+    decisions.get()
 }
 
 /// Returns the name of this thread; empty if it has none.

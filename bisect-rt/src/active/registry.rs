@@ -3,7 +3,10 @@
 //! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own. Symbols of the linker
 //! mark the start and the end of the section, in the way of each object format. A shared library has its own section.
 
-use std::io::{self, Write};
+use std::{
+    collections::BinaryHeap,
+    io::{self, Write},
+};
 
 use crate::active::toggle::{Default, Key, Toggle};
 
@@ -22,9 +25,10 @@ pub(crate) fn for_each(mut f: impl FnMut(&'static Toggle)) {
 
 /// Prints the list of toggles for `BISECT_TOGGLES=1`.
 pub(crate) fn print() -> io::Result<()> {
-    let mut lines = Vec::new();
+    // A heap sorts in much less code than `sort_unstable`.
+    let mut lines = BinaryHeap::new();
     for_each(|toggle| lines.push(line(toggle)));
-    lines.sort_unstable();
+    let mut lines = lines.into_sorted_vec();
     lines.dedup();
     let mut out = io::stdout().lock();
     for line in lines {

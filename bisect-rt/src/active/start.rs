@@ -8,10 +8,8 @@ use bisect_core::protocol::names::{PATTERN, REPORT, STOP, TOGGLES, UNTIL, UNWIND
 use super::stack;
 use super::{
     build_time, config,
-    config::Config,
-    mode, occurrence,
-    occurrence::Occurrence,
-    registry, report,
+    config::{Config, Occurrence, ProcessConfig},
+    mode, registry, report,
     system::{exit, host},
     unheard, watch,
 };
@@ -56,17 +54,7 @@ fn configure() {
     if config.is_default() {
         return;
     }
-    for request in occurrence::REQUESTS {
-        let Some(value) = env::var_os(request.variable).filter(|value| !value.is_empty()) else { continue };
-        let shown = value.to_string_lossy();
-        match Occurrence::parse(&shown) {
-            Ok(asked) => request.set(asked),
-            Err(malformed) => {
-                let variable = request.variable;
-                return refuse(format_args!("{variable}={shown:?}: {malformed}; set it to PATTERN:N, or unset it"));
-            }
-        }
-    }
+    let (Ok(until), Ok(stop)) = (occurrence(UNTIL), occurrence(STOP)) else { return };
     #[cfg(feature = "stacks")]
     stack::prepare(is_set(UNWINDER));
     let report_file = open_report_file();
@@ -84,8 +72,17 @@ fn configure() {
     if !report_file {
         unheard::say_unknown_ids_at_exit(&config);
     }
-    config::set(config);
+    config::set(ProcessConfig { settings: config, until, stop });
     mode::activate();
+}
+
+/// Reads a variable that asks for counted decisions, if it is set. Returns an error if the request is refused.
+fn occurrence(variable: &str) -> Result<Option<Occurrence>, ()> {
+    let Some(value) = env::var_os(variable).filter(|value| !value.is_empty()) else { return Ok(None) };
+    let shown = value.to_string_lossy();
+    Occurrence::parse(&shown).map(Some).map_err(|malformed| {
+        refuse(format_args!("{variable}={shown:?}: {malformed}; set it to PATTERN:N, or unset it"));
+    })
 }
 
 /// Begins to watch a condition, if that is asked for. On Linux, this returns in a child then. Each `bisect_watch!` has an

@@ -33,7 +33,7 @@ pub(crate) fn say_unknown_ids_at_exit(config: &Config) {
     extern "C" fn at_exit() {
         if let Some(config) = config::current()
             && !report::any()
-            && let Some(ChangeId(id)) = single_changes(config).next()
+            && let Some(ChangeId(id)) = single_changes(&config.settings).next()
         {
             stderr::say(format_args!(
                 "{PATTERN}: no change with the ID {id:#018x} was met: the program did not get there, or the ID is of \

@@ -171,9 +171,9 @@ impl Running {
     }
 }
 
-/// Has SIGINT end this process and those that it starts, also where `cargo test` was started with it ignored, as by
-/// `nohup` or in the background of a script. The driver leaves an ignored signal ignored, so a test of an interrupted
-/// search would wait for ever.
+/// Lets SIGINT end this process and those that it starts, also where `cargo test` was started with SIGINT ignored, as
+/// in the background of a script. The driver leaves an ignored signal ignored, so a test that interrupts a search would
+/// never end.
 fn end_at_interrupts() {
     #[cfg(unix)]
     {
