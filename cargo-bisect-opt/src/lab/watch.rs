@@ -140,7 +140,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         let (process, _) = self.execute(&moment::describe(moment), moment)?;
         let again = process.facts.iter().find_map(|fact| match fact {
             WatchFact::Probed(again) => Some(again.clone()),
-            WatchFact::Ended(_) | WatchFact::Diverged(..) => None,
+            WatchFact::Ended(_) | WatchFact::CutShort(_) | WatchFact::Diverged(..) => None,
         });
         self.facts.moments.extend(process.moments);
         let again = again.ok_or_else(|| {
@@ -174,6 +174,13 @@ impl<T: Target> MomentHunt<'_, '_, T> {
                     self.show_evaluation(evaluation)?;
                 }
                 WatchFact::Ended(count) if is_search => self.facts.search.ended(*count).map_err(inconsistent)?,
+                WatchFact::CutShort(count) => {
+                    self.facts.search.ended(*count).map_err(inconsistent)?;
+                    let count = grouped(*count);
+                    let note =
+                        format!("the program did not end ({how}); the last moment that it passed is number {count}");
+                    self.lab.emit(&Event::Note(&note))?;
+                }
                 WatchFact::Ended(count) => {
                     let text =
                         format!("a run ended after {count} moments, and another one has reached moment {moment}");

@@ -36,6 +36,8 @@ pub(crate) enum WatchFact {
     Probed(Evaluation),
     /// The program ended by itself after this number of moments.
     Ended(u64),
+    /// SIGTERM ended the program after this number of moments.
+    CutShort(u64),
     /// A copy of the process did not reach this moment, but ended in this way.
     Diverged(u64, String),
 }
@@ -113,7 +115,7 @@ pub(crate) fn parse(file: &[u8]) -> Result<Vec<WatchedProcess>, WatchLineError> 
 impl WatchedProcess {
     /// Returns true if the process passed a watched moment.
     pub(crate) fn has_moments(&self) -> bool {
-        self.facts.iter().any(|fact| !matches!(fact, WatchFact::Ended(0)))
+        self.facts.iter().any(|fact| !matches!(fact, WatchFact::Ended(0) | WatchFact::CutShort(0)))
     }
 
     /// Adds a line without its prefix; `None` if it has no meaning.
@@ -129,6 +131,7 @@ impl WatchedProcess {
             "probe" => self.facts.push(WatchFact::Probed(evaluation(moment, rest)?)),
             "confirm" => self.confirmed = Some(evaluation(moment, rest)?),
             "ended" => self.facts.push(WatchFact::Ended(moment)),
+            "cut-short" => self.facts.push(WatchFact::CutShort(moment)),
             "diverged" => self.facts.push(WatchFact::Diverged(moment, rest.to_owned())),
             "rerun" => drop(self.no_copies.get_or_insert_with(|| rest.to_owned())),
             "at" => {
@@ -198,11 +201,13 @@ mod tests {
     #[test]
     fn runs_that_end_and_copies_that_go_astray() {
         let file = "bisect-watch 1 7 rerun 1 threads 2\nbisect-watch 1 7 probe 1 good\nbisect-watch 1 7 ended 9\n\
-                    bisect-watch 1 7 diverged 5 exit status 1\n";
+                    bisect-watch 1 7 diverged 5 exit status 1\nbisect-watch 1 7 cut-short 9\n";
         let [process] = &parse(file.as_bytes()).unwrap()[..] else { panic!("one process") };
         assert_eq!(process.no_copies.as_deref(), Some("threads 2"));
         let diverged = WatchFact::Diverged(5, "exit status 1".to_owned());
-        assert_eq!(process.facts, [probed(1, MomentVerdict::Good), WatchFact::Ended(9), diverged]);
+        let ends = [WatchFact::Ended(9), diverged, WatchFact::CutShort(9)];
+        assert_eq!(process.facts[0], probed(1, MomentVerdict::Good));
+        assert_eq!(process.facts[1..], ends);
     }
 
     #[test]

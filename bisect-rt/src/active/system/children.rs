@@ -1,6 +1,12 @@
 //! The processes that a supervisor has to wait for, and its own end.
 
-use std::{cell::RefCell, ffi::c_int, fmt, io, mem::MaybeUninit, ptr};
+use std::{
+    cell::{Cell, RefCell},
+    ffi::c_int,
+    fmt, io,
+    mem::MaybeUninit,
+    ptr,
+};
 
 use super::{
     exit,
@@ -26,8 +32,10 @@ impl fmt::Display for Ended {
 /// The children of this process. It adopts orphans among its descendants, so there may be any number.
 #[derive(Debug)]
 pub(crate) struct Children {
-    /// A file that can be read when a child has ended.
+    /// A file that can be read when a child has ended, or when this process was sent SIGTERM.
     signals: c_int,
+    /// True once this process was sent SIGTERM.
+    is_asked_to_end: Cell<bool>,
     /// The children that have ended, and that nobody has asked for.
     ended: RefCell<Vec<(i32, Ended)>>,
 }
@@ -48,15 +56,19 @@ impl Children {
             libc::signal(libc::SIGPIPE, libc::SIG_IGN);
             libc::sigemptyset(set.as_mut_ptr());
             libc::sigaddset(set.as_mut_ptr(), libc::SIGCHLD);
+            libc::sigaddset(set.as_mut_ptr(), libc::SIGTERM);
             libc::sigprocmask(libc::SIG_BLOCK, set.as_ptr(), ptr::null_mut());
             // The parent may have passed on that children are ignored.
             libc::signal(libc::SIGCHLD, libc::SIG_DFL);
             libc::signalfd(-1, set.as_ptr(), libc::SFD_CLOEXEC | libc::SFD_NONBLOCK)
         };
-        if signals < 0 { Err(io::Error::last_os_error()) } else { Ok(Self { signals, ended: RefCell::default() }) }
+        if signals < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self { signals, is_asked_to_end: Cell::new(false), ended: RefCell::default() })
     }
 
-    /// Waits until there is a message, or a child has ended.
+    /// Waits until there is a message, a child has ended, or this process is asked to end.
     pub(crate) fn wait_for_event(&self, messages: &Reader) {
         // This finds a child that ended before the signal was blocked.
         if self.reap() {
@@ -65,6 +77,12 @@ impl Children {
         pipe::is_readable(&[messages.number(), self.signals], None);
         self.drain();
         self.reap();
+    }
+
+    /// Returns true once this process was sent SIGTERM, which does not end it.
+    pub(crate) fn are_asked_to_end(&self) -> bool {
+        self.drain();
+        self.is_asked_to_end.get()
     }
 
     /// Returns the way in which a child has ended, once it has.
@@ -120,7 +138,13 @@ impl Children {
     fn drain(&self) {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::uninit();
         // SAFETY: the size is that of the buffer; the file does not block.
-        while unsafe { libc::read(self.signals, info.as_mut_ptr().cast(), size_of_val(&info)) } > 0 {}
+        while unsafe { libc::read(self.signals, info.as_mut_ptr().cast(), size_of_val(&info)) } > 0 {
+            // SAFETY: the kernel writes whole entries.
+            let signal = unsafe { info.assume_init_ref() }.ssi_signo;
+            if signal == libc::SIGTERM.cast_unsigned() {
+                self.is_asked_to_end.set(true);
+            }
+        }
     }
 }
 

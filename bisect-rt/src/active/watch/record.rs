@@ -56,6 +56,12 @@ pub(super) fn ended(count: u64) {
     lines(|out| line(out, format_args!("ended {count}")));
 }
 
+/// Records that the program was ended by SIGTERM after this number of moments.
+#[cfg(target_os = "linux")]
+pub(super) fn cut_short(count: u64) {
+    lines(|out| line(out, format_args!("cut-short {count}")));
+}
+
 /// Records the reason why no copy of the process is made at a moment.
 #[cfg(target_os = "linux")]
 pub(super) fn no_checkpoint(moment: u64, why: fmt::Arguments<'_>) {

@@ -3,6 +3,8 @@
 //! The program runs in a child. The supervisor survives any end of the program. When the program has ended, or has
 //! stopped at a bad moment, the supervisor sends the last checkpoint forward until the search is over. Then it ends as
 //! the program has ended: with its exit status, or by its signal.
+//!
+//! SIGTERM, which a driver sends after a time limit, ends the program where it is. The supervisor says how far it came.
 
 use std::{io, sync::atomic::Ordering::Relaxed};
 
@@ -80,31 +82,38 @@ impl Supervisor {
             if let Some(ended) = self.children.ended(self.program) {
                 break ended;
             }
+            if self.children.are_asked_to_end() {
+                self.children.kill(self.program);
+                break Ended::Signal(libc::SIGTERM);
+            }
         };
         self.take_messages();
-        self.record_end(ended);
-        if self.searches {
+        let is_cut_short = self.children.are_asked_to_end();
+        self.record_end(ended, is_cut_short);
+        if self.searches && !is_cut_short {
             self.go_back();
         }
         self.release(None);
         ended
     }
 
-    /// Records how the way forward ended.
-    fn record_end(&mut self, ended: Ended) {
+    /// Records how the way forward ended. It is cut short by SIGTERM.
+    fn record_end(&mut self, ended: Ended, is_cut_short: bool) {
         if self.is_stopped {
             return;
         }
         let count = self.ends.shared.count.load(Relaxed);
         let evaluated = self.ends.shared.evaluated.swap(0, Relaxed);
-        if evaluated == 0 {
-            record::ended(count);
-            let _ = self.search.ended(count);
-            return;
+        if evaluated > 0 {
+            let how = ended.to_string();
+            let how = if is_cut_short { "SIGTERM before its value was known" } else { &how };
+            record::crash(Purpose::Probe, evaluated, how);
+            let _ = self.search.record(evaluated, MomentVerdict::Bad);
         }
-        record::crash(Purpose::Probe, evaluated, &ended.to_string());
-        let _ = self.search.record(evaluated, MomentVerdict::Bad);
-        if self.searches && matches!(self.search.step(), MomentStep::Forward(_)) {
+        let is_at_the_end = evaluated == 0 || matches!(self.search.step(), MomentStep::Forward(_));
+        if is_cut_short && self.searches && is_at_the_end {
+            record::cut_short(count);
+        } else if !is_cut_short && (evaluated == 0 || self.searches && is_at_the_end) {
             record::ended(count);
             let _ = self.search.ended(count);
         }
@@ -139,6 +148,10 @@ impl Supervisor {
             self.take_messages();
             if self.search.evaluations() > evaluations {
                 return true;
+            }
+            // Copies may have ended for the same reason, which says nothing about their moments.
+            if self.children.are_asked_to_end() {
+                return false;
             }
             if let Some(errno) = self.no_worker {
                 record::no_checkpoint(order.to, format_args!("{}", io::Error::from_raw_os_error(errno)));
