@@ -244,6 +244,35 @@ fn the_users_work_is_not_touched() {
     }
 }
 
+#[test]
+fn submodules_are_those_of_each_commit() {
+    let place = Place::new();
+    let settings = place.scratch.dir().join("gitconfig");
+    // By default, git clones no submodules from other folders.
+    fs::write(&settings, "[protocol \"file\"]\nallow = always\n").unwrap();
+    let library = place.scratch.dir().join("library");
+    fs::create_dir(&library).unwrap();
+    let library = Repository::new(&library);
+    library.import(&(0..=6).map(|n| vec![("n", n.to_string())]).collect::<Vec<_>>());
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../library", "lib"];
+    place.repository.git(&add);
+    for number in 0..=6 {
+        place.repository.git(&["-C", "lib", "checkout", "-q", &library.hash(&format!("HEAD~{}", 6 - number))]);
+        place.repository.commit(&format!("use {number}"));
+    }
+    let before = place.repository.state();
+    for options in [&[][..], &["-j2"]] {
+        let mut command = place.command(options, &["sh", "-c", "[ $(cat lib/n) -lt 3 ]"]);
+        let finished = run(command.env("GIT_CONFIG_GLOBAL", &settings)).expect_status(0);
+        assert_eq!(found_commits(&finished), [[place.hash(6, 3)]], "{finished}");
+        assert_eq!(place.repository.state(), before);
+        assert_eq!(place.leftovers(), 0);
+    }
+    // Without the setting, no submodule can be cloned: git's reason is shown, and nobody is accused.
+    let finished = place.search(&[], &["sh", "-c", "[ $(cat lib/n) -lt 3 ]"]).expect_status(3);
+    finished.expect_message(&["`git submodule update` failed", "transport 'file' not allowed"]);
+}
+
 /// Starts a search whose runs hang, and waits for two of them.
 fn hanging(place: &Place) -> Running {
     let started = place.scratch.dir().join("started");
