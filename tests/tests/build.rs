@@ -84,6 +84,7 @@ fn all_that_fails_is_seen_at_once() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_crash_of_the_compiler_is_told_by_the_pass_that_crashes() {
     let fixture = Fixture::new("foundry");
     let finished = run(&mut search(&fixture, &["build", "--codegen", "-p", "mint"])).expect_status(0);
@@ -101,6 +102,7 @@ fn a_crash_of_the_compiler_is_told_by_the_pass_that_crashes() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_compiler_that_never_ends_is_ended_with_all_its_children() {
     let fixture = Fixture::new("foundry");
     let options = ["--good=opt-level=0,debug-assertions=false", "--bad=opt-level=0,debug-assertions=true"];
@@ -114,6 +116,7 @@ fn a_compiler_that_never_ends_is_ended_with_all_its_children() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_choice_that_does_not_compile_is_found_where_nothing_can_be_started() {
     let fixture = Fixture::new("foundry");
     for (words, status, found) in [
@@ -161,6 +164,7 @@ fn only_a_failure_that_says_so_counts() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_build_without_a_difference_and_one_that_cannot_begin() {
     let fixture = Fixture::new("foundry");
     let codegen = ["--codegen", "--level=crates", "-p"];

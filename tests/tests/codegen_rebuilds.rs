@@ -101,6 +101,7 @@ fn what_a_profile_says_is_compiled_once_for_each_way() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     let fixture = Fixture::new("scales");
     let (scratch, counting) = (Scratch::new(), Counting::new());
@@ -129,6 +130,7 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
 /// Checks that dependents are not compiled again: LLVM's work on a crate does not concern them, but cargo alone would
 /// compile them.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn libraries_are_not_compiled_again_for_each_pass_of_another() {
     let fixture = Fixture::new("scales");
     let replace = |path: &str, from: &str, to: &str| {
@@ -190,6 +192,7 @@ fn compiled_in(dir: &Path) -> bool {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn directories_targets_runners_and_jobs_are_the_users() {
     let fixture = Fixture::new("scales");
     let (scratch, notes) = (Scratch::new(), Scratch::new());
@@ -225,6 +228,7 @@ fn directories_targets_runners_and_jobs_are_the_users() {
 
 /// Checks each of cargo's ways to name a wrapper.
 #[test]
+#[ignore = "slow: CI runs it"]
 fn the_users_wrapper_is_started_for_every_crate() {
     let fixture = Fixture::new("scales");
     let counting = Counting::new();

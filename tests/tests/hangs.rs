@@ -58,6 +58,7 @@ fn the_test_that_hangs_is_named_and_only_it_is_repeated() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_fails_beside_one_that_hangs_is_named_too() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
     let words = ["--", "--test-threads=4", "--skip", "train"];
@@ -68,6 +69,7 @@ fn a_test_that_fails_beside_one_that_hangs_is_named_too() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn as_one_failure_and_among_all_tests_it_is_named_as_well() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
     for option in ["--per-test=never", "--all-tests"] {
@@ -82,6 +84,7 @@ fn as_one_failure_and_among_all_tests_it_is_named_as_well() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn tests_that_never_got_their_turn_are_not_taken_for_hanging() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
     let words = ["--", "--test-threads=1", "c", "walk", "--skip=train"];
@@ -99,6 +102,7 @@ fn where_a_test_hangs_only_in_company_the_executable_is_what_fails() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn a_test_that_needs_another_one_is_not_run_without_it() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
     let finished = search(&fixture, &scratch, &["--", "--test-threads=1", "guard"]).expect_status(0);
@@ -106,6 +110,7 @@ fn a_test_that_needs_another_one_is_not_run_without_it() {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn what_hangs_both_ways_has_no_culprit() {
     let (fixture, scratch) = (Fixture::new("crossing"), Scratch::new());
     let words = ["--", "--include-ignored", "turns", "walks"];

@@ -17,6 +17,7 @@ const SEQUENCES: u64 = 1000;
 const MOST_MOMENTS: u64 = 60;
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn copies_and_repeated_runs_name_the_same_moment() {
     let fixture = Fixture::new("moments");
     let program = built(&fixture);
@@ -169,6 +170,7 @@ fn is_right(values: &str, finding: Finding) -> bool {
 }
 
 #[test]
+#[ignore = "slow: CI runs it"]
 fn memory_is_shared_with_the_copies() {
     let fixture = Fixture::new("moments");
     let (program, scratch) = (built(&fixture), Scratch::new());
