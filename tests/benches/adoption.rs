@@ -53,10 +53,8 @@ fn main() -> ExitCode {
     for variant in VARIANTS {
         let program = Program::new(root, Some(&variant));
         let packages = program.packages();
-        let [debug, release] = ["", "--release"].map(|profile| match only_sizes {
-            true => "-".to_owned(),
-            false => format!("{:.1} s", program.seconds(profile)),
-        });
+        let [debug, release] = ["", "--release"]
+            .map(|profile| if only_sizes { "-".to_owned() } else { format!("{:.1} s", program.seconds(profile)) });
         let added = program.stripped_bytes().saturating_sub(plain_bytes);
         println!("| {} | {packages} | {debug} | {release} | {added} |", variant.name);
         within &= packages <= MOST_PACKAGES && added <= MOST_BYTES;
