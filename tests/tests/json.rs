@@ -140,6 +140,8 @@ fn the_end_carries_the_exit_status() {
     }
     let finished = search(&scratch, &["--max-runs=3"], &["--fails-when=12"]).expect_status(5);
     assert_eq!(finished.events_of("end")[0]["status"], 5);
+    let result: Value = serde_json::from_str(&scratch.read("bisect.out/result.json")).unwrap();
+    assert!(result["smallest"]["changes"].is_u64(), "{result}");
 }
 
 #[test]
@@ -159,6 +161,7 @@ fn the_run_directory_keeps_logs_trials_and_the_result() {
     let text = result.to_string();
     let id = finished.events_of("found")[0]["changes"][0]["id"].to_string();
     assert!(text.contains(&id), "{id} is not in {text}");
+    assert_eq!(result["smallest"], Value::Null, "the answer is complete");
 
     // The next search removes the old files.
     let _ = search(&scratch, &["--out", "kept"], &[]).expect_status(1);

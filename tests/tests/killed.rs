@@ -69,3 +69,28 @@ fn daemons_of_runs_that_have_ended_are_left_alone() {
     });
     assert!(tree.alive().contains(&daemon));
 }
+
+#[test]
+fn the_smallest_failing_set_so_far_is_kept() {
+    let scratch = Scratch::new();
+    let hangs_in_run_7 = "
+        echo >> started
+        [ $(wc -l < started) -lt 7 ] || exec sleep 1000000
+        exec \"$@\"
+    ";
+    let running = Running::start(&mut search(&scratch, &[], hangs_in_run_7));
+    wait_until("run 7 starts", || scratch.read("started").lines().count() == 7);
+    running.signal("KILL");
+    assert_eq!(running.finish().status, None);
+
+    let result: serde_json::Value = serde_json::from_str(&scratch.read("bisect.out/result.json")).unwrap();
+    let smallest = &result["smallest"];
+    assert!(smallest["changes"].as_u64() < smallest["of"].as_u64(), "{smallest}");
+    assert_eq!(smallest["mode"], "enable");
+    scratch.write("target.sh", "exec \"$@\"");
+    let line = smallest["reproduce"].as_str().unwrap();
+    let again = Command::new("sh").args(["-c", line]).current_dir(scratch.dir()).output().unwrap();
+    assert!(!again.status.success(), "{line}");
+    let replay = run(&mut scratch.driver(["replay"]));
+    replay.expect_status(2).expect_message(&["has no answer"]);
+}

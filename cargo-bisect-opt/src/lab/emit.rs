@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     output::{
-        events::{Event, Found, LogEnd, Replay, RunBegins, TrialDone},
+        events::{Event, Found, LogEnd, Replay, RunBegins, Smallest, TrialDone},
         log_end,
         noise::CulpritEstimate,
     },
@@ -140,6 +140,41 @@ pub(super) fn last_log<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Optio
     Some(LogEnd { path: session.lab.shown_log(run), lines })
 }
 
+/// Emits the set of a failing trial if it is the smallest one. One failing run of a flaky target proves nothing of its
+/// set.
+pub(super) fn smallest<T: Target>(
+    session: &mut Session<'_, '_, '_, '_, T>,
+    trial: &Trial,
+    runs: &[RunResult],
+) -> io::Result<()> {
+    let failed = || runs.iter().enumerate().filter(|(_, run)| run.outcome == Outcome::Fail);
+    let of = session.search.progress().changes();
+    if failed().next().is_none() || of == 0 || session.search.progress().is_noisy() {
+        return Ok(());
+    }
+    let changes = session.search.trial_state(trial.id).selected();
+    // Each of several tests has culprits of its own.
+    let left_out = if session.tests.is_some() { &[][..] } else { &trial.selection.excluded };
+    if !session.smallest_failure.improves(left_out, changes) {
+        return Ok(());
+    }
+    let tests: Vec<_> = match &session.tests {
+        Some(names) => failed().map(|(index, _)| names[trial.tests[index]].clone()).collect(),
+        None => failed().flat_map(|(_, run)| run.failed_tests.iter().cloned()).collect(),
+    };
+    let directory = &session.lab.run_dir.inputs();
+    let again = Reproduction {
+        selection: &trial.selection,
+        tests: &tests,
+        directory,
+        stem: "smallest",
+        reader: Reader::Person,
+    };
+    let reproduce = session.lab.repetition.line(session.target.reproduce(&again));
+    let mode = if trial.selection.inverted { "disable" } else { "enable" };
+    session.lab.emit(&Event::Smallest(&Smallest { mode, changes, of, tests, reproduce }))
+}
+
 /// Emits the culprits that were found. Which of several tests a culprit breaks is known only at the end: until then, a
 /// preliminary event says that there is a culprit.
 pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_end: bool) -> io::Result<()> {
@@ -169,6 +204,7 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
     }
     found.sort_by_key(|named| named.found.set);
     for Named { found, .. } in &found {
+        session.smallest_failure.forget();
         session.lab.emit(&if is_final { Event::Found(found) } else { Event::Preliminary(found) })?;
     }
     if is_final {

@@ -12,6 +12,7 @@ mod search_loop;
 mod session;
 #[cfg(test)]
 mod simulation;
+mod smallest_failure;
 pub(crate) mod target;
 mod text_runs;
 mod texts;

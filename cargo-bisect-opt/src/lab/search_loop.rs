@@ -40,7 +40,12 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 conclude(&self.search, &verdict, &beliefs, self.tests.as_deref(), &about)
             }
             Err(RunError::Interrupted) => {
-                (Exit::Interrupted, format!("interrupted; all logs are in {}", self.lab.out_dir.display()))
+                let (known, directory) = (self.search.progress().changes(), self.lab.out_dir.display());
+                let what = match self.smallest_failure.changes() {
+                    Some(n) => format!("all logs and the smallest failing set so far ({n} of {known})"),
+                    None => "all logs".to_owned(),
+                };
+                (Exit::Interrupted, format!("interrupted; {what} are in {directory}"))
             }
             Err(error) => (Exit::Unusable, format!("the target cannot be used: {error}")),
         })
@@ -170,6 +175,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         }
         self.untested_steps.learn_run(order, self.search.progress().changes(), trial, &runs);
         emit::trial(self, trial, &runs)?;
+        emit::smallest(self, trial, &runs)?;
         if self.is_end(trial) {
             self.ends[usize::from(trial.question == Question::AllOff)] += 1;
             let failed = runs.iter().filter(|run| run.outcome == Outcome::Fail);

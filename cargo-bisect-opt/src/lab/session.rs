@@ -14,6 +14,7 @@ use super::{
     Lab, Named,
     noisy_stats::NoisyStats,
     parallelism_hint::ParallelismHint,
+    smallest_failure::SmallestFailure,
     target::{Runner, Target},
     texts::Texts,
     untested_steps::UntestedSteps,
@@ -66,6 +67,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) looks_again: Option<Question>,
     /// The steps that no run could test, for a counter.
     pub(super) untested_steps: UntestedSteps,
+    /// The smallest failing set so far.
+    pub(super) smallest_failure: SmallestFailure,
     /// The cost of runs, for a noisy target.
     pub(super) noisy_stats: NoisyStats,
 }
@@ -114,6 +117,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             failed_at_end: Vec::new(),
             looks_again: None,
             untested_steps: UntestedSteps::default(),
+            smallest_failure: SmallestFailure::default(),
             noisy_stats: NoisyStats::default(),
         }
     }

@@ -28,6 +28,9 @@ pub(crate) enum Event<'a> {
     Run(&'a RunBegins<'a>),
     /// A trial was answered.
     Trial(&'a TrialDone),
+    /// A run has failed with fewer changes than all before. Only the run directory keeps it.
+    #[serde(skip)]
+    Smallest(&'a Smallest),
     /// A culprit of one of several tests was found and confirmed. It comes again at the end of the search as
     /// [`Found`](Self::Found), with the other tests that it breaks.
     #[serde(skip)]
@@ -131,6 +134,21 @@ pub(crate) struct TrialDone {
     /// The time of all runs together, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub(crate) duration: Duration,
+}
+
+/// The smallest failing set so far, of the culprit that is searched for.
+#[derive(Debug, Serialize)]
+pub(crate) struct Smallest {
+    /// `enable` or `disable`: the operation that breaks the target.
+    pub(crate) mode: &'static str,
+    /// The number of its changes.
+    pub(crate) changes: usize,
+    /// The number of all changes known by then.
+    pub(crate) of: usize,
+    /// The tests that failed, where that is known.
+    pub(crate) tests: Vec<String>,
+    /// A command line that runs the target with exactly these changes.
+    pub(crate) reproduce: String,
 }
 
 /// A confirmed culprit.

@@ -36,6 +36,7 @@ impl<W: Write> Sink for Json<W> {
             || matches!(
                 event,
                 Event::Run(_)
+                    | Event::Smallest(_)
                     | Event::Preliminary(_)
                     | Event::Groups(_)
                     | Event::List(_)

@@ -84,7 +84,7 @@ impl Trace {
                 self.complete_line(err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
-            Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
+            Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(err)?;
                 closing::show_end(err, end)
