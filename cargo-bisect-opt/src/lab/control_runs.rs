@@ -73,7 +73,7 @@ pub(super) fn take<T: Target>(
         session.controls = None;
     }
     if id == AGAIN
-        && let Some((_, first)) = session.awaiting_judgement.iter_mut().find(|(trial, _)| trial.id == of)
+        && let Some((_, first)) = session.awaiting_judgement.iter_mut().find(|(spec, _)| spec.trial.id == of)
     {
         *first = shown;
     }

@@ -100,7 +100,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                     if !text_runs::take_text(self, &spec.trial, &shown) {
                         self.target.learn(&spec.trial, &shown)?;
                         if let Some(shown) = control_runs::take(self, spec.trial.id, shown) {
-                            self.awaiting_judgement.push((spec.trial.clone(), shown));
+                            self.awaiting_judgement.push((spec, shown));
                         }
                     }
                     if coalesce_window.is_some() {
@@ -118,8 +118,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             return Ok(());
         }
         while let Some(slot) = self.workers.free_slot() {
-            // For the search, runs that await judgement are in flight.
-            self.search.set_in_flight(self.lab.jobs.saturating_add(self.awaiting_judgement.len()));
+            self.count_awaiting();
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             let number = self.lab.totals.runs + self.search.progress().runs();
             let choice = Choice::of(self.target.order(), &trial.selection);
@@ -132,19 +131,25 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         Ok(())
     }
 
+    /// Sets how many runs the search may have in flight. For the search, runs that await judgement are in flight.
+    fn count_awaiting(&mut self) {
+        self.search.set_in_flight(self.lab.jobs.saturating_add(self.awaiting_judgement.len()));
+    }
+
     /// Judges the runs that can be judged, and records them in the order of their trials.
     fn judge_runs(&mut self) -> io::Result<()> {
-        self.awaiting_judgement.sort_by_key(|(trial, _)| trial.id);
+        self.awaiting_judgement.sort_by_key(|(spec, _)| spec.trial.id);
         let mut held = std::mem::take(&mut self.awaiting_judgement).into_iter();
-        for (trial, shown) in held.by_ref() {
-            let is_end = self.is_end(&trial);
+        for (spec, shown) in held.by_ref() {
+            let trial = &spec.trial;
+            let is_end = self.is_end(trial);
             // Other runs wait until both ends are known, and whether single tests are searched.
-            let is_time = is_end || self.knows_ends() && !self.waits_for_rest(&trial);
-            let is_time = is_time && !control_runs::want(self, &trial, &shown);
-            let judgement = if is_time { self.target.judge(&trial, shown) } else { Judgement::Pending(shown) };
+            let is_time = is_end || self.knows_ends() && !self.waits_for_rest(trial);
+            let is_time = is_time && !control_runs::want(self, trial, &shown);
+            let judgement = if is_time { self.target.judge(trial, shown) } else { Judgement::Pending(shown) };
             match judgement {
-                Judgement::Ready(results) => self.record(&trial, results)?,
-                Judgement::Pending(shown) => self.awaiting_judgement.push((trial, shown)),
+                Judgement::Ready(results) => self.record(trial, results)?,
+                Judgement::Pending(shown) => self.awaiting_judgement.push((spec, shown)),
             }
             if is_end && self.try_split()? {
                 break;
@@ -163,6 +168,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// Records the results of a run.
     fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
         let order = self.target.order();
+        self.count_awaiting();
         let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
         self.search.record(trial.id, runs.iter().map(observe));
         if let [run] = runs.as_slice() {

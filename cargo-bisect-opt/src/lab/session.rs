@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    sync::Arc,
     time::Duration,
 };
 
@@ -18,7 +19,7 @@ use super::{
     target::{Runner, Target},
     texts::Texts,
     untested_steps::UntestedSteps,
-    workers::Workers,
+    workers::{self, Workers},
 };
 use crate::{
     process::processors::Processors,
@@ -36,7 +37,7 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) search: Search,
     pub(super) workers: Workers<'scope, 'env, T::Runner>,
     /// Runs that are over and cannot be judged yet.
-    pub(super) awaiting_judgement: Vec<(Trial, <T::Runner as Runner>::Shown)>,
+    pub(super) awaiting_judgement: Vec<(Arc<RunSpec>, <T::Runner as Runner>::Shown)>,
     /// The control runs for a trial that awaits judgement.
     pub(super) controls: Option<Controls>,
     /// The number of recorded runs with every change, and with none.
@@ -134,9 +135,9 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     /// Ends runs that do not matter any more.
     pub(super) fn end_obsolete(&mut self) {
         for id in self.search.obsolete() {
-            let held = self.awaiting_judgement.len();
-            self.awaiting_judgement.retain(|(trial, _)| trial.id != id);
-            let ended = self.workers.end(|trial| trial.id == id) + held - self.awaiting_judgement.len();
+            let held = self.awaiting_judgement.extract_if(.., |(spec, _)| spec.trial.id == id);
+            let held = held.map(|(spec, _)| workers::delete_files(&spec)).count();
+            let ended = held + self.workers.end(|trial| trial.id == id);
             (0..ended).for_each(|_| self.search.cancel(id));
             self.progress.remove(&id);
         }

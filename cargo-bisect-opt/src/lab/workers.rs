@@ -199,10 +199,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
                 if !is_abandoned {
                     return Next::Over { spec, result, coalesce_window: self.coalesce_window(started) };
                 }
-                for file in [&spec.log, &spec.report_file] {
-                    // If a file of a discarded run stays, it does no harm.
-                    let _ = fs_err::remove_file(file);
-                }
+                delete_files(&spec);
                 Next::Cancelled
             }
         }
@@ -213,7 +210,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         let took = started.elapsed();
         let began_with_it =
             |running: &Running| !running.is_abandoned && running.started.saturating_duration_since(started) < took / 8;
-        self.running.iter().flatten().any(began_with_it).then(|| took / 16)
+        self.running.iter().flatten().any(began_with_it).then(|| took / 8)
     }
 
     /// Takes the notes for the user since the last call.
@@ -242,6 +239,13 @@ impl<R: Runner> Drop for Workers<'_, '_, R> {
         self.end(|_| true);
         #[cfg(test)]
         self.runner.loop_left();
+    }
+}
+
+/// Deletes the files of a run whose result is discarded. If one stays, it does no harm.
+pub(super) fn delete_files(spec: &RunSpec) {
+    for file in [&spec.log, &spec.report_file] {
+        let _ = fs_err::remove_file(file);
     }
 }
 
