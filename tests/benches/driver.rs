@@ -63,7 +63,7 @@ fn jobs() -> bool {
     let computes = "i=0; while [ $i -lt 150000 ]; do i=$((i+1)); done";
     let mut within = true;
     for (name, before, bounds) in [
-        ("waits 200 ms", "sleep 0.2", [(1, 1.0), (2, 1.0), (4, 2.0), (16, 3.5)].as_slice()),
+        ("waits 500 ms", "sleep 0.5", [(1, 1.0), (2, 1.5), (4, 3.5), (16, 6.0)].as_slice()),
         ("computes 200 ms or so", computes, &[(1, 1.0), (2, 1.0)]),
     ] {
         let target = script(before);

@@ -258,7 +258,18 @@ pub(super) const MIN_CANDIDATES_FOR_SLACK: usize = 16;
 pub(super) const SLACK_DIVISOR: usize = 10;
 
 /// Made-up changes that represent all changes before any is known. Decided by: the test module `in_flight`.
-pub(super) const MADE_UP_CHANGES: u64 = 64;
+pub(super) const MADE_UP_CHANGES: u64 = 2048;
+
+/// Candidates up to which groups are tested. Decided by: the time of one choice, which is proportional.
+pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
+
+/// Gaps of a group, at most, so that the pattern fits into an environment variable. Decided by: the limit of Linux, 128
+/// KiB.
+pub(super) const MAX_GROUP_GAPS: usize = 512;
+
+/// A factor: all suspects together weigh this much more than all other candidates. Decided by: the test module
+/// `in_flight` (rounds).
+pub(super) const SUSPECTS_WEIGHT: u64 = 64;
 
 /// Futures examined for each trial in flight, at most, the most likely first. Decided by: the bench `engine` of
 /// bisect-core.

@@ -8,6 +8,7 @@ use super::{
         verdict::{Culprit, Verdict},
     },
     noisy::NoisyState,
+    sequential,
 };
 
 /// One test of a search.
@@ -161,6 +162,17 @@ impl<'a> ProgressView<'a> {
         match &self.search.engine {
             Engine::Suite(suite) => suite.undecided(),
             Engine::Sequential(_) | Engine::Noisy(_) => usize::from(self.search.verdict().is_none()),
+        }
+    }
+
+    /// Returns the culprit whose checks are made now, if the search was not [split](Search::split). It is named if they
+    /// confirm it. A run of the caller that is useful only then, such as one that asks for the text of its changes,
+    /// takes no extra time beside them.
+    #[must_use]
+    pub fn culprit_under_check(self) -> Option<&'a Culprit> {
+        match &self.search.engine {
+            Engine::Sequential(sequential) => sequential::under_check(sequential),
+            Engine::Noisy(_) | Engine::Suite(_) => None,
         }
     }
 

@@ -30,7 +30,8 @@ const TRIES: usize = 3;
 /// The text of more changes is not asked for only to name suspects.
 const MANY_SUSPECTS: usize = 10_000;
 
-/// Asks for the text about culprits that were found and have none.
+/// Asks for the text about culprits that were found and have none. Where runs are parallel, a culprit whose checks are
+/// made now counts as found: the run takes no extra time.
 pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     let is_at_limit = session.lab.options.max_runs.is_some_and(|max| session.search.progress().runs() >= max);
     if !session.target.needs_text_run() || is_at_limit {
@@ -38,13 +39,15 @@ pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     }
     want_texts_of_all(session);
     let mut wanted = Vec::new();
-    for shared in session.search.culprits() {
-        let changes: BTreeSet<_> = shared.culprit.ids(session.target.order()).collect();
+    let found = session.search.culprits();
+    let found = found.iter().map(|shared| (shared.culprit, shared.tests.first().copied()));
+    let under_check = session.search.progress().culprit_under_check().filter(|_| session.lab.jobs.get() > 1);
+    for (culprit, test) in found.chain(under_check.map(|culprit| (culprit, Some(0)))) {
+        let changes: BTreeSet<_> = culprit.ids(session.target.order()).collect();
         let is_known = changes.iter().all(|&id| session.texts.of(id).is_some());
         let tries = session.texts.tries.get(&changes).copied().unwrap_or_default();
         if !is_known && tries < TRIES && !session.texts.is_pending() {
-            let tests = shared.tests.iter().copied().take(1).collect();
-            wanted.push((changes, Wanted { selection: shared.culprit.selection(), tests }));
+            wanted.push((changes, Wanted { selection: culprit.selection(), tests: test.into_iter().collect() }));
         }
     }
     for (changes, wanted) in wanted {

@@ -26,6 +26,12 @@ pub(in crate::search) struct Bracket {
     weights: Weights,
     /// Favoured changes, in order; some may not be in `failing`.
     favoured: Arc<[Rank]>,
+    /// The candidates that explain all runs if one of them is needed, in order. `None` if that is not known.
+    suspects: Option<Arc<[Rank]>>,
+    /// This bracket before suspects determined its cuts.
+    unsteered: Option<Arc<Bracket>>,
+    /// False once a steered run was unresolved.
+    may_steer: bool,
     /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
     steps: u32,
@@ -48,13 +54,47 @@ impl Bracket {
     pub(in crate::search) fn new(high: Prefix, failing: Arc<[Rank]>, favoured: Arc<[Rank]>) -> Self {
         let end = end(high, &failing);
         let weights = Weights::new(&failing[..end], &favoured);
-        Self { low: Rank::FIRST, high, observed: true, failing, weights, favoured, unresolved: Vec::new(), steps: 0 }
+        Self {
+            low: Rank::FIRST,
+            high,
+            observed: true,
+            failing,
+            weights,
+            favoured,
+            suspects: None,
+            unsteered: None,
+            may_steer: true,
+            unresolved: Vec::new(),
+            steps: 0,
+        }
     }
 
     /// Returns the same bracket with these changes favoured; they are in order.
     pub(in crate::search) fn favouring(self, favoured: Arc<[Rank]>) -> Self {
         let weights = Weights::new(&self.failing[..self.span().end], &favoured);
-        Self { weights, favoured, ..self }
+        Self { weights, favoured, suspects: None, ..self }
+    }
+
+    /// Returns the same bracket whose cuts halve these candidates, in order; if there are none, they halve all.
+    pub(in crate::search) fn suspecting(self, suspects: Vec<Rank>) -> Self {
+        if suspects.is_empty() {
+            let favoured = self.favoured.clone();
+            return self.favouring(favoured);
+        }
+        let weights = Weights::of_suspects(&self.failing[..self.span().end], &suspects);
+        let unsteered = self.unsteered.clone().unwrap_or_else(|| Arc::new(self.clone()));
+        Self { weights, suspects: Some(suspects.into()), unsteered: Some(unsteered), ..self }
+    }
+
+    /// Returns true if suspects may determine the cuts. With unresolved runs the answer may depend on the cuts, so
+    /// these are then the same as with one run at a time.
+    pub(in crate::search) fn may_steer(&self) -> bool {
+        self.may_steer && self.is_open()
+    }
+
+    /// Returns the prefix that fails.
+    pub(in crate::search) fn high(&self) -> Prefix {
+        self.high
     }
 
     /// Returns the changes that may be the one searched for.
@@ -117,12 +157,15 @@ impl Bracket {
                 if let Some(reported) = reported {
                     // The reports may include forced changes: all of those rank above the prefix.
                     self.failing = reported.clone();
-                    self.weights.find(reported, &self.favoured);
+                    self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.favoured));
                 }
             }
             // No run can confirm that the prefix fails.
             Outcome::Unresolved(_) if self.is_high(cut) => self.observed = true,
-            Outcome::Unresolved(_) => self.unresolved.push(cut),
+            Outcome::Unresolved(_) => match self.unsteered.take() {
+                Some(unsteered) => *self = Self { may_steer: false, ..Arc::unwrap_or_clone(unsteered) },
+                None => self.unresolved.push(cut),
+            },
         }
     }
 

@@ -15,8 +15,9 @@
 use alloc::{vec, vec::Vec};
 
 use super::{
-    Sequential,
+    Sequential, group_tests,
     procedure::{Answer, Asked},
+    progress::Progress,
 };
 use crate::search::tuning;
 use crate::search::{
@@ -44,6 +45,7 @@ impl Sequential {
         let Some(culprit) = after.found().get(number) else { return false };
         self.checked_culprits = number + 1;
         let checks = self.choose_checks(culprit, number, options);
+        self.under_check = Some(culprit.clone());
         for &(ref asked, expected) in &checks {
             self.trials.check(asked.clone(), expected);
         }
@@ -65,16 +67,35 @@ impl Sequential {
 
     /// Returns the runs that are made before this culprit is named, and the outcome expected of each.
     fn choose_checks(&mut self, culprit: &Culprit, number: usize, options: &Options) -> Vec<(Asked, Outcome)> {
-        // Parallel checks take no extra time, and their order is less informative.
+        // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left to
+        // the caller: see `ProgressView::culprit_under_check`.
         let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
+        let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
-            1 => self.most_likely_to_differ(culprit, of_change(number).next_multiple_of(beside), options),
+            1 => {
+                let runs = of_change(number).saturating_sub(self.predicted_cuts(culprit));
+                self.most_likely_to_differ(culprit, rounded(runs.max(tuning::CHECKS_BEFORE_FURTHER)), options)
+            }
             size => {
                 let parts = left_out(size);
                 let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
-                self.minimal(culprit, parts, runs.next_multiple_of(beside))
+                self.minimal(culprit, parts, rounded(runs))
             }
         }
+    }
+
+    /// Returns the number of cuts that were made when this culprit, a single change, was the only suspect already, and
+    /// have ended as that predicts. Each is a check that has passed: a coin agrees with it in half of the cases.
+    fn predicted_cuts(&self, culprit: &Culprit) -> usize {
+        let &[change] = &culprit.changes[..] else { return 0 };
+        let is_one = |progress: &&Progress| {
+            let is_switched = group_tests::switches(culprit.mode, &progress.asked.selection, change);
+            let predicted = if is_switched { Outcome::Fail } else { Outcome::Pass };
+            progress.asked.question == Question::Prefix
+                && progress.sole_suspect == Some(change)
+                && progress.outcomes == [predicted]
+        };
+        self.trials.iter().filter(is_one).count()
     }
 
     /// Returns the runs that are most likely to show that this culprit is wrong. Each is chosen on the assumption that
@@ -169,6 +190,11 @@ impl Sequential {
             }
         }
     }
+}
+
+/// Returns the culprit whose checks are not over, if there is one.
+pub(in crate::search) fn under_check(search: &Sequential) -> Option<&Culprit> {
+    search.under_check.as_ref().filter(|_| search.stopped.is_none() && search.trials.checks_due().next().is_some())
 }
 
 /// Returns true if checks are made: only where noise is suspected.

@@ -1,10 +1,12 @@
 //! The sequential search: one trial after the other, each of which is believed.
 //!
-//! [`Procedure`] defines the next question and the effect of its answer. [`speculation`] asks questions early, where
-//! several trials may be in flight. [`checks`] defines the runs that are made before a culprit is named.
+//! [`Procedure`] defines the next question and the effect of its answer. Where several trials may be in flight,
+//! [`group_tests`] narrow what is likely, and [`speculation`] asks questions early. [`checks`] defines the runs that are
+//! made before a culprit is named.
 
 mod bracket;
 mod checks;
+mod group_tests;
 mod procedure;
 mod progress;
 mod speculation;
@@ -14,9 +16,10 @@ mod weights;
 use alloc::vec::Vec;
 
 pub(super) use bracket::Bracket;
-pub(super) use checks::{left_out, of_change};
+pub(super) use checks::{left_out, of_change, under_check};
 use procedure::lookahead;
 pub(super) use procedure::{Answer, Asked, Procedure};
+use speculation::Early;
 pub(super) use trials::Trials;
 
 use super::{
@@ -28,7 +31,7 @@ use super::{
     },
     noisy::{NoisySearch, Run},
 };
-use crate::search::model::rank::Rank;
+use crate::search::model::rank::{Order, Rank};
 use crate::search::tuning;
 
 /// The sequential engine: a procedure, its trials and its checks.
@@ -49,6 +52,10 @@ pub(super) struct Sequential {
     history: Vec<Run>,
     /// Number of culprits for which checks were chosen.
     checked_culprits: usize,
+    /// The only suspect when the wanted trials were chosen, if there was one.
+    sole_suspect: Option<Rank>,
+    /// The culprit whose checks were scheduled last.
+    under_check: Option<Culprit>,
     rng: SeededRng,
 }
 
@@ -63,6 +70,8 @@ impl Sequential {
             calibrated: None,
             history: Vec::new(),
             checked_culprits: 0,
+            sole_suspect: None,
+            under_check: None,
             rng: SeededRng::new(options.seed),
         }
     }
@@ -84,7 +93,11 @@ impl Sequential {
             self.stopped = Some(verdict.clone());
             return Step::Done(verdict);
         }
-        self.trials[next].started += 1;
+        let progress = &mut self.trials[next];
+        if progress.started == 0 {
+            progress.sole_suspect = self.sole_suspect;
+        }
+        progress.started += 1;
         Step::Run(self.trials[next].trial.clone())
     }
 
@@ -96,7 +109,8 @@ impl Sequential {
         self.trials.note(id, observation.outcome);
         let progress = &mut self.trials[id.0];
         let run = Run::new(id, &progress.trial.selection, &observation);
-        if !progress.is_over {
+        // What a group reports is not needed: it answers no question of the procedure.
+        if !progress.is_over && progress.asked.selection.gaps.is_empty() {
             ranked::sort(&mut observation.reported);
             ranked::merge(&mut observation.reported, &progress.reported);
             progress.reported = observation.reported.into();
@@ -147,6 +161,7 @@ impl Sequential {
     /// Gives the procedure all known answers that it waits for.
     fn advance(&mut self, options: &Options) {
         while self.stopped.is_none() && self.trials.checks_due().next().is_none() {
+            self.steer(options);
             let Ok(asked) = self.procedure.question() else { return self.check_before_giving_up(options) };
             if asked.question == Question::Baseline && self.replace_baseline(options) {
                 continue;
@@ -173,6 +188,15 @@ impl Sequential {
                     progress.put_away();
                 }
             }
+        }
+    }
+
+    /// Lets the next cut halve the suspects that the groups leave, unless it is already tested.
+    fn steer(&mut self, options: &Options) {
+        let is_tested = |asked| self.trials.find(&asked).is_some_and(|(_, progress)| progress.started > 0);
+        if may_test_groups(options) && !self.procedure.question().is_ok_and(is_tested) {
+            let suspects = self.suspects(&self.procedure).unwrap_or_default();
+            lookahead::suspect(&mut self.procedure, suspects);
         }
     }
 
@@ -229,12 +253,12 @@ impl Sequential {
         if let Some(wanted) = &self.wanted {
             return wanted.clone();
         }
-        let early_answer = |asked: &Asked| {
-            let (trial, progress) = self.trials.find(asked)?;
-            let (outcome, reported) = progress.answer(options.runs_per_trial.get())?;
-            Some((TrialId(trial), outcome, reported))
-        };
-        let mut asked = speculation::wanted(&self.procedure, options.in_flight.get(), early_answer);
+        let early_answer = |asked: &Asked| self.early_answer(asked, options);
+        let count = options.in_flight.get();
+        let (mut asked, sole_suspect) = self
+            .with_groups(options, early_answer)
+            .unwrap_or_else(|| (speculation::wanted(&self.procedure, count, early_answer), None));
+        self.sole_suspect = sole_suspect;
         asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
         let trials = &mut self.trials;
         let index = |asked: Asked| match trials.find(&asked) {
@@ -244,6 +268,58 @@ impl Sequential {
         let wanted: Vec<_> = asked.into_iter().map(index).collect();
         self.wanted = Some(wanted.clone());
         wanted
+    }
+
+    /// Returns the answer to a question that was asked before the procedure reached it.
+    fn early_answer(&self, asked: &Asked, options: &Options) -> Option<Early<'_>> {
+        let (trial, progress) = self.trials.find(asked)?;
+        let (outcome, reported) = progress.answer(options.runs_per_trial.get())?;
+        Some((TrialId(trial), outcome, reported))
+    }
+
+    /// Returns the wanted questions if groups are tested beside the question of the procedure, which is always the first
+    /// one: a group may hang. The second value is the only suspect, if one is left.
+    fn with_groups<'a>(
+        &'a self,
+        options: &Options,
+        early_answer: impl Fn(&Asked) -> Option<Early<'a>>,
+    ) -> Option<(Vec<Asked>, Option<Rank>)> {
+        let count = options.in_flight.get();
+        let (mut wanted, mut next) = lookahead::to_first_cut(&self.procedure).filter(|_| may_test_groups(options))?;
+        let suspects = self.suspects(&next)?;
+        wanted.push(next.question().ok()?);
+        let running = self.trials.iter().filter(|progress| progress.in_flight() > 0).map(|progress| &progress.asked);
+        for asked in running {
+            if group_tests::tells_apart(&suspects, &asked.selection) && !wanted.contains(asked) {
+                wanted.push(asked.clone());
+            }
+        }
+        let groups = count.saturating_sub(wanted.len());
+        let asked = wanted.iter().map(|asked| &asked.selection);
+        let groups = group_tests::groups(&next, &suspects, asked, groups);
+        wanted.extend(groups);
+        let sole_suspect = if let [suspect] = suspects[..] { Some(suspect) } else { None };
+        lookahead::suspect(&mut next, suspects);
+        for asked in speculation::wanted(&next, count, early_answer) {
+            if !wanted.contains(&asked) {
+                wanted.push(asked);
+            }
+        }
+        wanted.truncate(count);
+        Some((wanted, sole_suspect))
+    }
+
+    /// Returns the suspects of the present cut of a procedure; `None` if no single change explains all runs, or groups
+    /// are not worth their time.
+    fn suspects(&self, procedure: &Procedure) -> Option<Vec<Rank>> {
+        let (_, bracket) = procedure.narrowing()?;
+        if !bracket.may_steer() || bracket.candidates().len() > tuning::MAX_CANDIDATES_FOR_GROUPS {
+            return None;
+        }
+        let runs = self.trials.iter().filter(|progress| !progress.outcomes.is_empty() && progress.agrees());
+        let runs = runs.map(|progress| (&progress.trial.selection, progress.outcomes[0]));
+        let suspects = group_tests::suspects(procedure, runs);
+        (!suspects.is_empty()).then_some(suspects)
     }
 
     /// Returns true if the outcomes so far show that the target is not reliable, and noise is suspected.
@@ -274,4 +350,9 @@ impl Sequential {
     pub(super) fn into_trials(self) -> (Trials, Vec<Rank>) {
         (self.trials, self.seen)
     }
+}
+
+/// Returns true if groups are tested. A counter can only be run with a prefix of its steps.
+fn may_test_groups(options: &Options) -> bool {
+    options.in_flight.get() > 1 && options.order != Order::Counter
 }

@@ -13,6 +13,8 @@ use crate::{
 pub(in crate::search) struct Progress {
     pub(in crate::search) asked: Asked,
     pub(in crate::search) trial: Trial,
+    /// The change that was the only suspect when the first run was started.
+    pub(in crate::search) sole_suspect: Option<Rank>,
     /// Number of runs that were started and not cancelled.
     pub(in crate::search) started: usize,
     /// The outcomes of the runs that have ended.
@@ -27,14 +29,15 @@ pub(in crate::search) struct Progress {
 impl Progress {
     /// Returns the progress of a trial that was not begun.
     pub(super) fn new(asked: Asked, trial: Trial) -> Self {
-        Self { asked, trial, started: 0, outcomes: Vec::new(), reported: Arc::new([]), is_over: false }
+        let reported = Arc::new([]);
+        Self { asked, trial, sole_suspect: None, started: 0, outcomes: Vec::new(), reported, is_over: false }
     }
 
     /// Returns the progress of a trial that another search has made, or is making, with its outcome if it has ended.
     pub(in crate::search) fn of_others(trial: Trial, outcome: Option<Outcome>) -> Self {
         let asked = Asked::by_others(trial.question, trial.selection.clone());
         let (outcomes, reported) = (outcome.into_iter().collect(), Arc::new([]));
-        Self { asked, trial, started: 1, outcomes, reported, is_over: true }
+        Self { asked, trial, sole_suspect: None, started: 1, outcomes, reported, is_over: true }
     }
 
     pub(in crate::search) fn in_flight(&self) -> usize {

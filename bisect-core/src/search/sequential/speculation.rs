@@ -3,6 +3,7 @@
 //! The procedure makes one trial after the other. To keep more than one in flight, copies of the procedure receive the
 //! possible answers, the more likely ones first, and the questions that these copies ask next are wanted too. With *n*
 //! prefixes at once, this is about as efficient as an (*n*+1)-ary search, and it also looks beyond the end of a set.
+//! Where [group tests](super::group_tests) are possible, they come first.
 //! The result is that of one trial after the other, because only the answers to the original procedure count.
 
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};

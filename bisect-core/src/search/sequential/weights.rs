@@ -23,13 +23,15 @@ pub(in crate::search) struct Weights {
     favoured: Arc<[usize]>,
     weight_of_favoured: u64,
     weight_of_others: u64,
+    /// True if cuts halve the weight as exactly as they can; false if a simpler cut nearby is better.
+    is_exact: bool,
 }
 
 impl Weights {
     /// Returns weights by which the favoured changes together weigh as much as all others together. If all are
     /// favoured, or none is, all weigh the same.
     pub(in crate::search) fn new(changes: &[Rank], favoured: &[Rank]) -> Self {
-        let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1 };
+        let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1, is_exact: false };
         weights.find(changes, favoured);
         let count = weights.favoured.len();
         if 0 < count && count < changes.len() {
@@ -37,6 +39,12 @@ impl Weights {
             weights.weight_of_others = count as u64;
         }
         weights
+    }
+
+    /// Returns weights by which the suspects weigh so much more than all others that cuts halve the suspects.
+    pub(in crate::search) fn of_suspects(changes: &[Rank], suspects: &[Rank]) -> Self {
+        let weights = Self::new(changes, suspects);
+        Self { weight_of_favoured: weights.weight_of_favoured * tuning::SUSPECTS_WEIGHT, is_exact: true, ..weights }
     }
 
     /// Finds the favoured changes in a new list. Both weights stay: a narrower list does not change their ratio.
@@ -64,7 +72,8 @@ impl Weights {
         let left_of = |index: usize| 2 * self.of(span.start..index);
         let inner = |index: usize| index.clamp(span.start + 1, span.end - 1);
 
-        let slack = 2 * total * slack(span.len()) as u64 / span.len() as u64;
+        let slack = if self.is_exact { 0 } else { slack(span.len()) };
+        let slack = 2 * total * slack as u64 / span.len() as u64;
         let low = inner(first(span.clone(), |index| left_of(index) >= total - slack));
         let high = inner(first(span.clone(), |index| left_of(index) > total + slack) - 1);
         if low <= high {

@@ -1,15 +1,15 @@
 //! Guesses about the outcome of the next trial. They determine which questions are asked early, never the result.
 
 use alloc::{sync::Arc, vec::Vec};
-use core::cmp::Ordering;
+use core::{cmp::Ordering, ops::Range};
 
 use super::{Answer, Asked, Procedure, state::State};
 use crate::search::{
     model::{
         options::Options,
         rank::{Order, Rank},
-        selection::Prefix,
-        trial::{Outcome, Question},
+        selection::{Prefix, Selection},
+        trial::{Outcome, Question, TrialId},
     },
     sequential::bracket::BracketStep,
     tuning,
@@ -35,6 +35,32 @@ pub(super) fn reported_of_rest(procedure: &Procedure, answer: &Answer<'_>, left_
     })
 }
 
+/// Returns the question about a group: a prefix with gaps, together with the forced changes.
+pub(in crate::search) fn group(procedure: &Procedure, prefix: Prefix, gaps: Vec<Range<Rank>>) -> Asked {
+    let forced = procedure.narrowing().map_or(&[][..], |(forced, _)| forced);
+    let selection = Selection { gaps, ..procedure.select(prefix, forced) };
+    Asked { question: Question::Prefix, selection, stage: procedure.stage() }
+}
+
+/// Sets the suspects of the present bracket, whose cuts halve them from now on.
+pub(in crate::search) fn suspect(procedure: &mut Procedure, suspects: Vec<Rank>) {
+    if let State::Narrow { bracket, .. } = &mut procedure.state {
+        *bracket = bracket.clone().suspecting(suspects);
+    }
+}
+
+/// Returns the questions before the first cut, and the procedure at that cut if they are answered as is likely;
+/// `None` if no cut follows.
+pub(in crate::search) fn to_first_cut(procedure: &Procedure) -> Option<(Vec<Asked>, Procedure)> {
+    let (mut asked, mut procedure) = (Vec::new(), procedure.clone());
+    while matches!(procedure.state, State::AllOn | State::AllOff { .. }) {
+        asked.push(procedure.question().ok()?);
+        let outcome = if odds_of_failure(&procedure) >= tuning::odds::EVEN { Outcome::Fail } else { Outcome::Pass };
+        procedure.answer(&Answer { trial: TrialId(usize::MAX), outcome, reported: None });
+    }
+    procedure.narrowing().is_some().then_some((asked, procedure))
+}
+
 /// Returns true if the present question names changes that are only made up, so that no run can answer it.
 pub(in crate::search) fn asks_about_made_up(procedure: &Procedure) -> bool {
     procedure.is_made_up && !matches!(procedure.state, State::AllOff { .. } | State::Narrow { .. })
@@ -44,6 +70,10 @@ pub(in crate::search) fn asks_about_made_up(procedure: &Procedure) -> bool {
 /// useless.
 pub(in crate::search) fn may_ask(procedure: &Procedure, asked: &Asked) -> bool {
     let Prefix::Below(cut) = asked.selection.prefix else { return asked.stage == procedure.stage() };
+    if !asked.selection.gaps.is_empty() {
+        // A group is no question of the procedure. It is useful until the stage ends.
+        return asked.stage == procedure.stage();
+    }
     let as_many_forced = |forced: &[Rank]| asked.selection.forced.len().cmp(&forced.len());
     let of_this_set = match &procedure.state {
         State::Narrow { forced, bracket } if asked.question == Question::Prefix => match as_many_forced(forced) {

@@ -1,0 +1,201 @@
+//! Group tests: runs of arbitrary parts of the candidates, beside the prefixes that prove the answer.
+//!
+//! *n* prefixes at once tell *n* + 1 parts of the candidates apart. If a single change is needed, *n* groups tell 2^*n*
+//! parts apart, because a run fails if and only if its group contains the change (Dorfman, "The Detection of Defective
+//! Members of Large Populations", 1943). Groups prove nothing. They determine the [`suspects`], and the cuts that are
+//! asked for next halve the suspects instead of all candidates. If no candidate explains all runs, several changes are
+//! needed, or any of several; then prefixes continue without groups.
+
+use alloc::{vec, vec::Vec};
+use core::ops::Range;
+
+use super::procedure::{Asked, Procedure, lookahead};
+use crate::search::{
+    model::{
+        mode::Mode,
+        rank::{Rank, simplest_cut},
+        selection::{Prefix, Selection},
+        trial::Outcome,
+    },
+    tuning,
+};
+
+/// Returns the candidates of a procedure that explain all runs, if one of them is needed: each failing run switches the
+/// candidate, and no passing run does.
+pub(super) fn suspects<'a>(procedure: &Procedure, runs: impl Iterator<Item = (&'a Selection, Outcome)>) -> Vec<Rank> {
+    let Some((forced, bracket)) = procedure.narrowing() else { return Vec::new() };
+    let (mode, excluded) = (procedure.mode(), procedure.excluded());
+    let mut suspects = bracket.candidates().to_vec();
+    for (selection, outcome) in runs {
+        let switches = |&change: &Rank| switches(mode, selection, change);
+        let fails = outcome == Outcome::Fail;
+        let tells = forced.iter().all(switches) && !(fails && excluded.iter().any(switches));
+        if tells && !matches!(outcome, Outcome::Unresolved(_)) {
+            suspects.retain(|change| switches(change) == fails);
+        }
+    }
+    suspects
+}
+
+/// Returns true if a selection gives this change the state that a search of this mode looks for.
+pub(super) fn switches(mode: Mode, selection: &Selection, change: Rank) -> bool {
+    selection.enables(change) == (mode == Mode::Enable)
+}
+
+/// Returns true if the outcome of a run of this selection is open: some suspects are switched, and others are not.
+pub(super) fn tells_apart(suspects: &[Rank], selection: &Selection) -> bool {
+    let first = suspects.first().map(|&change| selection.contains(change));
+    suspects.iter().any(|&change| Some(selection.contains(change)) != first)
+}
+
+/// Returns the questions of up to `count` groups, each of which halves every part of the suspects that the selections
+/// before it leave. `asked` are the selections of runs that are in flight or about to start.
+pub(super) fn groups<'a>(
+    procedure: &Procedure,
+    suspects: &[Rank],
+    asked: impl Iterator<Item = &'a Selection>,
+    count: usize,
+) -> Vec<Asked> {
+    let mut parts = vec![0; suspects.len()];
+    for selection in asked {
+        split(&mut parts, |index| selection.contains(suspects[index]));
+    }
+    let mut groups = Vec::new();
+    let Some((_, bracket)) = procedure.narrowing() else { return groups };
+    while groups.len() < count {
+        let chosen = half_of_each(&parts);
+        let Some((prefix, gaps)) = selection_of(suspects, &chosen, bracket.high()) else { break };
+        if gaps.len() > tuning::MAX_GROUP_GAPS {
+            break;
+        }
+        let before = parts.clone();
+        split(&mut parts, |index| chosen[index]);
+        if parts == before {
+            break;
+        }
+        groups.push(lookahead::group(procedure, prefix, gaps));
+    }
+    groups
+}
+
+/// Splits each part into the suspects that are chosen and the others. A part is a number for each suspect; equal
+/// numbers are one part.
+fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
+    let mut keys: Vec<_> = parts.iter().enumerate().map(|(index, &part)| (part, is_chosen(index))).collect();
+    let by_suspect = keys.clone();
+    keys.sort_unstable();
+    keys.dedup();
+    for (part, key) in parts.iter_mut().zip(by_suspect) {
+        *part = keys.partition_point(|&other| other < key);
+    }
+}
+
+/// Chooses half of each part: of the first one its beginning, of the next one its end, and so on, so that neighbours
+/// make one interval.
+fn half_of_each(parts: &[usize]) -> Vec<bool> {
+    let count = parts.iter().max().map_or(0, |last| last + 1);
+    let mut sizes = vec![0; count];
+    // The order in which the parts begin.
+    let mut order = vec![usize::MAX; count];
+    let mut begun = 0;
+    for &part in parts {
+        if sizes[part] == 0 {
+            order[part] = begun;
+            begun += 1;
+        }
+        sizes[part] += 1;
+    }
+    let mut seen = vec![0; count];
+    let is_chosen = |&part: &usize| {
+        seen[part] += 1;
+        let (place, size): (usize, usize) = (seen[part], sizes[part]);
+        let is_in_first_half = 2 * place <= size;
+        // A single suspect needs no further test.
+        if order[part].is_multiple_of(2) { is_in_first_half } else { size > 1 && !is_in_first_half }
+    };
+    parts.iter().map(is_chosen).collect()
+}
+
+/// Returns the end and the gaps of a selection that contains the chosen suspects and not the others. `high` is its end if
+/// it contains the last suspect. `None` if no suspect is chosen.
+fn selection_of(suspects: &[Rank], chosen: &[bool], high: Prefix) -> Option<(Prefix, Vec<Range<Rank>>)> {
+    let cut =
+        |index: usize| index.checked_sub(1).map_or(Rank::FIRST, |left| simplest_cut(suspects[left], suspects[index]));
+    let mut gaps = Vec::new();
+    let mut gap = None;
+    for (index, &is_chosen) in chosen.iter().enumerate() {
+        match gap {
+            None if !is_chosen => gap = Some(cut(index)),
+            Some(start) if is_chosen => {
+                gaps.push(start..cut(index));
+                gap = None;
+            }
+            _ => {}
+        }
+    }
+    let prefix = gap.map_or(high, Prefix::Below);
+    (prefix != Prefix::NONE).then_some((prefix, gaps))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::{collection::vec, prelude::*};
+
+    use super::*;
+    use crate::search::{model::options::Options, model::trial::TrialId, sequential::procedure::Answer};
+
+    /// Returns a procedure that asks for its first cut of these many changes.
+    fn procedure(changes: usize) -> Procedure {
+        let mut procedure = Procedure::new(Options::default());
+        let reported = (0..changes).map(|i| Rank(i as u64 + 1)).collect::<Vec<_>>().into();
+        for outcome in [Outcome::Fail, Outcome::Pass] {
+            procedure.answer(&Answer { trial: TrialId(0), outcome, reported: Some(&reported) });
+        }
+        procedure
+    }
+
+    fn fails(selection: &Selection, needed: Rank) -> Outcome {
+        if selection.contains(needed) { Outcome::Fail } else { Outcome::Pass }
+    }
+
+    #[test]
+    fn each_group_halves_all_parts() {
+        for (changes, bits) in [(2, 1), (3, 2), (8, 3), (100, 7), (1000, 10)] {
+            let procedure = procedure(changes);
+            let all = suspects(&procedure, [].into_iter());
+            let groups = groups(&procedure, &all, [].into_iter(), 64);
+            assert_eq!(groups.len(), bits, "of {changes}");
+            for needed in all.clone() {
+                let runs = groups.iter().map(|asked| (&asked.selection, fails(&asked.selection, needed)));
+                assert_eq!(suspects(&procedure, runs), [needed], "of {changes}");
+            }
+        }
+    }
+
+    #[test]
+    fn runs_that_no_single_change_explains_leave_no_suspects() {
+        let procedure = procedure(64);
+        let all = suspects(&procedure, [].into_iter());
+        let first_half = Selection { prefix: Prefix::Below(all[32]), ..Selection::all() };
+        let second_half = Selection { gaps: vec![Rank::FIRST..all[32]], ..Selection::all() };
+        let runs = [(&first_half, Outcome::Pass), (&second_half, Outcome::Pass)];
+        assert_eq!(suspects(&procedure, runs.into_iter()), []);
+        let runs = [(&first_half, Outcome::Pass), (&second_half, Outcome::Fail)];
+        assert_eq!(suspects(&procedure, runs.into_iter()), all[32..]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_selection_contains_the_chosen_suspects(chosen in vec(any::<bool>(), 1..40), step in 1..1000_u64) {
+            let suspects: Vec<_> = (0..chosen.len() as u64).map(|i| Rank(i * step)).collect();
+            match selection_of(&suspects, &chosen, Prefix::All) {
+                None => prop_assert!(!chosen.contains(&true)),
+                Some((prefix, gaps)) => {
+                    let selection = Selection { prefix, gaps, ..Selection::all() };
+                    let contained: Vec<_> = suspects.iter().map(|&change| selection.contains(change)).collect();
+                    prop_assert_eq!(contained, chosen);
+                }
+            }
+        }
+    }
+}
