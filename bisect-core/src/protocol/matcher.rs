@@ -1,7 +1,6 @@
 //! The compiled form of a pattern, which a target asks at each change.
 
 use alloc::{boxed::Box, collections::BinaryHeap, vec::Vec};
-use core::ops::Range;
 
 use crate::{ChangeId, Pattern, Suffix, Term};
 
@@ -12,46 +11,59 @@ pub struct Matcher {
     verbose: bool,
     inverted: bool,
     // In a pattern all additions come before all removals, and the last term that matches decides.
-    added: Suffixes,
-    removed: Suffixes,
+    added: Intervals,
+    removed: Intervals,
 }
 
-/// Suffixes in a form for fast lookup: sorted by length, and within one length by their bits.
+/// The IDs that end in one of some suffixes, in a form for lookup in constant time.
+///
+/// With the bits of all IDs reversed, a suffix is a prefix, so its IDs are an interval. IDs are hashes: if they are
+/// divided into as many buckets of equal width as there are bounds, few bounds are in each.
 #[derive(Clone, Debug)]
-struct Suffixes {
-    lengths: Box<[Length]>,
-    bits: Box<[u64]>,
+struct Intervals {
+    /// The beginning of an interval, its end, the beginning of the next one, and so on, in order. The end is exclusive;
+    /// that of an interval with the last ID is missing.
+    bounds: Box<[u64]>,
+    /// For each bucket the number of bounds before it, and the number of all bounds.
+    before: Box<[usize]>,
+    /// The number of bits of the number of a bucket.
+    bucket_bits: u32,
 }
 
-/// The suffixes of one length.
-#[derive(Clone, Debug)]
-struct Length {
-    mask: u64,
-    /// The indices of their bits.
-    range: Range<usize>,
-}
-
-impl Suffixes {
+impl Intervals {
     /// Takes the suffixes of the terms for which `suffix` returns one. Every program with toggles has this code, so both
     /// kinds of terms share one copy, and a heap sorts them: the code of `sort_unstable` is ten times as long.
     fn new(terms: &[Term], suffix: fn(&Term) -> Option<Suffix>) -> Self {
-        let suffixes = terms.iter().filter_map(suffix).map(|suffix| (suffix.mask(), suffix.bits()));
-        let mut suffixes = suffixes.collect::<BinaryHeap<_>>().into_sorted_vec();
-        suffixes.dedup();
-        let mut lengths: Vec<Length> = Vec::new();
-        for (at, &(mask, _)) in suffixes.iter().enumerate() {
-            match lengths.last_mut() {
-                Some(last) if last.mask == mask => last.range.end = at + 1,
-                _ => lengths.push(Length { mask, range: at..at + 1 }),
+        // Of two suffixes, the IDs of one contain those of the other, or they have none in common.
+        let interval = |suffix: Suffix| (suffix.bits().reverse_bits(), suffix.mask().reverse_bits());
+        let sorted = terms.iter().filter_map(suffix).map(interval).collect::<BinaryHeap<_>>().into_sorted_vec();
+        let mut bounds: Vec<u64> = Vec::new();
+        for (begin, mask) in sorted {
+            let is_contained = bounds.len() % 2 == 1 || bounds.last().is_some_and(|&end| begin < end);
+            if !is_contained {
+                bounds.push(begin);
+                bounds.extend((begin | !mask).checked_add(1));
             }
         }
-        Self { lengths: lengths.into(), bits: suffixes.into_iter().map(|(_, bits)| bits).collect() }
+        let bucket_bits = bounds.len().checked_ilog2().unwrap_or(0);
+        let before = |bucket| bounds.partition_point(|&bound| bucket_of(bound, bucket_bits) < bucket);
+        let before = (0..=1 << bucket_bits).map(before).collect();
+        Self { bounds: bounds.into(), before, bucket_bits }
     }
 
     fn contain(&self, id: ChangeId) -> bool {
-        let contains = |length: &Length| self.bits[length.range.clone()].binary_search(&(id.0 & length.mask)).is_ok();
-        self.lengths.iter().any(contains)
+        let id = id.0.reverse_bits();
+        let bucket = bucket_of(id, self.bucket_bits);
+        let (start, end) = (self.before[bucket], self.before[bucket + 1]);
+        let reached = start + self.bounds[start..end].partition_point(|&bound| bound <= id);
+        reached % 2 == 1
     }
+}
+
+/// Returns the bucket of a bound or an ID with reversed bits: its highest bits.
+#[expect(clippy::cast_possible_truncation, reason = "there are no more buckets than bounds")]
+fn bucket_of(reversed: u64, bucket_bits: u32) -> usize {
+    reversed.checked_shr(u64::BITS - bucket_bits).unwrap_or(0) as usize
 }
 
 impl Matcher {
@@ -64,23 +76,25 @@ impl Matcher {
         Some(Self {
             verbose: pattern.verbose,
             inverted: pattern.inverted,
-            added: Suffixes::new(pattern.terms(), |term| match *term {
+            added: Intervals::new(pattern.terms(), |term| match *term {
                 Term::Add(suffix) => Some(suffix),
                 Term::Remove(_) => None,
             }),
-            removed: Suffixes::new(pattern.terms(), |term| match *term {
+            removed: Intervals::new(pattern.terms(), |term| match *term {
                 Term::Remove(suffix) => Some(suffix),
                 Term::Add(_) => None,
             }),
         })
     }
 
-    /// Returns the changes that the pattern selects one by one, sorted.
-    #[must_use]
-    pub fn single_changes(&self) -> &[u64] {
-        // The longest suffixes come last.
-        let single = self.added.lengths.last().filter(|length| length.mask == u64::MAX);
-        single.map_or(&[], |length| &self.added.bits[length.range.clone()])
+    /// Returns the changes that the pattern selects one by one.
+    pub fn single_changes(&self) -> impl Iterator<Item = ChangeId> {
+        let is_single = |interval: &&[u64]| match **interval {
+            [begin, end] => end - begin == 1,
+            [begin] => begin == u64::MAX,
+            _ => false,
+        };
+        self.added.bounds.chunks(2).filter(is_single).map(|interval| ChangeId(interval[0].reverse_bits()))
     }
 
     /// Returns true if reports are for people and carry text besides the marker.

@@ -56,7 +56,7 @@ fn single_changes(config: &Config) -> impl Iterator<Item = ChangeId> {
         Setting::Search(matcher) => Some(matcher),
         Setting::Default | Setting::Fixed(_) => None,
     });
-    matchers.flat_map(Matcher::single_changes).copied().map(ChangeId)
+    matchers.flat_map(Matcher::single_changes)
 }
 
 /// Returns the number of letters to add, leave out or replace to turn one name into the other.
