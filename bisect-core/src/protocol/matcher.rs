@@ -31,8 +31,8 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// Takes the suffixes of the terms for which `suffix` returns one. Every program with toggles has this code, so both
-    /// kinds of terms share one copy, and a heap sorts them: the code of `sort_unstable` is ten times as long.
+    /// Takes the suffixes that `suffix` returns. Every program with toggles has this code, so it is small: one function
+    /// for both kinds of terms, and a heap instead of `sort_unstable`, whose code is ten times as long.
     fn new(terms: &[Term], suffix: fn(&Term) -> Option<Suffix>) -> Self {
         // Of two suffixes, the IDs of one contain those of the other, or they have none in common.
         let interval = |suffix: Suffix| (suffix.bits().reverse_bits(), suffix.mask().reverse_bits());

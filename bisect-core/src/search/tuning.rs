@@ -222,7 +222,8 @@ pub(super) const CHECKS_BEFORE_FIRST: usize = 5;
 /// Runs before each further culprit of one change is named. Decided by: `trust`, `trials` (at most 3 runs more).
 pub(super) const CHECKS_BEFORE_FURTHER: usize = 3;
 
-/// Checks: their number is rounded up to a multiple of the trials in flight, or of this number if that is smaller.
+/// Checks are made in batches of the trials in flight, or of this number if that is smaller. One run of the last batch
+/// is left for the text of the culprit.
 /// Decided by: `trust` with several runs in flight.
 pub(super) const MAX_CHECK_BATCH: usize = 4;
 
@@ -260,15 +261,15 @@ pub(super) const SLACK_DIVISOR: usize = 10;
 /// Made-up changes that represent all changes before any is known. Decided by: the test module `in_flight`.
 pub(super) const MADE_UP_CHANGES: u64 = 2048;
 
-/// Candidates up to which groups are tested. Decided by: the time of one choice, which is proportional.
+/// The maximum number of candidates of which groups are tested. Decided by: the time to choose groups, which is
+/// proportional to the number of candidates.
 pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
 
-/// Gaps of a group, at most, so that the pattern fits into an environment variable. Decided by: the limit of Linux, 128
-/// KiB.
+/// The maximum number of gaps of a group. Decided by: Linux's limit for one environment variable, 128 KiB.
 pub(super) const MAX_GROUP_GAPS: usize = 512;
 
-/// A factor: all suspects together weigh this much more than all other candidates. Decided by: the test module
-/// `in_flight` (rounds).
+/// A ratio: the total weight of the suspects and that of the other candidates. Decided by: the test module `in_flight`
+/// (rounds).
 pub(super) const SUSPECTS_WEIGHT: u64 = 64;
 
 /// Futures examined for each trial in flight, at most, the most likely first. Decided by: the bench `engine` of

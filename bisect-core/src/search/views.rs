@@ -165,9 +165,9 @@ impl<'a> ProgressView<'a> {
         }
     }
 
-    /// Returns the culprit whose checks are made now, if the search was not [split](Search::split). It is named if they
-    /// confirm it. A run of the caller that is useful only then, such as one that asks for the text of its changes,
-    /// takes no extra time beside them.
+    /// Returns the culprit that is being checked, if the search was not [split](Search::split). With several trials in
+    /// flight, the checks leave one slot free. A run that is needed only for a confirmed culprit, such as the run for
+    /// its text, can use it.
     #[must_use]
     pub fn culprit_under_check(self) -> Option<&'a Culprit> {
         match &self.search.engine {

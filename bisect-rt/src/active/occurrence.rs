@@ -19,7 +19,7 @@ use super::{
 thread_local! {
     /// The number of decisions of this thread that `BISECT_UNTIL` selects.
     static UNTIL_COUNT: Cell<u64> = const { Cell::new(0) };
-    /// The number of those that `BISECT_STOP` selects.
+    /// The number of decisions of this thread that `BISECT_STOP` selects.
     static STOP_COUNT: Cell<u64> = const { Cell::new(0) };
 }
 

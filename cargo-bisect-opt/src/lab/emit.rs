@@ -140,8 +140,8 @@ pub(super) fn last_log<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Optio
     Some(LogEnd { path: session.lab.shown_log(run), lines })
 }
 
-/// Emits the set of a failing trial if it is the smallest one. One failing run of a flaky target proves nothing of its
-/// set.
+/// Emits the set of a failing trial if it is the smallest one. A noisy search emits nothing: a single failing run of a
+/// flaky target proves nothing.
 pub(super) fn smallest<T: Target>(
     session: &mut Session<'_, '_, '_, '_, T>,
     trial: &Trial,
@@ -153,7 +153,7 @@ pub(super) fn smallest<T: Target>(
         return Ok(());
     }
     let changes = session.search.trial_state(trial.id).selected();
-    // Each of several tests has culprits of its own.
+    // Several tests leave out different changes, so these do not tell that the next culprit is searched for.
     let left_out = if session.tests.is_some() { &[][..] } else { &trial.selection.excluded };
     if !session.smallest_failure.improves(left_out, changes) {
         return Ok(());

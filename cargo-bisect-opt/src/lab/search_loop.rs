@@ -118,7 +118,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             return Ok(());
         }
         while let Some(slot) = self.workers.free_slot() {
-            self.count_awaiting();
+            self.limit_in_flight();
             let Step::Run(trial) = self.search.step() else { return Ok(()) };
             let number = self.lab.totals.runs + self.search.progress().runs();
             let choice = Choice::of(self.target.order(), &trial.selection);
@@ -131,8 +131,8 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
         Ok(())
     }
 
-    /// Sets how many runs the search may have in flight. For the search, runs that await judgement are in flight.
-    fn count_awaiting(&mut self) {
+    /// Sets the search's limit of runs in flight. Runs that await judgement count as in flight.
+    fn limit_in_flight(&mut self) {
         self.search.set_in_flight(self.lab.jobs.saturating_add(self.awaiting_judgement.len()));
     }
 
@@ -168,7 +168,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
     /// Records the results of a run.
     fn record(&mut self, trial: &Trial, runs: Vec<RunResult>) -> io::Result<()> {
         let order = self.target.order();
-        self.count_awaiting();
+        self.limit_in_flight();
         let observe = |run: &RunResult| Observation::of_ids(order, run.outcome, run.reports.ids().iter().copied());
         self.search.record(trial.id, runs.iter().map(observe));
         if let [run] = runs.as_slice() {

@@ -2,10 +2,10 @@
 
 use bisect_core::search::Rank;
 
-/// The smallest failing set of the culprit that is searched for.
+/// The smallest set of changes that has failed in the search for the present culprit.
 #[derive(Debug, Default)]
 pub(super) struct SmallestFailure {
-    /// The changes of the culprits that are left out: with others, another culprit is searched for.
+    /// The changes of earlier culprits, which are left out. A longer list means that the next culprit is searched for.
     left_out: Vec<Rank>,
     /// The number of changes. `None` before the first failing run, and after a culprit was found.
     changes: Option<usize>,

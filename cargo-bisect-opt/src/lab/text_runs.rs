@@ -30,8 +30,8 @@ const TRIES: usize = 3;
 /// The text of more changes is not asked for only to name suspects.
 const MANY_SUSPECTS: usize = 10_000;
 
-/// Asks for the text about culprits that were found and have none. Where runs are parallel, a culprit whose checks are
-/// made now counts as found: the run takes no extra time.
+/// Asks for the text about culprits that were found and have none. With parallel runs, the text of a culprit is
+/// asked for beside its checks.
 pub(super) fn want_texts<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) {
     let is_at_limit = session.lab.options.max_runs.is_some_and(|max| session.search.progress().runs() >= max);
     if !session.target.needs_text_run() || is_at_limit {

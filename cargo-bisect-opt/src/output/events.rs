@@ -28,7 +28,7 @@ pub(crate) enum Event<'a> {
     Run(&'a RunBegins<'a>),
     /// A trial was answered.
     Trial(&'a TrialDone),
-    /// A run has failed with fewer changes than all before. Only the run directory keeps it.
+    /// A run failed with fewer changes than all before it. Only `result.json` shows it.
     #[serde(skip)]
     Smallest(&'a Smallest),
     /// A culprit of one of several tests was found and confirmed. It comes again at the end of the search as
@@ -136,7 +136,7 @@ pub(crate) struct TrialDone {
     pub(crate) duration: Duration,
 }
 
-/// The smallest failing set so far, of the culprit that is searched for.
+/// The smallest set of changes that has failed in the search for the present culprit.
 #[derive(Debug, Serialize)]
 pub(crate) struct Smallest {
     /// `enable` or `disable`: the operation that breaks the target.

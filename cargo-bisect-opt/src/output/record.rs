@@ -21,15 +21,15 @@ pub(crate) struct Record<'a> {
     lost: Vec<String>,
 }
 
-/// `result.json`: the events that matter once the search is over, or was killed.
+/// `result.json`: the result so far. It is complete if it has an end.
 #[derive(Debug, Serialize)]
 struct Outcome<'a> {
     start: &'a serde_json::Value,
     found: &'a [serde_json::Value],
-    /// The smallest failing set so far, of the culprit that is searched for when the search is cut short.
+    /// The smallest set of changes that has failed in the search for the present culprit.
     #[serde(skip_serializing_if = "Option::is_none")]
     smallest: Option<&'a serde_json::Value>,
-    /// The end; missing while the search continues.
+    /// Present once the search has ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     end: Option<serde_json::Value>,
     /// Outputs that could not be written, and why.
@@ -42,7 +42,7 @@ struct Outcome<'a> {
 pub(crate) struct Recorded {
     /// The culprits.
     pub(crate) found: Vec<RecordedCulprit>,
-    /// The end of the search, if it was not killed.
+    /// Present once the search has ended.
     end: Option<IgnoredAny>,
 }
 

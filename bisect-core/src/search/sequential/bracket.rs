@@ -26,11 +26,11 @@ pub(in crate::search) struct Bracket {
     weights: Weights,
     /// Favoured changes, in order; some may not be in `failing`.
     favoured: Arc<[Rank]>,
-    /// The candidates that explain all runs if one of them is needed, in order. `None` if that is not known.
+    /// The candidates each of which alone would explain all runs, in order, if they determine the cuts.
     suspects: Option<Arc<[Rank]>>,
-    /// This bracket before suspects determined its cuts.
+    /// This bracket before suspects determined its cuts. An unresolved cut restores it.
     unsteered: Option<Arc<Bracket>>,
-    /// False once a steered run was unresolved.
+    /// False once a cut that suspects determined was unresolved.
     may_steer: bool,
     /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
@@ -75,7 +75,8 @@ impl Bracket {
         Self { weights, favoured, suspects: None, ..self }
     }
 
-    /// Returns the same bracket whose cuts halve these candidates, in order; if there are none, they halve all.
+    /// Returns the same bracket whose cuts halve these candidates, in order. If there are none, the cuts follow the
+    /// favoured changes again.
     pub(in crate::search) fn suspecting(self, suspects: Vec<Rank>) -> Self {
         if suspects.is_empty() {
             let favoured = self.favoured.clone();

@@ -67,8 +67,8 @@ impl Sequential {
 
     /// Returns the runs that are made before this culprit is named, and the outcome expected of each.
     fn choose_checks(&mut self, culprit: &Culprit, number: usize, options: &Options) -> Vec<(Asked, Outcome)> {
-        // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left to
-        // the caller: see `ProgressView::culprit_under_check`.
+        // Parallel checks take no extra time, and their order is less informative. One run of the last batch is left for
+        // the text of the culprit: see `ProgressView::culprit_under_check`.
         let beside = options.in_flight.get().min(tuning::MAX_CHECK_BATCH);
         let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
@@ -84,8 +84,8 @@ impl Sequential {
         }
     }
 
-    /// Returns the number of cuts that were made when this culprit, a single change, was the only suspect already, and
-    /// have ended as that predicts. Each is a check that has passed: a coin agrees with it in half of the cases.
+    /// Returns the number of cuts that were started when this culprit, a single change, was already the only suspect, and
+    /// ended as it predicts. Each counts as a check: a target with random outcomes passes it with a probability of 1/2.
     fn predicted_cuts(&self, culprit: &Culprit) -> usize {
         let &[change] = &culprit.changes[..] else { return 0 };
         let is_one = |progress: &&Progress| {

@@ -4,7 +4,7 @@
 //! parts apart, because a run fails if and only if its group contains the change (Dorfman, "The Detection of Defective
 //! Members of Large Populations", 1943). Groups prove nothing. They determine the [`suspects`], and the cuts that are
 //! asked for next halve the suspects instead of all candidates. If no candidate explains all runs, several changes are
-//! needed, or any of several; then prefixes continue without groups.
+//! needed together, or several fail on their own. Then prefixes continue without groups.
 
 use alloc::{vec, vec::Vec};
 use core::ops::Range;
@@ -37,7 +37,7 @@ pub(super) fn suspects<'a>(procedure: &Procedure, runs: impl Iterator<Item = (&'
     suspects
 }
 
-/// Returns true if a selection gives this change the state that a search of this mode looks for.
+/// Returns true if a selection *switches* this change: gives it the state that breaks the target in this mode.
 pub(super) fn switches(mode: Mode, selection: &Selection, change: Rank) -> bool {
     selection.enables(change) == (mode == Mode::Enable)
 }
@@ -48,8 +48,8 @@ pub(super) fn tells_apart(suspects: &[Rank], selection: &Selection) -> bool {
     suspects.iter().any(|&change| Some(selection.contains(change)) != first)
 }
 
-/// Returns the questions of up to `count` groups, each of which halves every part of the suspects that the selections
-/// before it leave. `asked` are the selections of runs that are in flight or about to start.
+/// Returns the questions of up to `count` groups. Each one halves every part into which earlier selections divide the
+/// suspects. `asked` are the selections of runs that are in flight or about to start.
 pub(super) fn groups<'a>(
     procedure: &Procedure,
     suspects: &[Rank],
@@ -78,8 +78,7 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Splits each part into the suspects that are chosen and the others. A part is a number for each suspect; equal
-/// numbers are one part.
+/// Splits each part into its chosen and its other suspects. `parts[i]` is the number of the part of suspect `i`.
 fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
     let mut keys: Vec<_> = parts.iter().enumerate().map(|(index, &part)| (part, is_chosen(index))).collect();
     let by_suspect = keys.clone();
@@ -90,8 +89,8 @@ fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
     }
 }
 
-/// Chooses half of each part: of the first one its beginning, of the next one its end, and so on, so that neighbours
-/// make one interval.
+/// Chooses half of each part, alternately the first and the second half, so that the chosen halves of neighbouring parts
+/// are one interval.
 fn half_of_each(parts: &[usize]) -> Vec<bool> {
     let count = parts.iter().max().map_or(0, |last| last + 1);
     let mut sizes = vec![0; count];
@@ -144,7 +143,7 @@ mod tests {
     use super::*;
     use crate::search::{model::options::Options, model::trial::TrialId, sequential::procedure::Answer};
 
-    /// Returns a procedure that asks for its first cut of these many changes.
+    /// Returns a procedure with `changes` changes that asks for its first cut.
     fn procedure(changes: usize) -> Procedure {
         let mut procedure = Procedure::new(Options::default());
         let reported = (0..changes).map(|i| Rank(i as u64 + 1)).collect::<Vec<_>>().into();

@@ -1,7 +1,7 @@
 //! The sequential search: one trial after the other, each of which is believed.
 //!
 //! [`Procedure`] defines the next question and the effect of its answer. Where several trials may be in flight,
-//! [`group_tests`] narrow what is likely, and [`speculation`] asks questions early. [`checks`] defines the runs that are
+//! [`group_tests`] narrows the candidates, and [`speculation`] asks questions early. [`checks`] defines the runs that are
 //! made before a culprit is named.
 
 mod bracket;
@@ -277,8 +277,8 @@ impl Sequential {
         Some((TrialId(trial), outcome, reported))
     }
 
-    /// Returns the wanted questions if groups are tested beside the question of the procedure, which is always the first
-    /// one: a group may hang. The second value is the only suspect, if one is left.
+    /// Returns the wanted questions if groups are tested. The question of the procedure comes first, so that a group that
+    /// hangs cannot block the search. The second value is the only suspect, if one is left.
     fn with_groups<'a>(
         &'a self,
         options: &Options,

@@ -35,7 +35,7 @@ pub(crate) struct Children {
     /// A file that can be read when a child has ended, or when this process was sent SIGTERM.
     signals: c_int,
     /// True once this process was sent SIGTERM.
-    is_asked_to_end: Cell<bool>,
+    got_sigterm: Cell<bool>,
     /// The children that have ended, and that nobody has asked for.
     ended: RefCell<Vec<(i32, Ended)>>,
 }
@@ -65,10 +65,10 @@ impl Children {
         if signals < 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { signals, is_asked_to_end: Cell::new(false), ended: RefCell::default() })
+        Ok(Self { signals, got_sigterm: Cell::new(false), ended: RefCell::default() })
     }
 
-    /// Waits until there is a message, a child has ended, or this process is asked to end.
+    /// Waits until there is a message, a child has ended, or this process was sent SIGTERM.
     pub(crate) fn wait_for_event(&self, messages: &Reader) {
         // This finds a child that ended before the signal was blocked.
         if self.reap() {
@@ -79,10 +79,11 @@ impl Children {
         self.reap();
     }
 
-    /// Returns true once this process was sent SIGTERM, which does not end it.
-    pub(crate) fn are_asked_to_end(&self) -> bool {
+    /// Returns true once this process was sent SIGTERM. The signal is blocked and read here, so it does not end the
+    /// process.
+    pub(crate) fn got_sigterm(&self) -> bool {
         self.drain();
-        self.is_asked_to_end.get()
+        self.got_sigterm.get()
     }
 
     /// Returns the way in which a child has ended, once it has.
@@ -142,7 +143,7 @@ impl Children {
             // SAFETY: the kernel writes whole entries.
             let signal = unsafe { info.assume_init_ref() }.ssi_signo;
             if signal == libc::SIGTERM.cast_unsigned() {
-                self.is_asked_to_end.set(true);
+                self.got_sigterm.set(true);
             }
         }
     }

@@ -4,7 +4,8 @@
 //! stopped at a bad moment, the supervisor sends the last checkpoint forward until the search is over. Then it ends as
 //! the program has ended: with its exit status, or by its signal.
 //!
-//! SIGTERM, which a driver sends after a time limit, ends the program where it is. The supervisor says how far it came.
+//! If the driver sends SIGTERM, after a time limit, the supervisor ends the program and records the number of moments
+//! that it passed.
 
 use std::{io, sync::atomic::Ordering::Relaxed};
 
@@ -82,13 +83,13 @@ impl Supervisor {
             if let Some(ended) = self.children.ended(self.program) {
                 break ended;
             }
-            if self.children.are_asked_to_end() {
+            if self.children.got_sigterm() {
                 self.children.kill(self.program);
                 break Ended::Signal(libc::SIGTERM);
             }
         };
         self.take_messages();
-        let is_cut_short = self.children.are_asked_to_end();
+        let is_cut_short = self.children.got_sigterm();
         self.record_end(ended, is_cut_short);
         if self.searches && !is_cut_short {
             self.go_back();
@@ -97,7 +98,7 @@ impl Supervisor {
         ended
     }
 
-    /// Records how the way forward ended. It is cut short by SIGTERM.
+    /// Records how the way forward ended. `is_cut_short`: SIGTERM ended it.
     fn record_end(&mut self, ended: Ended, is_cut_short: bool) {
         if self.is_stopped {
             return;
@@ -149,8 +150,8 @@ impl Supervisor {
             if self.search.evaluations() > evaluations {
                 return true;
             }
-            // Copies may have ended for the same reason, which says nothing about their moments.
-            if self.children.are_asked_to_end() {
+            // SIGTERM may have ended the copies, too. Then their end says nothing about the condition.
+            if self.children.got_sigterm() {
                 return false;
             }
             if let Some(errno) = self.no_worker {

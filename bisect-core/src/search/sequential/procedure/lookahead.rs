@@ -1,4 +1,4 @@
-//! Guesses about the outcome of the next trial. They determine which questions are asked early, never the result.
+//! Guesses about the outcomes of the next trials, and what follows from them. A guess never replaces an answer.
 
 use alloc::{sync::Arc, vec::Vec};
 use core::{cmp::Ordering, ops::Range};
