@@ -134,14 +134,14 @@ fn a_program_that_never_ends_is_searched_up_to_the_time_limit() {
         // It hangs after a moment that the way forward does not evaluate: the last one before was number 32.
         let finished = watch(&fixture, options, "step", &["run", "--", "34g10b", "hang"]).expect_status(0);
         assert_eq!(numbers(&finished), (35, Some(34)), "{finished}");
-        finished.expect_message(&["did not end (timeout); the last moment that it passed is number 44"]);
+        finished.expect_message(&["did not end by itself (timeout); moments after number 44 are not searched"]);
         // The condition itself has no end.
         let finished = watch(&fixture, options, "step", &["run", "--", "3gh"]).expect_status(0);
         assert_eq!(numbers(&finished), (4, Some(3)), "{finished}");
         let failure = &only_moment(&finished)["moment"]["failure"];
         assert_eq!(failure, "ended the process with SIGTERM before its value was known", "{finished}");
         let finished = watch(&fixture, options, "step", &["run", "--", "9g", "hang"]).expect_status(1);
-        finished.expect_message(&["`step` is true at moment 9, the last one"]);
+        finished.expect_message(&["`step` is true at moment 9, the last one before the program was ended"]);
     }
 }
 

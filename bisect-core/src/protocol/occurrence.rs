@@ -6,7 +6,7 @@ use core::{error, fmt};
 use super::{ChangeId, Matcher, ParseError, Pattern};
 
 /// A decision, `PATTERN:N`: the pattern selects changes, and N counts the decisions on them in one thread, from 1.
-/// With `PATTERN:N:THREAD,THREAD` it is N + 1 in the threads of these names.
+/// In `PATTERN:N:THREAD,THREAD`, the number is N + 1 for the threads with these names, and N for all others.
 ///
 /// ```
 /// use bisect_core::{ChangeId, Occurrence};
@@ -19,8 +19,8 @@ use super::{ChangeId, Matcher, ParseError, Pattern};
 pub struct Occurrence {
     matcher: Matcher,
     number: u64,
-    /// The names of the threads in which it is one more, with commas between them. It is one string, because a list of
-    /// strings would add 3 KB to each program with a toggle.
+    /// The names of the threads for which the number is one more, with commas between them. This is one string, because
+    /// a list of strings would add 3 KB to each program with a toggle.
     more_in: Option<String>,
 }
 

@@ -85,7 +85,8 @@ fn occurrence(variable: &str) -> Result<Option<Occurrence>, ()> {
     })
 }
 
-/// Begins to watch a condition, if that is asked for. On Linux, this returns in a child then. Each `bisect_watch!` has an
+/// Begins to watch a condition, if the environment asks for it. On Linux it then forks: the process that was started stays
+/// here as the supervisor, and this function returns in the child, which runs the program. Each `bisect_watch!` has an
 /// entry that calls this before `main`, so programs without one do not contain this code.
 pub extern "C" fn start_watching() {
     if has_raised_privileges() {

@@ -62,6 +62,8 @@ pub(super) struct MomentFacts {
     pub(super) failures: BTreeMap<u64, String>,
     /// The names of other conditions.
     pub(super) other_names: Vec<String>,
+    /// True if a time limit ended the program, so the last moment known may not be its last one.
+    pub(super) is_cut_short: bool,
 }
 
 impl MomentFacts {
@@ -75,6 +77,7 @@ impl MomentFacts {
             moments: BTreeMap::new(),
             failures: BTreeMap::new(),
             other_names: Vec::new(),
+            is_cut_short: false,
         }
     }
 
@@ -107,9 +110,9 @@ impl MomentFacts {
             Finding::NoMoment => Err(WatchError::Unusable(self.no_moment())),
             Finding::NeverBad => {
                 let count = grouped(self.search.count().unwrap_or_default());
-                let text = format!(
-                    "nothing to find: `{name}` is true at moment {count}, the last one, and was not seen to break before"
-                );
+                let last = if self.is_cut_short { "the last one before the program was ended" } else { "the last one" };
+                let text =
+                    format!("nothing to find: `{name}` is true at moment {count}, {last}, and was not seen to break before");
                 Ok((Exit::Nothing, text, None))
             }
             Finding::BadFromStart => {

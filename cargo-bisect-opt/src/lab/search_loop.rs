@@ -42,7 +42,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
             Err(RunError::Interrupted) => {
                 let (known, directory) = (self.search.progress().changes(), self.lab.out_dir.display());
                 let what = match self.smallest_failure.changes() {
-                    Some(n) => format!("all logs and the smallest failing set so far ({n} of {known})"),
+                    Some(n) => format!("all logs and the smallest failing set so far ({n} of {known} changes)"),
                     None => "all logs".to_owned(),
                 };
                 (Exit::Interrupted, format!("interrupted; {what} are in {directory}"))

@@ -176,9 +176,11 @@ impl<T: Target> MomentHunt<'_, '_, T> {
                 WatchFact::Ended(count) if is_search => self.facts.search.ended(*count).map_err(inconsistent)?,
                 WatchFact::CutShort(count) => {
                     self.facts.search.ended(*count).map_err(inconsistent)?;
+                    self.facts.is_cut_short = true;
                     let count = grouped(*count);
-                    let note =
-                        format!("the program did not end ({how}); the last moment that it passed is number {count}");
+                    let note = format!(
+                        "the program did not end by itself ({how}); moments after number {count} are not searched"
+                    );
                     self.lab.emit(&Event::Note(&note))?;
                 }
                 WatchFact::Ended(count) => {

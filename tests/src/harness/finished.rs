@@ -171,9 +171,8 @@ impl Running {
     }
 }
 
-/// Lets SIGINT end this process and those that it starts, also where `cargo test` was started with SIGINT ignored, as
-/// in the background of a script. The driver leaves an ignored signal ignored, so a test that interrupts a search would
-/// never end.
+/// Gives SIGINT its default effect in this process and in those that it starts. A script that starts `cargo test` in the
+/// background makes it ignore SIGINT, and the driver inherits that: a test that interrupts a search would never end.
 fn end_at_interrupts() {
     #[cfg(unix)]
     {
