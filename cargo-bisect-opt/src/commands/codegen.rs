@@ -341,7 +341,7 @@ impl Inquiry<'_> {
             let why = match either_way {
                 Some(Outcome::Fail) => format!("it fails even without any of the {those}"),
                 Some(Outcome::Pass) => format!("compiled for a search of {those}, it passes"),
-                _ => end.conclusion,
+                _ => end.words,
             };
             lab.emit(&Event::Note(&format!("no {what} was found: {why}")))?;
         }

@@ -107,7 +107,7 @@ fn decision<T: Beside>(lab: &mut Lab<'_>, target: &T, culprit: &Named) -> io::Re
                     "the target does not count its decisions: it has a version of bisect-rt without {UNTIL}, or another runtime"
                 )
             }
-            _ => end.conclusion,
+            _ => end.words,
         };
         lab.emit(&Event::Note(&format!("no decision was found: {why}")))?;
     }

@@ -35,6 +35,7 @@ use bisect_core::{
 
 use crate::{
     output::{
+        conclusion::Conclusion,
         events::{End, Event, Found, RunBegins, Start},
         exit_status::Exit,
         groups,
@@ -147,13 +148,13 @@ impl Lab<'_> {
         let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
         self.emit(&Event::Start(&start))?;
         let interrupt = self.interrupt;
-        let (search, status, conclusion, noise, found, log) = thread::scope(|scope| {
+        let (search, conclusion, noise, found, log) = thread::scope(|scope| {
             let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt);
             let mut session = Session::new(self, target, workers);
-            let (status, conclusion) = session.go()?;
+            let conclusion = session.go()?;
             let noise = noisy_notes::estimate(&session);
             let log = emit::last_log(&session);
-            io::Result::Ok((session.search, status, conclusion, noise, session.named, log))
+            io::Result::Ok((session.search, conclusion, noise, session.named, log))
         })?;
         let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests).cloned();
         let groups = groups::groups(of_tests.collect());
@@ -163,6 +164,7 @@ impl Lab<'_> {
         if let Some(summary) = target.summary() {
             self.emit(&Event::Note(&summary))?;
         }
+        let Conclusion { status, kind, words } = conclusion;
         let end = End {
             status,
             sets: search.culprits().len(),
@@ -171,7 +173,8 @@ impl Lab<'_> {
             duration: begun.elapsed(),
             noise,
             answers: Vec::new(),
-            conclusion,
+            kind,
+            words,
             log,
         };
         self.totals.sets += found.len();

@@ -111,8 +111,9 @@ impl MomentFacts {
             Finding::NeverBad => {
                 let count = grouped(self.search.count().unwrap_or_default());
                 let last = if self.is_cut_short { "the last one before the program was ended" } else { "the last one" };
-                let text =
-                    format!("nothing to find: `{name}` is true at moment {count}, {last}, and was not seen to break before");
+                let text = format!(
+                    "nothing to find: `{name}` is true at moment {count}, {last}, and was not seen to break before"
+                );
                 Ok((Exit::Nothing, text, None))
             }
             Finding::BadFromStart => {

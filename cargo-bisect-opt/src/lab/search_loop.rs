@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     output::{
-        conclusion::{TargetFacts, conclude},
+        conclusion::{Conclusion, TargetFacts, conclude},
         exit_status::Exit,
     },
     run::{
@@ -24,8 +24,8 @@ use crate::{
 };
 
 impl<T: Target> Session<'_, '_, '_, '_, T> {
-    /// Searches to the end. Returns the status and the conclusion.
-    pub(super) fn go(&mut self) -> io::Result<(Exit, String)> {
+    /// Searches to the end.
+    pub(super) fn go(&mut self) -> io::Result<Conclusion> {
         let ended = self.until_it_ends()?;
         self.workers.finish();
         emit::culprits(self, true)?;
@@ -45,9 +45,13 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                     Some(n) => format!("all logs and the smallest failing set so far ({n} of {known} changes)"),
                     None => "all logs".to_owned(),
                 };
-                (Exit::Interrupted, format!("interrupted; {what} are in {directory}"))
+                let words = format!("interrupted; {what} are in {directory}");
+                Conclusion { status: Exit::Interrupted, kind: None, words }
             }
-            Err(error) => (Exit::Unusable, format!("the target cannot be used: {error}")),
+            Err(error) => {
+                let words = format!("the target cannot be used: {error}");
+                Conclusion { status: Exit::Unusable, kind: None, words }
+            }
         })
     }
 

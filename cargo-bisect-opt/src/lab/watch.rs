@@ -68,8 +68,8 @@ impl Lab<'_> {
             Err(WatchError::Io(error)) => return Err(error),
             Err(error) => Err(error),
         };
-        let (status, conclusion, found) = match found {
-            Ok((status, conclusion, found)) => (status, conclusion, found),
+        let (status, words, found) = match found {
+            Ok(found) => found,
             Err(error) => (error.exit(), error.to_string(), None),
         };
         let bad = found.as_ref().and_then(|found| Some(found.moments.as_ref()?.n));
@@ -85,7 +85,8 @@ impl Lab<'_> {
             duration: begun.elapsed(),
             noise: None,
             answers: Vec::new(),
-            conclusion,
+            kind: None,
+            words,
             log: None,
         };
         self.emit(&Event::End(&end))?;

@@ -16,7 +16,7 @@ use crate::units::{plural, seconds};
 /// If it cannot be written.
 pub(super) fn show_end(err: &mut impl Write, end: &End) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
-    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.conclusion, seconds(end.duration))?;
+    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(end.duration))?;
     let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
     writeln!(err, "\n{BOLD}the end of {}:{BOLD:#}", path.display())?;
     lines.iter().try_for_each(|line| writeln!(err, "  {DIM}|{DIM:#} {line}"))

@@ -8,7 +8,7 @@ use bisect_core::{
     },
 };
 
-use super::{exit_status::Exit, noise::NoiseEstimate, terms::Terms};
+use super::{conclusion_kind::Kind, exit_status::Exit, noise::NoiseEstimate, terms::Terms};
 use crate::run::spec::Choice;
 use crate::units::plural;
 
@@ -30,8 +30,34 @@ pub(crate) struct TargetFacts<'a> {
 /// Returns the estimate for a test, by its number, or for the whole target; none if the search was not noisy.
 type Estimates<'a> = dyn Fn(usize) -> Option<NoiseEstimate> + 'a;
 
-/// Returns the exit status and the conclusion of a search, which may be of several tests.
+/// The conclusion of a search.
+#[derive(Debug)]
+pub(crate) struct Conclusion {
+    /// The exit status.
+    pub(crate) status: Exit,
+    /// The kind, if the status does not show it.
+    pub(crate) kind: Option<Kind>,
+    /// A sentence for people.
+    pub(crate) words: String,
+}
+
+/// Returns the conclusion of a search, which may be of several tests.
 pub(crate) fn conclude(
+    search: &Search,
+    verdict: &Verdict,
+    estimate: &Estimates<'_>,
+    tests: Option<&[String]>,
+    about: &TargetFacts<'_>,
+) -> Conclusion {
+    let (status, words) = exit_and_words(search, verdict, estimate, tests, about);
+    let kind = match tests {
+        Some(tests) => Kind::common(search, tests.len()),
+        None => Kind::of(verdict),
+    };
+    Conclusion { status, kind, words }
+}
+
+fn exit_and_words(
     search: &Search,
     verdict: &Verdict,
     estimate: &Estimates<'_>,
@@ -77,10 +103,11 @@ fn under_noise(
         Verdict::Inconsistent(Inconsistency::Noise) => (
             Exit::Inconsistent,
             format!(
-                "{} inconsistent, and after {runs} no change has a measurable effect on how often it fails: {rates}. \
-                 More runs (--max-runs), a workload that fails more often (--repeat 5), or fewer failures of other kinds \
-                 (--fail-when, --same-failure) would help",
-                if estimate.test.is_some() { "it is" } else { "the target is" }
+                "{} flaky, and none of the changes makes a difference: it fails {}, whatever is enabled ({runs}). A small \
+                 difference would show with a workload that fails more often (--repeat 5), or without failures of other \
+                 kinds (--fail-when, --same-failure)",
+                if estimate.test.is_some() { "it is" } else { "the target is" },
+                estimate.rate_of_all()
             ),
         ),
         Verdict::Incomplete(Incomplete::MaxRuns) => {

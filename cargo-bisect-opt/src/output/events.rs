@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     change,
+    conclusion_kind::Kind,
     exit_status::Exit,
     moments::BrokenMoment,
     noise::{CulpritEstimate, NoiseEstimate},
@@ -265,9 +266,12 @@ pub(crate) struct End {
     /// The common answers of several searches, one for each culprit that was searched further.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<Answer>,
+    /// The kind of the conclusion, if the exit status does not show it.
+    #[serde(rename = "conclusion", skip_serializing_if = "Option::is_none")]
+    pub(crate) kind: Option<Kind>,
     /// The conclusion, for people.
     #[serde(skip)]
-    pub(crate) conclusion: String,
+    pub(crate) words: String,
     /// The end of a log, if it explains the conclusion.
     #[serde(skip)]
     pub(crate) log: Option<LogEnd>,

@@ -5,6 +5,7 @@
 mod change;
 pub(crate) mod closing;
 pub(crate) mod conclusion;
+mod conclusion_kind;
 pub(crate) mod events;
 pub(crate) mod exit_status;
 pub(crate) mod groups;

@@ -89,6 +89,8 @@ pub(crate) struct NoiseEstimate {
     pub(crate) with: FailureRate,
     /// The probability that no remaining change makes a difference.
     pub(crate) nothing: f64,
+    /// The failure rate of all runs, if no remaining change makes a difference.
+    pub(crate) rate_of_all: FailureRate,
     /// The likeliest changes to be a culprit, or part of one.
     pub(crate) suspects: Vec<Suspect>,
     /// The estimates for other tests.
@@ -128,6 +130,7 @@ impl NoiseEstimate {
             without: estimate.without.into(),
             with: estimate.with.into(),
             nothing: estimate.nothing,
+            rate_of_all: estimate.rate_of_all.into(),
             suspects: suspects.map(suspect).collect(),
             others: Vec::new(),
         }
@@ -147,6 +150,11 @@ impl NoiseEstimate {
     pub(crate) fn rates(&self) -> String {
         let (with, without) = (self.with.describe(), self.without.describe());
         format!("it fails {with} with the suspected change, {without} without it")
+    }
+
+    /// Returns the failure rate of all runs in words, if no change makes a difference.
+    pub(crate) fn rate_of_all(&self) -> String {
+        self.rate_of_all.describe()
     }
 
     /// Returns true if the target never failed without the culprit.

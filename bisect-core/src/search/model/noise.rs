@@ -31,6 +31,8 @@ pub struct Estimate {
     pub with: Rate,
     /// The probability that none of the remaining changes makes a difference.
     pub nothing: f64,
+    /// The failure rate of all runs, if none of the remaining changes makes a difference.
+    pub rate_of_all: Rate,
     /// Candidate sets, the most likely first; within a set, the changes already found come first.
     pub suspects: Vec<Suspect>,
     /// The estimated number of runs until the next culprit is named.

@@ -67,10 +67,10 @@ impl Proofs {
     /// divided among all suspects.
     pub(super) fn is_proved(&self, set: &[Rank], confidence: f64) -> bool {
         let Some(number) = self.position(set) else { return false };
-        // The shares 1/(1·2), 1/(2·3), 1/(3·4), … add up to 1.
-        let number_as_float = f64::from(u32::try_from(number).unwrap_or(u32::MAX));
-        let share = 1.0 / ((number_as_float + 1.0) * (number_as_float + 2.0));
-        self.proofs[number].wealth() >= tuning::PROOF_ERROR_DIVISOR / (share * (1.0 - confidence))
+        let left = (0..number).fold(1.0, |left, _| left * (1.0 - tuning::SUSPECT_SHARE));
+        let doubt = 1.0 - confidence;
+        let allowed = doubt * (tuning::PROOF_STRICTNESS * doubt).min(1.0);
+        self.proofs[number].wealth() * left * tuning::SUSPECT_SHARE * allowed >= 1.0
     }
 }
 

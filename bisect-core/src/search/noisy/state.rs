@@ -264,6 +264,7 @@ impl NoisyState {
             without,
             with,
             nothing: point.probability_of_nothing(),
+            rate_of_all: point.rate_of_all(),
             suspects: suspects.collect(),
             runs_left: point.runs_left(1.0 - self.allowed()),
             confidence: self.confidence,

@@ -11,7 +11,7 @@ use super::{
 use crate::search::{
     model::{
         Options,
-        noise::Certainty,
+        noise::{Certainty, Noise},
         rank::Rank,
         selection::{Prefix, Selection},
         trial::TrialId,
@@ -78,7 +78,7 @@ fn complete(state: &NoisyState) -> Verdict {
 pub(super) fn at_limit(state: &NoisyState) -> Verdict {
     match &state.stage {
         Stage::Narrow(narrowing)
-            if narrowing.is_first() && narrowing.point().probability_of_nothing() > 1.0 - state.confidence =>
+            if narrowing.is_first() && narrowing.point().probability_of_nothing() >= tuning::GIVE_UP_PROBABILITY =>
         {
             Verdict::Inconsistent(Inconsistency::Noise)
         }
@@ -107,10 +107,7 @@ impl StoppingRule<'_> {
         if let Some(outcome) = always.filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if always.is_none()
-            && (point.probability_of_nothing() >= 1.0 - self.state.allowed()
-                || self.is_moot(point.probability_of_nothing()))
-        {
+        if always.is_none() && point.probability_of_nothing() >= self.least_of_nothing(narrowing) {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(complete(self.state))),
                 (_, []) => Inconsistency::Noise,
@@ -138,12 +135,19 @@ impl StoppingRule<'_> {
         None
     }
 
-    /// Returns true if the search already takes long and will probably find nothing; `nothing` is the probability of
-    /// that.
-    fn is_moot(&self, nothing: f64) -> bool {
-        let runs = self.state.runs.len();
-        runs >= tuning::GIVE_UP_AFTER_RUNS && nothing >= tuning::GIVE_UP_PROBABILITY
-            || runs >= tuning::GIVE_UP_SOONER_AFTER_RUNS && nothing >= tuning::GIVE_UP_SOONER_PROBABILITY
+    /// Returns the probability with which no change must matter, so that the search ends. Once a culprit is named or a
+    /// change is forced, the end is part of an answer with the confidence asked for.
+    fn least_of_nothing(&self, narrowing: &NoisyBracket) -> f64 {
+        if self.state.runs.len() >= tuning::GIVE_UP_AFTER_RUNS {
+            tuning::GIVE_UP_PROBABILITY
+        } else if narrowing.is_first() && narrowing.forced().is_empty() {
+            match self.options.noise {
+                Noise::Expected(confidence) => 1.0 - tuning::NOTHING_DOUBT_FACTOR * (1.0 - confidence),
+                Noise::Suspected(_) | Noise::Refused => tuning::NOTHING_PROBABILITY,
+            }
+        } else {
+            1.0 - self.state.allowed()
+        }
     }
 
     /// Continues with a set that fails alone: it is a culprit, once each of its changes is known to be needed.

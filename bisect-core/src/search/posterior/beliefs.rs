@@ -79,6 +79,14 @@ impl Beliefs {
         self.places.iter_mut().chain([&mut self.nothing])
     }
 
+    /// Returns the hypothesis that stands out, if one does: a candidate by its share of the probability that any
+    /// candidate matters, or no candidate, if that is likelier than each single one.
+    pub(super) fn leading(&self) -> Option<&Belief> {
+        let nothing = Some(&self.nothing).filter(|nothing| nothing.probability >= tuning::STAND_OUT_NOTHING);
+        let candidates = [self.suspect(), nothing].into_iter().flatten().filter(|belief| belief.probability < 1.0);
+        candidates.max_by(|a, b| a.probability.total_cmp(&b.probability))
+    }
+
     /// Returns the hypothesis of the candidate that stands out, if one does.
     pub(super) fn suspect(&self) -> Option<&Belief> {
         let least = tuning::STAND_OUT_SHARE * (1.0 - self.nothing.probability);

@@ -2,7 +2,8 @@
 //!
 //! While no candidate stands out, the worth of a run is its expected information about the change per expected cost:
 //! the mutual information of outcome and change. Once a candidate stands out, the worth is the expected evidence for
-//! this candidate against all other hypotheses together, from runs of the candidate alone and from runs without it.
+//! this candidate against all other hypotheses together, from runs of the candidate alone and from runs without it. It is
+//! the same if the hypothesis that no candidate matters stands out, with runs of all candidates and of none.
 
 use alloc::vec::Vec;
 
@@ -85,8 +86,8 @@ impl Chooser<'_> {
 
     /// Returns the best set, with nothing in flight.
     fn best(self, beliefs: &Beliefs) -> Choice {
-        if let Some(suspect) = beliefs.suspect() {
-            return self.confirmation(beliefs, suspect);
+        if let Some(leading) = beliefs.leading() {
+            return self.confirmation(beliefs, leading);
         }
         // The gain minus a ratio times the cost has a maximum of 0 exactly at the best ratio of gain to cost
         // (Dinkelbach).
@@ -144,24 +145,27 @@ impl Chooser<'_> {
         best
     }
 
-    /// Returns the candidate that stands out, alone, or the empty set without it. For a counter, returns the steps up to
-    /// the candidate, or those before it.
-    fn confirmation(self, beliefs: &Beliefs, suspect: &Belief) -> Choice {
+    /// Returns the set whose run is the best evidence for the hypothesis that stands out. For a candidate, this is the
+    /// candidate alone, or the empty set without it; for a counter, the steps up to the candidate, or those before it.
+    /// For no candidate, it is one of both ends.
+    fn confirmation(self, beliefs: &Beliefs, leading: &Belief) -> Choice {
         let choice = |set: CandidateSet| {
             let forecast = beliefs.forecast(set);
-            let rate = suspect.rate(set);
-            let of_others = (forecast.failure - suspect.probability * rate) / (1.0 - suspect.probability);
+            let rate = leading.rate(set);
+            let of_others = (forecast.failure - leading.probability * rate) / (1.0 - leading.probability);
             let evidence = divergence(rate, of_others.clamp(0.0, 1.0)).min(tuning::MAX_EVIDENCE);
             Choice { set, worth: evidence / self.costs.of(forecast.failure.clamp(0.0, 1.0)) }
         };
-        let index = suspect.end - 1;
-        let (alone, without) = if self.is_counter {
-            (CandidateSet::prefix(suspect.end), CandidateSet::prefix(index))
-        } else {
-            (CandidateSet::alone(index), CandidateSet::prefix(0))
+        let all = self.candidates.len();
+        let (with, without, preference) = match (leading.kind, leading.end) {
+            (Kind::Nothing, _) => (CandidateSet::prefix(all), CandidateSet::prefix(0), 1.0),
+            (_, end) if self.is_counter => {
+                (CandidateSet::prefix(end), CandidateSet::prefix(end - 1), tuning::ALONE_PREFERENCE)
+            }
+            (_, end) => (CandidateSet::alone(end - 1), CandidateSet::prefix(0), tuning::ALONE_PREFERENCE),
         };
-        let (alone, without) = (choice(alone), choice(without));
-        if without.worth > tuning::ALONE_PREFERENCE * alone.worth { without } else { alone }
+        let (with, without) = (choice(with), choice(without));
+        if without.worth > preference * with.worth { without } else { with }
     }
 
     fn worth(self, forecast: Forecast) -> f64 {

@@ -73,8 +73,6 @@ pub struct ChangePoint {
     beliefs: Beliefs,
     /// The probability that the change is in each interval and matters.
     matters: Vec<Matters>,
-    /// The number of observed runs.
-    runs: usize,
     /// For each candidate: the number of failed runs of the candidate alone, plus the number of passed runs of all
     /// candidates before it.
     confirmations: BTreeMap<usize, usize>,
@@ -151,7 +149,6 @@ impl ChangePoint {
             nothing,
             beliefs: Beliefs { places: Vec::new(), nothing: unknown },
             matters: Vec::new(),
-            runs: 0,
             confirmations: BTreeMap::new(),
         };
         this.conclude();
@@ -167,7 +164,7 @@ impl ChangePoint {
         self.costs = Costs { failing, passing };
     }
 
-    /// Sets the prior probability that no candidate matters; the default is 0.15, or 0.7 if there are prior runs.
+    /// Sets the prior probability that no candidate matters; the default is 0.4, or 0.7 if there are prior runs.
     ///
     /// # Panics
     /// If this is not a probability below 1.
@@ -197,7 +194,6 @@ impl ChangePoint {
             interval.observe(&self.prior, set, failed);
         }
         self.nothing.without.observe(&self.prior, failed);
-        self.runs += 1;
         let confirmed = match set {
             CandidateSet { prefix: 0, plus: Some(candidate), minus: None } => failed.then_some(candidate),
             CandidateSet { prefix: 1, plus: None, minus: None } if failed => Some(0),
@@ -266,17 +262,6 @@ impl ChangePoint {
     /// out, alone.
     #[must_use]
     pub fn next(&self, in_flight: &[CandidateSet]) -> CandidateSet {
-        let number = self.runs + in_flight.len() + 1;
-        if number > tuning::CHECK_ENDS_EVERY
-            && number.is_multiple_of(tuning::CHECK_ENDS_EVERY)
-            && self.beliefs.suspect().is_none()
-        {
-            return CandidateSet::prefix(if number.is_multiple_of(2 * tuning::CHECK_ENDS_EVERY) {
-                self.candidates.len()
-            } else {
-                0
-            });
-        }
         let chooser = Chooser { candidates: &self.candidates, costs: self.costs, is_counter: self.is_counter };
         let set = chooser.next(&self.beliefs, in_flight);
         // The prefix of one candidate is also the first candidate alone.
@@ -375,6 +360,13 @@ impl ChangePoint {
         };
         add(self.probability_of_nothing(), of_nothing);
         sums.map(|weights| Rate::summary(self.prior.rates(), &weights))
+    }
+
+    /// Returns the estimated failure rate of all runs, if no candidate matters. Prior runs with another change do not
+    /// count.
+    #[must_use]
+    pub fn rate_of_all(&self) -> Rate {
+        Rate::summary(self.prior.rates(), &self.prior.marginal_alike(&self.nothing.without))
     }
 
     /// Estimates the mean number of runs until a candidate is [`found`](Self::found). The first estimates may be wrong
