@@ -17,8 +17,9 @@ use bisect_tests::{
     release_cases::{Case, cases},
 };
 
-/// The largest allowed share of trials × crates that is compiled.
-const BOUND: f64 = 0.25;
+/// The largest allowed share of trials × crates that is compiled. Checks, which repeat trials and compile as well, are
+/// counted on the side of the search only.
+const BOUND: f64 = 0.3;
 
 fn main() -> ExitCode {
     let mut arguments: Vec<_> = env::args().skip(1).collect();
@@ -39,7 +40,8 @@ fn main() -> ExitCode {
     println!("\n### Crates compiled by codegen searches\n");
     println!(
         "Searches for {levels}, each from an empty target directory. *Plain*:\n\
-         flags for the whole build.\n"
+         flags for the whole build, once a trial. Checks repeat trials: they are in *runs* and in *compiled*,\n\
+         not in *plain*.\n"
     );
     println!(
         "| case | trials | runs | crates | compiled | plain | ratio | build scripts, proc macros | seconds | plain |\n\

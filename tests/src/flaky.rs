@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
-    search::{Observation, Options, Outcome, Prefix, Question, Rank, Search, Selection, Step, Verdict},
+    search::{Observation, Options, Outcome, Prefix, Rank, Search, Selection, Step, Verdict},
 };
 
 use crate::go_peer::{GoPeer, Report, Stuck};
@@ -24,13 +24,27 @@ impl Rates {
     /// binary asymmetric channel.
     #[must_use]
     pub fn capacity(self) -> f64 {
+        (0..=10_000).map(|share| self.information(f64::from(share) / 1e4)).fold(0.0, f64::max)
+    }
+
+    /// Returns the information, in bits, that one run carries about whether it is with the culprit, if this share of the
+    /// runs is.
+    #[must_use]
+    pub fn information(self, share: f64) -> f64 {
         let entropy = |p: f64| -> f64 { [p, 1.0 - p].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum() };
-        let bits = |share: f64| {
-            entropy(share * self.with + (1.0 - share) * self.without)
-                - share * entropy(self.with)
-                - (1.0 - share) * entropy(self.without)
+        entropy(share * self.with + (1.0 - share) * self.without)
+            - share * entropy(self.with)
+            - (1.0 - share) * entropy(self.without)
+    }
+
+    /// Returns the larger divergence between the outcomes of runs with and without the culprit, in bits: the most
+    /// evidence that a run can be for one of both. Infinite if an outcome excludes one.
+    #[must_use]
+    pub fn divergence(self) -> f64 {
+        let divergence = |p: f64, q: f64| -> f64 {
+            [(p, q), (1.0 - p, 1.0 - q)].iter().filter(|(p, _)| *p > 0.0).map(|(p, q)| p * (p / q).log2()).sum()
         };
-        (0..=10_000).map(|share| bits(f64::from(share) / 1e4)).fold(0.0, f64::max)
+        divergence(self.with, self.without).max(divergence(self.without, self.with))
     }
 }
 
@@ -101,8 +115,8 @@ pub struct Found {
 /// Numbers of runs until the first culprit is found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct First {
-    /// The runs before its confirmation, that is without the last runs, which are of exactly this culprit or of a
-    /// selection that passes without it.
+    /// The runs before its confirmation. The last runs confirm it if each is of exactly this culprit or is one that can
+    /// be compared with that: of none, of all changes before it, or of all others.
     pub searched: usize,
     /// All runs.
     pub named: usize,
@@ -211,15 +225,19 @@ impl FlakyTarget {
     /// Searches the target with our engine, one run at a time.
     pub fn search(&mut self, options: Options) -> Found {
         let mut search = Search::new(options);
-        let (mut first, mut confirming) = (None, Confirming::default());
+        let (mut first, mut selections) = (None, Vec::new());
         let verdict = loop {
             match search.step() {
                 Step::Run(trial) => {
-                    confirming.follow(trial.question, &trial.selection);
                     search.record(trial.id, [self.run(&trial.selection)]);
-                    if first.is_none() && !search.test(0).found().is_empty() {
-                        let named = search.progress().runs();
-                        first = Some(First { searched: named - confirming.runs, named });
+                    if first.is_none() {
+                        selections.push(trial.selection);
+                        first = search.test(0).found().first().map(|culprit| {
+                            let culprit = culprit.changes.iter().copied().collect();
+                            let confirming = |selection: &&Selection| confirms(selection, &culprit, &self.ids);
+                            let confirmation = selections.iter().rev().take_while(confirming).count();
+                            First { searched: selections.len() - confirmation, named: selections.len() }
+                        });
                     }
                 }
                 Step::Wait => unreachable!("every run is recorded at once"),
@@ -236,23 +254,20 @@ impl FlakyTarget {
     }
 }
 
-/// The runs at the end that only confirm a culprit: those of exactly its changes, and the runs without its changes that
-/// are compared with them.
-#[derive(Debug, Default)]
-struct Confirming {
-    culprit: Option<Selection>,
-    runs: usize,
-}
-
-impl Confirming {
-    fn follow(&mut self, question: Question, selection: &Selection) {
-        match question {
-            Question::FoundAlone if self.culprit.as_ref() == Some(selection) => self.runs += 1,
-            Question::FoundAlone => *self = Self { culprit: Some(selection.clone()), runs: 1 },
-            Question::AllButFound | Question::Baseline | Question::AllOff if self.culprit.is_some() => self.runs += 1,
-            _ => *self = Self::default(),
-        }
+/// Returns true if a run with this selection can confirm a culprit among these changes: it is of exactly its changes, of
+/// none, of all changes before it, or of all but it.
+fn confirms(selection: &Selection, culprit: &BTreeSet<Rank>, ids: &[Rank]) -> bool {
+    if selection.inverted {
+        return selection.prefix == Prefix::All;
     }
+    let has_no_other = selection.forced.iter().all(|id| culprit.contains(id));
+    let lowest = culprit.first().expect("a culprit has a change");
+    has_no_other
+        && match selection.prefix {
+            Prefix::NONE => true,
+            Prefix::Below(end) => ids.partition_point(|id| *id < end) == ids.partition_point(|id| id < lowest),
+            Prefix::All => culprit.iter().any(|id| selection.excluded.contains(id)),
+        }
 }
 
 #[cfg(test)]
