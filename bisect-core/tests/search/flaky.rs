@@ -1,12 +1,13 @@
 //! Targets with random outcomes: seeded, so that every search is reproducible.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 
 use bisect_core::{
     Field,
     search::{
         Culprit, Inconsistency, Mode, Noise, Observation, Options, Outcome, Question, Rank, Search, Step, Trial,
-        TrialId, Unusable, Verdict,
+        Unusable, Verdict,
     },
 };
 use proptest::{collection::vec, prelude::*};
@@ -362,4 +363,16 @@ fn a_target_that_comes_to_fail_always_accuses_nobody() {
             assert!(found(&search).is_subset(&target.expected()), "seed {seed}, {last_good}");
         }
     }
+}
+
+#[test]
+fn the_first_round_asks_prefixes_beside_both_ends() {
+    let in_flight = NonZeroUsize::new(5).unwrap();
+    let mut search = Search::new(Options { in_flight, ..expecting(0.99) });
+    let asked: Vec<_> = std::iter::from_fn(|| match search.step() {
+        Step::Run(trial) => Some(trial.selection.pattern().to_string()),
+        Step::Wait | Step::Done(_) => None,
+    })
+    .collect();
+    assert_eq!(asked, ["y", "n", "0", "00", "0+01"]);
 }

@@ -117,16 +117,40 @@ prop_compose! {
     }
 }
 
+/// Returns a configuration with this number of cases, or with that of `PROPTEST_CASES`.
+fn cases(number: u32) -> ProptestConfig {
+    let config = ProptestConfig::default();
+    if std::env::var_os("PROPTEST_CASES").is_some() { config } else { ProptestConfig { cases: number, ..config } }
+}
+
+impl Target {
+    /// Checks that searches with these numbers of trials in flight have the answer of a search with one.
+    fn expect_the_same(&self, numbers: &[usize], choices: &[usize]) -> Result<(), TestCaseError> {
+        let alone = self.search(1, choices);
+        for &in_flight in numbers {
+            let together = self.search(in_flight, choices);
+            prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
+        }
+        Ok(())
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
+    // Each choice of the next trial looks ahead over the outcomes of all that are in flight.
+    #![proptest_config(cases(10))]
+
+    #[test]
+    fn the_answer_is_the_same_with_very_many_in_flight(target in target(), choices in vec(any::<usize>(), 8)) {
+        target.expect_the_same(&[64], &choices)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
 
     #[test]
     fn the_answer_does_not_depend_on_how_many_are_in_flight(target in target(), choices in vec(any::<usize>(), 8)) {
-        let alone = target.search(1, &choices);
-        for in_flight in [2, 4, 16] {
-            let together = target.search(in_flight, &choices);
-            prop_assert!(together.is_like(&alone), "{} in flight: {:?} instead of {:?}", in_flight, together, alone);
-        }
+        target.expect_the_same(&[2, 4, 16], &choices)?;
     }
 
     #[test]

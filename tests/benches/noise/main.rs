@@ -2,12 +2,13 @@
 //!
 //! The seeds are the same each time, so the figures are the same on every machine. The tables are Markdown, for
 //! BENCHMARKS.md. A figure beyond its bound is marked; then the bench ends with status 1. `SEEDS=n` sets the number of
-//! seeds (1,000); `ONLY=NAME` selects a table: `one`, `several`, `default`, `noise`, `reliable`, `go` or `commits`. If
+//! seeds (1,000); `ONLY=NAME` selects a table: `one`, `known`, `rounds`, `several`, `default`, `noise`, `reliable`, `go` or `commits`. If
 //! `BISECT_TEST_GIT_BAYESECT` names a Python that has the package `git-bayesect`, that searches the same problems.
 
 mod bayesect;
 mod commits;
 mod go;
+mod limits;
 mod ours;
 mod study;
 
@@ -29,6 +30,12 @@ fn main() -> ExitCode {
         let (rows, is_kept) = ours::one_culprit(&changes, seeds);
         ours::calibration(&changes, &rows);
         holds &= is_kept & bayesect::bayesect(&changes, &rows, seeds);
+    }
+    if is_wanted("known") {
+        limits::known_rates(&changes, few_seeds);
+    }
+    if is_wanted("rounds") {
+        limits::rounds(&changes[0], few_seeds);
     }
     if is_wanted("several") {
         holds &= ours::several(&changes, seeds);

@@ -10,8 +10,8 @@ use super::{
 };
 use crate::search::{
     model::{
-        rank::Rank,
-        selection::Selection,
+        rank::{Order, Rank},
+        selection::{Prefix, Selection},
         trial::{Question, Reason},
         verdict::{Incomplete, Unusable, Verdict},
     },
@@ -60,7 +60,7 @@ impl NextQuestion<'_> {
             return Ok(Ask::new(mode.failing_end()));
         }
         match &state.stage {
-            Stage::Ends => Err(match state.always() {
+            Stage::Ends => self.early_prefix().ok_or_else(|| match state.always() {
                 Some(outcome) => Verdict::NoDifference(outcome),
                 None => Verdict::Unusable(Unusable::NoReports),
             }),
@@ -86,6 +86,17 @@ impl NextQuestion<'_> {
                 self.nearest(narrowing, tested).map(Ask::new).map_err(unresolved)
             }
         }
+    }
+
+    /// Returns a prefix to run beside both ends before any change is known, if there is one: 1/2, 1/4, 3/4, 1/8, … of all
+    /// hashes.
+    fn early_prefix(self) -> Option<Ask> {
+        let context = self.state.context();
+        let number = self.trials.in_flight().count().checked_sub(1).filter(|&number| number > 0)?;
+        (context.order == Order::ByHash && context.known.is_empty() && context.runs.is_empty()).then(|| {
+            let cut = u64::try_from(number).unwrap_or(u64::MAX).reverse_bits();
+            Ask::new((Question::Prefix, Selection { prefix: Prefix::Below(Rank(cut)), ..Selection::all() }))
+        })
     }
 
     /// Returns a run that confirms a candidate. If the control is refused, a run without any change takes its place:

@@ -17,7 +17,7 @@ use crate::search::{
         noise::{Certainty, Estimate, Suspect},
         rank::{Order, Rank},
         ranked,
-        selection::{Prefix, Selection},
+        selection::Selection,
         trial::{Observation, Outcome, TrialId},
         verdict::{Culprit, Unusable, Verdict},
     },
@@ -238,7 +238,8 @@ impl NoisyState {
     /// Returns true if a run with this selection is evidence at the present stage.
     pub(in crate::search) fn is_evidence(&self, selection: &Selection) -> bool {
         match &self.stage {
-            Stage::Ends => selection.prefix == Prefix::All && selection.excluded.is_empty(),
+            // A prefix is evidence once changes are known.
+            Stage::Ends => selection.forced.is_empty() && selection.excluded.is_empty(),
             Stage::Narrow(narrowing) => narrowing.candidate_set(selection, |id| selection.contains(id)).is_some(),
             Stage::Minimize(minimizing) => minimizing.is_about(selection),
         }

@@ -36,11 +36,6 @@ impl Evidence {
 
     /// Returns the likelihood of the runs for each rate without the change, and for each rate with it.
     pub(super) fn likelihoods(&self, prior: &Prior) -> [Likelihood; 2] {
-        [self.without, self.with].map(|ends| {
-            let mut likelihood = Likelihood::ONE;
-            (0..ends.passed).for_each(|_| likelihood.observe(prior, false));
-            (0..ends.failed).for_each(|_| likelihood.observe(prior, true));
-            likelihood
-        })
+        [self.without, self.with].map(|ends| Likelihood::of(prior, ends.passed, ends.failed))
     }
 }

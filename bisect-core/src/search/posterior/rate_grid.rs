@@ -9,7 +9,7 @@
 //! cost, allows any prior, and needs no transcendental function: evidence is a product of its entries, and a sum over
 //! all pairs of rates takes one pass.
 
-use super::math::{exponent_of, power_of_two};
+use super::math::{count, exp2, exponent_of, log2, power_of_two};
 use crate::search::tuning::{
     FULL_RATE_GAP, GAP_STEP_FACTOR, MIN_RATE_GAP, NEAR_RATES_FACTOR, PRIOR_ALWAYS_WITH, PRIOR_DETERMINISTIC,
     PRIOR_NEVER_WITHOUT, RATE_STEPS,
@@ -205,6 +205,17 @@ pub(super) struct Likelihood {
 impl Likelihood {
     /// The likelihood without observations.
     pub(super) const ONE: Self = Self { values: [1.0; POINTS], exponent: 0 };
+
+    /// Returns the likelihood of this number of passed and of failed runs. Thousands of them, taken one after the other,
+    /// would leave no rate that explains all: the last ones exclude what the first ones left.
+    pub(super) fn of(prior: &Prior, passed: usize, failed: usize) -> Self {
+        let power = |rate: f64, number: usize| if number == 0 { 0.0 } else { log2(rate) * count(number) };
+        let logs = prior.rates.map(|rate| power(1.0 - rate, passed) + power(rate, failed));
+        let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        #[expect(clippy::cast_possible_truncation, reason = "at least one rate explains the runs")]
+        let exponent = largest as i32;
+        Self { values: logs.map(|log| exp2(log - f64::from(exponent))), exponent }
+    }
 
     /// Takes one more run.
     pub(super) fn observe(&mut self, prior: &Prior, failed: bool) {

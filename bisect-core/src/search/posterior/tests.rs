@@ -223,6 +223,17 @@ fn known_rates_save_runs() {
 }
 
 #[test]
+fn many_known_runs_tell_the_rates() {
+    let mut known = Evidence::new();
+    for run in 0..10_000 {
+        known.observe(true, run < 9_000);
+        known.observe(false, run < 1_000);
+    }
+    let [without, with] = ChangePoint::new(1000, &known).rates();
+    assert!((without.mean - 0.1).abs() < 0.02 && (with.mean - 0.9).abs() < 0.02, "{without:?} {with:?}");
+}
+
+#[test]
 fn that_nothing_more_matters_is_found_by_few_runs() {
     let mut known = Evidence::new();
     for run in 0..30 {
