@@ -239,3 +239,22 @@ fn runs_that_were_cancelled_are_made_again_if_they_are_wanted_again() {
     assert_eq!(search.step(), Step::Run(all));
     assert_eq!((search.step(), search.progress().runs()), (Step::Wait, 4));
 }
+
+#[test]
+fn a_change_that_other_changes_hide_does_not_change_the_answer() {
+    for n in 8..14_u64 {
+        let ids: Vec<_> = (1..=n).map(|i| Rank(i * (u64::MAX / (n + 1)))).collect();
+        for late in 1..ids.len() - 1 {
+            for (first, in_flight) in (late + 1..ids.len()).flat_map(|first| [(first, 2), (first, 4), (first, 16)]) {
+                let target = Target {
+                    ids: ids.clone(),
+                    fails: vec![BTreeSet::from([late - 1]), BTreeSet::from([late + 1])],
+                    appears_with: vec![(late - 1, late), (late, first)],
+                    unresolved: Vec::new(),
+                    disable: false,
+                };
+                target.expect_the_same(&[in_flight], &[0, 5, 3]).unwrap();
+            }
+        }
+    }
+}

@@ -167,11 +167,19 @@ fn is_contradicted(runs: &[Run]) -> bool {
     runs.iter().enumerate().filter(contradicts).nth(1).is_some()
 }
 
+/// Returns the rules that all outcomes of these runs follow instead of the changes.
+fn explanations(known: &[Rank], runs: &[Run]) -> Vec<Rule> {
+    if runs.len() > tuning::MAX_RUNS_FOR_RULES || !is_contradicted(runs) { Vec::new() } else { rules(known, runs) }
+}
+
 /// Returns the rule that all outcomes of these runs follow instead of the changes, if there is enough evidence for one.
 pub(in crate::search) fn explanation(known: &[Rank], runs: &[Run]) -> Option<CarryOver> {
-    if runs.len() > tuning::MAX_RUNS_FOR_RULES || !is_contradicted(runs) {
-        return None;
-    }
-    let sure = rules(known, runs).into_iter().filter(Rule::is_sure);
+    let sure = explanations(known, runs).into_iter().filter(Rule::is_sure);
     sure.max_by_key(|rule| rule.weight).map(|rule| rule.carry_over)
+}
+
+/// Returns true if all outcomes of these runs follow a rule instead of the changes, whether there is enough evidence for
+/// it or not.
+pub(super) fn may_explain(known: &[Rank], runs: &[Run]) -> bool {
+    !explanations(known, runs).is_empty()
 }

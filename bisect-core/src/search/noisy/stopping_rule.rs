@@ -110,7 +110,9 @@ impl StoppingRule<'_> {
         if always.is_none() && point.probability_of_nothing() >= self.least_of_nothing(narrowing) {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(complete(self.state))),
-                (_, []) => Inconsistency::Noise,
+                // A few more runs tell if that rule holds, and then it is the better answer.
+                (true, []) if carry_over::may_explain(&self.state.known, &self.state.sequence) => return None,
+                (true, []) => Inconsistency::Noise,
                 (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
             };
             return Some(Next::End(Verdict::Inconsistent(how)));

@@ -28,9 +28,9 @@ pub(in crate::search) struct Bracket {
     favoured: Arc<[Rank]>,
     /// The candidates each of which alone would explain all runs, in order, if they determine the cuts.
     suspects: Option<Arc<[Rank]>>,
-    /// This bracket before suspects determined its cuts. An unresolved cut restores it.
+    /// This bracket before suspects determined its cuts. It is restored where the answer may depend on the cuts.
     unsteered: Option<Arc<Bracket>>,
-    /// False once a cut that suspects determined was unresolved.
+    /// False once the bracket was restored.
     may_steer: bool,
     /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
@@ -87,8 +87,8 @@ impl Bracket {
         Self { weights, suspects: Some(suspects.into()), unsteered: Some(unsteered), ..self }
     }
 
-    /// Returns true if suspects may determine the cuts. With unresolved runs the answer may depend on the cuts, so
-    /// these are then the same as with one run at a time.
+    /// Returns true if suspects may determine the cuts. Where runs are unresolved, or candidates are reached only
+    /// together with others, the answer may depend on the cuts, so these are then the same as with one run at a time.
     pub(in crate::search) fn may_steer(&self) -> bool {
         self.may_steer && self.is_open()
     }
@@ -149,6 +149,12 @@ impl Bracket {
     /// Takes the answer to [`BracketStep::Ask`]. Without reports, a failing run is assumed to have reported the same
     /// changes as the failing run of the longer prefix.
     pub(in crate::search) fn record(&mut self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) {
+        if self.depends_on_cuts(cut, outcome, reported)
+            && let Some(unsteered) = self.unsteered.take()
+        {
+            *self = Self { may_steer: false, ..Arc::unwrap_or_clone(unsteered) };
+            return;
+        }
         self.steps += 1;
         match outcome {
             Outcome::Pass => self.low = cut,
@@ -163,10 +169,20 @@ impl Bracket {
             }
             // No run can confirm that the prefix fails.
             Outcome::Unresolved(_) if self.is_high(cut) => self.observed = true,
-            Outcome::Unresolved(_) => match self.unsteered.take() {
-                Some(unsteered) => *self = Self { may_steer: false, ..Arc::unwrap_or_clone(unsteered) },
-                None => self.unresolved.push(cut),
-            },
+            Outcome::Unresolved(_) => self.unresolved.push(cut),
+        }
+    }
+
+    /// Returns true if this answer shows that other cuts may have another answer: it is unresolved, or candidates of the
+    /// prefix are missing in the reports of its run.
+    fn depends_on_cuts(&self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) -> bool {
+        match (outcome, reported) {
+            (Outcome::Unresolved(_), _) => !self.is_high(cut),
+            (Outcome::Fail, Some(reported)) => {
+                let span = |changes| ranked::below(changes, self.low)..ranked::below(changes, cut);
+                reported[span(reported)] != self.failing[span(&self.failing)]
+            }
+            _ => false,
         }
     }
 
