@@ -69,6 +69,11 @@ impl Bracket {
         }
     }
 
+    /// Returns the same bracket after a shorter prefix, up to this cut, has passed.
+    pub(in crate::search) fn above(self, passed: Rank) -> Self {
+        Self { low: passed, ..self }
+    }
+
     /// Returns the same bracket with these changes favoured; they are in order.
     pub(in crate::search) fn favouring(self, favoured: Arc<[Rank]>) -> Self {
         let weights = Weights::new(&self.failing[..self.span().end], &favoured);

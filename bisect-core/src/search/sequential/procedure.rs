@@ -3,7 +3,9 @@
 //! The state is small and cheap to clone, so a caller can try both outcomes of a trial to see the question that
 //! follows.
 
+mod branches;
 mod for_suite;
+mod found_sets;
 pub(in crate::search) mod lookahead;
 mod question;
 mod state;
@@ -14,6 +16,7 @@ use super::bracket::{Bracket, BracketStep};
 use crate::search::model::{
     Options,
     mode::Mode,
+    noise::Noise,
     rank::{Order, Rank},
     ranked,
     selection::{Prefix, Selection},
@@ -21,6 +24,8 @@ use crate::search::model::{
     verdict::{Culprit, Incomplete, Inconsistency, Unusable, Verdict},
 };
 use crate::search::tuning;
+use branches::Branches;
+use found_sets::FoundSets;
 pub(in crate::search) use question::{Answer, Asked};
 use state::{AfterConfirm, State, inconsistent, part, parts, unusable};
 
@@ -36,14 +41,8 @@ pub(in crate::search) struct Procedure {
     is_made_up: bool,
     /// Changes that are likelier than others, in order.
     favoured: Arc<[Rank]>,
-    found: Vec<Culprit>,
-    /// The changes that this branch leaves out, so that it does not find a set that is too large again.
-    avoided: Vec<Rank>,
-    /// The sets of changes to avoid in later branches.
-    branches: Vec<Vec<Rank>>,
-    too_large: usize,
-    /// Number of branches begun so far.
-    stages: usize,
+    found: FoundSets,
+    branches: Branches,
     /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
     had_unresolved: bool,
     incomplete: Option<Incomplete>,
@@ -58,18 +57,16 @@ impl Procedure {
             known: Arc::new([]),
             is_made_up: false,
             favoured: Arc::new([]),
-            found: Vec::new(),
-            avoided: Vec::new(),
-            branches: Vec::new(),
-            too_large: 0,
-            stages: 0,
+            found: FoundSets::default(),
+            branches: Branches::default(),
             had_unresolved: false,
             incomplete: None,
         }
     }
 
+    /// Returns the culprits that are proved.
     pub(in crate::search) fn found(&self) -> &[Culprit] {
-        &self.found
+        self.found.proved()
     }
 
     /// Favours these changes from now on; they are in order.
@@ -117,7 +114,7 @@ impl Procedure {
 
     /// Returns the number of culprits found plus branches begun.
     fn stage(&self) -> usize {
-        self.found.len() + self.stages
+        self.found.len() + self.branches.begun()
     }
 
     /// Returns the selection of a prefix and the forced changes, without the excluded ones, in the direction of the
@@ -135,7 +132,7 @@ impl Procedure {
     /// Takes the answer to [`question`](Self::question).
     pub(in crate::search) fn answer(&mut self, answer: &Answer<'_>) {
         let state = core::mem::replace(&mut self.state, State::AllOn);
-        self.had_unresolved |= matches!(answer.outcome, Outcome::Unresolved(_));
+        self.note(answer.outcome);
         self.state = match state {
             State::AllOn => self.after_all_on(answer),
             State::AllOff { all, reported } => self.after_all_off(all, reported, answer),
@@ -158,6 +155,14 @@ impl Procedure {
             },
             done @ State::Done(_) => done,
         };
+    }
+
+    fn note(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Pass => self.found.prove(),
+            Outcome::Fail => {}
+            Outcome::Unresolved(_) => self.had_unresolved = true,
+        }
     }
 
     /// Returns the procedure as it would be after this answer.
@@ -220,6 +225,9 @@ impl Procedure {
         if answer.outcome == Outcome::Pass && bracket.is_high(cut) {
             return inconsistent(Inconsistency::NotConfirmed(answer.trial, forced));
         }
+        if answer.outcome == Outcome::Pass && forced.is_empty() {
+            self.found.prefix_passed(cut);
+        }
         bracket.record(cut, answer.outcome, answer.reported);
         self.narrow(forced, bracket, answer.trial)
     }
@@ -234,7 +242,7 @@ impl Procedure {
                 forced.push(change);
                 // Every set consists of reported changes. This limit stops a target that invents new changes in every
                 // run.
-                let named = forced.len() + self.found.iter().map(|culprit| culprit.changes.len()).sum::<usize>();
+                let named = forced.len() + self.found.changes().count();
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {
                     return inconsistent(Inconsistency::Endless);
                 }
@@ -314,30 +322,20 @@ impl Procedure {
         State::AllButFound { culprit }
     }
 
-    /// Gives up a set that needs more changes than these, and so is too large. Any other minimal set lacks at least one
-    /// of them (Reiter's hitting-set tree), so the search avoids each of them in turn.
     fn work_around(&mut self, forced: &[Rank]) -> State {
         self.incomplete = Some(Incomplete::MaxSetSize);
-        self.too_large += 1;
-        if self.too_large <= tuning::MAX_TOO_LARGE_SETS {
-            for &change in forced {
-                let mut avoided = self.avoided.clone();
-                avoided.push(change);
-                avoided.sort_unstable_by_key(|change| change.id());
-                if !self.branches.contains(&avoided) {
-                    self.branches.push(avoided);
-                }
-            }
-        }
+        self.branches.avoid(forced);
         self.next_branch()
     }
 
     fn next_branch(&mut self) -> State {
-        if self.branches.is_empty() {
+        if let Some(culprit) = self.found.take_unproved() {
+            return State::Baseline { culprit, then: AfterConfirm::NextBranch };
+        }
+        if !self.branches.begin_next() {
             return State::Done(self.incomplete.map_or(Verdict::Complete, Verdict::Incomplete));
         }
-        self.avoided = self.branches.remove(0);
-        self.stages += 1;
+        self.found.begin_branch();
         State::Branch
     }
 
@@ -345,11 +343,16 @@ impl Procedure {
         match answer.outcome {
             // The target passes without the set and with everything else, which is the best confirmation.
             Outcome::Pass => {
-                self.found.push(culprit);
+                self.found.add_proved(culprit);
                 self.next_branch()
             }
             Outcome::Fail => {
                 let reported = lookahead::reported_of_rest(self, answer, &culprit.changes);
+                if self.options.noise == Noise::Refused && self.found.is_proved() {
+                    // A prefix that passes will prove the culprit too.
+                    self.found.add(culprit);
+                    return self.narrow_all(answer.trial, reported);
+                }
                 State::Baseline { culprit, then: AfterConfirm::Search(answer.trial, reported) }
             }
             Outcome::Unresolved(reason) => {
@@ -359,9 +362,10 @@ impl Procedure {
         }
     }
 
-    /// Starts a new set: everything but the excluded changes failed, and these changes were reported.
+    /// Starts a new set: everything but the excluded changes failed, and these changes were reported. The longest prefix
+    /// that has passed with the same changes excluded need not be run again.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
-        let bracket = Bracket::new(Prefix::All, reported, self.favoured.clone());
+        let bracket = Bracket::new(Prefix::All, reported, self.favoured.clone()).above(self.found.longest_passed());
         self.had_unresolved = false;
         self.narrow(Vec::new(), bracket, failed)
     }
@@ -369,7 +373,7 @@ impl Procedure {
     fn after_baseline(&mut self, culprit: Culprit, then: AfterConfirm, answer: &Answer<'_>) -> State {
         match answer.outcome {
             Outcome::Pass => {
-                self.found.push(culprit);
+                self.found.add_proved(culprit);
                 match then {
                     AfterConfirm::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
                     AfterConfirm::Search(failed, reported) => self.narrow_all(failed, reported),
@@ -384,7 +388,6 @@ impl Procedure {
 
     /// Returns the changes that every selection leaves out: found already, or avoided.
     pub(in crate::search) fn excluded(&self) -> Vec<Rank> {
-        let found = self.found.iter().flat_map(|culprit| &culprit.changes);
-        found.chain(&self.avoided).copied().collect()
+        self.found.changes().chain(self.branches.avoided().iter().copied()).collect()
     }
 }

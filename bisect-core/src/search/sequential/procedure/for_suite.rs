@@ -62,7 +62,7 @@ impl Procedure {
     /// # Panics
     /// If no bracket is open.
     pub(in crate::search) fn answer_cut(&mut self, cut: Rank, answer: &Answer<'_>) {
-        self.had_unresolved |= matches!(answer.outcome, Outcome::Unresolved(_));
+        self.note(answer.outcome);
         self.state = match core::mem::replace(&mut self.state, State::AllOn) {
             State::Narrow { forced, bracket } => self.after_prefix(forced, bracket, cut, answer),
             state => unreachable!("no prefix is asked for: {state:?}"),
