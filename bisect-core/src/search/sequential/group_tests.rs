@@ -43,7 +43,7 @@ pub(super) fn switches(mode: Mode, selection: &Selection, change: Rank) -> bool 
 }
 
 /// Returns true if the outcome of a run of this selection is open: some suspects are switched, and others are not.
-pub(super) fn tells_apart(suspects: &[Rank], selection: &Selection) -> bool {
+pub(in crate::search) fn tells_apart(suspects: &[Rank], selection: &Selection) -> bool {
     let first = suspects.first().map(|&change| selection.contains(change));
     suspects.iter().any(|&change| Some(selection.contains(change)) != first)
 }
@@ -63,7 +63,7 @@ pub(super) fn groups<'a>(
     let mut groups = Vec::new();
     let Some((_, bracket)) = procedure.narrowing() else { return groups };
     while groups.len() < count {
-        let chosen = half_of_each(&parts);
+        let chosen = half_of_each(&parts, &parts);
         let Some((prefix, gaps)) = selection_of(suspects, &chosen, bracket.high()) else { break };
         if gaps.len() > tuning::MAX_GROUP_GAPS {
             break;
@@ -79,7 +79,7 @@ pub(super) fn groups<'a>(
 }
 
 /// Splits each part into its chosen and its other suspects. `parts[i]` is the number of the part of suspect `i`.
-fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
+pub(in crate::search) fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
     let mut keys: Vec<_> = parts.iter().enumerate().map(|(index, &part)| (part, is_chosen(index))).collect();
     let by_suspect = keys.clone();
     keys.sort_unstable();
@@ -89,35 +89,46 @@ fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
     }
 }
 
-/// Chooses half of each part, alternately the first and the second half, so that the chosen halves of neighbouring parts
-/// are one interval.
-fn half_of_each(parts: &[usize]) -> Vec<bool> {
-    let count = parts.iter().max().map_or(0, |last| last + 1);
+/// Chooses half of each part. In neighbouring cells these are alternately the first and the second half, so that the
+/// chosen halves of both are one interval. `cells[i]` is the number of the cell of suspect `i`, and a part is in one
+/// cell.
+pub(in crate::search) fn half_of_each(parts: &[usize], cells: &[usize]) -> Vec<bool> {
+    let count = parts.iter().chain(cells).max().map_or(0, |last| last + 1);
     let mut sizes = vec![0; count];
-    // The order in which the parts begin.
-    let mut order = vec![usize::MAX; count];
-    let mut begun = 0;
     for &part in parts {
-        if sizes[part] == 0 {
-            order[part] = begun;
-            begun += 1;
-        }
         sizes[part] += 1;
     }
+    // The order in which the cells begin.
+    let mut order = vec![None; count];
+    let mut begun: usize = 0;
+    for &cell in cells {
+        if order[cell].is_none() {
+            order[cell] = Some(begun);
+            begun += 1;
+        }
+    }
     let mut seen = vec![0; count];
-    let is_chosen = |&part: &usize| {
+    let is_chosen = |(&part, &cell): (&usize, &usize)| {
         seen[part] += 1;
         let (place, size): (usize, usize) = (seen[part], sizes[part]);
         let is_in_first_half = 2 * place <= size;
         // A single suspect needs no further test.
-        if order[part].is_multiple_of(2) { is_in_first_half } else { size > 1 && !is_in_first_half }
+        if order[cell].is_some_and(|order| order.is_multiple_of(2)) {
+            is_in_first_half
+        } else {
+            size > 1 && !is_in_first_half
+        }
     };
-    parts.iter().map(is_chosen).collect()
+    parts.iter().zip(cells).map(is_chosen).collect()
 }
 
 /// Returns the end and the gaps of a selection that contains the chosen suspects and not the others. `high` is its end if
 /// it contains the last suspect. `None` if no suspect is chosen.
-fn selection_of(suspects: &[Rank], chosen: &[bool], high: Prefix) -> Option<(Prefix, Vec<Range<Rank>>)> {
+pub(in crate::search) fn selection_of(
+    suspects: &[Rank],
+    chosen: &[bool],
+    high: Prefix,
+) -> Option<(Prefix, Vec<Range<Rank>>)> {
     let cut =
         |index: usize| index.checked_sub(1).map_or(Rank::FIRST, |left| simplest_cut(suspects[left], suspects[index]));
     let mut gaps = Vec::new();

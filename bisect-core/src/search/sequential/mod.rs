@@ -6,7 +6,7 @@
 
 mod bracket;
 mod checks;
-mod group_tests;
+pub(super) mod group_tests;
 mod procedure;
 mod progress;
 mod speculation;

@@ -8,10 +8,12 @@
 //! [`schedule`].
 
 mod checks;
+mod guess;
 mod joint;
 mod noisy_test;
 mod planner;
 mod pool;
+mod pooled_group;
 mod schedule;
 mod shared_trial;
 mod shared_trials;
@@ -106,7 +108,7 @@ impl Suite {
             // The runs in flight may still have useful results.
             return if in_flight > 0 { Step::Wait } else { Step::Done(self.stop_at_limit()) };
         }
-        let plan = if next.is_none() && has_room { self.choose(&useful) } else { None };
+        let plan = if next.is_none() && has_room { self.choose(&useful, options) } else { None };
         let Some(next) = next.or_else(|| plan.map(|plan| self.begin(plan, options))) else {
             // A noisy search may have ended because it has no question.
             return self.verdict().map_or(Step::Wait, Step::Done);

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 use super::{
     joint,
     pool::{self, Member, Pool},
+    pooled_group,
     shared_trial::{Plan, Purpose},
     shared_trials::SharedTrials,
     test::Test,
@@ -22,6 +23,8 @@ pub(super) struct Planner<'a> {
     pub(super) useful: &'a [TrialId],
     /// True if the last trial was a pooled one.
     pub(super) is_pooling: bool,
+    /// True if groups are tested.
+    pub(super) tests_groups: bool,
     pub(super) pool: &'a Pool,
 }
 
@@ -33,8 +36,7 @@ impl<'a> Planner<'a> {
             let new = asked.filter(|(test, (question, selection))| !self.is_asked(*question, selection, *test));
             joint::most_asked(joint::runs(self.tests, new))
         };
-        let is_prefix = |&&trial: &&TrialId| self.trials.get(trial).trial.question == Question::Prefix;
-        let prefixes = self.useful.iter().filter(is_prefix).count();
+        let prefixes = self.prefixes().len();
         // Pooled runs continue as long as there is one to make, and so do other runs: a test that is ahead waits for
         // the others, so that all can share a run again.
         let pooled = |of: bool| if of { self.pooled() } else { None };
@@ -56,11 +58,21 @@ impl<'a> Planner<'a> {
         })
     }
 
-    /// Returns the best prefix with gaps for the tests that accept pooled runs.
+    /// Returns the best group or the best prefix with gaps, whichever tells more, for the tests that accept pooled runs.
     fn pooled(&self) -> Option<Plan> {
         let members = self.members();
         let members: Vec<_> = members.iter().filter(|member| !member.is_exact()).collect();
-        pool::pooled(&members, &self.pool.model).map(|selection| self.prefix(selection, Purpose::Guess))
+        let model = &self.pool.model;
+        let prefix = pool::pooled(&members, model);
+        let group = || pooled_group::group(&members, &self.prefixes(), prefix.as_ref(), model);
+        let group = if self.tests_groups { group() } else { None };
+        group.or(prefix).map(|selection| self.prefix(selection, Purpose::Guess))
+    }
+
+    /// Returns the selections of the prefixes and groups that are useful to a test.
+    fn prefixes(&self) -> Vec<&'a Selection> {
+        let useful = self.useful.iter().map(|&id| &self.trials.get(id).trial);
+        useful.filter(|trial| trial.question == Question::Prefix).map(|trial| &trial.selection).collect()
     }
 
     /// Returns the best prefix for the tests that search exactly.
@@ -82,7 +94,7 @@ impl<'a> Planner<'a> {
     }
 
     fn prefix(&self, selection: Selection, purpose: Purpose) -> Plan {
-        let learns = |&test: &usize| self.tests[test].learns_from(&selection).is_some();
+        let learns = |&test: &usize| self.tests[test].learns_from(&selection);
         let tests = (0..self.tests.len()).filter(learns).collect();
         Plan { question: Question::Prefix, selection, tests, purpose, toss: None }
     }

@@ -9,6 +9,7 @@ use alloc::{
     sync::Arc,
     vec::Vec,
 };
+use core::ops::Range;
 
 use super::test::{PrefixQuestion, Test};
 use crate::search::tuning;
@@ -63,7 +64,7 @@ impl<'a> Member<'a> {
             sum += *extra;
             *extra = sum;
         }
-        let mut marks: Vec<_> = in_flight.filter_map(|selection| test.learns_from(selection)).map(position).collect();
+        let mut marks: Vec<_> = in_flight.filter_map(|selection| narrowing.cut_by(selection)).map(position).collect();
         marks.extend([0, count]);
         marks.sort_unstable();
         marks.dedup();
@@ -72,6 +73,16 @@ impl<'a> Member<'a> {
 
     pub(super) fn is_exact(&self) -> bool {
         self.narrowing.is_exact
+    }
+
+    /// Returns the candidates that explain the runs of groups too.
+    pub(super) fn suspects(&self) -> &'a [Rank] {
+        self.narrowing.suspects
+    }
+
+    /// Returns the end of the prefix that contains all candidates.
+    pub(super) fn high(&self) -> Prefix {
+        self.narrowing.high
     }
 
     fn rank(&self, position: usize) -> Rank {
@@ -140,13 +151,13 @@ impl<'a> Member<'a> {
 
 /// The changes that a selection names.
 #[derive(Default)]
-struct Named {
+pub(super) struct Named {
     forced: BTreeSet<Rank>,
     excluded: BTreeSet<Rank>,
 }
 
 impl Named {
-    fn of(members: &[&Member<'_>]) -> Self {
+    pub(super) fn of(members: &[&Member<'_>]) -> Self {
         Self {
             forced: members.iter().flat_map(|member| member.narrowing.forced).copied().collect(),
             excluded: members.iter().flat_map(|member| &member.narrowing.excluded).copied().collect(),
@@ -229,7 +240,7 @@ impl Pooled {
         });
         Some(Self {
             information: useful.iter().map(|&i| components[i].information).sum(),
-            selection: named.selection(components[last].cut, gaps.collect(), model),
+            selection: named.selection(Prefix::Below(components[last].cut), gaps.collect(), model),
         })
     }
 
@@ -237,33 +248,36 @@ impl Pooled {
     fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Self> {
         let named = Named::of(members);
         let best = Component::all(members, &named).into_iter().max_by_key(|component| component.information)?;
-        let selection = named.selection(best.cut, Vec::new(), model);
+        let selection = named.selection(Prefix::Below(best.cut), Vec::new(), model);
         (best.information > 0).then_some(Self { information: best.information, selection })
     }
 }
 
 impl Named {
-    fn selection(self, cut: Rank, gaps: Vec<core::ops::Range<Rank>>, model: &Selection) -> Selection {
-        Selection {
-            prefix: Prefix::Below(cut),
-            gaps,
-            forced: by_id(self.forced),
-            excluded: by_id(self.excluded),
-            ..*model
-        }
+    /// Returns true if one of these names a change as forced that the other excludes.
+    pub(super) fn conflicts_with(&self, other: &Self) -> bool {
+        !self.forced.is_disjoint(&other.excluded) || !self.excluded.is_disjoint(&other.forced)
+    }
+
+    pub(super) fn names(&self, change: Rank) -> bool {
+        self.forced.contains(&change) || self.excluded.contains(&change)
+    }
+
+    pub(super) fn selection(&self, prefix: Prefix, gaps: Vec<Range<Rank>>, model: &Selection) -> Selection {
+        Selection { prefix, gaps, forced: by_id(&self.forced), excluded: by_id(&self.excluded), ..*model }
     }
 }
 
 /// Returns the changes in the order in which a pattern names them.
-fn by_id(changes: BTreeSet<Rank>) -> Vec<Rank> {
-    let mut changes: Vec<_> = changes.into_iter().collect();
+fn by_id(changes: &BTreeSet<Rank>) -> Vec<Rank> {
+    let mut changes: Vec<_> = changes.iter().copied().collect();
     changes.sort_unstable_by_key(|change| change.id());
     changes
 }
 
-/// Returns the best selection for these tests; its mode is that of `model`.
+/// Returns the best prefix with gaps for these tests; its mode is that of `model`.
 pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
-    let mut groups = groups(members);
+    let mut groups = alike(members);
     groups.sort_by_key(|group| core::cmp::Reverse(group.len()));
     // Tests whose forced and excluded changes conflict wait for another run.
     let mut together: Vec<&Member<'_>> = Vec::new();
@@ -283,12 +297,12 @@ pub(super) fn pooled(members: &[&Member<'_>], model: &Selection) -> Option<Selec
 
 /// Returns the best prefix for tests that are searched by exact prefixes.
 pub(super) fn exact(members: &[&Member<'_>], model: &Selection) -> Option<Selection> {
-    let prefixes = groups(members).into_iter().filter_map(|group| Pooled::exact(&group, model));
+    let prefixes = alike(members).into_iter().filter_map(|group| Pooled::exact(&group, model));
     prefixes.max_by_key(|prefix| prefix.information).map(|prefix| prefix.selection)
 }
 
 /// Returns the tests grouped by the changes that they force and exclude.
-fn groups<'a, 'b>(members: &[&'b Member<'a>]) -> Vec<Vec<&'b Member<'a>>> {
+pub(super) fn alike<'a, 'b>(members: &[&'b Member<'a>]) -> Vec<Vec<&'b Member<'a>>> {
     let mut groups: BTreeMap<_, Vec<_>> = BTreeMap::new();
     for &member in members {
         let sorted = |changes: &[Rank]| changes.iter().map(|change| change.id()).collect::<BTreeSet<_>>();

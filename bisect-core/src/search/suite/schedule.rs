@@ -34,21 +34,22 @@ impl Suite {
 
     /// Returns the next trial, beside those that are useful already. Noisy tests, all together, take turns with
     /// reliable tests.
-    pub(super) fn choose(&mut self, useful: &[TrialId]) -> Option<Plan> {
+    pub(super) fn choose(&mut self, useful: &[TrialId], options: &Options) -> Option<Plan> {
         if let Some(check) = self.check() {
             return Some(check);
         }
         if self.was_noisy_turn {
-            return self.believed(useful).or_else(|| self.evidence());
+            return self.believed(useful, options).or_else(|| self.evidence());
         }
-        self.evidence().or_else(|| self.believed(useful))
+        self.evidence().or_else(|| self.believed(useful, options))
     }
 
     /// Returns the next trial for the tests whose runs are believed. Checks come last, so that as many tests as
     /// possible have reached them and can share them.
-    fn believed(&self, useful: &[TrialId]) -> Option<Plan> {
+    fn believed(&self, useful: &[TrialId], options: &Options) -> Option<Plan> {
         let Self { tests, trials, pool, is_pooling, .. } = self;
-        let planner = Planner { tests, trials, useful, is_pooling: *is_pooling, pool };
+        let tests_groups = options.in_flight.get() > 1;
+        let planner = Planner { tests, trials, useful, is_pooling: *is_pooling, tests_groups, pool };
         planner.next().or_else(|| checks::of_culprits(tests, trials))
     }
 

@@ -10,7 +10,10 @@
 
 use alloc::{collections::BTreeSet, sync::Arc, vec::Vec};
 
-use super::test_mode::TestMode;
+use super::{
+    guess::{Guess, Remaining},
+    test_mode::TestMode,
+};
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
@@ -22,7 +25,7 @@ use crate::{
             verdict::{Culprit, Unusable, Verdict},
         },
         noisy::NoisyState,
-        sequential::{Answer, Bracket, Procedure},
+        sequential::{Answer, Bracket, Procedure, group_tests},
     },
 };
 
@@ -48,19 +51,6 @@ pub(in crate::search) struct Test {
     pub(super) late: BTreeSet<Rank>,
 }
 
-/// The result of pooled runs for the change that is being searched for.
-#[derive(Clone, Debug)]
-enum Guess {
-    /// No pooled run has narrowed the candidates beyond the exact search.
-    Nothing,
-    /// The change is among these candidates.
-    Among(Bracket),
-    /// It is this change, which may well fail alone.
-    Alone(Rank),
-    /// Pooled runs are over. Exact runs continue, and try this change first.
-    Over(Option<Rank>),
-}
-
 /// A run that checks if a test is reliable.
 #[derive(Clone, Debug)]
 pub(super) struct TestCheck {
@@ -82,12 +72,42 @@ struct Alone {
 #[derive(Debug)]
 pub(super) struct PrefixQuestion<'a> {
     pub(super) candidates: &'a [Rank],
+    /// The candidates that explain the runs of groups too; empty if no group is of use.
+    pub(super) suspects: &'a [Rank],
+    /// The end of the prefix that contains all candidates.
+    pub(super) high: Prefix,
     pub(super) forced: &'a [Rank],
     pub(super) excluded: Vec<Rank>,
     /// The candidate to try first.
     pub(super) hint: Option<Rank>,
     /// True if only the procedure's own prefixes are of use.
     pub(super) is_exact: bool,
+}
+
+impl PrefixQuestion<'_> {
+    /// Returns true if the answer to a question about a prefix or a group is useful.
+    fn learns_from(&self, selection: &Selection) -> bool {
+        let tells = || self.fits(selection) && group_tests::tells_apart(self.suspects, selection);
+        self.cut_by(selection).is_some() || tells()
+    }
+
+    /// Returns the cut that a selection makes between the candidates, if its answer is useful.
+    pub(super) fn cut_by(&self, selection: &Selection) -> Option<Rank> {
+        let cut = selection.cut_among(self.candidates)?;
+        (self.fits(selection) && (!self.is_exact || self.is_its_own(selection))).then_some(cut)
+    }
+
+    /// Returns true if a selection has the forced changes and none of the excluded ones.
+    fn fits(&self, selection: &Selection) -> bool {
+        self.forced.iter().all(|&id| selection.contains(id)) && !self.excluded.iter().any(|&id| selection.contains(id))
+    }
+
+    /// Returns true if a selection is a prefix as the procedure would ask for it, whatever its end.
+    fn is_its_own(&self, selection: &Selection) -> bool {
+        // An avoided change may have been found as well, and is then excluded twice.
+        let same = |a: &[Rank], b: &[Rank]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
+        selection.gaps.is_empty() && same(&selection.forced, self.forced) && same(&selection.excluded, &self.excluded)
+    }
 }
 
 impl Test {
@@ -169,23 +189,25 @@ impl Test {
             // A counter takes other steps than a pooled selection names.
             _ => (None, self.procedure.is_of_counter()),
         };
+        let suspects = match &self.guess {
+            Guess::Among(candidates) => &candidates.suspects[..],
+            _ if is_exact => &[],
+            _ => bracket.candidates(),
+        };
+        let (candidates, high) = (bracket.candidates(), bracket.high());
         let excluded = self.procedure.excluded();
-        Some(PrefixQuestion { candidates: bracket.candidates(), forced, excluded, hint, is_exact })
+        Some(PrefixQuestion { candidates, suspects, high, forced, excluded, hint, is_exact })
     }
 
-    /// Returns the cut that a selection makes between the candidates, if its answer is useful to this test.
-    pub(super) fn learns_from(&self, selection: &Selection) -> Option<Rank> {
-        let narrowing = self.narrowing()?;
-        let cut = selection.cut_among(narrowing.candidates)?;
-        let fits = narrowing.forced.iter().all(|&id| selection.contains(id))
-            && !narrowing.excluded.iter().any(|&id| selection.contains(id));
-        (fits && (!narrowing.is_exact || self.is_its_own(selection))).then_some(cut)
+    /// Returns true if the answer to a question about a prefix or a group is useful to this test.
+    pub(super) fn learns_from(&self, selection: &Selection) -> bool {
+        self.narrowing().is_some_and(|question| question.learns_from(selection))
     }
 
     /// Returns true if the answer to a question is useful now.
     pub(super) fn awaits(&self, question: Question, selection: &Selection) -> bool {
         self.asks().is_some_and(|asked| asked.0 == question && self.is_as_good(selection, &asked.1))
-            || question == Question::Prefix && self.learns_from(selection).is_some()
+            || question == Question::Prefix && self.learns_from(selection)
     }
 
     /// Returns true if a run with this selection has the same result for this test as a run with `own`. It may name
@@ -216,9 +238,10 @@ impl Test {
 
     /// Takes the answer to a question that this test [awaits](Self::awaits).
     pub(super) fn answer(&mut self, selection: &Selection, answer: &Answer<'_>) {
-        match self.learns_from(selection) {
-            Some(cut) => self.after_cut(selection, cut, answer),
-            None => self.after_own(answer),
+        if self.learns_from(selection) {
+            self.after_prefix(selection, answer);
+        } else {
+            self.after_own(answer);
         }
         self.drop_stale_guess();
     }
@@ -242,7 +265,7 @@ impl Test {
     /// Returns the culprit that this answer would name.
     pub(super) fn would_name(&self, selection: &Selection, answer: &Answer<'_>) -> Option<Culprit> {
         let is_guess = matches!(self.guess, Guess::Alone(_)) && self.procedure.narrowing().is_some();
-        if is_guess || self.learns_from(selection).is_some() {
+        if is_guess || self.learns_from(selection) {
             return None;
         }
         self.procedure.after(answer).found().get(self.procedure.found().len()).cloned()
@@ -254,43 +277,25 @@ impl Test {
         match &self.guess {
             _ if self.is_over() => None,
             Guess::Alone(_) => None,
-            Guess::Among(bracket) => Some(bracket),
+            Guess::Among(candidates) => Some(&candidates.bracket),
             Guess::Nothing | Guess::Over(_) => Some(exact),
         }
     }
 
-    /// Returns true if a selection is a prefix as the procedure would ask for it, whatever its end.
-    fn is_its_own(&self, selection: &Selection) -> bool {
-        let Some((forced, _)) = self.procedure.narrowing() else { return false };
-        // An avoided change may have been found as well, and is then excluded twice.
-        let same = |a: &[Rank], b: &[Rank]| a.iter().all(|id| b.contains(id)) && b.iter().all(|id| a.contains(id));
-        selection.gaps.is_empty()
-            && same(&selection.forced, forced)
-            && same(&selection.excluded, &self.procedure.excluded())
-    }
-
-    fn after_cut(&mut self, selection: &Selection, cut: Rank, answer: &Answer<'_>) {
-        let is_exact = self.is_its_own(selection);
+    fn after_prefix(&mut self, selection: &Selection, answer: &Answer<'_>) {
+        let Some(question) = self.narrowing() else { return };
+        let (cut, is_exact) = (question.cut_by(selection), question.is_its_own(selection));
         let Some((_, bracket)) = self.procedure.narrowing() else { return };
-        let guess = match &mut self.guess {
-            Guess::Among(guess) => Some(guess),
-            Guess::Nothing if !is_exact => {
-                self.guess = Guess::Among(bracket.clone());
-                let Guess::Among(guess) = &mut self.guess else { unreachable!("it was just made one") };
-                Some(guess)
-            }
+        let candidates = match &self.guess {
+            Guess::Among(candidates) => Some(candidates.clone()),
+            Guess::Nothing if !is_exact => Some(Remaining::of(bracket)),
             _ => None,
         };
-        if let Some(guess) = guess {
-            guess.record(cut, answer.outcome, answer.reported);
-            match *guess.candidates() {
-                [change] if self.procedure.may_guess() => self.guess = Guess::Alone(change),
-                [change] => self.guess = Guess::Over(Some(change)),
-                _ if !guess.is_open() => self.guess = Guess::Over(None),
-                _ => {}
-            }
+        if let Some(mut candidates) = candidates {
+            candidates.observe(selection, cut, answer);
+            self.guess = candidates.guess(self.procedure.may_guess());
         }
-        if is_exact && bracket.is_cut_by(cut) {
+        if let Some(cut) = cut.filter(|&cut| is_exact && bracket.is_cut_by(cut)) {
             self.procedure.answer_cut(cut, answer);
         }
     }
@@ -338,7 +343,7 @@ impl Selection {
     /// Returns the cut if this selection selects exactly the candidates below it; `None` otherwise.
     ///
     /// Changes that other tests force may be selected all the same: they rarely matter to this test, and the result is
-    /// only a guess. Candidates that other tests exclude must not be missing: those changes break other tests, and may
+    /// only a guess. Remaining that other tests exclude must not be missing: those changes break other tests, and may
     /// break this one.
     fn cut_among(&self, candidates: &[Rank]) -> Option<Rank> {
         let (first, last) = (*candidates.first()?, *candidates.last()?);

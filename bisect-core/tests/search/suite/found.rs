@@ -243,3 +243,37 @@ fn before_a_split_there_is_one_test() {
         (1, &[0][..], &search.test(0).found()[0])
     );
 }
+
+/// Returns the number of rounds of a search in which all trials take the same time.
+fn rounds(target: &Target, in_flight: usize) -> usize {
+    let mut search = Search::new(self::in_flight(in_flight, &Options::default()));
+    for round in 0.. {
+        let mut running = Vec::new();
+        while let Step::Run(trial) = search.step() {
+            running.push(trial);
+        }
+        if running.is_empty() {
+            return round;
+        }
+        let is_first = round == 0;
+        for trial in running {
+            let observations = match is_first {
+                true => vec![target.observe_all(&trial.selection)],
+                false => trial.tests.iter().map(|&test| target.observe(test, &trial.selection)).collect(),
+            };
+            search.record(trial.id, observations);
+        }
+        if is_first {
+            search.split(NonZeroUsize::new(target.tests.len()).unwrap());
+        }
+    }
+    unreachable!("every search ends")
+}
+
+#[test]
+fn groups_serve_all_tests_at_once() {
+    for seed in 0..10 {
+        // The ends, each test alone, ten groups, and the proof.
+        assert_eq!(rounds(&taking_turns(seed, 1000, 40, 3), 16), 4, "seed {seed}");
+    }
+}
