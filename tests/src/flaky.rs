@@ -27,8 +27,8 @@ impl Rates {
         (0..=10_000).map(|share| self.information(f64::from(share) / 1e4)).fold(0.0, f64::max)
     }
 
-    /// Returns the information, in bits, that one run carries about whether it is with the culprit, if this share of the
-    /// runs is.
+    /// Returns the mutual information, in bits, of a run's outcome and whether the run includes the culprit, if this share
+    /// of the runs includes it.
     #[must_use]
     pub fn information(self, share: f64) -> f64 {
         let entropy = |p: f64| -> f64 { [p, 1.0 - p].iter().filter(|&&p| p > 0.0).map(|p| -p * p.log2()).sum() };
@@ -37,8 +37,8 @@ impl Rates {
             - (1.0 - share) * entropy(self.without)
     }
 
-    /// Returns the larger divergence between the outcomes of runs with and without the culprit, in bits: the most
-    /// evidence that a run can be for one of both. Infinite if an outcome excludes one.
+    /// Returns the larger of both Kullback–Leibler divergences, in bits, between the outcomes with and without the
+    /// culprit; infinite if an outcome occurs on one side only.
     #[must_use]
     pub fn divergence(self) -> f64 {
         let divergence = |p: f64, q: f64| -> f64 {
@@ -254,8 +254,8 @@ impl FlakyTarget {
     }
 }
 
-/// Returns true if a run with this selection can confirm a culprit among these changes: it is of exactly its changes, of
-/// none, of all changes before it, or of all but it.
+/// Returns true if a run with this selection can confirm a culprit among these changes: it is of changes of the culprit
+/// only, of all changes before it beside these or not, of all but changes of the culprit, or of none.
 fn confirms(selection: &Selection, culprit: &BTreeSet<Rank>, ids: &[Rank]) -> bool {
     if selection.inverted {
         return selection.prefix == Prefix::All;

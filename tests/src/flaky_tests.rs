@@ -47,7 +47,8 @@ fn without_chance_both_searches_find_everything() {
         let found = target.search(Options::default());
         assert!(target.has_exactly(&found.sets), "seed {seed}: {found:?}");
         let first = found.first.expect("something is found");
-        // The search halves eight or nine times; the last time may be before the culprit.
+        // The search halves eight or nine times. If the last cut is directly before the culprit, that run counts as
+        // confirming.
         assert!((2 + 7..first.named).contains(&first.searched) && first.named < found.runs, "seed {seed}: {found:?}");
         let (report, stuck) = target.search_like_go(GoPeer::default());
         let named: BTreeSet<_> =

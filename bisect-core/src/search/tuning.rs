@@ -69,7 +69,7 @@ pub(super) const CONFIDENCE_EXPONENT: f64 = 1.45;
 /// Decided by: `change_point`.
 pub(super) const STAND_OUT_SHARE: f64 = 0.5;
 
-/// A probability: the hypothesis that no candidate matters stands out, and is tested by runs of all candidates and of
+/// A probability: from this value on, the hypothesis that no candidate matters stands out, and is tested by runs of all candidates and of
 /// none. Decided by: `noise`, the rows of noise only.
 pub(super) const STAND_OUT_NOTHING: f64 = 0.4;
 
@@ -147,13 +147,13 @@ pub(super) const MINIMIZED_ERROR_FACTOR: f64 = 2.0;
 /// next. Most targets have one culprit. Decided by: `noise` (runs of one culprit and of two).
 pub(super) const NEXT_CULPRIT_SHARE: f64 = 0.125;
 
-/// A factor of doubt, which is 1 minus the confidence asked for: a change that does not matter is named with a
-/// probability of at most this factor times the square of the doubt, so 0.1% for 0.99; at most the doubt itself. Decided
-/// by: `trust` with `--confidence 0.99`.
-pub(super) const PROOF_STRICTNESS: f64 = 10.0;
+/// A factor: if *e* is the allowed error, 1 minus the confidence, all proofs together name a change that does not matter
+/// with a probability of at most *e* and of at most this factor times *e*²: 0.1% for a confidence of 0.99. Decided by:
+/// `trust` with `--confidence 0.99`.
+pub(super) const PROOF_ERROR_FACTOR: f64 = 10.0;
 
-/// A share of what proofs may still err: that of the present suspect. Most searches have one suspect. Decided by: `noise`
-/// (runs of the confirmation).
+/// A share of the allowed error of proofs: the first suspect gets this share, the next one this share of the rest, and
+/// so on. Most searches have one suspect. Decided by: `noise` (runs of the confirmation).
 pub(super) const SUSPECT_SHARE: f64 = 0.75;
 
 /// A rate of failure: in a proof, rates are kept at least this far from 0 and from 1, so that one surprise does not
@@ -164,18 +164,18 @@ pub(super) const PROOF_RATE_MARGIN: f64 = 0.02;
 /// noise at 0.05 and 0.95.
 pub(super) const MIN_FAILURE_RATE: f64 = 0.03;
 
-/// A probability: the search ends without a culprit if no change matters with at least this probability, unless a
-/// confidence was asked for. Decided by: `noise`, the rows of noise only.
+/// The probability that no change matters at which the first search ends, without `--confidence`. Decided by: `noise`, the rows of noise only.
 pub(super) const NOTHING_PROBABILITY: f64 = 0.9;
 
-/// A factor of doubt: the doubt asked for is multiplied by this for the answer that no change matters. Decided by:
-/// `noise`, the row (0.7, 0.3) of each confidence.
-pub(super) const NOTHING_DOUBT_FACTOR: f64 = 0.6;
+/// A factor of the allowed error, for the answer that no change matters. Decided by: `noise`, the row (0.7, 0.3) of each
+/// confidence.
+pub(super) const NOTHING_ERROR_FACTOR: f64 = 0.6;
 
-/// Runs after which a lower probability suffices for that. Decided by: `noise`, the rows of noise only.
+/// Runs: from this number on, [`GIVE_UP_PROBABILITY`] suffices to end a search, with or without `--confidence`. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_AFTER_RUNS: usize = 500;
 
-/// The probability that suffices then. Decided by: `noise`, the rows of noise only.
+/// The probability that no change matters that ends a search after [`GIVE_UP_AFTER_RUNS`]. At `--max-runs`, the target is
+/// called flaky from this probability on. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_PROBABILITY: f64 = 0.5;
 
 /// Runs after which every noisy search gives up, for a target that keeps reporting new changes. Decided by: the test

@@ -8,7 +8,7 @@ use bisect_core::{
     },
 };
 
-use super::{conclusion_kind::Kind, exit_status::Exit, noise::NoiseEstimate, terms::Terms};
+use super::{conclusion_kind::ConclusionKind, exit_status::Exit, noise::NoiseEstimate, terms::Terms};
 use crate::run::spec::Choice;
 use crate::units::plural;
 
@@ -36,8 +36,8 @@ pub(crate) struct Conclusion {
     /// The exit status.
     pub(crate) status: Exit,
     /// The kind, if the status does not show it.
-    pub(crate) kind: Option<Kind>,
-    /// A sentence for people.
+    pub(crate) kind: Option<ConclusionKind>,
+    /// The text for people: one or more sentences.
     pub(crate) words: String,
 }
 
@@ -51,8 +51,8 @@ pub(crate) fn conclude(
 ) -> Conclusion {
     let (status, words) = exit_and_words(search, verdict, estimate, tests, about);
     let kind = match tests {
-        Some(tests) => Kind::common(search, tests.len()),
-        None => Kind::of(verdict),
+        Some(tests) => ConclusionKind::common(search, tests.len()),
+        None => ConclusionKind::of(verdict),
     };
     Conclusion { status, kind, words }
 }
@@ -99,15 +99,18 @@ fn under_noise(
 ) -> Option<(Exit, String)> {
     let estimate = estimate?;
     let (runs, rates) = (plural(search.progress().runs(), "run"), estimate.rates());
+    let low = estimate.low_probability_of_nothing();
     Some(match verdict {
         Verdict::Inconsistent(Inconsistency::Noise) => (
             Exit::Inconsistent,
             format!(
-                "{} flaky, and none of the changes makes a difference: it fails {}, whatever is enabled ({runs}). A small \
-                 difference would show with a workload that fails more often (--repeat 5), or without failures of other \
+                "{} flaky, and {}none of the changes makes a difference: it fails {}, whatever is enabled ({runs}). A small \
+                 difference would show with {}a workload that fails more often (--repeat 5), or without failures of other \
                  kinds (--fail-when, --same-failure)",
                 if estimate.test.is_some() { "it is" } else { "the target is" },
-                estimate.rate_of_all()
+                low.as_ref().map(|low| format!("probably ({low}) ")).unwrap_or_default(),
+                estimate.rate_if_nothing(),
+                if low.is_some() { "more runs, with " } else { "" },
             ),
         ),
         Verdict::Incomplete(Incomplete::MaxRuns) => {

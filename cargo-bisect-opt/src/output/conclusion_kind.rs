@@ -6,14 +6,14 @@ use serde::Serialize;
 /// A kind of conclusion that has no exit status of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
+pub(crate) enum ConclusionKind {
     /// The target is flaky, and no change makes a difference.
     Flaky,
-    /// The outcomes follow the run before.
+    /// The outcomes follow a rule without the changes of the run: a repeated sequence, or the changes of the run before.
     CarryOver,
 }
 
-impl Kind {
+impl ConclusionKind {
     /// Returns the kind of this verdict, if it has one.
     pub(super) fn of(verdict: &Verdict) -> Option<Self> {
         match verdict {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
     change,
-    conclusion_kind::Kind,
+    conclusion_kind::ConclusionKind,
     exit_status::Exit,
     moments::BrokenMoment,
     noise::{CulpritEstimate, NoiseEstimate},
@@ -266,9 +266,10 @@ pub(crate) struct End {
     /// The common answers of several searches, one for each culprit that was searched further.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) answers: Vec<Answer>,
-    /// The kind of the conclusion, if the exit status does not show it.
+    /// The kind of the conclusion, if the exit status does not show it. With several tests, the kind that all
+    /// inconsistent ones share, even if culprits were found for others.
     #[serde(rename = "conclusion", skip_serializing_if = "Option::is_none")]
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<ConclusionKind>,
     /// The conclusion, for people.
     #[serde(skip)]
     pub(crate) words: String,

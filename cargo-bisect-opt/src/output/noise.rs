@@ -89,8 +89,8 @@ pub(crate) struct NoiseEstimate {
     pub(crate) with: FailureRate,
     /// The probability that no remaining change makes a difference.
     pub(crate) nothing: f64,
-    /// The failure rate of all runs, if no remaining change makes a difference.
-    pub(crate) rate_of_all: FailureRate,
+    /// The failure rate if no remaining change makes a difference: one rate for all selections.
+    pub(crate) rate_if_nothing: FailureRate,
     /// The likeliest changes to be a culprit, or part of one.
     pub(crate) suspects: Vec<Suspect>,
     /// The estimates for other tests.
@@ -112,6 +112,9 @@ pub(crate) struct Suspect {
 /// Less likely suspects are not shown.
 const MIN_SHOWN_PROBABILITY: f64 = 0.02;
 
+/// From this probability on, the message that no change makes a difference does not state it.
+const USUAL_PROBABILITY_OF_NOTHING: f64 = 0.9;
+
 impl NoiseEstimate {
     /// Converts an estimate of the search, with the reports of its suspects.
     pub(crate) fn new<'a>(order: Order, estimate: &Estimate, report: impl Fn(ChangeId) -> Option<&'a Report>) -> Self {
@@ -130,7 +133,7 @@ impl NoiseEstimate {
             without: estimate.without.into(),
             with: estimate.with.into(),
             nothing: estimate.nothing,
-            rate_of_all: estimate.rate_of_all.into(),
+            rate_if_nothing: estimate.rate_if_nothing.into(),
             suspects: suspects.map(suspect).collect(),
             others: Vec::new(),
         }
@@ -152,9 +155,14 @@ impl NoiseEstimate {
         format!("it fails {with} with the suspected change, {without} without it")
     }
 
-    /// Returns the failure rate of all runs in words, if no change makes a difference.
-    pub(crate) fn rate_of_all(&self) -> String {
-        self.rate_of_all.describe()
+    /// Returns the failure rate in words, if no change makes a difference.
+    pub(crate) fn rate_if_nothing(&self) -> String {
+        self.rate_if_nothing.describe()
+    }
+
+    /// Returns the probability that no change makes a difference, if it is lower than usual for that answer.
+    pub(crate) fn low_probability_of_nothing(&self) -> Option<String> {
+        (self.nothing < USUAL_PROBABILITY_OF_NOTHING).then(|| format!("{}%", percent_down(self.nothing)))
     }
 
     /// Returns true if the target never failed without the culprit.

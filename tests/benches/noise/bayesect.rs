@@ -42,7 +42,6 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
     println!("| changes | p1, p0 | stop | seeds | right | runs | ours: confidence | right | runs | confirmed |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|");
     let mut holds = true;
-    let ours_seeds = seeds;
     for (changes, rows) in all.iter().zip(rows.chunks(RATES.len())) {
         // One of its runs takes ten milliseconds with this number of changes.
         let seeds = if changes.is_many() { seeds.div_ceil(25) } else { seeds };
@@ -51,7 +50,8 @@ pub(crate) fn bayesect(all: &[Changes], rows: &[[One; 3]], seeds: u32) -> bool {
             for (i, stop) in STOPS.into_iter().enumerate() {
                 let samples: Vec<_> = searches.iter().map(|search| search[i]).collect();
                 let (right, runs) = (share(&samples, |sample| sample.is_right), mean(&samples, |sample| sample.runs));
-                let as_right = ours.iter().filter(|one| shown(one.samples.right(), ours_seeds) >= shown(right, seeds));
+                let as_right =
+                    ours.iter().filter(|one| shown(one.samples.right(), one.samples.count()) >= shown(right, seeds));
                 let best = as_right.min_by(|a, b| a.runs().total_cmp(&b.runs()));
                 let beaten = best.is_some_and(|one| one.runs() < runs);
                 holds &= beaten;

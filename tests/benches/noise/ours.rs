@@ -1,6 +1,9 @@
 //! Our search, with and without a requested confidence.
 
+use std::f64::consts::{E, PI};
+
 use bisect_core::search::{Noise, Options, Verdict};
+use bisect_tests::flaky::Rates;
 
 use crate::study::{
     Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thirds, thousands,
@@ -48,29 +51,42 @@ impl One {
     }
 }
 
+/// Returns the fewest runs where the runs must show both rates too, given the fewest runs where these are known; `None` if
+/// a rate is 0 or 1, where this estimate does not hold. With Jeffreys' prior, *m* runs spend log2(*m* π / 2e) / 2 bits on
+/// a rate (Clarke and Barron, "Information-theoretic asymptotics of Bayes methods", 1990); half of the runs show each.
+fn with_unknown_rates(known: f64, rates: Rates) -> Option<f64> {
+    let bits = |runs: f64| (runs * PI / (4.0 * E)).log2();
+    let step = |runs: f64| known + bits(runs) / rates.capacity();
+    (rates.without > 0.0 && rates.with < 1.0).then(|| (0..100).fold(known, |runs, _| step(runs)))
+}
+
 /// Measures the search for one culprit. Returns a row for each number of changes and each pair of rates, with the
 /// searches for each confidence, and true if all promises hold.
 pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) {
+    let few = seeds.div_ceil(5);
     println!("\n### One culprit\n");
     println!(
         "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown\n\
-         to them. *right*: exactly that change is named. *searched*: mean runs, the first ones of everything and\n\
-         nothing included, without those at the end that only confirm the culprit: each of these is of exactly\n\
-         its changes, or of all changes before it, of all others or of none. A figure above\n\
+         to them. *right*: exactly that change is named. *searched*: mean runs before the confirmation, with the\n\
+         first runs of everything and of nothing. The confirmation is the last runs: each is of exactly the\n\
+         culprit's changes, of all changes before it, of all others or of none. A figure above\n\
          1.25 · (log2 N + log2 1/δ) / C is marked. *p95*: 95% of the searches take at most that.\n\
          *Burnashev*: log2 N / C + log2 1/δ / C1, the fewest runs where the rates are known and the outcomes\n\
-         follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger divergence,\n\
-         1 − δ the confidence asked for. *confirmation*: the mean of the runs at the end. *coin*: the fewest\n\
-         runs that prove, whatever else the outcomes follow, that the change matters, with an error of 0.1%:\n\
-         log2 1,000 over the information that a run carries about the coin that selects it. *done*: all runs,\n\
-         until it is sure, too, that there is nothing else. Confidence 0.99, {seeds} seeds.\n"
+         follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger of both\n\
+         Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence asked for.\n\
+         *unknown*: the same where the runs must show the rates too. With Jeffreys' prior, n runs spend\n\
+         log2(n π / 4e) bits on two rates (Clarke and Barron, 1990). *coin*: the fewest runs that prove, whatever\n\
+         else the outcomes follow, that the change matters, with an error of 0.1%: log2 1,000 divided by the bits\n\
+         that a run's outcome says about the coin toss that selected it. *done*: all runs, until it is sure, too,\n\
+         that there is nothing else. Confidence 0.99; {seeds} seeds, {few} of 65,536 changes.\n"
     );
     println!(
-        "| changes | p1, p0 | right | searched | p95 | Burnashev | ratio | confirmation | coin | ratio | done |\n\
-         |---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
+        "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | unknown | ÷ | confirmation | coin | ÷ | done |\n\
+         |---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
     let mut rows: Vec<[One; 3]> = Vec::new();
     for changes in all {
+        let seeds = if changes.is_many() { few } else { seeds };
         for rates in RATES {
             let found = CLAIMS.map(|claim| One {
                 claim,
@@ -80,10 +96,13 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
             let one = &found[2];
             let searched = one.runs();
             let limit = least_runs(changes, rates, 1.0) + (1.0 / (1.0 - one.claim)).log2() / rates.divergence();
+            let unknown = with_unknown_rates(limit, rates);
+            let unknown =
+                unknown.map_or("– | –".to_owned(), |limit| format!("{limit:.1} | {:.2}", searched / limit));
             let confirmation = one.samples.mean(|sample| sample.named - sample.searched);
             let coin = 1_000_f64.log2() / rates.information(0.5);
             println!(
-                "{} {} | {} | {} | {limit:.1} | {:.2} | {confirmation:.1} | {coin:.1} | {:.2} | {:.1} |",
+                "{} {} | {} | {} | {limit:.1} | {:.2} | {unknown} | {confirmation:.1} | {coin:.1} | {:.2} | {:.1} |",
                 row(changes, rates),
                 one.right_cell(),
                 one.runs_cell(),

@@ -118,6 +118,10 @@ impl Samples {
         Self(each_seed(seeds, |seed| Sample::new(&mut changes.target(seed, sizes, rates), options.clone())))
     }
 
+    pub(crate) fn count(&self) -> u32 {
+        u32::try_from(self.0.len()).expect("few samples")
+    }
+
     pub(crate) fn share(&self, which: impl Fn(&Sample) -> bool) -> f64 {
         share(&self.0, which)
     }

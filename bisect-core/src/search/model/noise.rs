@@ -31,8 +31,8 @@ pub struct Estimate {
     pub with: Rate,
     /// The probability that none of the remaining changes makes a difference.
     pub nothing: f64,
-    /// The failure rate of all runs, if none of the remaining changes makes a difference.
-    pub rate_of_all: Rate,
+    /// The failure rate if none of the remaining changes makes a difference: one rate for all selections.
+    pub rate_if_nothing: Rate,
     /// Candidate sets, the most likely first; within a set, the changes already found come first.
     pub suspects: Vec<Suspect>,
     /// The estimated number of runs until the next culprit is named.

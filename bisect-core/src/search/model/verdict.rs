@@ -129,7 +129,7 @@ pub enum Inconsistency {
     /// The target fails at random, and no reported change makes it fail more often, or the difference is too small to
     /// show.
     Noise,
-    /// Outcomes follow the run before, not the changes: one run affects the next.
+    /// Outcomes follow a rule without the changes of the run, such as the changes of the run before.
     CarryOver(CarryOver),
     /// The runs of one trial ended differently.
     Runs(TrialId),

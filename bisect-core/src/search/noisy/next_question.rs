@@ -88,10 +88,11 @@ impl NextQuestion<'_> {
         }
     }
 
-    /// Returns a prefix to run beside both ends before any change is known, if there is one: 1/2, 1/4, 3/4, 1/8, … of all
-    /// hashes.
+    /// Returns the next prefix to run while both ends are in flight and no change is known: 1/2, 1/4, 3/4, 1/8, … of all
+    /// hashes. `None` once a run has ended, or if the order is not by hash.
     fn early_prefix(self) -> Option<Ask> {
         let context = self.state.context();
+        // Two of the runs in flight are the ends; the prefixes are numbered from 1 on.
         let number = self.trials.in_flight().count().checked_sub(1).filter(|&number| number > 0)?;
         (context.order == Order::ByHash && context.known.is_empty() && context.runs.is_empty()).then(|| {
             let cut = u64::try_from(number).unwrap_or(u64::MAX).reverse_bits();

@@ -67,10 +67,11 @@ impl Proofs {
     /// divided among all suspects.
     pub(super) fn is_proved(&self, set: &[Rank], confidence: f64) -> bool {
         let Some(number) = self.position(set) else { return false };
-        let left = (0..number).fold(1.0, |left, _| left * (1.0 - tuning::SUSPECT_SHARE));
-        let doubt = 1.0 - confidence;
-        let allowed = doubt * (tuning::PROOF_STRICTNESS * doubt).min(1.0);
-        self.proofs[number].wealth() * left * tuning::SUSPECT_SHARE * allowed >= 1.0
+        // The shares of all suspects add up to 1.
+        let unspent = (0..number).fold(1.0, |unspent, _| unspent * (1.0 - tuning::SUSPECT_SHARE));
+        let error = 1.0 - confidence;
+        let allowed = error * (tuning::PROOF_ERROR_FACTOR * error).min(1.0);
+        self.proofs[number].wealth() * unspent * tuning::SUSPECT_SHARE * allowed >= 1.0
     }
 }
 

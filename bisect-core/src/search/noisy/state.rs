@@ -238,7 +238,7 @@ impl NoisyState {
     /// Returns true if a run with this selection is evidence at the present stage.
     pub(in crate::search) fn is_evidence(&self, selection: &Selection) -> bool {
         match &self.stage {
-            // A prefix is evidence once changes are known.
+            // No change is known yet. Runs of prefixes are kept: they are evidence as soon as changes are known.
             Stage::Ends => selection.forced.is_empty() && selection.excluded.is_empty(),
             Stage::Narrow(narrowing) => narrowing.candidate_set(selection, |id| selection.contains(id)).is_some(),
             Stage::Minimize(minimizing) => minimizing.is_about(selection),
@@ -265,7 +265,7 @@ impl NoisyState {
             without,
             with,
             nothing: point.probability_of_nothing(),
-            rate_of_all: point.rate_of_all(),
+            rate_if_nothing: point.rate_if_nothing(),
             suspects: suspects.collect(),
             runs_left: point.runs_left(1.0 - self.allowed()),
             confidence: self.confidence,

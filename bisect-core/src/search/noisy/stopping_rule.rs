@@ -107,10 +107,10 @@ impl StoppingRule<'_> {
         if let Some(outcome) = always.filter(|_| self.would_show()) {
             return Some(Next::End(Verdict::NoDifference(outcome)));
         }
-        if always.is_none() && point.probability_of_nothing() >= self.least_of_nothing(narrowing) {
+        if always.is_none() && point.probability_of_nothing() >= self.min_probability_of_nothing(narrowing) {
             let how = match (narrowing.is_first(), narrowing.forced()) {
                 (false, []) => return Some(Next::End(complete(self.state))),
-                // A few more runs tell if that rule holds, and then it is the better answer.
+                // A rule without the changes explains all outcomes too. If more runs confirm it, it is the better answer.
                 (true, []) if carry_over::may_explain(&self.state.known, &self.state.sequence) => return None,
                 (true, []) => Inconsistency::Noise,
                 (_, _) => Inconsistency::Unexplained(self.state.runs.last()?.trial),
@@ -137,14 +137,15 @@ impl StoppingRule<'_> {
         None
     }
 
-    /// Returns the probability with which no change must matter, so that the search ends. Once a culprit is named or a
-    /// change is forced, the end is part of an answer with the confidence asked for.
-    fn least_of_nothing(&self, narrowing: &NoisyBracket) -> f64 {
+    /// Returns the minimum probability that no change matters at which the search ends. After
+    /// [`tuning::GIVE_UP_AFTER_RUNS`], a low probability suffices at every stage. Before that, a search that has named a
+    /// culprit or forces a change needs the confidence of the whole answer.
+    fn min_probability_of_nothing(&self, narrowing: &NoisyBracket) -> f64 {
         if self.state.runs.len() >= tuning::GIVE_UP_AFTER_RUNS {
             tuning::GIVE_UP_PROBABILITY
         } else if narrowing.is_first() && narrowing.forced().is_empty() {
             match self.options.noise {
-                Noise::Expected(confidence) => 1.0 - tuning::NOTHING_DOUBT_FACTOR * (1.0 - confidence),
+                Noise::Expected(confidence) => 1.0 - tuning::NOTHING_ERROR_FACTOR * (1.0 - confidence),
                 Noise::Suspected(_) | Noise::Refused => tuning::NOTHING_PROBABILITY,
             }
         } else {

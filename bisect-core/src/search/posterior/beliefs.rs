@@ -79,8 +79,8 @@ impl Beliefs {
         self.places.iter_mut().chain([&mut self.nothing])
     }
 
-    /// Returns the hypothesis that stands out, if one does: a candidate by its share of the probability that any
-    /// candidate matters, or no candidate, if that is likelier than each single one.
+    /// Returns the likelier of two hypotheses, if either stands out: that of the candidate that stands out, and
+    /// [`Kind::Nothing`] from [`tuning::STAND_OUT_NOTHING`] on.
     pub(super) fn leading(&self) -> Option<&Belief> {
         let nothing = Some(&self.nothing).filter(|nothing| nothing.probability >= tuning::STAND_OUT_NOTHING);
         let candidates = [self.suspect(), nothing].into_iter().flatten().filter(|belief| belief.probability < 1.0);

@@ -2,8 +2,9 @@
 //!
 //! While no candidate stands out, the worth of a run is its expected information about the change per expected cost:
 //! the mutual information of outcome and change. Once a candidate stands out, the worth is the expected evidence for
-//! this candidate against all other hypotheses together, from runs of the candidate alone and from runs without it. It is
-//! the same if the hypothesis that no candidate matters stands out, with runs of all candidates and of none.
+//! this candidate against all other hypotheses together, from runs of the candidate alone and from runs without it. If
+//! the hypothesis that no candidate matters stands out, the evidence is for that one, from runs of all candidates and of
+//! none.
 
 use alloc::vec::Vec;
 
@@ -147,7 +148,7 @@ impl Chooser<'_> {
 
     /// Returns the set whose run is the best evidence for the hypothesis that stands out. For a candidate, this is the
     /// candidate alone, or the empty set without it; for a counter, the steps up to the candidate, or those before it.
-    /// For no candidate, it is one of both ends.
+    /// For the hypothesis that no candidate matters, this is the set of all candidates or the empty set.
     fn confirmation(self, beliefs: &Beliefs, leading: &Belief) -> Choice {
         let choice = |set: CandidateSet| {
             let forecast = beliefs.forecast(set);

@@ -258,8 +258,8 @@ impl ChangePoint {
 
     /// Returns the set to run next, the one that is most worth its cost, while runs of these sets are in flight.
     ///
-    /// The set is a prefix, where the empty and the full one serve to estimate the rates, or a candidate that stands
-    /// out, alone.
+    /// The set is a prefix, or a candidate that stands out, alone. The empty and the full prefix serve to estimate the
+    /// rates, and to test that no candidate matters.
     #[must_use]
     pub fn next(&self, in_flight: &[CandidateSet]) -> CandidateSet {
         let chooser = Chooser { candidates: &self.candidates, costs: self.costs, is_counter: self.is_counter };
@@ -362,10 +362,10 @@ impl ChangePoint {
         sums.map(|weights| Rate::summary(self.prior.rates(), &weights))
     }
 
-    /// Returns the estimated failure rate of all runs, if no candidate matters. Prior runs with another change do not
-    /// count.
+    /// Returns the estimated failure rate if no candidate matters: one rate for all sets. Prior runs that are known to be
+    /// with another change are ignored.
     #[must_use]
-    pub fn rate_of_all(&self) -> Rate {
+    pub fn rate_if_nothing(&self) -> Rate {
         Rate::summary(self.prior.rates(), &self.prior.marginal_alike(&self.nothing.without))
     }
 

@@ -6,8 +6,8 @@
 //! change is the usual case, not the limit of one that sometimes does.
 //!
 //! In contrast to closed forms (ratios of Beta functions), a grid represents the order of the two rates without extra
-//! cost, allows any prior, and needs no transcendental function: evidence is a product of its entries, and a sum over
-//! all pairs of rates takes one pass.
+//! cost, allows any prior, and needs no transcendental function for a run: it multiplies the entries, and a sum over all
+//! pairs of rates takes one pass. Only runs known in advance are added through logarithms: see [`Likelihood::of`].
 
 use super::math::{count, exp2, exponent_of, log2, power_of_two};
 use crate::search::tuning::{
@@ -206,8 +206,9 @@ impl Likelihood {
     /// The likelihood without observations.
     pub(super) const ONE: Self = Self { values: [1.0; POINTS], exponent: 0 };
 
-    /// Returns the likelihood of this number of passed and of failed runs. Thousands of them, taken one after the other,
-    /// would leave no rate that explains all: the last ones exclude what the first ones left.
+    /// Returns the likelihood of this number of passed and of failed runs. Computed from logarithms:
+    /// if thousands of passed runs were multiplied in first, the values of all high rates would underflow to 0, and the
+    /// failed runs after them could not restore these rates.
     pub(super) fn of(prior: &Prior, passed: usize, failed: usize) -> Self {
         let power = |rate: f64, number: usize| if number == 0 { 0.0 } else { log2(rate) * count(number) };
         let logs = prior.rates.map(|rate| power(1.0 - rate, passed) + power(rate, failed));

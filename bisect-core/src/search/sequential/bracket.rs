@@ -92,8 +92,9 @@ impl Bracket {
         Self { weights, suspects: Some(suspects.into()), unsteered: Some(unsteered), ..self }
     }
 
-    /// Returns true if suspects may determine the cuts. Where runs are unresolved, or candidates are reached only
-    /// together with others, the answer may depend on the cuts, so these are then the same as with one run at a time.
+    /// Returns true if suspects may determine the cuts. Where a cut is unresolved, or a failing run did not report
+    /// exactly the known candidates below its cut, the answer may depend on the cuts, so these are then the same as with
+    /// one run at a time.
     pub(in crate::search) fn may_steer(&self) -> bool {
         self.may_steer && self.is_open()
     }
@@ -178,8 +179,8 @@ impl Bracket {
         }
     }
 
-    /// Returns true if this answer shows that other cuts may have another answer: it is unresolved, or candidates of the
-    /// prefix are missing in the reports of its run.
+    /// Returns true if the result of this run shows that the answer of the search may depend on the cuts: a cut between
+    /// candidates is unresolved, or a failing run did not report exactly the known candidates below its cut.
     fn depends_on_cuts(&self, cut: Rank, outcome: Outcome, reported: Option<&Arc<[Rank]>>) -> bool {
         match (outcome, reported) {
             (Outcome::Unresolved(_), _) => !self.is_high(cut),

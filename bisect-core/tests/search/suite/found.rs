@@ -257,9 +257,10 @@ fn rounds(target: &Target, in_flight: usize) -> usize {
         }
         let is_first = round == 0;
         for trial in running {
-            let observations = match is_first {
-                true => vec![target.observe_all(&trial.selection)],
-                false => trial.tests.iter().map(|&test| target.observe(test, &trial.selection)).collect(),
+            let observations = if is_first {
+                vec![target.observe_all(&trial.selection)]
+            } else {
+                trial.tests.iter().map(|&test| target.observe(test, &trial.selection)).collect()
             };
             search.record(trial.id, observations);
         }
