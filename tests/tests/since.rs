@@ -65,6 +65,20 @@ fn evidence_saves_runs_and_does_not_change_the_answer() {
 }
 
 #[test]
+#[cfg(unix)]
+fn changes_that_need_no_run_for_their_text_are_tried_first_too() {
+    let Some(scratch) = repository(&[113, 114, 700]) else { return };
+    let search = |options: &[&str]| {
+        let mut command = scratch.driver(["list", "--json", "--items", "mill.txt"]);
+        run(command.args(options).args(["sh", "-c", "! grep -q '^step 113' \"$1\"", "sh", "LIST"])).expect_status(0)
+    };
+    let (without, with) = (search(&[]), search(&["--since", "HEAD"]));
+    assert_eq!(with.events_of("found"), without.events_of("found"));
+    assert!(trials(&with) + 4 <= trials(&without), "{with}");
+    with.expect_message(&["of the changes, 3 are on lines that changed since "]);
+}
+
+#[test]
 fn wrong_evidence_costs_little_and_does_not_change_the_answer() {
     let Some(scratch) = repository(&[5, 600]) else { return };
     let without = search(&scratch, &[]).expect_status(0);

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
-    search::{Question, Selection, Trial, TrialId, Verdict},
+    search::{Order, Question, Rank, Selection, Trial, TrialId, Verdict},
 };
 
 use super::{
@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     output::events::Event,
+    report::content::Report,
     run::{repetition::Repetition, spec::Choice},
 };
 
@@ -111,24 +112,44 @@ pub(super) fn take_text<T: Target>(
     true
 }
 
-/// Returns true if it is not known yet which changes are on lines that were touched.
+/// Returns true if it is not known yet which changes are on lines that were touched. The steps of a counter are on none.
 pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> bool {
     session.lab.since.is_some()
-        && session.target.needs_text_run()
+        && session.target.order() != Order::Counter
         && session.texts.of_all != OfAll::Used
         && !session.search.progress().is_noisy()
+}
+
+/// Returns the reports of all changes, with their locations.
+fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
+    let known = &session.texts.known;
+    let report = |id| known.get(&id).cloned().unwrap_or_else(|| Report::new(id));
+    match session.target.order() {
+        _ if session.target.needs_text_run() => known.values().cloned().collect(),
+        Order::ByHash => known.values().map(|report| session.target.change(report.clone())).collect(),
+        order => {
+            let ranks = (0..session.search.progress().changes()).map(Rank::at);
+            ranks.map(|rank| session.target.change(report(order.id(rank)))).collect()
+        }
+    }
 }
 
 /// Makes the search prefer the changes on lines that were touched, once the locations of changes are known. Returns
 /// true if it was waiting for that.
 pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<bool> {
-    if session.texts.of_all != OfAll::Awaited || session.texts.is_pending() {
+    let is_time = if session.target.needs_text_run() {
+        session.texts.of_all == OfAll::Awaited && !session.texts.is_pending()
+    } else {
+        awaits_places(session) && session.tests.is_none() && session.knows_ends()
+    };
+    if !is_time {
         return Ok(false);
     }
     session.texts.of_all = OfAll::Used;
+    let places = places(session);
     let Some(since) = &session.lab.since else { return Ok(false) };
     let order = session.target.order();
-    let touched = since.touched(session.texts.known.values());
+    let touched = since.touched(&places);
     let commit = &since.commit()[..12];
     let note = match touched.len() {
         0 => format!("no change is on a line that changed since {commit}"),
