@@ -127,6 +127,36 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     assert!(twice.of_target() <= before.of_target(), "a trial's second run compiled something: {twice:?}, {before:?}");
 }
 
+/// Checks that the search tries the user's own packages first. The others are then compiled once for each way: whatever
+/// mixture of them a run would need, it would compile some of them again.
+#[test]
+fn dependencies_are_compiled_once_for_each_way() {
+    let fixture = Fixture::new("scales");
+    let outside = ["calm", "dull", "even", "flat"];
+    fixture.write(
+        "Cargo.toml",
+        "[workspace]\nresolver = '3'\nmembers = ['app', 'idle', 'means', 'stamp']\nexclude = ['outside']\n\
+         [workspace.package]\nversion = '0.1.0'\nedition = '2024'\npublish = false\n\
+         [workspace.lints.rust]\nunexpected_cfgs = 'allow'\n",
+    );
+    let mut needed = String::new();
+    for name in outside {
+        let package = format!("package = {{ name = '{name}', version = '0.1.0', edition = '2024' }}\n");
+        fixture.write(&format!("outside/{name}/Cargo.toml"), &format!("{package}[dependencies]\n{needed}"));
+        fixture.write(&format!("outside/{name}/src/lib.rs"), "");
+        needed = format!("{name} = {{ path = '../{name}' }}\n");
+    }
+    let manifest = fs::read_to_string(fixture.dir().join("idle/Cargo.toml")).unwrap();
+    let needed = needed.replace("../", "../outside/");
+    fixture.write("idle/Cargo.toml", &format!("{manifest}\n[dependencies]\n{needed}"));
+
+    let (scratch, counting) = (Scratch::new(), Counting::new());
+    let finished = run(counting.set(&mut search(&fixture, &scratch, &KEYS))).expect_status(0);
+    assert_eq!(culprit(&finished), ["means"]);
+    let compiled = counting.take().target;
+    assert_eq!(outside.map(|name| compiled[name]), [2; 4], "{compiled:?}");
+}
+
 /// Checks that dependents are not compiled again: LLVM's work on a crate does not concern them, but cargo alone would
 /// compile them.
 #[test]

@@ -61,11 +61,13 @@ impl Compilation {
         Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen, _scratch: scratch })
     }
 
-    /// Returns the package of a change: the change may be the package itself, or be in it.
+    /// Returns the package of a change: the change may be the package itself, or be in it. If several packages have the
+    /// same name and version, it is the user's own.
     pub(crate) fn package(&self, change: ChangeId) -> Option<&Package> {
         let within = |package: &&Package| change.in_crate(package.change) == change;
         let exactly = |package: &&Package| package.change == change;
-        self.packages.iter().find(exactly).or_else(|| self.packages.iter().find(within))
+        let mut packages = self.packages.iter().rev();
+        packages.clone().find(exactly).or_else(|| packages.find(within))
     }
 
     /// Returns the package whose directory has a source file.

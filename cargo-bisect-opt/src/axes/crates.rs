@@ -1,4 +1,9 @@
 //! Packages as changes: an enabled package is compiled with the bad options.
+//!
+//! They are searched in the order of their dependencies, the user's own packages last. The prefixes of this order cost
+//! the least processor time. Of the packages that a prefix leaves out, those that depend on it are compiled again, but
+//! with the good options, which are usually the ones that compile faster. A package in the prefix has its dependencies
+//! there too, so it is already compiled, by the run with everything.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,7 +12,10 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use bisect_core::{ChangeId, Matcher, search::Mode};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
 
 use super::{
     AfterBuild, Application, Axis, Files,
@@ -16,7 +24,7 @@ use super::{
     stop_gap,
 };
 use crate::{
-    cargo::BuildOverrides,
+    cargo::{BuildOverrides, graph::Package},
     output::{events::StopGap, terms::Terms},
     report::{
         content::{Location, Report},
@@ -35,6 +43,9 @@ pub(crate) const KIND: ChangeKind = ChangeKind::own("crate", "crate", "compiled 
 #[derive(Debug)]
 pub(crate) struct Crates {
     compilation: Arc<Compilation>,
+    /// The packages in the order of the search. Packages with the same name and version are one change, at the place of
+    /// the last one.
+    order: Vec<ChangeId>,
     /// The packages that the target needs, known since the first complete build.
     needed: OnceLock<BTreeSet<ChangeId>>,
 }
@@ -42,17 +53,31 @@ pub(crate) struct Crates {
 impl Crates {
     /// Returns the axis of this compilation's packages.
     pub(crate) fn new(compilation: Arc<Compilation>) -> Self {
-        Self { compilation, needed: OnceLock::new() }
+        let mut seen = BTreeSet::new();
+        let packages = compilation.packages.iter().rev().map(|package| package.change);
+        let mut order: Vec<_> = packages.filter(|&change| seen.insert(change)).collect();
+        order.reverse();
+        Self { compilation, order, needed: OnceLock::new() }
     }
 
     fn build(&self, choice: &Choice) -> BuildOverrides {
         self.compilation.with(&self.bad(choice), &BTreeMap::new())
     }
 
+    /// Returns the packages with their positions.
+    fn packages(&self) -> impl Iterator<Item = (ChangeId, &Package)> {
+        let package = |&change: &ChangeId| self.compilation.package(change);
+        (0..).map(ChangeId).zip(self.order.iter().filter_map(package))
+    }
+
+    /// Returns the package at a position.
+    fn at(&self, position: ChangeId) -> Option<&Package> {
+        self.packages().find_map(|(at, package)| (at == position).then_some(package))
+    }
+
     /// Returns the packages that are compiled with the bad options.
     fn bad(&self, choice: &Choice) -> BTreeSet<ChangeId> {
-        let packages = self.compilation.packages.iter().map(|package| package.change);
-        packages.filter(|&change| choice.enables(change)).collect()
+        self.packages().filter(|&(at, _)| choice.enables(at)).map(|(_, package)| package.change).collect()
     }
 }
 
@@ -75,6 +100,15 @@ impl Axis for Crates {
         let good = if good == &Settings::default() { "plainly".to_owned() } else { format!("with {good}") };
         let (these, make) = if changes == 1 { ("this crate", "makes") } else { ("these crates", "together make") };
         Some(format!("{these} compiled {bad}, not {good}, {make} the target fail"))
+    }
+
+    fn order(&self) -> Order {
+        Order::Given
+    }
+
+    /// Returns the user's own packages.
+    fn likely(&self) -> Vec<ChangeId> {
+        self.packages().filter(|(_, package)| package.is_own).map(|(at, _)| at).collect()
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
@@ -107,28 +141,25 @@ impl Axis for Crates {
             }
         }
         let needed = self.needed.get();
-        let matcher = Matcher::new(choice.pattern());
-        for package in &self.compilation.packages {
-            let is_there = needed.is_none_or(|needed| needed.contains(&package.change));
-            if is_there && matcher.as_ref().is_some_and(|matcher| matcher.should_report(package.change)) {
-                reports.add(Report::with_text(package.change, package.describe()));
+        for (at, package) in self.packages().filter(|&(at, _)| choice.selects(at)) {
+            if needed.is_none_or(|needed| needed.contains(&package.change)) {
+                reports.add(Report::with_text(at, package.describe()));
             }
         }
         Ok(())
     }
 
     fn stop_gap(&self, ids: &[ChangeId], _: &[Report]) -> Option<StopGap> {
-        let packages: Vec<_> = ids.iter().filter_map(|&id| self.compilation.package(id)).collect();
+        let packages: Vec<_> = ids.iter().filter_map(|&id| self.at(id)).collect();
         stop_gap::of_crates(&self.compilation, &packages)
     }
 
+    /// Completes the report of the package at a position. The position means little to users, so the report gets the
+    /// package's own ID.
     fn change(&self, report: Report, root: &Path) -> Report {
-        let package = self.compilation.package(report.id);
-        let location = package.map(|package| {
-            let path = &package.source;
-            Location::of_file(path.strip_prefix(root).unwrap_or(path).display().to_string())
-        });
-        let name = package.map(|package| package.name.clone()).unwrap_or_default();
-        Report { kind: KIND, name, location, ..report }
+        let Some(package) = self.at(report.id) else { return Report { kind: KIND, ..report } };
+        let path = &package.source;
+        let location = Location::of_file(path.strip_prefix(root).unwrap_or(path).display().to_string());
+        Report { id: package.change, kind: KIND, name: package.name.clone(), location: Some(location), ..report }
     }
 }

@@ -68,6 +68,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Order::ByHash
     }
 
+    /// Returns the changes that are likelier than others to be searched for, if some are known before the first run.
+    fn likely(&self) -> Vec<ChangeId> {
+        Vec::new()
+    }
+
     /// Returns the application that enables exactly these changes.
     ///
     /// # Errors

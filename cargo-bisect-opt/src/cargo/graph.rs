@@ -3,6 +3,7 @@
 //! Build scripts, procedural macros and dependencies of these alone run during compilation. They are not searched.
 
 use std::{
+    cmp::Reverse,
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
 };
@@ -67,7 +68,8 @@ impl Package {
 }
 
 /// Returns the packages of a build of `roots`, and with `tests` also the development dependencies of `roots`. `named`
-/// are the packages that profiles of the user name.
+/// are the packages that profiles of the user name. Each package follows its dependencies, and the packages of the
+/// workspace are the last.
 pub(crate) fn packages(
     metadata: &Metadata,
     roots: &[PackageId],
@@ -105,7 +107,34 @@ pub(crate) fn packages(
         let needs = needs.collect();
         Some(Package { is_own, is_root, needs, ..Package::of(by_id.get(id)?, is_own, metadata, named) })
     };
-    reach(roots.iter().collect(), &is_tested).into_iter().filter_map(package).collect()
+    in_order(reach(roots.iter().collect(), &is_tested).into_iter().filter_map(package).collect())
+}
+
+/// Sorts packages: each one follows its dependencies, at the smallest distance. If a build changes the options of the
+/// first packages of this order, few others are compiled again: those that depend on one of them. Members of the
+/// workspace are the last, unless others depend on them.
+fn in_order(packages: Vec<Package>) -> Vec<Package> {
+    /// Adds the indices of a package and of its dependencies that have none yet.
+    fn add(packages: &[Package], index: usize, is_added: &mut [bool], order: &mut Vec<usize>) {
+        if std::mem::replace(&mut is_added[index], true) {
+            return;
+        }
+        let is_needed = |&other: &usize| packages[index].needs.contains(&packages[other].change);
+        let mut needed: Vec<_> = (0..packages.len()).filter(is_needed).collect();
+        needed.sort_by_key(|&other| Reverse(packages[other].needs.len()));
+        for other in needed {
+            add(packages, other, is_added, order);
+        }
+        order.push(index);
+    }
+    let mut roots: Vec<_> = (0..packages.len()).collect();
+    roots.sort_by_key(|&index| (packages[index].is_own, Reverse(packages[index].needs.len())));
+    let (mut is_added, mut order) = (vec![false; packages.len()], Vec::new());
+    for index in roots {
+        add(&packages, index, &mut is_added, &mut order);
+    }
+    let mut packages: Vec<_> = packages.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|index| packages[index].take()).collect()
 }
 
 fn is_proc_macro(package: &MetadataPackage) -> bool {
@@ -220,6 +249,26 @@ mod tests {
         assert_eq!(needs("app"), ["deep", "lib", "tested", "twin", "twin"]);
         assert_eq!(needs("lib"), ["deep"]);
         assert_eq!(needs("deep"), [""; 0]);
+    }
+
+    #[test]
+    fn packages_follow_their_dependencies_and_own_ones_are_last() {
+        let package = |name: &str, is_own, needs: &[&str]| {
+            let needs = needs.iter().map(|name| Package::change(name, "1.0.0")).collect();
+            let change = Package::change(name, "1.0.0");
+            Package { change, name: name.to_owned(), is_own, needs, ..graph(workspace().path(), false).remove(0) }
+        };
+        let packages = vec![
+            package("app", true, &["lib", "json", "text", "bytes", "time"]),
+            package("bytes", false, &[]),
+            package("json", false, &["text", "bytes"]),
+            package("lib", true, &["bytes"]),
+            package("plugin", false, &["lib", "bytes"]),
+            package("text", false, &["bytes"]),
+            package("time", false, &[]),
+        ];
+        let names: Vec<_> = in_order(packages).into_iter().map(|package| package.name).collect();
+        assert_eq!(names, ["bytes", "text", "json", "lib", "plugin", "time", "app"]);
     }
 
     #[test]

@@ -32,7 +32,7 @@ use crate::{
         bisect_rustc::{self, BisectRustc, BisectRustcError},
         plan::CounterKind,
     },
-    lab::{Lab, Searched},
+    lab::{Lab, Named, Searched},
     output::{
         events::{Answer, Event, Fact},
         exit_status::Exit,
@@ -131,8 +131,8 @@ impl Drill {
             for culprit in &found {
                 lab.parent_culprit = Some(culprit.found.set);
                 let others = found.iter().filter(|other| other.found.set != culprit.found.set);
-                let others: BTreeSet<_> = others.flat_map(|other| &other.changes).copied().collect();
-                let culprits: BTreeSet<_> = culprit.changes.iter().copied().collect();
+                let others: BTreeSet<_> = others.flat_map(packages_of).collect();
+                let culprits: BTreeSet<_> = packages_of(culprit).collect();
                 let all = compilation.packages.iter().map(|package| package.change);
                 let bad = all.filter(|change| culprits.contains(change) || !others.contains(change)).collect();
                 let inquiry = Inquiry {
@@ -198,6 +198,11 @@ impl Drill {
     fn driver(&self) -> Result<BisectRustc, BisectRustcError> {
         bisect_rustc::find(self.driver.as_deref(), &self.project.rustc_version())
     }
+}
+
+/// Returns the packages of a culprit of the search for crates.
+fn packages_of(culprit: &Named) -> impl Iterator<Item = ChangeId> {
+    culprit.found.changes.iter().map(|change| change.id)
 }
 
 /// The changes of all culprits that a search found.

@@ -97,8 +97,11 @@ pub(super) struct Progress {
 
 impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     pub(super) fn new(lab: &'s mut Lab<'lab>, target: &'s mut T, workers: Workers<'scope, 'env, T::Runner>) -> Self {
+        let order = target.order();
+        let mut search = Search::new(Options { order, ..lab.options.clone() });
+        search.favour(target.likely().into_iter().map(|id| order.rank(id)));
         Self {
-            search: Search::new(Options { order: target.order(), ..lab.options.clone() }),
+            search,
             parallelism_hint: (lab.jobs.get() == 1).then(|| ParallelismHint::new(Processors::now())),
             lab,
             target,

@@ -120,6 +120,11 @@ pub(crate) trait Target: Judge {
         Order::ByHash
     }
 
+    /// Returns the changes that are likelier than others to be searched for, if some are known before the first run.
+    fn likely(&self) -> Vec<ChangeId> {
+        Vec::new()
+    }
+
     /// Returns a description of what is searched, if that is not obvious.
     fn subject(&self) -> Option<String> {
         None

@@ -233,6 +233,10 @@ impl Target for CommandTarget {
         self.runner.axis.order()
     }
 
+    fn likely(&self) -> Vec<ChangeId> {
+        self.runner.axis.likely()
+    }
+
     fn subject(&self) -> Option<String> {
         self.runner.axis.subject()
     }

@@ -202,6 +202,10 @@ impl Target for ProjectTarget {
         self.runner.axis.order()
     }
 
+    fn likely(&self) -> Vec<ChangeId> {
+        self.runner.axis.likely()
+    }
+
     fn subject(&self) -> Option<String> {
         self.runner.axis.subject()
     }
