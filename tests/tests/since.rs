@@ -68,14 +68,20 @@ fn evidence_saves_runs_and_does_not_change_the_answer() {
 #[cfg(unix)]
 fn changes_that_need_no_run_for_their_text_are_tried_first_too() {
     let Some(scratch) = repository(&[113, 114, 700]) else { return };
-    let search = |options: &[&str]| {
+    let search = |git_dir: &str, options: &[&str]| {
         let mut command = scratch.driver(["list", "--json", "--items", "mill.txt"]);
+        command.env("GIT_DIR", scratch.dir().join(git_dir));
         run(command.args(options).args(["sh", "-c", "! grep -q '^step 113' \"$1\"", "sh", "LIST"])).expect_status(0)
     };
-    let (without, with) = (search(&[]), search(&["--since", "HEAD"]));
-    assert_eq!(with.events_of("found"), without.events_of("found"));
-    assert!(trials(&with) + 4 <= trials(&without), "{with}");
-    with.expect_message(&["of the changes, 3 are on lines that changed since "]);
+    let without = search("no-repository", &[]);
+    assert!(!without.stderr.contains("tried first"), "{without}");
+    // No run is needed to know the lines, so they are tried first by default.
+    for options in [&[][..], &["--since", "HEAD"]] {
+        let with = search(".git", options);
+        assert_eq!(with.events_of("found"), without.events_of("found"));
+        assert!(trials(&with) + 4 <= trials(&without), "{with}");
+        with.expect_message(&["of the changes, 3 are on lines that changed since "]);
+    }
 }
 
 #[test]

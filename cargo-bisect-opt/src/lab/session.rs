@@ -8,7 +8,7 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Options, Question, Search, Trial, TrialId},
+    search::{Options, Order, Question, Search, Trial, TrialId},
 };
 
 use super::{
@@ -28,6 +28,7 @@ use crate::{
         result::RunResult,
         spec::{Choice, RunSpec},
     },
+    vcs::since::Since,
 };
 
 /// A search in progress.
@@ -35,6 +36,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) lab: &'s mut Lab<'lab>,
     pub(super) target: &'s mut T,
     pub(super) search: Search,
+    /// The lines that changed lately. Changes on these are tried first.
+    pub(super) since: Option<Since>,
     pub(super) workers: Workers<'scope, 'env, T::Runner>,
     /// Runs that are over and cannot be judged yet.
     pub(super) awaiting_judgement: Vec<(Arc<RunSpec>, <T::Runner as Runner>::Shown)>,
@@ -98,10 +101,14 @@ pub(super) struct Progress {
 impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
     pub(super) fn new(lab: &'s mut Lab<'lab>, target: &'s mut T, workers: Workers<'scope, 'env, T::Runner>) -> Self {
         let order = target.order();
-        let mut search = Search::new(Options { order, ..lab.options.clone() });
+        // Where no run for text is needed, it costs nothing to know the places of changes.
+        let is_free = !target.needs_text_run() && order != Order::Counter;
+        let since = lab.since.clone().or_else(|| if is_free { Since::found(target.root()) } else { None });
+        let mut search = Search::new(Options { order, favours: since.is_some(), ..lab.options.clone() });
         search.favour(target.likely().into_iter().map(|id| order.rank(id)));
         Self {
             search,
+            since,
             parallelism_hint: (lab.jobs.get() == 1).then(|| ParallelismHint::new(Processors::now())),
             lab,
             target,

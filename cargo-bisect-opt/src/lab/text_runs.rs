@@ -14,7 +14,7 @@ use bisect_core::{
 use super::{
     session::Session,
     target::{Runner, Target},
-    texts::{OfAll, Wanted},
+    texts::{OfAll, Texts, Wanted},
 };
 use crate::{
     output::events::Event,
@@ -30,6 +30,8 @@ const TRIES: usize = 3;
 
 /// The text of more changes is not asked for only to name suspects.
 const MANY_SUSPECTS: usize = 10_000;
+/// The places of more changes are not looked up unless the user asks for it.
+const MANY_PLACES: usize = 10_000;
 
 /// Asks for the text about culprits that were found and have none. With parallel runs, the text of a culprit is
 /// asked for beside its checks.
@@ -114,7 +116,7 @@ pub(super) fn take_text<T: Target>(
 
 /// Returns true if it is not known yet which changes are on lines that were touched. The steps of a counter are on none.
 pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> bool {
-    session.lab.since.is_some()
+    session.since.is_some()
         && session.target.order() != Order::Counter
         && session.texts.of_all != OfAll::Used
         && !session.search.progress().is_noisy()
@@ -122,16 +124,17 @@ pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> 
 
 /// Returns the reports of all changes, with their locations.
 fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
-    let known = &session.texts.known;
-    let report = |id| known.get(&id).cloned().unwrap_or_else(|| Report::new(id));
-    match session.target.order() {
-        _ if session.target.needs_text_run() => known.values().cloned().collect(),
-        Order::ByHash => known.values().map(|report| session.target.change(report.clone())).collect(),
-        order => {
-            let ranks = (0..session.search.progress().changes()).map(Rank::at);
-            ranks.map(|rank| session.target.change(report(order.id(rank)))).collect()
-        }
+    let Texts { known, .. } = &session.texts;
+    if session.target.needs_text_run() {
+        return known.values().cloned().collect();
     }
+    let order = session.target.order();
+    // No run describes the items of a list.
+    let listed = if order == Order::Given { session.search.progress().changes() } else { 0 };
+    let unknown = (0..listed).map(|at| order.id(Rank::at(at))).filter(|id| !known.contains_key(id)).map(Report::new);
+    // The axis completes a report, and may show another ID.
+    let complete = |report: Report| Report { id: report.id, ..session.target.change(report) };
+    known.values().cloned().chain(unknown).map(complete).collect()
 }
 
 /// Makes the search prefer the changes on lines that were touched, once the locations of changes are known. Returns
@@ -146,16 +149,23 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         return Ok(false);
     }
     session.texts.of_all = OfAll::Used;
-    let places = places(session);
-    let Some(since) = &session.lab.since else { return Ok(false) };
+    let Some(since) = &session.since else { return Ok(false) };
+    let is_asked_for = session.lab.since.is_some();
+    if !is_asked_for && session.search.progress().changes() > MANY_PLACES {
+        return Ok(true);
+    }
     let order = session.target.order();
-    let touched = since.touched(&places);
+    let touched = since.touched(&places(session));
     let commit = &since.commit()[..12];
     let note = match touched.len() {
         0 => format!("no change is on a line that changed since {commit}"),
         count => format!("of the changes, {count} are on lines that changed since {commit}: these are tried first"),
     };
-    session.search.favour(touched.into_iter().map(|id| order.rank(id)));
-    session.lab.emit(&Event::Note(&note))?;
+    if !touched.is_empty() {
+        session.search.favour(touched.iter().map(|&id| order.rank(id)));
+    }
+    if is_asked_for || !touched.is_empty() {
+        session.lab.emit(&Event::Note(&note))?;
+    }
     Ok(true)
 }

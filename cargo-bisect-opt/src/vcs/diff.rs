@@ -12,13 +12,13 @@ pub(crate) enum Lines {
 }
 
 impl Lines {
-    /// Returns whether a line is among them.
-    pub(crate) fn contains(&self, line: u32) -> bool {
+    /// Returns whether one of these lines is among them.
+    pub(crate) fn meet(&self, lines: RangeInclusive<u32>) -> bool {
         match self {
             Lines::Whole => true,
             Lines::Ranges(ranges) => {
-                let next = ranges.partition_point(|range| *range.end() < line);
-                ranges.get(next).is_some_and(|range| range.contains(&line))
+                let next = ranges.partition_point(|range| range.end() < lines.start());
+                ranges.get(next).is_some_and(|range| range.start() <= lines.end())
             }
         }
     }

@@ -109,7 +109,7 @@ fn names_and_lines_of_any_bytes() {
     let text = b"diff --git \"a/\\377\" \"b/\\377\"\n--- \"a/\\377\"\n+++ \"b/\\377\"\n@@ -1 +1 @@\n-\xfe\n+\xff\0\n";
     let files = parse(text).unwrap();
     assert_eq!(files[0].0.as_os_str().as_bytes(), b"\xff");
-    assert!(files[0].1.contains(1));
+    assert!(files[0].1.meet(1..=1));
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn malformed_diffs_are_errors() {
 #[test]
 fn lines_are_found_among_ranges() {
     let ranges = Lines::Ranges(vec![2..=3, 7..=7, 9..=12]);
-    let found: Vec<_> = (0..15).filter(|&line| ranges.contains(line)).collect();
+    let found: Vec<_> = (0..15).filter(|&line| ranges.meet(line..=line)).collect();
     assert_eq!(found, [2, 3, 7, 9, 10, 11, 12]);
-    assert!(!Lines::Ranges(Vec::new()).contains(1) && Lines::Whole.contains(1));
+    assert!(!Lines::Ranges(Vec::new()).meet(1..=1) && Lines::Whole.meet(1..=1));
 }

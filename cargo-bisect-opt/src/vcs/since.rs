@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    ops::{Bound, RangeInclusive},
     path::{Component, Path, PathBuf},
 };
 
@@ -11,7 +12,10 @@ use bisect_core::ChangeId;
 
 pub(crate) use super::git::SinceError;
 use super::{diff::Lines, git::Git};
-use crate::report::content::{Location, Report};
+use crate::report::{
+    content::{Location, Report},
+    kind::ShownSource,
+};
 
 /// The lines of a work tree that changed since a commit, including uncommitted changes and untracked files.
 #[derive(Clone, Debug)]
@@ -46,6 +50,11 @@ impl Since {
         Ok(Self { commit, root: real(root), files })
     }
 
+    /// Returns the changes since this branch left the default branch, if git knows of any.
+    pub(crate) fn found(root: &Path) -> Option<Self> {
+        Self::load(root, None).ok().filter(|since| !since.files.is_empty())
+    }
+
     /// The full hash of the commit.
     pub(crate) fn commit(&self) -> &str {
         &self.commit
@@ -54,28 +63,64 @@ impl Since {
     /// Returns whether a line, counted from 1, changed. `file` is absolute or relative to the root.
     #[cfg(test)]
     pub(crate) fn touches(&self, file: &Path, line: u32) -> bool {
-        self.lines(file).is_some_and(|lines| lines.contains(line))
+        self.lines(file).is_some_and(|lines| lines.meet(line..=line))
     }
 
-    /// Returns the changes whose own location, or a line on whose call stack, changed.
+    /// Returns the changes whose own location, or a line on whose call stack, changed. A function has changed if a line
+    /// between it and the next one of these changes has. A location without a line is a source directory: any file
+    /// below the directory of the named file counts.
     pub(crate) fn touched<'a>(&self, changes: impl IntoIterator<Item = &'a Report>) -> BTreeSet<ChangeId> {
+        let changes: Vec<_> = changes.into_iter().collect();
+        let functions = Functions::of(&changes);
         // Many stacks go through few files, and resolving a path needs the file system.
         let mut known = HashMap::new();
-        let mut is_touched = |file: &'a str, line| {
+        let mut is_touched = |file: &'a str, range| {
             let lines: &mut Option<&Lines> = known.entry(file).or_insert_with(|| self.lines(Path::new(file)));
-            lines.is_some_and(|lines| lines.contains(line))
+            lines.is_some_and(|lines| lines.meet(range))
         };
         let mut is_evident = |report: &'a Report| {
             let frames = report.frames.iter().filter_map(|frame| frame.location.as_ref());
-            let line_of = |location: &'a Location| Some((location.file.as_str(), location.line?));
-            report.location.iter().chain(frames).filter_map(line_of).any(|(file, line)| is_touched(file, line))
+            let mut locations = report.location.iter().chain(frames);
+            locations.any(|location| match location.line {
+                None => self.touches_beside(Path::new(&location.file)),
+                Some(line) if is_function(report) => is_touched(&location.file, functions.range(location, line)),
+                Some(line) => is_touched(&location.file, line..=line),
+            })
         };
         changes.into_iter().filter(|report| is_evident(report)).map(|report| report.id).collect()
+    }
+
+    /// Returns true if a file in the directory of this one, or below it, has changed.
+    fn touches_beside(&self, file: &Path) -> bool {
+        let file = real(&self.root.join(file));
+        file.parent().is_some_and(|directory| self.files.keys().any(|changed| changed.starts_with(directory)))
     }
 
     fn lines(&self, file: &Path) -> Option<&Lines> {
         self.files.get(&real(&self.root.join(file)))
     }
+}
+
+/// The lines at which functions begin.
+struct Functions<'a>(BTreeSet<(&'a str, u32)>);
+
+impl<'a> Functions<'a> {
+    fn of(changes: &[&'a Report]) -> Self {
+        let functions = changes.iter().filter(|report| is_function(report));
+        let locations = functions.filter_map(|report| report.location.as_ref());
+        Self(locations.filter_map(|location| Some((location.file.as_str(), location.line?))).collect())
+    }
+
+    /// Returns the lines from that of a function up to the next function in its file.
+    fn range(&self, location: &Location, line: u32) -> RangeInclusive<u32> {
+        let after = (Bound::Excluded((location.file.as_str(), line)), Bound::Unbounded);
+        let next = self.0.range::<(&str, u32), _>(after).next().filter(|(file, _)| *file == location.file);
+        line..=next.map_or(u32::MAX, |(_, next)| next - 1)
+    }
+}
+
+fn is_function(report: &Report) -> bool {
+    report.kind.source == ShownSource::Function
 }
 
 /// Resolves links in a path; for a file that does not exist, only `.` and `..`.

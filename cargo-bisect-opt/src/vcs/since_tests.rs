@@ -3,7 +3,7 @@
 use std::{ffi::OsStr, io::Write, process::Command};
 
 use super::*;
-use crate::report::text;
+use crate::report::{kind::ChangeKind, text};
 
 /// A repository in a directory of its own, on a branch `main` with one commit.
 struct Repository {
@@ -269,4 +269,31 @@ fn changes_are_touched_by_their_place_or_by_any_frame() {
     ];
     let reports: Vec<_> = (0..).map(ChangeId).zip(texts).map(|(id, lines)| text::parse(id, lines)).collect();
     assert_eq!(since.touched(&reports), [0, 2, 3, 6].map(ChangeId).into());
+}
+
+#[test]
+fn functions_end_before_the_next_one_and_crates_are_directories() {
+    let Some(repository) = Repository::new() else { return };
+    repository.change("src/lib.rs", 7, "");
+    repository.change("src/deep/other.rs", 8, "");
+    let since = repository.since("HEAD");
+    let function = |file: &str, line| {
+        let location = Some(Location::new(file, line, None));
+        let kind = ChangeKind { source: ShownSource::Function, ..ChangeKind::SITE };
+        Report { kind, location, ..Report::new(ChangeId(0)) }
+    };
+    let package =
+        |file: &str| Report { location: Some(Location::of_file(file.to_owned())), ..Report::new(ChangeId(0)) };
+    let reports = [
+        function("src/lib.rs", 1),
+        function("src/lib.rs", 5),
+        function("src/lib.rs", 8),
+        function("src/deep/other.rs", 3),
+        function("moved.rs", 1),
+        package("src/lib.rs"),
+        package("src/deep/lib.rs"),
+        package("other/src/lib.rs"),
+    ];
+    let reports: Vec<_> = (0..).map(ChangeId).zip(reports).map(|(id, report)| Report { id, ..report }).collect();
+    assert_eq!(since.touched(&reports), [1, 3, 5, 6].map(ChangeId).into());
 }
