@@ -63,7 +63,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroUsize;
 
 use engine::Engine;
-use model::ranked;
+use model::likely_groups::LikelyGroups;
 use sequential::Trials;
 
 pub use views::{ProgressView, TestView, TrialView};
@@ -141,11 +141,12 @@ impl Search {
         }
     }
 
-    /// Favours changes for which there is evidence: together, they are now as likely to be searched for as all the
-    /// other changes together. Cuts then halve the likelihood instead of the number of changes. For each change to be
-    /// found among *n*, *k* of them favoured, this saves about log2(*n* / 4*k*) trials if the change is favoured, and
-    /// costs at most about one if it is not. Favoured changes that are never reported do not count. If no change is
-    /// favoured, or all are, each is as likely as any other.
+    /// Favours groups of changes for which there is evidence, the likeliest group first: each group is now as likely to
+    /// contain the change searched for as all changes after it together, those of later groups and those of none. Cuts
+    /// then halve the likelihood instead of the number of changes. For each change to be found among *n*, this saves
+    /// about log2(*n* / 4*k*) trials if the change is in the first group, of *k*, and one less for each further group.
+    /// If the change is in no group, each group costs at most about one trial. Changes that are never reported do not
+    /// count. If no change is favoured, or all are as one group, each is as likely as any other.
     ///
     /// Each call replaces the favoured changes of the call before. In a noisy search, and after a [split](Self::split),
     /// a call has no effect. The best time is right after the trial of [everything](Question::AllOn) is recorded, with
@@ -155,11 +156,9 @@ impl Search {
     /// result is the same. A target that is not monotone, or leaves trials unresolved, can have several answers, and
     /// then other cuts may lead to another, equally valid answer. The number of trials in flight still makes no
     /// difference to the answer, if the call is made at the best time named above.
-    pub fn favour(&mut self, changes: impl IntoIterator<Item = Rank>) {
+    pub fn favour(&mut self, groups: impl IntoIterator<Item = Vec<Rank>>) {
         if let Engine::Sequential(sequential) = &mut self.engine {
-            let mut changes: Vec<_> = changes.into_iter().collect();
-            ranked::sort(&mut changes);
-            sequential.favour(changes, &self.options);
+            sequential.favour(LikelyGroups::new(groups), &self.options);
         }
     }
 

@@ -273,6 +273,13 @@ pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
 /// The maximum number of gaps of a group. Decided by: Linux's limit for one environment variable, 128 KiB.
 pub(super) const MAX_GROUP_GAPS: usize = 512;
 
+/// The maximum number of groups of likely changes. Each one costs a trial if it is wrong. Decided by: overflow, see the next.
+pub(super) const MAX_LIKELY_GROUPS: usize = 4;
+
+/// The maximum total weight of the changes that no group has. Decided by: 64 bits, which hold the products of all
+/// weights and the numbers that they are multiplied by.
+pub(super) const MAX_WEIGHT: u64 = 1 << 40;
+
 /// A ratio: the total weight of the suspects and that of the other candidates. Decided by: the test module `in_flight`
 /// (rounds).
 pub(super) const SUSPECTS_WEIGHT: u64 = 64;

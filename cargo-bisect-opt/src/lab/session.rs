@@ -105,7 +105,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
         let is_free = !target.needs_text_run() && order != Order::Counter;
         let since = lab.since.clone().or_else(|| if is_free { Since::found(target.root()) } else { None });
         let mut search = Search::new(Options { order, favours: since.is_some(), ..lab.options.clone() });
-        search.favour(target.likely().into_iter().map(|id| order.rank(id)));
+        search.favour([target.likely().into_iter().map(|id| order.rank(id)).collect()]);
         Self {
             search,
             since,

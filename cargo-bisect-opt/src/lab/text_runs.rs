@@ -20,6 +20,7 @@ use crate::{
     output::events::Event,
     report::content::Report,
     run::{repetition::Repetition, spec::Choice},
+    vcs::since::Touched,
 };
 
 /// The trial of all runs that ask for text. No search has as many trials.
@@ -155,16 +156,17 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         return Ok(true);
     }
     let order = session.target.order();
-    let touched = since.touched(&places(session));
+    let Touched { on_lines, in_files } = since.touched(&places(session));
     let commit = &since.commit()[..12];
-    let note = match touched.len() {
+    let note = match on_lines.len() {
         0 => format!("no change is on a line that changed since {commit}"),
         count => format!("of the changes, {count} are on lines that changed since {commit}: these are tried first"),
     };
-    if !touched.is_empty() {
-        session.search.favour(touched.iter().map(|&id| order.rank(id)));
-    }
-    if is_asked_for || !touched.is_empty() {
+    let is_evident = !on_lines.is_empty();
+    let likely = in_files.into_iter().chain(session.target.likely());
+    let groups: [Vec<_>; 2] = [on_lines.into_iter().collect(), likely.collect()];
+    session.search.favour(groups.map(|group| group.into_iter().map(|id| order.rank(id)).collect()));
+    if is_asked_for || is_evident {
         session.lab.emit(&Event::Note(&note))?;
     }
     Ok(true)

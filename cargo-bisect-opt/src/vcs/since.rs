@@ -66,28 +66,36 @@ impl Since {
         self.lines(file).is_some_and(|lines| lines.meet(line..=line))
     }
 
-    /// Returns the changes whose own location, or a line on whose call stack, changed. A function has changed if a line
-    /// between it and the next one of these changes has. A location without a line is a source directory: any file
-    /// below the directory of the named file counts.
-    pub(crate) fn touched<'a>(&self, changes: impl IntoIterator<Item = &'a Report>) -> BTreeSet<ChangeId> {
+    /// Returns the changes that are on changed lines or in changed files, by their own location or that of a frame of
+    /// their call stack.
+    ///
+    /// A function has changed if a line between it and the next one of these changes has. A location without a line is a
+    /// source directory: any file below the directory of the named file counts.
+    pub(crate) fn touched<'a>(&self, changes: impl IntoIterator<Item = &'a Report>) -> Touched {
         let changes: Vec<_> = changes.into_iter().collect();
         let functions = Functions::of(&changes);
         // Many stacks go through few files, and resolving a path needs the file system.
         let mut known = HashMap::new();
-        let mut is_touched = |file: &'a str, range| {
-            let lines: &mut Option<&Lines> = known.entry(file).or_insert_with(|| self.lines(Path::new(file)));
-            lines.is_some_and(|lines| lines.meet(range))
-        };
-        let mut is_evident = |report: &'a Report| {
+        let mut touched = Touched::default();
+        for report in changes {
             let frames = report.frames.iter().filter_map(|frame| frame.location.as_ref());
-            let mut locations = report.location.iter().chain(frames);
-            locations.any(|location| match location.line {
-                None => self.touches_beside(Path::new(&location.file)),
-                Some(line) if is_function(report) => is_touched(&location.file, functions.range(location, line)),
-                Some(line) => is_touched(&location.file, line..=line),
-            })
-        };
-        changes.into_iter().filter(|report| is_evident(report)).map(|report| report.id).collect()
+            for location in report.location.iter().chain(frames) {
+                let Some(line) = location.line else {
+                    if self.touches_beside(Path::new(&location.file)) {
+                        touched.on_lines.insert(report.id);
+                    }
+                    continue;
+                };
+                let file = location.file.as_str();
+                let Some(lines) = *known.entry(file).or_insert_with(|| self.lines(Path::new(file))) else { continue };
+                touched.in_files.insert(report.id);
+                let range = if is_function(report) { functions.range(location, line) } else { line..=line };
+                if lines.meet(range) {
+                    touched.on_lines.insert(report.id);
+                }
+            }
+        }
+        touched
     }
 
     /// Returns true if a file in the directory of this one, or below it, has changed.
@@ -99,6 +107,15 @@ impl Since {
     fn lines(&self, file: &Path) -> Option<&Lines> {
         self.files.get(&real(&self.root.join(file)))
     }
+}
+
+/// The changes that git's changes may concern.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Touched {
+    /// The changes on changed lines.
+    pub(crate) on_lines: BTreeSet<ChangeId>,
+    /// The changes in changed files. They may be on changed lines, too.
+    pub(crate) in_files: BTreeSet<ChangeId>,
 }
 
 /// The lines at which functions begin.

@@ -268,7 +268,9 @@ fn changes_are_touched_by_their_place_or_by_any_frame() {
         vec![],
     ];
     let reports: Vec<_> = (0..).map(ChangeId).zip(texts).map(|(id, lines)| text::parse(id, lines)).collect();
-    assert_eq!(since.touched(&reports), [0, 2, 3, 6].map(ChangeId).into());
+    let touched = since.touched(&reports);
+    assert_eq!(touched.on_lines, [0, 2, 3, 6].map(ChangeId).into());
+    assert_eq!(touched.in_files, [0, 1, 2, 3, 4, 5, 6].map(ChangeId).into());
 }
 
 #[test]
@@ -295,5 +297,7 @@ fn functions_end_before_the_next_one_and_crates_are_directories() {
         package("other/src/lib.rs"),
     ];
     let reports: Vec<_> = (0..).map(ChangeId).zip(reports).map(|(id, report)| Report { id, ..report }).collect();
-    assert_eq!(since.touched(&reports), [1, 3, 5, 6].map(ChangeId).into());
+    let touched = since.touched(&reports);
+    assert_eq!(touched.on_lines, [1, 3, 5, 6].map(ChangeId).into());
+    assert_eq!(touched.in_files, [0, 1, 2, 3].map(ChangeId).into());
 }

@@ -1,5 +1,6 @@
 //! The vocabulary of the search: questions, answers and verdicts. All engines import it.
 
+pub(super) mod likely_groups;
 pub(super) mod mode;
 pub(super) mod noise;
 pub(super) mod options;

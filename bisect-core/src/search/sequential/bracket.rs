@@ -7,7 +7,7 @@ use super::weights::Weights;
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
-    search::model::{rank::simplest_cut, ranked, selection::Prefix, trial::Outcome},
+    search::model::{likely_groups::LikelyGroups, rank::simplest_cut, ranked, selection::Prefix, trial::Outcome},
 };
 
 /// A prefix that does not fail and a longer one that does, both with the same forced changes.
@@ -24,10 +24,10 @@ pub(in crate::search) struct Bracket {
     failing: Arc<[Rank]>,
     /// The weights of the changes in `failing`, by their likelihood.
     weights: Weights,
-    /// Favoured changes, in order; some may not be in `failing`.
-    favoured: Arc<[Rank]>,
+    /// The changes that are likelier than others; some may not be in `failing`.
+    likely: LikelyGroups,
     /// The candidates each of which alone would explain all runs, in order, if they determine the cuts.
-    suspects: Option<Arc<[Rank]>>,
+    suspects: Option<LikelyGroups>,
     /// This bracket before suspects determined its cuts. It is restored where the answer may depend on the cuts.
     unsteered: Option<Arc<Bracket>>,
     /// False once the bracket was restored.
@@ -51,16 +51,16 @@ pub(in crate::search) enum BracketStep {
 impl Bracket {
     /// Returns the bracket after a run of `high` that failed and reported `failing`, in order. With none of these
     /// changes the target does not fail.
-    pub(in crate::search) fn new(high: Prefix, failing: Arc<[Rank]>, favoured: Arc<[Rank]>) -> Self {
+    pub(in crate::search) fn new(high: Prefix, failing: Arc<[Rank]>, likely: LikelyGroups) -> Self {
         let end = end(high, &failing);
-        let weights = Weights::new(&failing[..end], &favoured);
+        let weights = Weights::new(&failing[..end], &likely);
         Self {
             low: Rank::FIRST,
             high,
             observed: true,
             failing,
             weights,
-            favoured,
+            likely,
             suspects: None,
             unsteered: None,
             may_steer: true,
@@ -74,22 +74,23 @@ impl Bracket {
         Self { low: passed, ..self }
     }
 
-    /// Returns the same bracket with these changes favoured; they are in order.
-    pub(in crate::search) fn favouring(self, favoured: Arc<[Rank]>) -> Self {
-        let weights = Weights::new(&self.failing[..self.span().end], &favoured);
-        Self { weights, favoured, suspects: None, ..self }
+    /// Returns the same bracket, with these changes likelier than others.
+    pub(in crate::search) fn with_likely(self, likely: LikelyGroups) -> Self {
+        let weights = Weights::new(&self.failing[..self.span().end], &likely);
+        Self { weights, likely, suspects: None, ..self }
     }
 
     /// Returns the same bracket whose cuts halve these candidates, in order. If there are none, the cuts follow the
-    /// favoured changes again.
+    /// likely groups again.
     pub(in crate::search) fn suspecting(self, suspects: Vec<Rank>) -> Self {
         if suspects.is_empty() {
-            let favoured = self.favoured.clone();
-            return self.favouring(favoured);
+            let likely = self.likely.clone();
+            return self.with_likely(likely);
         }
+        let suspects = LikelyGroups::new([suspects]);
         let weights = Weights::of_suspects(&self.failing[..self.span().end], &suspects);
         let unsteered = self.unsteered.clone().unwrap_or_else(|| Arc::new(self.clone()));
-        Self { weights, suspects: Some(suspects.into()), unsteered: Some(unsteered), ..self }
+        Self { weights, suspects: Some(suspects), unsteered: Some(unsteered), ..self }
     }
 
     /// Returns true if suspects may determine the cuts. Where a cut is unresolved, or a failing run did not report
@@ -170,7 +171,7 @@ impl Bracket {
                 if let Some(reported) = reported {
                     // The reports may include forced changes: all of those rank above the prefix.
                     self.failing = reported.clone();
-                    self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.favoured));
+                    self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.likely));
                 }
             }
             // No run can confirm that the prefix fails.
@@ -199,14 +200,13 @@ impl Bracket {
         }
         let span = self.span();
         let middle = ranked::below(&self.failing, cut).clamp(span.start, span.end);
-        // Weights do not overflow: their sum is less than the square of the number of changes.
         (256 * self.weights.of(span.start..middle) / self.weights.of(span).max(1)).clamp(1, 255)
     }
 
     /// Returns the bracket of the search that remains once `needed` is forced: the failing prefix without it.
     pub(in crate::search) fn below(&self, needed: Rank) -> Self {
         let high = Prefix::Below(needed);
-        Self { observed: false, ..Self::new(high, self.failing.clone(), self.favoured.clone()) }
+        Self { observed: false, ..Self::new(high, self.failing.clone(), self.likely.clone()) }
     }
 
     /// Returns the cut between candidates to ask for next; `None` if all remaining cuts were unresolved.

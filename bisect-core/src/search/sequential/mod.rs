@@ -31,6 +31,7 @@ use super::{
     },
     noisy::{NoisySearch, Run},
 };
+use crate::search::model::likely_groups::LikelyGroups;
 use crate::search::model::rank::{Order, Rank};
 use crate::search::tuning;
 
@@ -129,12 +130,12 @@ impl Sequential {
         self.wanted = None;
     }
 
-    /// Favours these changes from now on; they are in order.
-    pub(super) fn favour(&mut self, favoured: Vec<Rank>, options: &Options) {
+    /// Favours these groups from now on.
+    pub(super) fn favour(&mut self, likely: LikelyGroups, options: &Options) {
         if let Some(calibrated) = &mut self.calibrated {
-            calibrated.favour(favoured.clone());
+            calibrated.favour(likely.clone());
         }
-        self.procedure.favour(favoured);
+        self.procedure.favour(likely);
         self.wanted = None;
         // The procedure's new question may have been answered early.
         self.advance(options);

@@ -15,6 +15,7 @@ use alloc::{sync::Arc, vec::Vec};
 use super::bracket::{Bracket, BracketStep};
 use crate::search::model::{
     Options,
+    likely_groups::LikelyGroups,
     mode::Mode,
     noise::Noise,
     rank::{Order, Rank},
@@ -39,8 +40,8 @@ pub(in crate::search) struct Procedure {
     known: Arc<[Rank]>,
     /// True if `known` is only made up, to guess later questions.
     is_made_up: bool,
-    /// Changes that are likelier than others, in order.
-    favoured: Arc<[Rank]>,
+    /// The changes that are likelier than others.
+    likely: LikelyGroups,
     found: FoundSets,
     branches: Branches,
     /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
@@ -56,7 +57,7 @@ impl Procedure {
             mode: Mode::Enable,
             known: Arc::new([]),
             is_made_up: false,
-            favoured: Arc::new([]),
+            likely: LikelyGroups::none(),
             found: FoundSets::default(),
             branches: Branches::default(),
             had_unresolved: false,
@@ -69,12 +70,12 @@ impl Procedure {
         self.found.proved()
     }
 
-    /// Favours these changes from now on; they are in order.
-    pub(in crate::search) fn favour(&mut self, favoured: Vec<Rank>) {
-        self.favoured = favoured.into();
+    /// Favours these groups from now on.
+    pub(in crate::search) fn favour(&mut self, likely: LikelyGroups) {
+        self.likely = likely;
         match &mut self.state {
             State::Narrow { bracket, .. } | State::FoundAlone { rest: bracket, .. } => {
-                *bracket = bracket.clone().favouring(self.favoured.clone());
+                *bracket = bracket.clone().with_likely(self.likely.clone());
             }
             _ => {}
         }
@@ -301,7 +302,7 @@ impl Procedure {
         match answer.outcome {
             // The part is treated like any other set that fails alone, and minimized further.
             Outcome::Fail => {
-                let rest = Bracket::new(Prefix::NONE, Arc::new([]), Arc::new([]));
+                let rest = Bracket::new(Prefix::NONE, Arc::new([]), LikelyGroups::none());
                 let left = part(&culprit, index);
                 // None of its changes fails alone: those parts were tried first.
                 let tried = left.len();
@@ -365,7 +366,7 @@ impl Procedure {
     /// Starts a new set: everything but the excluded changes failed, and these changes were reported. The longest prefix
     /// that has passed with the same changes excluded need not be run again.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
-        let bracket = Bracket::new(Prefix::All, reported, self.favoured.clone()).above(self.found.longest_passed());
+        let bracket = Bracket::new(Prefix::All, reported, self.likely.clone()).above(self.found.longest_passed());
         self.had_unresolved = false;
         self.narrow(Vec::new(), bracket, failed)
     }

@@ -3,8 +3,8 @@
 use alloc::{sync::Arc, vec::Vec};
 use core::ops::{Range, RangeInclusive};
 
+use crate::search::model::{likely_groups::LikelyGroups, rank::Rank, ranked};
 use crate::search::tuning;
-use crate::{search::model::rank::Rank, search::model::ranked};
 
 /// Returns the distance from the middle, in candidates, within which a simpler cut is chosen. Hashes are spread so
 /// evenly that the middle of their space nearly always lies within the square root of their number.
@@ -19,44 +19,57 @@ fn slack(candidates: usize) -> usize {
 /// The weights of the changes of a list, which are named by their indices.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Weights {
-    /// The indices of the favoured changes, sorted.
-    favoured: Arc<[usize]>,
-    weight_of_favoured: u64,
+    /// For each likely group, the indices of its changes, sorted, and the weight of each.
+    groups: Arc<[(Vec<usize>, u64)]>,
     weight_of_others: u64,
     /// True if cuts halve the weight as exactly as they can; false if a simpler cut nearby is better.
     is_exact: bool,
 }
 
 impl Weights {
-    /// Returns weights by which the favoured changes together weigh as much as all others together. If all are
-    /// favoured, or none is, all weigh the same.
-    pub(in crate::search) fn new(changes: &[Rank], favoured: &[Rank]) -> Self {
-        let mut weights = Self { favoured: [].into(), weight_of_favoured: 1, weight_of_others: 1, is_exact: false };
-        weights.find(changes, favoured);
-        let count = weights.favoured.len();
-        if 0 < count && count < changes.len() {
-            weights.weight_of_favoured = (changes.len() - count) as u64;
-            weights.weight_of_others = count as u64;
-        }
-        weights
+    /// Returns the weights of changes, by their groups. If no group has one of them, or one group has all, all weigh the
+    /// same.
+    pub(in crate::search) fn new(changes: &[Rank], likely: &LikelyGroups) -> Self {
+        let members: Vec<_> = likely.iter().map(|group| indices(changes, group)).collect();
+        let favoured: usize = members.iter().map(Vec::len).sum();
+        let mut counts: Vec<_> = members.iter().map(Vec::len).chain([changes.len() - favoured]).collect();
+        counts.retain(|&count| count > 0);
+        // The last two have the same total weight. With two, the weight of each is the number of the other.
+        let common = counts.iter().try_fold(1, |product: u64, &count| product.checked_mul(count as u64));
+        let common = common.map_or(tuning::MAX_WEIGHT, |product| product.min(tuning::MAX_WEIGHT));
+        let last = counts.len().saturating_sub(1);
+        let share = |place: usize| 1 << last.saturating_sub(place).saturating_sub(1);
+        let mut weights = (0..).map(share).zip(&counts).map(|(share, &count)| (share * common / count as u64).max(1));
+        let weight = |indices: &Vec<usize>| if indices.is_empty() { 1 } else { weights.next().unwrap_or(1) };
+        let of_groups: Vec<_> = members.iter().map(weight).collect();
+        let weight_of_others = weights.next().unwrap_or(1);
+        let groups = members.into_iter().zip(of_groups).collect();
+        Self { groups, weight_of_others, is_exact: false }
     }
 
     /// Returns weights by which the suspects weigh so much more than all others that cuts halve the suspects.
-    pub(in crate::search) fn of_suspects(changes: &[Rank], suspects: &[Rank]) -> Self {
+    pub(in crate::search) fn of_suspects(changes: &[Rank], suspects: &LikelyGroups) -> Self {
         let weights = Self::new(changes, suspects);
-        Self { weight_of_favoured: weights.weight_of_favoured * tuning::SUSPECTS_WEIGHT, is_exact: true, ..weights }
+        let groups =
+            weights.groups.iter().cloned().map(|(suspects, weight)| (suspects, weight * tuning::SUSPECTS_WEIGHT));
+        Self { groups: groups.collect(), is_exact: true, ..weights }
     }
 
-    /// Finds the favoured changes in a new list. Both weights stay: a narrower list does not change their ratio.
-    pub(in crate::search) fn find(&mut self, changes: &[Rank], favoured: &[Rank]) {
-        let index = |&id| ranked::find(changes, id);
-        self.favoured = favoured.iter().filter_map(index).collect::<Vec<_>>().into();
+    /// Finds the groups in a new list. All weights stay: a narrower list does not change their ratio.
+    pub(in crate::search) fn find(&mut self, changes: &[Rank], likely: &LikelyGroups) {
+        let groups = likely.iter().zip(self.groups.iter());
+        self.groups = groups.map(|(group, &(_, weight))| (indices(changes, group), weight)).collect();
     }
 
     /// Returns the weight of all changes before this index.
     fn before(&self, index: usize) -> u64 {
-        let favoured = self.favoured.partition_point(|&i| i < index);
-        favoured as u64 * self.weight_of_favoured + (index - favoured) as u64 * self.weight_of_others
+        let (mut sum, mut others) = (0, index as u64);
+        for (indices, weight) in self.groups.iter() {
+            let count = indices.partition_point(|&i| i < index) as u64;
+            sum += count * weight;
+            others -= count;
+        }
+        sum + others * self.weight_of_others
     }
 
     /// Returns the weight of a span.
@@ -85,6 +98,11 @@ impl Weights {
     }
 }
 
+/// Returns the indices of these changes in a list that may have only some of them.
+fn indices(changes: &[Rank], group: &[Rank]) -> Vec<usize> {
+    group.iter().filter_map(|&change| ranked::find(changes, change)).collect()
+}
+
 /// Returns the first index of a span from which on `holds` is true, or the end of the span.
 fn first(span: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (span.start, span.end);
@@ -104,7 +122,7 @@ mod tests {
     fn weights(count: usize, favoured: &[usize]) -> Weights {
         let change = |i: usize| Rank(i as u64);
         let changes: Vec<_> = (0..count).map(change).collect();
-        Weights::new(&changes, &favoured.iter().copied().map(change).collect::<Vec<_>>())
+        Weights::new(&changes, &LikelyGroups::new([favoured.iter().copied().map(change).collect()]))
     }
 
     #[test]
@@ -123,6 +141,25 @@ mod tests {
         // The favoured change weighs most of its side, so the cuts isolate it: first on one side, then on the other.
         assert_eq!(weights.middle(0..100), 31..=31);
         assert_eq!(weights.middle(0..31), 30..=30);
+    }
+
+    #[test]
+    fn a_group_weighs_as_much_as_all_after_it() {
+        let changes: Vec<_> = (0..100).map(Rank).collect();
+        let group = |range: Range<u64>| range.map(Rank).collect::<Vec<_>>();
+        let likely = LikelyGroups::new([group(10..13), Vec::new(), group(12..20), group(200..210)]);
+        let weights = Weights::new(&changes, &likely);
+        // The change 12 is in the first of its groups.
+        let others = weights.of(0..10) + weights.of(20..100);
+        assert_eq!((weights.of(10..13), weights.of(13..20)), (2 * others, others));
+        // If no change is in no group, the last group has half of the weight.
+        let all = Weights::new(&changes, &LikelyGroups::new([group(0..10), group(10..30), group(30..100)]));
+        assert_eq!([all.of(0..10), all.of(10..30)], [2 * all.of(30..100), all.of(30..100)]);
+        // Lists of millions of changes do not overflow.
+        let many: Vec<_> = (0..3_000_000).map(Rank).collect();
+        let groups = LikelyGroups::new([0..1_000_000, 0..2_000_000, 5..7, 0..2_500_000, 0..1].map(group));
+        let weights = Weights::new(&many, &groups);
+        assert!(weights.middle(0..many.len()).contains(&1_000_000));
     }
 
     proptest! {

@@ -79,7 +79,7 @@ impl Suite {
             found: Vec::new(),
             pool: Pool {
                 culprits: BTreeSet::new(),
-                favoured: procedure.favoured(),
+                likely_groups: procedure.likely(),
                 model: procedure.mode().everything(),
             },
             is_pooling: true,

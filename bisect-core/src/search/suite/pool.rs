@@ -6,7 +6,6 @@
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
-    sync::Arc,
     vec::Vec,
 };
 use core::ops::Range;
@@ -16,6 +15,7 @@ use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
     search::model::{
+        likely_groups::LikelyGroups,
         rank::simplest_cut,
         ranked,
         selection::{Prefix, Selection},
@@ -27,8 +27,8 @@ use crate::{
 pub(super) struct Pool {
     /// The changes of all culprits.
     pub(super) culprits: BTreeSet<Rank>,
-    /// Changes for which there is evidence, in order.
-    pub(super) favoured: Arc<[Rank]>,
+    /// The changes that are likelier than others.
+    pub(super) likely_groups: LikelyGroups,
     /// The selection from which every pooled selection takes its direction.
     pub(super) model: Selection,
 }
@@ -44,19 +44,21 @@ pub(super) struct Member<'a> {
 
 impl<'a> Member<'a> {
     /// Returns the member for a test that is searched by prefixes, given the useful runs in flight. The extra weight of
-    /// all changes that broke other tests is, in sum, the basic weight of all candidates. Favoured changes get the same
-    /// sum, and a hint gets twice that.
+    /// all changes that broke other tests is, in sum, the basic weight of all candidates. The first likely
+    /// group gets the same sum, each further group half of the one before, and a hint gets twice that.
     pub(super) fn new<'s>(test: &'a Test, pool: &Pool, in_flight: impl Iterator<Item = &'s Selection>) -> Option<Self> {
         let narrowing = test.narrowing()?;
         let count = narrowing.candidates.len();
         let position = |cut: Rank| ranked::below(narrowing.candidates, cut);
         let find = |id: &Rank| ranked::find(narrowing.candidates, *id);
-        let together = |likely: Vec<usize>| {
-            let extra = count / likely.len().max(1);
+        let together = |likely: Vec<usize>, sum: usize| {
+            let extra = sum / likely.len().max(1);
             likely.into_iter().map(move |at| (at, extra as u64))
         };
-        let mut likely: Vec<_> = together(pool.culprits.iter().filter_map(find).collect()).collect();
-        likely.extend(together(pool.favoured.iter().filter_map(find).collect()));
+        let mut likely: Vec<_> = together(pool.culprits.iter().filter_map(find).collect(), count).collect();
+        for (place, group) in pool.likely_groups.iter().enumerate() {
+            likely.extend(together(group.iter().filter_map(find).collect(), count >> place));
+        }
         likely.extend(narrowing.hint.iter().filter_map(find).map(|at| (at, 2 * count as u64)));
         likely.sort_unstable();
         let mut sum = 0;

@@ -118,7 +118,7 @@ fn search(target: &Target, options: Options, choices: &[usize], observe: &mut Ob
                     search.record(over.id, observations);
                 }
                 if search.can_split() && target.tests.len() > 1 {
-                    search.favour(target.favoured.iter().copied());
+                    search.favour([target.favoured.clone()]);
                     search.split(NonZeroUsize::new(target.tests.len()).unwrap());
                 }
             }

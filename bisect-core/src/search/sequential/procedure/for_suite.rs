@@ -1,9 +1,10 @@
 //! A procedure as one of several: it also takes answers to questions that it did not ask.
 
-use alloc::{sync::Arc, vec};
+use alloc::vec;
 
 use super::{Answer, Asked, Procedure, State};
 use crate::{
+    search::model::likely_groups::LikelyGroups,
     search::model::rank::{Order, Rank},
     search::{
         model::{
@@ -40,8 +41,8 @@ impl Procedure {
     }
 
     /// Returns the changes that are likelier than others, in order.
-    pub(in crate::search) fn favoured(&self) -> Arc<[Rank]> {
-        self.favoured.clone()
+    pub(in crate::search) fn likely(&self) -> LikelyGroups {
+        self.likely.clone()
     }
 
     /// Returns the forced changes of the present set, and the bracket of the next change.
