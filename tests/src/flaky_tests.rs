@@ -101,3 +101,15 @@ fn the_channel_tells_what_it_can() {
     assert!((Rates { with: 0.0, without: 0.5 }.capacity() - 0.3219).abs() < 1e-3);
     assert!(Rates { with: 0.4, without: 0.4 }.capacity().abs() < 1e-9);
 }
+
+/// Checks that a search does not give up because the first culprit took many runs.
+#[test]
+fn the_second_culprit_may_take_as_many_runs_as_the_first() {
+    let rates = Rates { with: 0.7, without: 0.3 };
+    let ids = changes(0, 1024);
+    for seed in [70, 102] {
+        let mut target = FlakyTarget::new(seed, ids.clone(), &[1, 1], rates);
+        let found = target.search(Options { noise: Noise::Expected(0.99), ..Options::default() });
+        assert!(found.runs > 500 && target.has_exactly(&found.sets), "seed {seed}: {found:?}");
+    }
+}

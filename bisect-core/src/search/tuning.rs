@@ -164,14 +164,16 @@ pub(super) const PROOF_RATE_MARGIN: f64 = 0.02;
 /// noise at 0.05 and 0.95.
 pub(super) const MIN_FAILURE_RATE: f64 = 0.03;
 
-/// The probability that no change matters at which the first search ends, without `--confidence`. Decided by: `noise`, the rows of noise only.
+/// The probability that no change matters at which the first search ends, without `--confidence`. Decided by: `noise`,
+/// the rows of noise only.
 pub(super) const NOTHING_PROBABILITY: f64 = 0.9;
 
 /// A factor of the allowed error, for the answer that no change matters. Decided by: `noise`, the row (0.7, 0.3) of each
 /// confidence.
 pub(super) const NOTHING_ERROR_FACTOR: f64 = 0.6;
 
-/// Runs: from this number on, [`GIVE_UP_PROBABILITY`] suffices to end a search, with or without `--confidence`. Decided by: `noise`, the rows of noise only.
+/// Runs for each change found, and for the next one: from this number on, [`GIVE_UP_PROBABILITY`] suffices to end a
+/// search, with or without `--confidence`. Decided by: `noise`, the rows of noise only and those of two culprits.
 pub(super) const GIVE_UP_AFTER_RUNS: usize = 500;
 
 /// The probability that no change matters that ends a search after [`GIVE_UP_AFTER_RUNS`]. At `--max-runs`, the target is

@@ -138,10 +138,11 @@ impl StoppingRule<'_> {
     }
 
     /// Returns the minimum probability that no change matters at which the search ends. After
-    /// [`tuning::GIVE_UP_AFTER_RUNS`], a low probability suffices at every stage. Before that, a search that has named a
-    /// culprit or forces a change needs the confidence of the whole answer.
+    /// [`tuning::GIVE_UP_AFTER_RUNS`], for each change found and one more, a low probability suffices. Before that, a
+    /// search that has named a culprit or forces a change needs the confidence of the whole answer.
     fn min_probability_of_nothing(&self, narrowing: &NoisyBracket) -> f64 {
-        if self.state.runs.len() >= tuning::GIVE_UP_AFTER_RUNS {
+        let found = self.state.sets.iter().map(Vec::len).sum::<usize>() + narrowing.forced().len();
+        if self.state.runs.len() >= tuning::GIVE_UP_AFTER_RUNS * (found + 1) {
             tuning::GIVE_UP_PROBABILITY
         } else if narrowing.is_first() && narrowing.forced().is_empty() {
             match self.options.noise {
