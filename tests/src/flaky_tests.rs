@@ -102,9 +102,10 @@ fn the_channel_tells_what_it_can() {
     assert!(Rates { with: 0.4, without: 0.4 }.capacity().abs() < 1e-9);
 }
 
-/// Checks that a search does not give up because the first culprit took many runs.
+/// Checks that a search continues after 500 runs once a culprit is found. With these seeds it once stopped after the
+/// first culprit.
 #[test]
-fn the_second_culprit_may_take_as_many_runs_as_the_first() {
+fn each_culprit_raises_the_number_of_runs_before_giving_up() {
     let rates = Rates { with: 0.7, without: 0.3 };
     let ids = changes(0, 1024);
     for seed in [70, 102] {

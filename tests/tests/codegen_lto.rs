@@ -58,7 +58,7 @@ fn expect_reproduced(fixture: &Fixture, finished: &Finished, failure: &str) {
 }
 
 #[test]
-fn what_fails_without_it_is_searched_without_it() {
+fn a_failure_without_lto_is_searched_without_lto() {
     let fixture = fixture();
     let finished = search(&fixture, "works");
     assert_eq!(finished.culprits(), [["means 0.1.0"]], "{finished}");
@@ -68,10 +68,10 @@ fn what_fails_without_it_is_searched_without_it() {
 
 #[test]
 #[ignore = "slow: CI runs it"]
-fn what_needs_it_is_searched_with_it() {
+fn a_failure_that_needs_lto_is_searched_with_lto() {
     let fixture = fixture();
     let finished = search(&fixture, "rules");
-    // Where the program is linked, the linker optimizes all crates with the program's options.
+    // With fat link-time optimization, rustc optimizes all crates with the options of the program.
     assert_eq!(finished.culprits(), [["app 0.1.0"]], "{finished}");
     finished.expect_message(&["without link-time optimization it passes"]);
     expect_reproduced(&fixture, &finished, "one function for both");

@@ -142,11 +142,12 @@ impl Search {
     }
 
     /// Favours groups of changes for which there is evidence, the likeliest group first: each group is now as likely to
-    /// contain the change searched for as all changes after it together, those of later groups and those of none. Cuts
-    /// then halve the likelihood instead of the number of changes. For each change to be found among *n*, this saves
-    /// about log2(*n* / 4*k*) trials if the change is in the first group, of *k*, and one less for each further group.
-    /// If the change is in no group, each group costs at most about one trial. Changes that are never reported do not
-    /// count. If no change is favoured, or all are as one group, each is as likely as any other.
+    /// contain the change searched for as all changes after it together, those of later groups and those in no group.
+    /// Cuts then halve the likelihood instead of the number of changes. For each change to be found among *n*, this
+    /// saves about log2(*n* / 4*k*) − (*i* − 1) trials if the change is in group *i* (from 1), which has *k* changes. If
+    /// the change is in no group, each group costs at most about one trial. Changes that are never reported do not
+    /// count, nor do groups after the fourth. If no change is favoured, or one group contains all, each is as likely as
+    /// any other.
     ///
     /// Each call replaces the favoured changes of the call before. In a noisy search, and after a [split](Self::split),
     /// a call has no effect. The best time is right after the trial of [everything](Question::AllOn) is recorded, with

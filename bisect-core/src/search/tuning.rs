@@ -172,11 +172,12 @@ pub(super) const NOTHING_PROBABILITY: f64 = 0.9;
 /// confidence.
 pub(super) const NOTHING_ERROR_FACTOR: f64 = 0.6;
 
-/// Runs for each change found, and for the next one: from this number on, [`GIVE_UP_PROBABILITY`] suffices to end a
-/// search, with or without `--confidence`. Decided by: `noise`, the rows of noise only and those of two culprits.
+/// Runs for each change: after this number, times one more than the changes that are named or forced,
+/// [`GIVE_UP_PROBABILITY`] suffices to end a search, with or without `--confidence`. Decided by: `noise`, the rows of
+/// noise only and those of two culprits.
 pub(super) const GIVE_UP_AFTER_RUNS: usize = 500;
 
-/// The probability that no change matters that ends a search after [`GIVE_UP_AFTER_RUNS`]. At `--max-runs`, the target is
+/// The probability that no change matters that ends a search after the runs of [`GIVE_UP_AFTER_RUNS`]. At `--max-runs`, the target is
 /// called flaky from this probability on. Decided by: `noise`, the rows of noise only.
 pub(super) const GIVE_UP_PROBABILITY: f64 = 0.5;
 
@@ -275,12 +276,13 @@ pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
 /// The maximum number of gaps of a group. Decided by: Linux's limit for one environment variable, 128 KiB.
 pub(super) const MAX_GROUP_GAPS: usize = 512;
 
-/// The maximum number of groups of likely changes. Each one costs a trial if it is wrong. Decided by: overflow, see the next.
+/// The maximum number of groups of likely changes. A group before the right one costs about one trial. Decided by:
+/// overflow, see [`MAX_WEIGHT_OF_LAST_GROUP`].
 pub(super) const MAX_LIKELY_GROUPS: usize = 4;
 
-/// The maximum total weight of the changes that no group has. Decided by: 64 bits, which hold the products of all
-/// weights and the numbers that they are multiplied by.
-pub(super) const MAX_WEIGHT: u64 = 1 << 40;
+/// The maximum total weight of the changes in no group of likely changes, or of the last group if every change is in one.
+/// Decided by: 64 bits, which hold the total weight of all groups times a number of changes.
+pub(super) const MAX_WEIGHT_OF_LAST_GROUP: u64 = 1 << 40;
 
 /// A ratio: the total weight of the suspects and that of the other candidates. Decided by: the test module `in_flight`
 /// (rounds).

@@ -138,8 +138,8 @@ fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
     known.values().cloned().chain(unknown).map(complete).collect()
 }
 
-/// Makes the search prefer the changes on lines that were touched, once the locations of changes are known. Returns
-/// true if it was waiting for that.
+/// Favours the changes on edited lines, then those in edited files and those that the target calls likely, once the
+/// places of changes are known. Returns true if the search was waiting for that.
 pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<bool> {
     let is_time = if session.target.needs_text_run() {
         session.texts.of_all == OfAll::Awaited && !session.texts.is_pending()
@@ -151,22 +151,27 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
     }
     session.texts.of_all = OfAll::Used;
     let Some(since) = &session.since else { return Ok(false) };
-    let is_asked_for = session.lab.since.is_some();
-    if !is_asked_for && session.search.progress().changes() > MANY_PLACES {
+    if session.lab.since.is_none() && session.search.progress().changes() > MANY_PLACES {
         return Ok(true);
     }
     let order = session.target.order();
     let Touched { on_lines, in_files } = since.touched(&places(session));
     let commit = &since.commit()[..12];
-    let note = match on_lines.len() {
-        0 => format!("no change is on a line that changed since {commit}"),
-        count => format!("of the changes, {count} are on lines that changed since {commit}: these are tried first"),
+    let are_all_in_files = in_files.len() >= session.search.progress().changes();
+    let note = match (on_lines.len(), in_files.len()) {
+        (0, count) if count > 0 && !are_all_in_files => format!(
+            "no change is on a line that changed since {commit}, but {count} are in files that did: these are tried first"
+        ),
+        (0, _) => format!("no change is on a line that changed since {commit}"),
+        (count, _) => {
+            format!("of the changes, {count} are on lines that changed since {commit}: these are tried first")
+        }
     };
-    let is_evident = !on_lines.is_empty();
+    let is_any_favoured = !on_lines.is_empty() || !in_files.is_empty() && !are_all_in_files;
     let likely = in_files.into_iter().chain(session.target.likely());
     let groups: [Vec<_>; 2] = [on_lines.into_iter().collect(), likely.collect()];
     session.search.favour(groups.map(|group| group.into_iter().map(|id| order.rank(id)).collect()));
-    if is_asked_for || is_evident {
+    if session.lab.since.is_some() || is_any_favoured {
         session.lab.emit(&Event::Note(&note))?;
     }
     Ok(true)

@@ -66,11 +66,12 @@ impl Since {
         self.lines(file).is_some_and(|lines| lines.meet(line..=line))
     }
 
-    /// Returns the changes that are on changed lines or in changed files, by their own location or that of a frame of
+    /// Returns the changes that are on edited lines or in edited files, by their own location or that of a frame of
     /// their call stack.
     ///
-    /// A function has changed if a line between it and the next one of these changes has. A location without a line is a
-    /// source directory: any file below the directory of the named file counts.
+    /// A function counts as edited if a line from its own up to the next function in its file is edited. A location
+    /// without a line is a crate: it counts as on an edited line if a file in the directory of the named file, or below,
+    /// is edited.
     pub(crate) fn touched<'a>(&self, changes: impl IntoIterator<Item = &'a Report>) -> Touched {
         let changes: Vec<_> = changes.into_iter().collect();
         let functions = Functions::of(&changes);
@@ -109,12 +110,12 @@ impl Since {
     }
 }
 
-/// The changes that git's changes may concern.
+/// The changes of a search that edits may concern.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Touched {
-    /// The changes on changed lines.
+    /// Changes on edited lines, functions with an edited line, and crates with an edited file.
     pub(crate) on_lines: BTreeSet<ChangeId>,
-    /// The changes in changed files. They may be on changed lines, too.
+    /// Changes with a line in an edited file. Some are on edited lines, too; crates are never here.
     pub(crate) in_files: BTreeSet<ChangeId>,
 }
 

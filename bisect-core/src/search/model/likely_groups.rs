@@ -6,10 +6,11 @@ use super::{rank::Rank, ranked};
 use crate::search::tuning;
 
 /// Groups of changes, the likeliest group first. Each group is, as a whole, as likely as all changes after it together:
-/// those of later groups and those of none. Within a group, each change is as likely as any other.
+/// those of later groups and those in no group. If every change is in a group, the last two groups are equally likely.
+/// Within a group, each change is as likely as any other.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct LikelyGroups {
-    /// Each group in order, without the changes of groups before it.
+    /// The groups, likeliest first. Each is sorted and omits the changes of earlier groups.
     groups: Arc<[Vec<Rank>]>,
 }
 
@@ -19,8 +20,8 @@ impl LikelyGroups {
         Self { groups: Arc::new([]) }
     }
 
-    /// Returns these groups. A change that is in several counts in the first. After a few groups, the rest
-    /// are ignored.
+    /// Returns these groups. A change that is in several counts in the first. Groups after the first
+    /// [`tuning::MAX_LIKELY_GROUPS`] are ignored.
     pub(in crate::search) fn new(groups: impl IntoIterator<Item = Vec<Rank>>) -> Self {
         let mut known = BTreeSet::new();
         let group = |mut group: Vec<Rank>| {

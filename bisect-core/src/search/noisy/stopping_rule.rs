@@ -137,12 +137,12 @@ impl StoppingRule<'_> {
         None
     }
 
-    /// Returns the minimum probability that no change matters at which the search ends. After
-    /// [`tuning::GIVE_UP_AFTER_RUNS`], for each change found and one more, a low probability suffices. Before that, a
-    /// search that has named a culprit or forces a change needs the confidence of the whole answer.
+    /// Returns the minimum probability that no change matters at which the search ends. A low probability suffices after
+    /// [`tuning::GIVE_UP_AFTER_RUNS`] times n + 1 runs, where n changes are named or forced. Before that, a search that
+    /// has named a culprit or forces a change needs the confidence of the whole answer.
     fn min_probability_of_nothing(&self, narrowing: &NoisyBracket) -> f64 {
-        let found = self.state.sets.iter().map(Vec::len).sum::<usize>() + narrowing.forced().len();
-        if self.state.runs.len() >= tuning::GIVE_UP_AFTER_RUNS * (found + 1) {
+        let named_or_forced = self.state.sets.iter().map(Vec::len).sum::<usize>() + narrowing.forced().len();
+        if self.state.runs.len() >= tuning::GIVE_UP_AFTER_RUNS * (named_or_forced + 1) {
             tuning::GIVE_UP_PROBABILITY
         } else if narrowing.is_first() && narrowing.forced().is_empty() {
             match self.options.noise {

@@ -24,9 +24,9 @@ pub(in crate::search) struct Bracket {
     failing: Arc<[Rank]>,
     /// The weights of the changes in `failing`, by their likelihood.
     weights: Weights,
-    /// The changes that are likelier than others; some may not be in `failing`.
-    likely: LikelyGroups,
-    /// The candidates each of which alone would explain all runs, in order, if they determine the cuts.
+    /// The groups of changes that are likelier than others; some changes may not be in `failing`.
+    likely_groups: LikelyGroups,
+    /// As one group, the candidates each of which alone would explain all runs, if they determine the cuts.
     suspects: Option<LikelyGroups>,
     /// This bracket before suspects determined its cuts. It is restored where the answer may depend on the cuts.
     unsteered: Option<Arc<Bracket>>,
@@ -51,16 +51,16 @@ pub(in crate::search) enum BracketStep {
 impl Bracket {
     /// Returns the bracket after a run of `high` that failed and reported `failing`, in order. With none of these
     /// changes the target does not fail.
-    pub(in crate::search) fn new(high: Prefix, failing: Arc<[Rank]>, likely: LikelyGroups) -> Self {
+    pub(in crate::search) fn new(high: Prefix, failing: Arc<[Rank]>, likely_groups: LikelyGroups) -> Self {
         let end = end(high, &failing);
-        let weights = Weights::new(&failing[..end], &likely);
+        let weights = Weights::new(&failing[..end], &likely_groups);
         Self {
             low: Rank::FIRST,
             high,
             observed: true,
             failing,
             weights,
-            likely,
+            likely_groups,
             suspects: None,
             unsteered: None,
             may_steer: true,
@@ -74,18 +74,18 @@ impl Bracket {
         Self { low: passed, ..self }
     }
 
-    /// Returns the same bracket, with these changes likelier than others.
-    pub(in crate::search) fn with_likely(self, likely: LikelyGroups) -> Self {
-        let weights = Weights::new(&self.failing[..self.span().end], &likely);
-        Self { weights, likely, suspects: None, ..self }
+    /// Returns the same bracket, with these groups of changes likelier than others.
+    pub(in crate::search) fn with_likely_groups(self, likely_groups: LikelyGroups) -> Self {
+        let weights = Weights::new(&self.failing[..self.span().end], &likely_groups);
+        Self { weights, likely_groups, suspects: None, ..self }
     }
 
     /// Returns the same bracket whose cuts halve these candidates, in order. If there are none, the cuts follow the
     /// likely groups again.
     pub(in crate::search) fn suspecting(self, suspects: Vec<Rank>) -> Self {
         if suspects.is_empty() {
-            let likely = self.likely.clone();
-            return self.with_likely(likely);
+            let likely_groups = self.likely_groups.clone();
+            return self.with_likely_groups(likely_groups);
         }
         let suspects = LikelyGroups::new([suspects]);
         let weights = Weights::of_suspects(&self.failing[..self.span().end], &suspects);
@@ -171,7 +171,7 @@ impl Bracket {
                 if let Some(reported) = reported {
                     // The reports may include forced changes: all of those rank above the prefix.
                     self.failing = reported.clone();
-                    self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.likely));
+                    self.weights.find(reported, self.suspects.as_ref().unwrap_or(&self.likely_groups));
                 }
             }
             // No run can confirm that the prefix fails.
@@ -206,7 +206,7 @@ impl Bracket {
     /// Returns the bracket of the search that remains once `needed` is forced: the failing prefix without it.
     pub(in crate::search) fn below(&self, needed: Rank) -> Self {
         let high = Prefix::Below(needed);
-        Self { observed: false, ..Self::new(high, self.failing.clone(), self.likely.clone()) }
+        Self { observed: false, ..Self::new(high, self.failing.clone(), self.likely_groups.clone()) }
     }
 
     /// Returns the cut between candidates to ask for next; `None` if all remaining cuts were unresolved.

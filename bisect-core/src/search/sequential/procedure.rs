@@ -40,8 +40,8 @@ pub(in crate::search) struct Procedure {
     known: Arc<[Rank]>,
     /// True if `known` is only made up, to guess later questions.
     is_made_up: bool,
-    /// The changes that are likelier than others.
-    likely: LikelyGroups,
+    /// The groups of changes that are likelier than others.
+    likely_groups: LikelyGroups,
     found: FoundSets,
     branches: Branches,
     /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
@@ -57,7 +57,7 @@ impl Procedure {
             mode: Mode::Enable,
             known: Arc::new([]),
             is_made_up: false,
-            likely: LikelyGroups::none(),
+            likely_groups: LikelyGroups::none(),
             found: FoundSets::default(),
             branches: Branches::default(),
             had_unresolved: false,
@@ -71,11 +71,11 @@ impl Procedure {
     }
 
     /// Favours these groups from now on.
-    pub(in crate::search) fn favour(&mut self, likely: LikelyGroups) {
-        self.likely = likely;
+    pub(in crate::search) fn favour(&mut self, likely_groups: LikelyGroups) {
+        self.likely_groups = likely_groups;
         match &mut self.state {
             State::Narrow { bracket, .. } | State::FoundAlone { rest: bracket, .. } => {
-                *bracket = bracket.clone().with_likely(self.likely.clone());
+                *bracket = bracket.clone().with_likely_groups(self.likely_groups.clone());
             }
             _ => {}
         }
@@ -366,7 +366,8 @@ impl Procedure {
     /// Starts a new set: everything but the excluded changes failed, and these changes were reported. The longest prefix
     /// that has passed with the same changes excluded need not be run again.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
-        let bracket = Bracket::new(Prefix::All, reported, self.likely.clone()).above(self.found.longest_passed());
+        let bracket =
+            Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(self.found.longest_passed());
         self.had_unresolved = false;
         self.narrow(Vec::new(), bracket, failed)
     }

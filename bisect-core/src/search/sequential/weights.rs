@@ -19,7 +19,7 @@ fn slack(candidates: usize) -> usize {
 /// The weights of the changes of a list, which are named by their indices.
 #[derive(Clone, Debug)]
 pub(in crate::search) struct Weights {
-    /// For each likely group, the indices of its changes, sorted, and the weight of each.
+    /// For each likely group: the sorted indices of its changes, and the weight of one of them.
     groups: Arc<[(Vec<usize>, u64)]>,
     weight_of_others: u64,
     /// True if cuts halve the weight as exactly as they can; false if a simpler cut nearby is better.
@@ -27,16 +27,18 @@ pub(in crate::search) struct Weights {
 }
 
 impl Weights {
-    /// Returns the weights of changes, by their groups. If no group has one of them, or one group has all, all weigh the
-    /// same.
+    /// Returns the weights of changes, by their groups. If no group contains any of them, or one group contains all, all
+    /// weigh the same.
     pub(in crate::search) fn new(changes: &[Rank], likely: &LikelyGroups) -> Self {
         let members: Vec<_> = likely.iter().map(|group| indices(changes, group)).collect();
         let favoured: usize = members.iter().map(Vec::len).sum();
         let mut counts: Vec<_> = members.iter().map(Vec::len).chain([changes.len() - favoured]).collect();
         counts.retain(|&count| count > 0);
-        // The last two have the same total weight. With two, the weight of each is the number of the other.
+        // The last two parts have equal total weight. If there are only two, each change weighs as much as the other
+        // part has changes.
         let common = counts.iter().try_fold(1, |product: u64, &count| product.checked_mul(count as u64));
-        let common = common.map_or(tuning::MAX_WEIGHT, |product| product.min(tuning::MAX_WEIGHT));
+        let common =
+            common.map_or(tuning::MAX_WEIGHT_OF_LAST_GROUP, |product| product.min(tuning::MAX_WEIGHT_OF_LAST_GROUP));
         let last = counts.len().saturating_sub(1);
         let share = |place: usize| 1 << last.saturating_sub(place).saturating_sub(1);
         let mut weights = (0..).map(share).zip(&counts).map(|(share, &count)| (share * common / count as u64).max(1));
@@ -55,7 +57,8 @@ impl Weights {
         Self { groups: groups.collect(), is_exact: true, ..weights }
     }
 
-    /// Finds the groups in a new list. All weights stay: a narrower list does not change their ratio.
+    /// Finds the groups in a new list. All weights stay: a narrower list does not change the ratio of the
+    /// weights of two changes.
     pub(in crate::search) fn find(&mut self, changes: &[Rank], likely: &LikelyGroups) {
         let groups = likely.iter().zip(self.groups.iter());
         self.groups = groups.map(|(group, &(_, weight))| (indices(changes, group), weight)).collect();
@@ -152,7 +155,7 @@ mod tests {
         // The change 12 is in the first of its groups.
         let others = weights.of(0..10) + weights.of(20..100);
         assert_eq!((weights.of(10..13), weights.of(13..20)), (2 * others, others));
-        // If no change is in no group, the last group has half of the weight.
+        // If every change is in a group, the last two groups weigh the same.
         let all = Weights::new(&changes, &LikelyGroups::new([group(0..10), group(10..30), group(30..100)]));
         assert_eq!([all.of(0..10), all.of(10..30)], [2 * all.of(30..100), all.of(30..100)]);
         // Lists of millions of changes do not overflow.

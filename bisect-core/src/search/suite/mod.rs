@@ -79,7 +79,7 @@ impl Suite {
             found: Vec::new(),
             pool: Pool {
                 culprits: BTreeSet::new(),
-                likely_groups: procedure.likely(),
+                likely_groups: procedure.likely_groups(),
                 model: procedure.mode().everything(),
             },
             is_pooling: true,

@@ -27,7 +27,7 @@ use crate::{
 pub(super) struct Pool {
     /// The changes of all culprits.
     pub(super) culprits: BTreeSet<Rank>,
-    /// The changes that are likelier than others.
+    /// The groups of changes that are likelier than others.
     pub(super) likely_groups: LikelyGroups,
     /// The selection from which every pooled selection takes its direction.
     pub(super) model: Selection,
@@ -45,7 +45,8 @@ pub(super) struct Member<'a> {
 impl<'a> Member<'a> {
     /// Returns the member for a test that is searched by prefixes, given the useful runs in flight. The extra weight of
     /// all changes that broke other tests is, in sum, the basic weight of all candidates. The first likely
-    /// group gets the same sum, each further group half of the one before, and a hint gets twice that.
+    /// group gets the same sum, and each further group half of the one before. A hint gets twice the basic weight of all
+    /// candidates.
     pub(super) fn new<'s>(test: &'a Test, pool: &Pool, in_flight: impl Iterator<Item = &'s Selection>) -> Option<Self> {
         let narrowing = test.narrowing()?;
         let count = narrowing.candidates.len();

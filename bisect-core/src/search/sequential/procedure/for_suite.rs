@@ -40,9 +40,9 @@ impl Procedure {
         self.options.order == Order::Counter
     }
 
-    /// Returns the changes that are likelier than others, in order.
-    pub(in crate::search) fn likely(&self) -> LikelyGroups {
-        self.likely.clone()
+    /// Returns the groups of changes that are likelier than others.
+    pub(in crate::search) fn likely_groups(&self) -> LikelyGroups {
+        self.likely_groups.clone()
     }
 
     /// Returns the forced changes of the present set, and the bracket of the next change.
