@@ -19,8 +19,9 @@ const ALLOWED_ERROR: f64 = 0.01;
 pub(crate) fn known_rates(all: &[Changes], seeds: u32) {
     println!("\n### Known rates\n");
     println!(
-        "The posterior alone, after {KNOWN_RUNS_PER_RATE} earlier runs at each rate have shown the rates: mean runs until a change has\n\
-         a probability of 0.99, without any proof, beside *Burnashev*: see the table \"One culprit\". {seeds} seeds.\n"
+        "The posterior alone, after {KNOWN_RUNS_PER_RATE} earlier runs at each rate have shown the rates:\n\
+         mean runs until a change has a probability of 0.99, without any proof, beside *Burnashev*: see the\n\
+         table \"One culprit\". {seeds} seeds.\n"
     );
     println!("| changes | p1, p0 | right | runs | Burnashev | ratio |\n|---:|---|---:|---:|---:|---:|");
     for changes in all {
@@ -64,8 +65,8 @@ fn search_with_known_rates(changes: &Changes, rates: Rates, seed: u32) -> (u32, 
 pub(crate) fn rounds(changes: &Changes, seeds: u32) {
     println!("\n### Several runs at once\n");
     println!(
-        "One culprit of 1,024 changes, confidence 0.99: mean rounds until it is named, if all runs of a round take\n\
-         the same time, and how many times fewer than with `-j 1`. {seeds} seeds.\n"
+        "One culprit of 1,024 changes, confidence 0.99: mean rounds until it is named, if all runs of a\n\
+         round take the same time, and how many times fewer than with `-j 1`. {seeds} seeds.\n"
     );
     println!("| p1, p0 | `-j 1` | `-j 2` | `-j 4` | `-j 16` |\n|---|---:|---:|---:|---:|");
     for rates in [rates(1.0, 0.0), rates(0.9, 0.1), rates(0.7, 0.3), rates(0.5, 0.0)] {

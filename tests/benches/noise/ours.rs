@@ -66,19 +66,20 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
     let few = seeds.div_ceil(5);
     println!("\n### One culprit\n");
     println!(
-        "Searches for one change that makes a target fail with probability p1 instead of p0; both are unknown\n\
-         to them. *right*: exactly that change is named. *searched*: mean runs before the confirmation, with the\n\
-         first runs of everything and of nothing. The confirmation is the last runs: each is of exactly the\n\
-         culprit's changes, of all changes before it, of all others or of none. A figure above\n\
-         1.25 · (log2 N + log2 1/δ) / C is marked. *p95*: 95% of the searches take at most that.\n\
-         *Burnashev*: log2 N / C + log2 1/δ / C1, the fewest runs where the rates are known and the outcomes\n\
-         follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger of both\n\
-         Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence asked for.\n\
-         *unknown*: the same where the runs must show the rates too. With Jeffreys' prior, n runs spend\n\
-         log2(n π / 4e) bits on two rates (Clarke and Barron, 1990). *coin*: the fewest runs that prove, whatever\n\
-         else the outcomes follow, that the change matters, with an error of 0.1%: log2 1,000 divided by the bits\n\
-         that a run's outcome says about the coin toss that selected it. *done*: all runs, until it is sure, too,\n\
-         that there is nothing else. Confidence 0.99; {seeds} seeds, {few} of 65,536 changes.\n"
+        "Searches for one change that makes a target fail with probability p1 instead of p0; both are\n\
+         unknown to them. *right*: exactly that change is named. *searched*: mean runs before the\n\
+         confirmation, with the first runs of everything and of nothing. The confirmation is the last runs:\n\
+         each is of exactly the culprit's changes, of all changes before it, of all others or of none. A\n\
+         figure above 1.25 · (log2 N + log2 1/δ) / C is marked. *p95*: 95% of the searches take at most\n\
+         that. *Burnashev*: log2 N / C + log2 1/δ / C1, the fewest runs where the rates are known and the\n\
+         outcomes follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger\n\
+         of both Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence\n\
+         asked for. *unknown*: the same where the runs must show the rates too. With Jeffreys' prior, n runs\n\
+         spend log2(n π / 4e) bits on two rates (Clarke and Barron, 1990). *coin*: the fewest runs that\n\
+         prove, whatever else the outcomes follow, that the change matters, with an error of 0.1%: log2\n\
+         1,000 divided by the bits that a run's outcome says about the coin toss that selected it. *done*:\n\
+         all runs, until it is sure, too, that there is nothing else. Confidence 0.99; {seeds} seeds, {few}\n\
+         of 65,536 changes.\n"
     );
     println!(
         "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | unknown | ÷ | confirmation | coin | ÷ | done |\n\
@@ -124,9 +125,9 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
 pub(crate) fn calibration(all: &[Changes], rows: &[[One; 3]]) {
     println!("\n### What a confidence is worth\n");
     println!(
-        "The same searches with less confidence asked for: right, and mean runs until the change is confirmed.\n\
-         Where rates are far apart, answers are right more often than asked for: the proof of the change takes\n\
-         more runs than the choice among the changes.\n"
+        "The same searches with less confidence asked for: right, and mean runs until the change is\n\
+         confirmed. Where rates are far apart, answers are right more often than asked for: the proof of the\n\
+         change takes more runs than the choice among the changes.\n"
     );
     println!("| changes | p1, p0 | 0.9: right | runs | 0.95: right | runs | 0.99: right | runs |");
     println!("|---:|---|---:|---:|---:|---:|---:|---:|");
