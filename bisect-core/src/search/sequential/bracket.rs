@@ -77,15 +77,20 @@ impl Bracket {
     /// Returns the same bracket, with these groups of changes likelier than others.
     pub(in crate::search) fn with_likely_groups(self, likely_groups: LikelyGroups) -> Self {
         let weights = Weights::new(&self.failing[..self.span().end], &likely_groups);
-        Self { weights, likely_groups, suspects: None, ..self }
+        let alike =
+            |bracket: Arc<Self>| Arc::new(Arc::unwrap_or_clone(bracket).with_likely_groups(likely_groups.clone()));
+        let unsteered = self.unsteered.clone().map(alike);
+        Self { weights, likely_groups, suspects: None, unsteered, ..self }
     }
 
     /// Returns the same bracket whose cuts halve these candidates, in order. If there are none, the cuts follow the
     /// likely groups again.
     pub(in crate::search) fn suspecting(self, suspects: Vec<Rank>) -> Self {
         if suspects.is_empty() {
-            let likely_groups = self.likely_groups.clone();
-            return self.with_likely_groups(likely_groups);
+            let Some(unsteered) = &self.unsteered else { return self };
+            let mut weights = unsteered.weights.clone();
+            weights.find(&self.failing, &self.likely_groups);
+            return Self { weights, suspects: None, ..self };
         }
         let suspects = LikelyGroups::new([suspects]);
         let weights = Weights::of_suspects(&self.failing[..self.span().end], &suspects);
