@@ -127,8 +127,8 @@ fn a_second_search_compiles_nothing_and_neither_does_a_second_run() {
     assert!(twice.of_target() <= before.of_target(), "a trial's second run compiled something: {twice:?}, {before:?}");
 }
 
-/// Checks that the search tries the user's own packages first. The others are then compiled once for each way: whatever
-/// mixture of them a run would need, it would compile some of them again.
+/// Checks that the search tries the user's own packages first. The others are then compiled once for each way. A run with
+/// a mixture of both ways would compile some of them again.
 #[test]
 fn dependencies_are_compiled_once_for_each_way() {
     let fixture = Fixture::new("scales");

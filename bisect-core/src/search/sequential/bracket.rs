@@ -92,7 +92,7 @@ impl Bracket {
             weights.find(&self.failing, &self.likely_groups);
             return Self { weights, suspects: None, ..self };
         }
-        let suspects = LikelyGroups::new([suspects]);
+        let suspects = LikelyGroups::one(suspects);
         let weights = Weights::of_suspects(&self.failing[..self.span().end], &suspects);
         let unsteered = self.unsteered.clone().unwrap_or_else(|| Arc::new(self.clone()));
         Self { weights, suspects: Some(suspects), unsteered: Some(unsteered), ..self }
