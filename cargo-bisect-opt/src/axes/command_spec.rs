@@ -6,6 +6,7 @@ use std::{
 };
 
 use super::Axis;
+use crate::cargo::CargoError;
 
 /// A command that searches an axis with any command as its target.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +33,13 @@ pub(crate) struct Prepared {
 
 impl<A: Axis + 'static> From<A> for Prepared {
     fn from(axis: A) -> Self {
-        Self { axis: Box::new(axis), larger: Box::new(std::iter::empty()) }
+        Box::<dyn Axis>::from(Box::new(axis)).into()
+    }
+}
+
+impl From<Box<dyn Axis>> for Prepared {
+    fn from(axis: Box<dyn Axis>) -> Self {
+        Self { axis, larger: Box::new(std::iter::empty()) }
     }
 }
 
@@ -72,8 +79,8 @@ impl Asked {
     }
 }
 
-/// A reason why a command of an axis cannot search.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// A reason why an axis cannot be searched.
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum AxisError {
     /// The command line is wrong.
     #[error("{0}")]
@@ -81,4 +88,7 @@ pub(crate) enum AxisError {
     /// There are no changes to search.
     #[error("{0}")]
     Nothing(String),
+    /// Cargo cannot use the project.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
 }

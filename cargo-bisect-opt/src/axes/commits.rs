@@ -1,6 +1,7 @@
 //! Commits as changes, in first-parent order: each run is made in a worktree at one commit.
 
 use std::{
+    ffi::OsStr,
     io,
     path::{Path, PathBuf},
 };
@@ -10,7 +11,12 @@ use bisect_core::{
     search::{Mode, Order},
 };
 
-use super::{AfterBuild, Application, Axis, Files, Place, Preparation, command_spec::AxisError, summary_of_builds};
+use super::{
+    AfterBuild, Application, Axis, Files, Place, Preparation,
+    command_spec::AxisError,
+    option_axis::{OptionAxis, SearchedTarget},
+    summary_of_builds,
+};
 use crate::{
     cargo::BuildOverrides,
     output::terms::Terms,
@@ -30,21 +36,24 @@ const TERMS: Terms =
 /// A commit.
 const KIND: ChangeKind = ChangeKind::own("commit", "commit", "this commit");
 
-/// The kind of a target, with respect to commits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tested {
-    /// A command, which is started in the worktree.
-    Command,
-    /// A project, which is built in the worktree.
-    Project,
-}
+/// `--commits`.
+pub(super) const OPTION: OptionAxis = OptionAxis {
+    name: "commits",
+    value: "GOOD..BAD",
+    has_default: false,
+    help: "Find the first commit that makes the target fail, among the first-parent commits after GOOD up to BAD [default \
+           for BAD: HEAD]. Runs are made in worktrees. A commit is unresolved if it exits with --skip-code or, with \
+           `test` and `run`, does not build",
+    prepare: |target, range| Ok(Box::new(Commits::prepare(target, range.unwrap_or_default())?)),
+};
 
 /// The commits between a good one and a bad one. *None* is the good commit, *all* is the bad one.
 #[derive(Debug)]
-pub(crate) struct Commits {
+struct Commits {
     history: History,
     worktrees: Worktrees,
-    tested: Tested,
+    /// True if cargo builds in the worktree; false if a command is started there.
+    builds: bool,
 }
 
 impl Commits {
@@ -52,15 +61,11 @@ impl Commits {
     ///
     /// # Errors
     /// If there is no such range of commits, or there can be no worktrees.
-    pub(crate) fn prepare(directory: &Path, range: &str, tested: Tested) -> Result<Self, AxisError> {
-        let history = History::load(directory, range).map_err(|error| AxisError::Usage(error.to_string()))?;
+    fn prepare(target: &SearchedTarget<'_>, range: &OsStr) -> Result<Self, AxisError> {
+        let range = range.to_string_lossy();
+        let history = History::load(target.directory, &range).map_err(|error| AxisError::Usage(error.to_string()))?;
         let worktrees = Worktrees::new(&history.top).map_err(|error| AxisError::Usage(error.to_string()))?;
-        Ok(Self { history, worktrees, tested })
-    }
-
-    /// Returns the top directory of the user's work tree.
-    pub(crate) fn top(&self) -> &Path {
-        &self.history.top
+        Ok(Self { history, worktrees, builds: target.project.is_some() })
     }
 
     /// Returns the commit that a choice selects: that of its last change.
@@ -141,8 +146,12 @@ impl Axis for Commits {
         }))
     }
 
+    fn copied(&self) -> Option<&Path> {
+        Some(&self.history.top)
+    }
+
     fn builds(&self) -> bool {
-        self.tested == Tested::Project
+        self.builds
     }
 
     fn is_reported_by_target(&self) -> bool {
@@ -177,14 +186,14 @@ impl Axis for Commits {
         } else {
             format!("git log -p --first-parent {}^..{}", first.short, last.short)
         };
-        Some(match self.tested {
-            Tested::Command => show,
-            Tested::Project => format!(
-                "{show}\n# To search inside this commit, guard each of its changes with `bisect_toggle`, then:\n\
-                 git checkout {} && {line}",
-                last.short
-            ),
-        })
+        if !self.builds {
+            return Some(show);
+        }
+        Some(format!(
+            "{show}\n# To search inside this commit, guard each of its changes with `bisect_toggle`, then:\n\
+             git checkout {} && {line}",
+            last.short
+        ))
     }
 
     fn summary(&self, builds: usize, invocations: usize) -> Option<String> {

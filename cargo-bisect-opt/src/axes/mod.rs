@@ -10,12 +10,15 @@
 //! To add an axis, add a file that implements [`Axis`], and its `mod` line below. Then let users choose it:
 //! - If it has a command of its own, which searches any command line: define a
 //!   [`CommandSpec`](command_spec::CommandSpec) in that file, and add it to [`table::COMMANDS`]. Example: [`list`].
-//! - If it is an option of `test` and other commands that call cargo: add the option and choose the axis in `commands`.
+//! - If it is an option of `test`, `run`, `build`, `check` and `exec`: define an
+//!   [`OptionAxis`](option_axis::OptionAxis) in that file, and add it to [`table::OPTIONS`]. Example: [`commits`].
+//! - If it is an option of only some of these commands, or needs several searches: add the option and choose the axis in
+//!   `commands`.
 
 pub(crate) mod as_it_stands;
 pub(crate) mod build_toggles;
 pub(crate) mod command_spec;
-pub(crate) mod commits;
+mod commits;
 pub(crate) mod compilation;
 pub(crate) mod contrast;
 mod count;
@@ -24,6 +27,7 @@ pub(crate) mod fixed;
 pub(crate) mod gated;
 mod list;
 pub(crate) mod occurrences;
+pub(crate) mod option_axis;
 pub(crate) mod passes;
 pub(crate) mod protocol;
 pub(crate) mod runtime_toggles;
@@ -94,6 +98,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// If no run can have a directory. The error ends the search.
     fn place(&self, _choice: &Choice, _slot: usize) -> Result<Option<Place>, RunError> {
         Ok(None)
+    }
+
+    /// Returns the user's top directory that is copied for runs; `None`: runs are made in the user's directory.
+    fn copied(&self) -> Option<&Path> {
+        None
     }
 
     /// Returns true if each run begins with a build.

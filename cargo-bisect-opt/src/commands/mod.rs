@@ -1,11 +1,11 @@
 //! The commands: each makes one search or several, and gives one answer.
 
+mod axis_option;
 mod cli;
 mod codegen;
 mod command_line;
 mod command_status;
 mod edition;
-mod history;
 mod listeners;
 mod occurrences;
 mod options;
@@ -35,7 +35,7 @@ use crate::{
     axes::{
         as_it_stands::AsItStands,
         command_spec::{AxisError, Prepared},
-        commits::{Commits, Tested},
+        option_axis::SearchedTarget,
         protocol::Protocol,
     },
     cargo::{self, CargoError, Subcommand},
@@ -109,11 +109,13 @@ impl CommandError {
             CommandError::Codegen(error) if error.is_usage() => Exit::Usage,
             CommandError::Edition(error) if error.is_usage() => Exit::Usage,
             CommandError::Cargo(CargoError::Interrupted)
+            | CommandError::Axis(AxisError::Cargo(CargoError::Interrupted))
             | CommandError::Run(RunError::Interrupted)
             | CommandError::Codegen(DrillError::Cargo(CargoError::Interrupted))
             | CommandError::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
-            CommandError::Cargo(error) if error.is_usage() => Exit::Usage,
+            CommandError::Cargo(error) | CommandError::Axis(AxisError::Cargo(error)) if error.is_usage() => Exit::Usage,
             CommandError::WorkingDirectory(_)
+            | CommandError::Axis(_)
             | CommandError::Run(_)
             | CommandError::Cargo(_)
             | CommandError::Codegen(_)
@@ -176,8 +178,8 @@ fn bisect_opt() -> CommandStatus {
         Command::Test(TestCommand { cargo: command, .. })
         | Command::Run(command)
         | Command::Build(command)
-        | Command::Check(command) => command.history.verdict,
-        Command::Exec(command) => command.history.verdict,
+        | Command::Check(command) => command.version.verdict,
+        Command::Exec(command) => command.version.verdict,
         Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Watch(_) => false,
     };
     let result = match cli.command {
@@ -189,7 +191,7 @@ fn bisect_opt() -> CommandStatus {
         Command::Axis(command) if command.exec.search.when => Err(CommandError::When),
         Command::Axis(command) => (command.spec.prepare)(&command.asked)
             .map_err(CommandError::from)
-            .and_then(|prepared| exec(&command.exec, prepared)),
+            .and_then(|prepared| exec(&command.exec, prepared, &install_interrupt()?)),
         Command::Toggles(command) => toggles(&command).map(CommandStatus::Search),
         Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
         Command::Watch(command) => watch::run(&command).map(CommandStatus::Search),
@@ -211,7 +213,7 @@ fn program(
     if command.search.when && (compiles || subcommand.is_build()) {
         return Err(CommandError::When);
     }
-    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+    let interrupt = install_interrupt()?;
     let mut words = command.words.cargo;
     if command.codegen.codegen && !cargo::chooses_profile(subcommand, &words) {
         words.insert(0, "--release".into());
@@ -234,7 +236,7 @@ fn program(
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let bisect_rustc = command.bisect_rustc.as_deref();
     let (args, show) = (&command.search, &command.show);
-    if command.history.verdict {
+    if command.version.verdict {
         let mut target = project::as_it_stands(options)?;
         let root = target.root().to_owned();
         return bisect(&root, args, seed, show, &interrupt, |lab| verdict(lab, &mut target))?;
@@ -249,8 +251,8 @@ fn program(
         let root = drill.project.root();
         return bisect(&root, args, seed, show, &interrupt, |lab| drill.run(lab)).map(CommandStatus::Search);
     }
-    let mut target = match &command.history.commits {
-        Some(range) => project::at_commits(options, commits(range, Tested::Project)?)?,
+    let mut target = match &command.version.axis.chosen {
+        Some(chosen) => project::prepare_axis(options, chosen, &interrupt)?,
         None => project::prepare(options, &interrupt)?,
     };
     let root = target.root().to_owned();
@@ -258,6 +260,10 @@ fn program(
         if args.when { occurrences::run(lab, &mut target) } else { lab.run(&mut target) }
     };
     bisect(&root, args, seed, show, &interrupt, search).map(CommandStatus::Search)
+}
+
+fn install_interrupt() -> Result<Interrupt, CommandError> {
+    Interrupt::install().map_err(CommandError::Signals)
 }
 
 /// Runs a target once.
@@ -268,7 +274,7 @@ fn verdict<T: Target>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Result<Co
 
 fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
     command.color.apply();
-    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+    let interrupt = install_interrupt()?;
     let toggles = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
     toggle_list::show(&toggles, command.json).map_err(CommandError::Output)?;
     Ok(Exit::Found)
@@ -276,20 +282,16 @@ fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
 
 /// Runs `exec`.
 fn exec_target(command: &ExecTarget) -> Result<CommandStatus, CommandError> {
-    match &command.history.commits {
-        _ if command.history.verdict => exec_once(&command.exec),
-        Some(range) => {
-            let commits = commits(range, Tested::Command)?;
-            exec(&command.exec, commits.into())
-        }
-        None => exec(&command.exec, Protocol.into()),
+    if command.version.verdict {
+        return exec_once(&command.exec);
     }
-}
-
-/// Returns the commits of a range, in the repository that contains the working directory.
-fn commits(range: &str, tested: Tested) -> Result<Commits, CommandError> {
-    let directory = env::current_dir().map_err(CommandError::WorkingDirectory)?;
-    Ok(Commits::prepare(&directory, range, tested)?)
+    let interrupt = &install_interrupt()?;
+    let Some(chosen) = &command.version.axis.chosen else {
+        return exec(&command.exec, Protocol.into(), interrupt);
+    };
+    let directory = &env::current_dir().map_err(CommandError::WorkingDirectory)?;
+    let axis = chosen.prepare(&SearchedTarget { directory, project: None, interrupt })?;
+    exec(&command.exec, axis.into(), interrupt)
 }
 
 /// Returns the options for a command.
@@ -314,19 +316,18 @@ fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options, Box::new(AsItStands { builds: false }))?;
-    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+    let interrupt = install_interrupt()?;
     bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| verdict(lab, &mut target))?
 }
 
 /// Searches a command.
-fn exec(command: &ExecCommand, prepared: Prepared) -> Result<CommandStatus, CommandError> {
+fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
     let seed = command.search.seed.unwrap_or_else(Seed::draw);
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
-    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
-    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| {
+    bisect(&root, &command.search, seed, &command.show, interrupt, |lab| {
         let begun = Instant::now();
         for axis in prepared.larger {
             if lab.try_once(&mut target)?.map_or(true, |run| run.outcome == engine::Outcome::Fail) {

@@ -5,7 +5,7 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgAction, ArgGroup, Args, ValueEnum};
 use regex::bytes::Regex;
 
-use super::{edition, history::HistoryArgs};
+use super::{axis_option::VersionArgs, edition};
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
@@ -64,17 +64,17 @@ impl From<PerTestArg> for PerTest {
 pub(crate) struct CargoCommand {
     /// Search only this toggle; can be repeated [default: all toggles decided at run time; for
     /// `build` and `check`, all that are decided while compiling]
-    #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append, conflicts_with_all = ["commits", "verdict"])]
+    #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append, conflicts_with_all = ["axis_option", "verdict"])]
     pub(crate) toggles: Vec<String>,
     /// Pass the pattern to the compiler: build each trial with these flags, and replace PATTERN in them
-    #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true, conflicts_with_all = ["commits", "verdict"])]
+    #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true, conflicts_with_all = ["axis_option", "verdict"])]
     pub(crate) rustflags: Option<String>,
     #[command(flatten)]
     pub(crate) codegen: CodegenArgs,
     #[command(flatten)]
     pub(crate) edition: EditionArgs,
     #[command(flatten)]
-    pub(crate) history: HistoryArgs,
+    pub(crate) version: VersionArgs,
     /// Use this bisect-rustc for --codegen and --edition [default: that of `BISECT_RUSTC`, or the one beside this
     /// executable]
     // Earlier versions called it `--driver`.
@@ -103,7 +103,7 @@ pub(crate) struct PassedOn {
 #[derive(Debug, Args)]
 pub(crate) struct CodegenArgs {
     /// Find what must be optimized for the target to fail: crates, then functions, then passes of the compiler
-    #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition", "commits", "verdict"])]
+    #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition", "axis_option", "verdict"])]
     pub(crate) codegen: bool,
     /// Options for crates assumed to be good: `KEY=VALUE` of the profile, or flags of rustc [default: opt-level=0]
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
@@ -132,7 +132,7 @@ pub(crate) enum Depth {
 pub(crate) struct EditionArgs {
     /// Find the expressions that break the target when only they use the semantics of EDITION, 2024 or 2021 (in the
     /// packages that -p names, or else in all of the workspace)
-    #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags", "commits", "verdict"])]
+    #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags", "axis_option", "verdict"])]
     pub(crate) edition: Option<Edition>,
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct CargoWords {
 #[derive(Debug, Args)]
 pub(crate) struct ExecTarget {
     #[command(flatten)]
-    pub(crate) history: HistoryArgs,
+    pub(crate) version: VersionArgs,
     #[command(flatten)]
     pub(crate) exec: ExecCommand,
 }

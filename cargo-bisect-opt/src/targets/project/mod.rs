@@ -30,5 +30,5 @@ mod test_selection;
 mod unended;
 
 pub(crate) use options::{PerTest, ProjectOptions};
-pub(crate) use prepare::{as_it_stands, at_commits, prepare, prepare_for, toggles};
+pub(crate) use prepare::{as_it_stands, prepare, prepare_axis, prepare_for, toggles};
 pub(crate) use target::ProjectTarget;

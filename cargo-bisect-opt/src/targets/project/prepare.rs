@@ -5,7 +5,12 @@ use std::{collections::BTreeSet, env, ffi::OsString, path::Path, sync::Arc};
 use super::{listing, options::ProjectOptions, target::ProjectTarget};
 use crate::{
     axes::{
-        Axis, as_it_stands::AsItStands, build_toggles::BuildToggles, commits::Commits, runtime_toggles::RuntimeToggles,
+        Axis,
+        as_it_stands::AsItStands,
+        build_toggles::BuildToggles,
+        command_spec::AxisError,
+        option_axis::{ChosenAxis, SearchedTarget},
+        runtime_toggles::RuntimeToggles,
         rustflags::Rustflags,
     },
     cargo::{
@@ -64,22 +69,37 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     Ok(target)
 }
 
-/// Prepares the search of the commits of a project, whose runs build in worktrees.
+/// Prepares the search of a project by an axis that the user chose, which needs no build before its first run.
 ///
 /// # Errors
-/// If cargo's arguments or the workspace are invalid.
-pub(crate) fn at_commits(options: ProjectOptions, commits: Commits) -> Result<ProjectTarget, CargoError> {
+/// If cargo's arguments, the workspace or the option of the axis are invalid.
+pub(crate) fn prepare_axis(
+    options: ProjectOptions,
+    chosen: &ChosenAxis,
+    interrupt: &Interrupt,
+) -> Result<ProjectTarget, AxisError> {
     check_launcher(&options)?;
-    let top = commits.top().display().to_string();
-    if let Some(word) = options.cargo.iter().find(|word| word.to_string_lossy().contains(&top)) {
-        return Err(CargoError::Usage(format!(
-            "`{}` names a file of your work tree, but --commits runs in other work trees: give a path relative to the working directory",
-            word.display()
-        )));
-    }
     let users = Project::load(options.subcommand, &options.cargo, &options.target)?;
-    let project = users.in_copy(&env::current_dir()?, Some(users.scratch()?))?;
-    Ok(ProjectTarget::new(options, Arc::new(project), Box::new(commits), None))
+    let directory = &env::current_dir().map_err(CargoError::from)?;
+    let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt })?;
+    let project = match axis.copied() {
+        None => users,
+        Some(top) => {
+            check_paths(&options, top, chosen.option.name)?;
+            users.in_copy(directory, Some(users.scratch().map_err(CargoError::from)?))?
+        }
+    };
+    Ok(ProjectTarget::new(options, Arc::new(project), axis, None))
+}
+
+/// Checks that no argument names a file below the top directory of sources that runs have copies of.
+fn check_paths(options: &ProjectOptions, top: &Path, option: &str) -> Result<(), CargoError> {
+    let top = top.display().to_string();
+    let Some(word) = options.cargo.iter().find(|word| word.to_string_lossy().contains(&top)) else { return Ok(()) };
+    Err(CargoError::Usage(format!(
+        "`{}` names a file of your work tree, but --{option} runs in other work trees: give a path relative to the working directory",
+        word.display()
+    )))
 }
 
 /// Prepares a single run of a project.

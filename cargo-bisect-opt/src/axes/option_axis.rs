@@ -1,0 +1,63 @@
+//! An option of `test`, `run`, `build`, `check` and `exec` that chooses an axis.
+
+use std::{
+    ffi::{OsStr, OsString},
+    path::Path,
+};
+
+use super::{Axis, command_spec::AxisError};
+use crate::{
+    cargo::{CargoError, Project},
+    process::interrupt::Interrupt,
+};
+
+/// An axis that users choose by an option. Its runs need no annotation of the target: it modifies what is built, where
+/// it is built, or what is started.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OptionAxis {
+    /// The name of the option, without dashes.
+    pub(crate) name: &'static str,
+    /// The name of its value.
+    pub(crate) value: &'static str,
+    /// Set if the value may be left out.
+    pub(crate) has_default: bool,
+    /// The help text, as a sentence without a full stop.
+    pub(crate) help: &'static str,
+    /// Creates the axis.
+    pub(crate) prepare: fn(&SearchedTarget<'_>, Option<&OsStr>) -> AxisResult,
+}
+
+/// An axis, or a reason why it cannot be searched.
+pub(crate) type AxisResult = Result<Box<dyn Axis>, AxisError>;
+
+/// The target for which an axis is created.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SearchedTarget<'a> {
+    /// The user's working directory.
+    pub(crate) directory: &'a Path,
+    /// The project, if cargo builds the target; `None`: the target is a command.
+    pub(crate) project: Option<&'a Project>,
+    /// A request of the user to stop.
+    pub(crate) interrupt: &'a Interrupt,
+}
+
+/// An axis that the user chose, with the value of its option.
+#[derive(Clone, Debug)]
+pub(crate) struct ChosenAxis {
+    /// The axis.
+    pub(crate) option: &'static OptionAxis,
+    /// The value; `None`: it was left out.
+    pub(crate) value: Option<OsString>,
+}
+
+impl ChosenAxis {
+    /// Creates the axis for a target.
+    ///
+    /// # Errors
+    /// If the value is invalid for this target, or there is nothing to search; or if the user interrupts it.
+    pub(crate) fn prepare(&self, target: &SearchedTarget<'_>) -> AxisResult {
+        let prepared = (self.option.prepare)(target, self.value.as_deref());
+        // The signal also reached the processes that were asked, so their errors do not count.
+        if target.interrupt.requested() { Err(CargoError::Interrupted.into()) } else { prepared }
+    }
+}
