@@ -14,6 +14,8 @@ mod commits;
 mod commits_of_cargo;
 mod count;
 mod crashes;
+mod diff;
+mod diff_of_cargo;
 mod edition;
 mod edition_input;
 mod exec;

@@ -23,6 +23,7 @@ pub(crate) mod compilation;
 pub(crate) mod contrast;
 mod count;
 pub(crate) mod crates;
+mod diff;
 pub(crate) mod fixed;
 pub(crate) mod gated;
 mod list;
@@ -51,7 +52,10 @@ use bisect_core::{
 use crate::{
     cargo::{Artifacts, BuildOverrides},
     lab::target::Reader,
-    output::{events::StopGap, terms::Terms},
+    output::{
+        events::{Patches, StopGap},
+        terms::Terms,
+    },
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -169,6 +173,14 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
     fn next_step(&self, _ids: &[ChangeId], _line: &str) -> Option<String> {
         None
+    }
+
+    /// Returns these changes of a culprit as patches, if they are edits of source files.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    fn patches(&self, _ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+        Ok(None)
     }
 
     /// Summarizes all runs for people. `builds` is their number of builds, which started rustc `invocations` times.

@@ -158,6 +158,17 @@ impl Arguments {
         kept
     }
 
+    /// Returns arguments for `cargo check` that compile the same targets. `program` selects the program of `cargo run`.
+    pub(crate) fn for_check(&self, subcommand: Subcommand, program: &[OsString]) -> Self {
+        let mut options = self.options.clone();
+        options.retain(|word| word != "--no-fail-fast");
+        if subcommand == Subcommand::Test && self.options_of_any_target() == self.options {
+            options.push("--tests".into());
+        }
+        options.extend(program.iter().cloned());
+        Self { options, words: Vec::new(), ..self.clone() }
+    }
+
     /// Returns whether this subcommand also builds development dependencies.
     pub(crate) fn has_development(&self, subcommand: Subcommand) -> bool {
         let is_one =

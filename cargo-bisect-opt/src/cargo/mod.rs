@@ -33,7 +33,7 @@ pub(crate) use executable::Executable;
 use identity::BuiltFile;
 pub(crate) use launch::Launch;
 pub(crate) use package_spec::is_spec_of;
-pub(crate) use project::{BuildOverrides, Project};
+pub(crate) use project::{BuildOverrides, Project, for_check};
 use slot_dirs::SlotDirs;
 use workspace::Workspace;
 

@@ -361,6 +361,16 @@ impl Project {
     }
 }
 
+/// Returns the project for `cargo check` of what a project builds. Its target directories are in `scratch`.
+///
+/// # Errors
+/// If the arguments are invalid.
+pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project, CargoError> {
+    let arguments = project.arguments.for_check(project.subcommand, &project.program);
+    let slot_dirs = Arc::new(SlotDirs::in_scratch(scratch, &project.root()));
+    Project::load_in(&std::env::current_dir()?, Subcommand::Check, arguments, &[], Some(slot_dirs))
+}
+
 /// Returns the command of a build in `target_dir`, without overrides.
 #[cfg(test)]
 pub(super) fn cargo_for_tests(project: &Project, target_dir: &Path) -> std::process::Command {

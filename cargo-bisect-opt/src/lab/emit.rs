@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     output::{
-        events::{Event, Found, LogEnd, Replay, RunBegins, Smallest, TrialDone},
+        events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone},
         log_end,
         noise::CulpritEstimate,
     },
@@ -203,7 +203,8 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         found.push(Named { changes, found: culprit_found(session, number, (shared.culprit, numbers), noise, tests) });
     }
     found.sort_by_key(|named| named.found.set);
-    for Named { found, .. } in &found {
+    for Named { found, .. } in &mut found {
+        found.patches = patches(session, found)?;
         session.smallest_failure.forget();
         session.lab.emit(&if is_final { Event::Found(found) } else { Event::Preliminary(found) })?;
     }
@@ -211,6 +212,25 @@ pub(super) fn culprits<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, at_e
         session.named.extend(found);
     }
     if at_end { taken_back(session) } else { Ok(()) }
+}
+
+/// Writes a culprit as patches into the run directory, if its changes are edits of source files. The answer is complete
+/// without these files, so an error is only a note.
+fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -> io::Result<Option<PatchFiles>> {
+    let ids: Vec<_> = found.changes.iter().map(|change| change.id).collect();
+    let write = |patches: Patches| {
+        let culprit = session.lab.run_dir.write_patch(&format!("culprit-{}", found.set), &patches.culprit)?;
+        let undo = session.lab.run_dir.write_patch(&format!("culprit-{}-undo", found.set), &patches.undo)?;
+        Ok(PatchFiles { culprit: culprit.display().to_string(), undo: undo.display().to_string() })
+    };
+    match session.target.patches(&ids).and_then(|patches| patches.map(write).transpose()) {
+        Ok(written) => Ok(written),
+        Err(error) => {
+            let note = format!("the patches of culprit {} cannot be written: {error}", found.set);
+            session.lab.emit(&Event::Note(&note))?;
+            Ok(None)
+        }
+    }
 }
 
 /// Emits which culprits are taken back: the target contradicted itself after they were named, and they were not found
@@ -308,6 +328,7 @@ fn culprit_found<T: Target>(
         replay,
         tests,
         stop_gap,
+        patches: None,
         failures,
     }
 }

@@ -180,6 +180,7 @@ impl MomentFacts {
             reproduce: line(&at_bad, Reader::Person),
             replay,
             stop_gap: None,
+            patches: None,
             next: None,
             noise: None,
             moments: Some(moments),

@@ -1,6 +1,6 @@
 //! The interface of a searched target: a runner that threads share, and a judge that the loop owns.
 
-use std::{path::Path, sync::Arc};
+use std::{io, path::Path, sync::Arc};
 
 use bisect_core::{
     ChangeId,
@@ -8,7 +8,10 @@ use bisect_core::{
 };
 
 use crate::{
-    output::{events::StopGap, terms::Terms},
+    output::{
+        events::{Patches, StopGap},
+        terms::Terms,
+    },
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -141,6 +144,11 @@ pub(crate) trait Target: Judge {
         false
     }
 
+    /// Returns true if runs have different source code.
+    fn is_of_versions(&self) -> bool {
+        false
+    }
+
     /// Returns true if only a run that asks for text describes changes. Otherwise every run describes them.
     fn needs_text_run(&self) -> bool {
         true
@@ -157,6 +165,14 @@ pub(crate) trait Target: Judge {
     /// Returns the next step for a user who knows these changes of a culprit.
     fn next_step(&self, _ids: &[ChangeId]) -> Option<String> {
         None
+    }
+
+    /// Returns these changes of a culprit as patches, if they are edits of source files.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    fn patches(&self, _ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+        Ok(None)
     }
 
     /// Returns a summary, for people, of the cost of all runs together beyond their time.

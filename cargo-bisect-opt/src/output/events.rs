@@ -178,6 +178,9 @@ pub(crate) struct Found {
     /// A workaround, if the search has shown one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stop_gap: Option<StopGap>,
+    /// The files with the changes as patches, if they are edits of source files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) patches: Option<PatchFiles>,
     /// The next step, as lines for a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
@@ -196,6 +199,24 @@ pub(crate) struct Found {
     /// True if each of several tests is searched on its own.
     #[serde(skip)]
     pub(crate) is_of_tests: bool,
+}
+
+/// The changes of a culprit as patches.
+#[derive(Clone, Debug)]
+pub(crate) struct Patches {
+    /// The patch that makes the old sources fail.
+    pub(crate) culprit: Vec<u8>,
+    /// The patch that undoes the changes in the new sources.
+    pub(crate) undo: Vec<u8>,
+}
+
+/// The files with the patches of a culprit.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PatchFiles {
+    /// The patch that makes the old sources fail.
+    pub(crate) culprit: String,
+    /// The patch that undoes the changes in the new sources.
+    pub(crate) undo: String,
 }
 
 /// Shell command lines that run the target once more, in any directory. The words of a debugger are their arguments.

@@ -118,6 +118,7 @@ mod tests {
             headline: None,
             is_of_tests: true,
             stop_gap: None,
+            patches: None,
             next: None,
         }
     }

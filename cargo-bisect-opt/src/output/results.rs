@@ -6,14 +6,17 @@ use std::{
 };
 
 use super::{
-    events::{Answer, CulpritGroup, Event, Fact, Found, Sink, StopGap},
+    events::{Answer, CulpritGroup, Event, Fact, Found, PatchFiles, Sink, StopGap},
     groups,
     snippets::{self, Own},
-    style::{BAD, BOLD, DIM, ODD},
+    style::{ADDED, BAD, BOLD, DIM, ODD, REMOVED},
     terminal,
 };
 use crate::{
-    report::content::{Frame, Location, Report},
+    report::{
+        content::{Frame, Location, Report},
+        kind::ShownSource,
+    },
     units::{listed, plural},
 };
 
@@ -87,6 +90,11 @@ impl Results {
         }
         show_tests(out, found)?;
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
+        if let Some(PatchFiles { culprit, undo }) = &found.patches {
+            writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
+            writeln!(out, "  git apply {undo}  {DIM}# undoes it{DIM:#}")?;
+            writeln!(out, "  git apply {culprit}  {DIM}# makes the old version fail{DIM:#}\n")?;
+        }
         if let Some(next) = &found.next {
             writeln!(out, "{BOLD}next:{BOLD:#}")?;
             next.lines().try_for_each(|line| writeln!(out, "  {line}"))?;
@@ -153,7 +161,12 @@ impl Results {
         // A report in an unknown form is shown as it is.
         let is_unknown = change.name.is_empty() && change.frames.is_empty();
         let details = if is_unknown { &change.text } else { &change.details };
-        details.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
+        let is_patch = change.kind.source == ShownSource::Patch;
+        details.iter().try_for_each(|line| match line.as_bytes().first() {
+            Some(b'+') if is_patch => writeln!(out, "    {ADDED}{line}{ADDED:#}"),
+            Some(b'-') if is_patch => writeln!(out, "    {REMOVED}{line}{REMOVED:#}"),
+            _ => writeln!(out, "    {line}"),
+        })?;
         let snippets = snippets::snippets(&own, change);
         if snippets.is_empty() { Ok(()) } else { writeln!(out, "\n{snippets}") }
     }

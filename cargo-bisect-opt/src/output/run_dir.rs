@@ -6,6 +6,7 @@
 //! runs/0001.log     what run 1 printed
 //! reports/0001      what run 1 reported through BISECT_REPORT
 //! inputs/culprit-1* files that the command line of culprit 1 needs
+//! culprit-1.patch   culprit 1 as a patch, if it is an edit of source files; culprit-1-undo.patch undoes it
 //! trials.jsonl      one line a trial
 //! result.json       the answer; written whole, then renamed
 //! .gitignore        keeps all of these files out of commits
@@ -174,6 +175,18 @@ impl RunDir {
         self.path.join(INPUTS)
     }
 
+    /// Writes a patch of a culprit. Returns the path, relative to the working directory if it is below that.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn write_patch(&self, stem: &str, text: &[u8]) -> io::Result<PathBuf> {
+        let name = format!("{stem}.patch");
+        write_whole(&self.path, &name, text)?;
+        let path = self.path.join(name);
+        let here = std::env::current_dir()?;
+        Ok(path.strip_prefix(here).map(Path::to_owned).unwrap_or(path))
+    }
+
     /// Adds a line to the list of trials.
     ///
     /// # Errors
@@ -274,7 +287,8 @@ fn take_lock(dir: &Path) -> Result<File, RunDirError> {
 
 /// Deletes the files that an earlier search has written.
 fn empty(dir: &Path) -> io::Result<()> {
-    remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(UNFINISHED))?;
+    let is_patch = |name: &str| name.starts_with("culprit-") && name.strip_suffix(".patch").is_some();
+    remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(UNFINISHED) || is_patch(name))?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)?;
     remove_files(&dir.join(INPUTS), |name| name.starts_with("culprit-"))

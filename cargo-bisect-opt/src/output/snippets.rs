@@ -67,6 +67,9 @@ struct Spot<'a> {
 
 /// Renders the source lines of a change. Returns an empty text if there are none.
 pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
+    if change.kind.source == ShownSource::Patch {
+        return String::new();
+    }
     let spots = spots(own, change);
     let mut rendered = Vec::new();
     for spot in spots {

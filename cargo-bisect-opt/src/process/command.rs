@@ -13,9 +13,17 @@ use super::SpawnError;
 ///
 /// # Errors
 /// If it cannot be started.
-pub(crate) fn output_of(mut command: Command) -> Result<Output, SpawnError> {
+pub(crate) fn output_of(command: Command) -> Result<Output, SpawnError> {
+    output_with(command, Stdio::null())
+}
+
+/// Runs a short command with this input, and returns its output and its status.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn output_with(mut command: Command, input: impl Into<Stdio>) -> Result<Output, SpawnError> {
     let failed = SpawnError::of(&command);
-    command.stdin(Stdio::null()).output().map_err(failed)
+    command.stdin(input).output().map_err(failed)
 }
 
 /// Runs a command in the place of this process: the child gets its standard streams, and stays in its process group.

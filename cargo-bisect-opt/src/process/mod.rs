@@ -31,7 +31,7 @@ use std::{
 };
 
 use capture::Capture;
-pub(crate) use command::{output_of, take_over, take_over_except_stderr};
+pub(crate) use command::{output_of, output_with, take_over, take_over_except_stderr};
 pub(crate) use crash::Crash;
 use interrupt::Interrupt;
 pub(crate) use plain_text::plain_text;

@@ -26,6 +26,8 @@ pub(crate) enum ShownSource {
     Any,
     /// A function of any code, up to the end of its body.
     Function,
+    /// None: the details are lines of a patch.
+    Patch,
 }
 
 impl ChangeKind {

@@ -161,6 +161,19 @@ impl Cause {
         self
     }
 
+    /// Returns the cause of a failed build for a search over versions of the source code: without lines, errors differ
+    /// only in their messages.
+    #[must_use]
+    pub(crate) fn with_messages(mut self) -> Self {
+        for Signature { place, message } in self.signatures.iter_mut().filter(|signature| !signature.message.is_empty())
+        {
+            if !is_place(place) && place != "error" {
+                *place = format!("{place}: {message}");
+            }
+        }
+        self
+    }
+
     /// Returns whether the process ended by a fault of its own.
     pub(crate) fn is_crash(&self) -> bool {
         matches!(self.manner, Manner::Crashed { .. })

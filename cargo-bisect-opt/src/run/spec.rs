@@ -88,6 +88,35 @@ impl Choice {
         }
     }
 
+    /// Returns true if the selected changes are disabled, and all others enabled.
+    ///
+    /// # Panics
+    /// If the changes of the axis are hashes.
+    pub(crate) fn is_inverted(&self) -> bool {
+        match self {
+            Self::Hashes(_) => panic!("an axis without a given order has no positions"),
+            Self::Positions(selection) => selection.inverted,
+        }
+    }
+
+    /// Returns the positions, among the first `count`, that are enabled beyond a prefix, and those that are disabled in
+    /// it. `None` if the choice has gaps, or enables what it does not select.
+    ///
+    /// # Panics
+    /// If the changes of the axis are hashes.
+    pub(crate) fn exceptions(&self, count: usize) -> Option<(Vec<usize>, Vec<usize>)> {
+        match self {
+            Self::Hashes(_) => panic!("an axis without a given order has no positions"),
+            Self::Positions(selection) => {
+                let is_in_prefix = |index: usize| selection.prefix.contains(Rank::at(index));
+                let is_enabled = |index: usize| selection.enables(Rank::at(index));
+                let forced = (0..count).filter(|&index| is_enabled(index) && !is_in_prefix(index)).collect();
+                let excluded = (0..count).filter(|&index| !is_enabled(index) && is_in_prefix(index)).collect();
+                (selection.gaps.is_empty() && !selection.inverted).then_some((forced, excluded))
+            }
+        }
+    }
+
     /// Returns true if a change is enabled.
     pub(crate) fn enables(&self, id: ChangeId) -> bool {
         match self {

@@ -1,8 +1,9 @@
-//! Git: the lines that changed since a revision, the commits between two revisions, and worktrees of them.
+//! Git: the lines that changed since a revision, the commits between two revisions, patches, and worktrees.
 
 pub(crate) mod diff;
 pub(crate) mod git;
 pub(crate) mod history;
+pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod since;
 pub(crate) mod worktrees;

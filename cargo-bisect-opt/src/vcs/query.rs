@@ -1,6 +1,11 @@
 //! Calls of git, and their replies.
 
-use std::{ffi::OsStr, path::Path, process::Command};
+use std::{
+    ffi::{OsStr, OsString},
+    fs::File,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
 
 use crate::process::{self, SpawnError};
 
@@ -41,6 +46,15 @@ pub(super) struct GitReply {
 }
 
 impl GitReply {
+    fn of(output: Output) -> Self {
+        let message = String::from_utf8_lossy(&output.stderr);
+        Self {
+            failure: (!output.status.success()).then(|| process::describe(output.status)),
+            message: message.trim_end().strip_prefix("fatal: ").unwrap_or(message.trim_end()).to_owned(),
+            output: output.stdout,
+        }
+    }
+
     /// Returns the output without the line break at its end.
     pub(super) fn text(&self) -> String {
         String::from_utf8_lossy(line(&self.output)).into_owned()
@@ -58,6 +72,23 @@ pub(super) fn query<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Resul
 
 /// Has git work on the repository that contains a directory, whatever the environment names.
 pub(super) fn call<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result<GitReply, SpawnError> {
+    reply(command(directory, arguments))
+}
+
+/// As [`call`], with variables, and with a file as standard input.
+pub(super) fn call_with<S: AsRef<OsStr>>(
+    directory: &Path,
+    arguments: &[S],
+    variables: &[(&str, OsString)],
+    input: Option<File>,
+) -> Result<GitReply, SpawnError> {
+    let mut git = command(directory, arguments);
+    git.envs(variables.iter().map(|(name, value)| (name, value)));
+    let input = input.map_or_else(Stdio::null, Stdio::from);
+    Ok(GitReply::of(process::output_with(git, input)?))
+}
+
+fn command<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Command {
     let mut git = Command::new("git");
     git.arg("-C").arg(directory).args(QUIET).args(arguments);
     for variable in LOCAL_VARIABLES {
@@ -65,17 +96,11 @@ pub(super) fn call<S: AsRef<OsStr>>(directory: &Path, arguments: &[S]) -> Result
     }
     // Nobody answers a question, such as one for a password.
     git.env("GIT_TERMINAL_PROMPT", "0");
-    reply(git)
+    git
 }
 
 fn reply(git: Command) -> Result<GitReply, SpawnError> {
-    let output = process::output_of(git)?;
-    let message = String::from_utf8_lossy(&output.stderr);
-    Ok(GitReply {
-        failure: (!output.status.success()).then(|| process::describe(output.status)),
-        message: message.trim_end().strip_prefix("fatal: ").unwrap_or(message.trim_end()).to_owned(),
-        output: output.stdout,
-    })
+    Ok(GitReply::of(process::output_of(git)?))
 }
 
 /// Removes the line break that git adds at the end.

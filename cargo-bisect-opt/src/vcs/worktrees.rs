@@ -111,7 +111,8 @@ impl Worktrees {
         Ok(Checkout::Done(tree))
     }
 
-    fn tree(&self, slot: usize) -> PathBuf {
+    /// Returns the worktree of a slot, which may not exist yet.
+    pub(super) fn tree(&self, slot: usize) -> PathBuf {
         let home = self.home.as_ref().map_or(Path::new(""), OwnedDir::path);
         home.join(slot.to_string())
     }

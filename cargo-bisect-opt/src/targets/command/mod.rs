@@ -4,6 +4,7 @@ mod runner;
 
 use std::{
     collections::{BTreeSet, HashMap},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -24,7 +25,10 @@ use crate::{
         calibration::{Calibration, Meaning, another, another_note, made_by_changes_note, usual_note},
         target::{Judge, Judgement, Reproduction, Target},
     },
-    output::{events::StopGap, terms::Terms},
+    output::{
+        events::{Patches, StopGap},
+        terms::Terms,
+    },
     process::launcher::Launcher,
     report::{content::Report, scan::Reports},
     run::{
@@ -245,6 +249,10 @@ impl Target for CommandTarget {
         self.runner.axis.headline(changes, mode)
     }
 
+    fn is_of_versions(&self) -> bool {
+        self.runner.axis.moves_lines()
+    }
+
     fn needs_text_run(&self) -> bool {
         self.runner.axis.needs_text_run()
     }
@@ -259,6 +267,10 @@ impl Target for CommandTarget {
 
     fn next_step(&self, ids: &[ChangeId]) -> Option<String> {
         self.runner.axis.next_step(ids, &self.runner.line())
+    }
+
+    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+        self.runner.axis.patches(ids)
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {

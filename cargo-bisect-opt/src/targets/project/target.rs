@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
@@ -22,7 +23,10 @@ use crate::{
     axes::{Axis, Files},
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Project},
     lab::target::{Judge, Judgement, Reproduction, Target},
-    output::{events::StopGap, terms::Terms},
+    output::{
+        events::{Patches, StopGap},
+        terms::Terms,
+    },
     process::interrupt::Interrupt,
     report::{content::Report, scan::Reports},
     run::{
@@ -218,6 +222,10 @@ impl Target for ProjectTarget {
         self.runner.options.subcommand.is_build()
     }
 
+    fn is_of_versions(&self) -> bool {
+        self.runner.axis.moves_lines()
+    }
+
     fn needs_text_run(&self) -> bool {
         self.runner.axis.needs_text_run()
     }
@@ -234,6 +242,10 @@ impl Target for ProjectTarget {
         let line = self.runner.project.command_line();
         let line = line.strip_prefix("cargo ").map_or_else(|| line.clone(), |rest| format!("cargo bisect-opt {rest}"));
         self.runner.axis.next_step(ids, &line)
+    }
+
+    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+        self.runner.axis.patches(ids)
     }
 
     fn summary(&self) -> Option<String> {

@@ -1,0 +1,374 @@
+//! Hunks of a patch as changes: each run is made in a work tree that holds a selection of them.
+//!
+//! Hunks that only compile together are one change. A change that needs others to compile gets them whenever it is
+//! enabled by itself, and a change that others need takes them along when it is disabled by itself: see
+//! [`Diff::selected`].
+
+mod compiler;
+mod complaint;
+mod hunk_text;
+mod ties;
+mod words;
+
+use std::{
+    collections::BTreeMap,
+    ffi::OsStr,
+    io,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
+
+use self::{
+    compiler::Compiler,
+    ties::{Check, Checked, PartSet, Ties},
+    words::PartWords,
+};
+use super::{
+    AfterBuild, Application, Axis, Files, Place, Preparation,
+    command_spec::AxisError,
+    option_axis::{AxisResult, OptionAxis, SearchedTarget},
+    summary_of_builds,
+};
+use crate::{
+    cargo::{BuildOverrides, CargoError},
+    output::{events::Patches, terms::Terms},
+    process::shell,
+    report::{
+        content::Report,
+        kind::{ChangeKind, ShownSource},
+        scan::Reports,
+    },
+    run::{
+        error::RunError,
+        spec::{Choice, EndState},
+    },
+    units::plural,
+    vcs::{
+        patch::{Patch, overlay::Overlays, trees::Trees},
+        worktrees::Checkout,
+    },
+};
+
+/// `--diff`.
+pub(super) const OPTION: OptionAxis = OptionAxis {
+    name: "diff",
+    value: "OLD[..NEW]",
+    has_default: true,
+    help: "Find the hunks that make the target fail, among the differences between OLD and NEW [default: between HEAD and \
+           the working files]. Runs are made in worktrees. Hunks that only compile together are one change",
+    prepare,
+};
+
+/// The terms of this axis. The run with all hunks reports at least one; equal trees are refused before it.
+const TERMS: Terms = Terms { axis: "diff", change: "hunk", reported: None, if_none_reported: "there is no difference" };
+/// Hunks that are one change.
+const KIND: ChangeKind = ChangeKind { name: "hunk", noun: "hunk", label: "this hunk", source: ShownSource::Patch };
+
+/// Hunks between an old tree and a new one. *None* is the old tree, *all* is the new one.
+#[derive(Debug)]
+struct Diff {
+    trees: Trees,
+    patch: Patch,
+    words: Vec<PartWords>,
+    overlays: Overlays,
+    /// The parts of each change, in the order of the search.
+    changes: Vec<Vec<usize>>,
+    /// The compiler that decides which hunks compile together; `None`: a build is the target, or there is no project.
+    compiler: Option<Compiler>,
+    /// The hunks that were enabled or disabled beside the ones asked for, so that the rest compiles.
+    beside: Mutex<BTreeMap<(bool, PartSet), PartSet>>,
+    /// True if cargo builds in the work tree; false if a command is started there.
+    builds: bool,
+}
+
+fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
+    let range = range.map(OsStr::to_string_lossy);
+    let trees = Trees::load(target.directory, range.as_deref()).map_err(|error| AxisError::Usage(error.to_string()))?;
+    let patch = Patch::new(trees.files.clone());
+    if patch.parts().is_empty() {
+        let (old, new) = &trees.names;
+        return Err(AxisError::Nothing(format!(
+            "there is no difference between {old} and {new}{}",
+            trees.submodule_note()
+        )));
+    }
+    let overlays = Overlays::new(&trees.top, &trees.old).map_err(|error| AxisError::Usage(error.to_string()))?;
+    let compiler = match target.project {
+        // If the build is the target, a hunk that does not compile is what the user looks for.
+        Some(project) if !project.subcommand.is_build() => Some(Compiler::new(project, target.interrupt)?),
+        _ => None,
+    };
+    let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
+    let builds = target.project.is_some();
+    let mut diff =
+        Diff { trees, patch, words, overlays, changes: Vec::new(), compiler, beside: Mutex::default(), builds };
+    diff.changes = diff.divide().map_err(|error| match error {
+        RunError::Interrupted => CargoError::Interrupted.into(),
+        error => AxisError::Usage(error.to_string()),
+    })?;
+    Ok(Box::new(diff))
+}
+
+impl Diff {
+    fn ties(&self) -> Ties<'_> {
+        Ties::new(&self.patch, &self.words)
+    }
+
+    /// Returns the changes: the parts that are enabled together, in an order whose prefixes compile.
+    fn divide(&self) -> Result<Vec<Vec<usize>>, RunError> {
+        Ok(ties::joined(self.compiling_groups()?, &self.patch.conflicts()))
+    }
+
+    fn compiling_groups(&self) -> Result<Vec<Vec<usize>>, RunError> {
+        let order = self.ties().order();
+        if let Some(compiler) = &self.compiler
+            && order.len() > 1
+        {
+            let mut check = SlotCheck { diff: self, compiler, slot: 0 };
+            let all: PartSet = order.iter().copied().collect();
+            // If one of both trees does not compile, errors lead nowhere.
+            if check.check(&PartSet::new())? == Checked::Compiles && check.check(&all)? == Checked::Compiles {
+                return self.ties().groups(order, &mut check);
+            }
+        }
+        Ok(order.into_iter().map(|part| vec![part]).collect())
+    }
+
+    /// Returns the parts of a change.
+    fn parts_of(&self, id: ChangeId) -> &[usize] {
+        usize::try_from(id.0).ok().and_then(|index| self.changes.get(index)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Returns the parts that a run enables.
+    ///
+    /// Prefixes of the order compile. Changes that are enabled beyond a prefix may need others, and changes that it
+    /// leaves out may be needed by others. The first get what they need, and the second take along what needs them,
+    /// each in the same way in every run: so all runs of a search agree.
+    fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
+        let is_enabled: Vec<bool> = (0..self.changes.len()).map(|index| choice.enables(id(index))).collect();
+        let parts =
+            |changes: &[usize]| changes.iter().flat_map(|&change| self.changes[change].iter().copied()).collect();
+        let enabled: PartSet = parts(&(0..self.changes.len()).filter(|&change| is_enabled[change]).collect::<Vec<_>>());
+        let Some(compiler) = &self.compiler else { return Ok(enabled) };
+        let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
+        let mut check = SlotCheck { diff: self, compiler, slot };
+        let mut selected = enabled;
+        if !forced.is_empty() {
+            selected.extend(self.beside(true, &parts(&forced), &mut check)?);
+        }
+        if !excluded.is_empty() {
+            let without = self.beside(false, &parts(&excluded), &mut check)?;
+            selected.retain(|part| !without.contains(part));
+        }
+        Ok(selected)
+    }
+
+    /// Returns the parts that must be enabled (or disabled) together with these, so that the old tree with them (or the
+    /// new tree without them) compiles. If the errors lead to none, these are none.
+    fn beside(&self, is_enabled: bool, parts: &PartSet, check: &mut SlotCheck<'_>) -> Result<PartSet, RunError> {
+        let key = (is_enabled, parts.clone());
+        let known = self.beside.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(beside) = known {
+            return Ok(beside);
+        }
+        let all: PartSet = (0..self.words.len()).collect();
+        let beside: PartSet = if is_enabled {
+            let extended = self.ties().extended(parts.clone(), &all, check)?;
+            extended.unwrap_or_default().difference(parts).copied().collect()
+        } else {
+            let rest = all.difference(parts).copied().collect();
+            let shrunk = self.ties().shrunk(rest, check)?;
+            shrunk.map_or_else(PartSet::new, |left| {
+                all.iter().filter(|part| !left.contains(part) && !parts.contains(part)).copied().collect()
+            })
+        };
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
+        Ok(beside)
+    }
+
+    /// Returns the parts that a run enabled (or disabled) beside these; none if no run has.
+    fn known_beside(&self, is_enabled: bool, parts: &PartSet) -> PartSet {
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.get(&(is_enabled, parts.clone())).cloned().unwrap_or_default()
+    }
+
+    /// Returns the parts that a choice enables, as far as they are known without a build.
+    fn selected_before(&self, choice: &Choice) -> PartSet {
+        let enabled: Vec<_> = (0..self.changes.len()).map(id).filter(|&id| choice.enables(id)).collect();
+        let mut parts: PartSet = enabled.iter().flat_map(|&id| self.parts_of(id)).copied().collect();
+        let needed = self.known_beside(true, &parts);
+        parts.extend(needed);
+        parts
+    }
+
+    /// Gives the work tree of a slot these parts.
+    fn set(&self, slot: usize, parts: &PartSet) -> Result<Checkout, RunError> {
+        let set = self.overlays.set(slot, &self.patch, |part| parts.contains(&part));
+        set.map_err(|error| RunError::Unusable(error.to_string()))
+    }
+}
+
+/// A check of sets of parts in the work tree of a slot.
+struct SlotCheck<'a> {
+    diff: &'a Diff,
+    compiler: &'a Compiler,
+    slot: usize,
+}
+
+impl Check for SlotCheck<'_> {
+    type Error = RunError;
+
+    fn check(&mut self, parts: &PartSet) -> Result<Checked, RunError> {
+        if let Some(known) = self.compiler.known(parts) {
+            return Ok(known);
+        }
+        match self.diff.set(self.slot, parts)? {
+            Checkout::Failed(_) => Ok(Checked::Fails(complaint::Complaint::default())),
+            Checkout::Done(top) => {
+                let directory = top.join(&self.diff.trees.subdirectory);
+                self.compiler.check(self.slot, parts, &top, &directory)
+            }
+        }
+    }
+}
+
+impl Axis for Diff {
+    fn terms(&self) -> Terms {
+        TERMS
+    }
+
+    fn subject(&self) -> Option<String> {
+        let (old, new) = &self.trees.names;
+        let parts = self.patch.parts().len();
+        let tied = parts - self.changes.len();
+        let tied = if tied > 0 { format!(" as {}", plural(self.changes.len(), "change")) } else { String::new() };
+        let files = plural(self.patch.file_count(), "file");
+        let note = self.trees.submodule_note();
+        Some(format!("{}{tied} in {files}, between {old} and {new}{note}", plural(parts, "hunk")))
+    }
+
+    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
+        Some(if changes == 1 {
+            "this hunk makes the target fail".to_owned()
+        } else {
+            "these hunks together make the target fail".to_owned()
+        })
+    }
+
+    fn order(&self) -> Order {
+        Order::Given
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        if choice.is_inverted() && choice.end_state() != Some(EndState::AllOff) {
+            let (old, new) = &self.trees.names;
+            return Err(RunError::Unusable(format!(
+                "it passes with {new} and fails with {old}, but `--diff` searches for hunks that make it fail; to find \
+                 those that repaired it, swap both: --diff NEW..OLD"
+            )));
+        }
+        // The artifacts are those that cargo builds for the user.
+        let build = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
+        Ok(Application { build: self.builds.then_some(build), ..Application::default() })
+    }
+
+    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        let parts = self.selected_before(choice);
+        fs_err::create_dir_all(files.directory)?;
+        let path = files.directory.join(format!("{}.patch", files.stem));
+        let text = hunk_text::between(&self.patch, &PartSet::new(), &parts)?;
+        fs_err::write(&path, &text)?;
+        let quoted = |path: &Path| shell::quote(path);
+        let subdirectory = &self.trees.subdirectory;
+        let in_it = if subdirectory.as_os_str().is_empty() {
+            String::new()
+        } else {
+            format!(" && cd {}", quoted(&Path::new(".").join(subdirectory)))
+        };
+        // Git refuses an empty patch.
+        let apply = if text.is_empty() { String::new() } else { format!(" && git apply {}", quoted(&path)) };
+        let commands = format!(
+            "top={} && tree=$(mktemp -d) && trap 'cd / && git -C \"$top\" worktree remove --force \"$tree\"' EXIT && \
+             git -C \"$top\" worktree add -q --detach \"$tree\" {} && cd \"$tree\"{apply}{in_it}",
+            quoted(&self.trees.top),
+            self.trees.old,
+        );
+        let person = format!(
+            "tree=$(mktemp -d) && git worktree add -q --detach \"$tree\" {} && cd \"$tree\"{apply}{in_it}",
+            &self.trees.old[..self.trees.old.len().min(12)],
+        );
+        let preparation = Preparation { person, replay: commands };
+        Ok(Application { preparation: Some(preparation), ..self.apply(choice, files)? })
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
+        let parts = self.selected(choice, slot)?;
+        let tree = match self.set(slot, &parts)? {
+            Checkout::Done(tree) => tree,
+            Checkout::Failed(why) => return Ok(Some(Place::Missing(why))),
+        };
+        let directory: PathBuf = tree.join(&self.trees.subdirectory);
+        Ok(Some(if directory.is_dir() {
+            Place::At(directory)
+        } else {
+            Place::Missing(format!("without these hunks there is no `{}`", self.trees.subdirectory.display()))
+        }))
+    }
+
+    fn copied(&self) -> Option<&Path> {
+        Some(&self.trees.top)
+    }
+
+    fn builds(&self) -> bool {
+        self.builds
+    }
+
+    fn is_reported_by_target(&self) -> bool {
+        false
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        reports.add_known((0..self.changes.len()).map(id).filter(|&id| choice.selects(id)));
+        Ok(())
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn moves_lines(&self) -> bool {
+        true
+    }
+
+    fn change(&self, report: Report, _: &Path) -> Report {
+        let parts: PartSet = self.parts_of(report.id).iter().copied().collect();
+        let needed = self.known_beside(true, &parts);
+        hunk_text::describe(&self.patch, &parts, &needed, Report { kind: KIND, ..report })
+    }
+
+    fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
+        let parts: PartSet = ids.iter().flat_map(|&id| self.parts_of(id)).copied().collect();
+        let (needed, dependent) = (self.known_beside(true, &parts), self.known_beside(false, &parts));
+        let all: PartSet = (0..self.words.len()).collect();
+        let rest = all.iter().filter(|part| !parts.contains(part) && !dependent.contains(part)).copied().collect();
+        let with_needed = parts.union(&needed).copied().collect();
+        Ok(Some(Patches {
+            culprit: hunk_text::between(&self.patch, &PartSet::new(), &with_needed)?,
+            undo: hunk_text::between(&self.patch, &all, &rest)?,
+        }))
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        self.builds.then(|| summary_of_builds(builds, invocations))
+    }
+}
+
+/// Returns the ID of the change with this index.
+fn id(index: usize) -> ChangeId {
+    ChangeId(index as u64)
+}

@@ -1,0 +1,89 @@
+//! The compiler's answer about a selection of parts, from `cargo check` in the work tree of a slot.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::{Mutex, PoisonError},
+};
+
+use super::{
+    complaint::Complaint,
+    ties::{Checked, PartSet},
+};
+use crate::{
+    cargo::{self, BuildOutput, BuildOverrides, CargoError, Project},
+    process::{Ending, interrupt::Interrupt},
+    run::error::RunError,
+};
+
+/// The project of the search, checked in work trees.
+#[derive(Debug)]
+pub(super) struct Compiler {
+    /// The project, with target directories for this search.
+    project: Project,
+    interrupt: Interrupt,
+    /// The answers so far.
+    known: Mutex<BTreeMap<PartSet, Checked>>,
+}
+
+impl Compiler {
+    /// Creates a compiler of this project.
+    ///
+    /// # Errors
+    /// If the project cannot be read, or there can be no target directory.
+    pub(super) fn new(project: &Project, interrupt: &Interrupt) -> Result<Self, CargoError> {
+        let project = cargo::for_check(project, project.scratch()?)?;
+        Ok(Self { project, interrupt: interrupt.clone(), known: Mutex::default() })
+    }
+
+    /// Returns the answer about a set that was checked before.
+    pub(super) fn known(&self, parts: &PartSet) -> Option<Checked> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).get(parts).cloned()
+    }
+
+    /// Checks the work tree of a slot, which holds these parts. `top` is the top directory of the tree, and `directory`
+    /// the one in it that corresponds to the user's.
+    ///
+    /// # Errors
+    /// If cargo cannot be started, or is interrupted.
+    pub(super) fn check(
+        &self,
+        slot: usize,
+        parts: &PartSet,
+        top: &Path,
+        directory: &Path,
+    ) -> Result<Checked, RunError> {
+        let checked = match self.project.in_copy(directory, None) {
+            Err(error) => Checked::Fails(Complaint::of(format!("error: {error}").as_bytes())),
+            Ok(project) => {
+                let scratch = tempfile::tempdir()?;
+                let log = scratch.path().join("log");
+                let overrides = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
+                let output = BuildOutput::Log(&log);
+                let built = project.attempt_in(slot, &overrides, output, scratch.path(), None, &self.interrupt);
+                let built = built.map_err(|error| match error {
+                    CargoError::Interrupted => RunError::Interrupted,
+                    CargoError::Spawn(error) => RunError::Spawn(error),
+                    CargoError::Io(error) => RunError::Io(error),
+                    error => RunError::Unusable(error.to_string()),
+                })?;
+                if matches!(built.ending, Ending::Exited(status) if status.success()) {
+                    Checked::Compiles
+                } else {
+                    let mut complaint = Complaint::of(&built.messages);
+                    // The compiler names files relative to the directory of the workspace.
+                    let root = project.root();
+                    let relative = |(file, line): (PathBuf, usize)| {
+                        let file = root.join(file);
+                        (file.strip_prefix(top).map(Path::to_owned).unwrap_or(file), line)
+                    };
+                    complaint.places = complaint.places.into_iter().map(relative).collect();
+                    Checked::Fails(complaint)
+                }
+            }
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(parts.clone(), checked.clone());
+        Ok(checked)
+    }
+}

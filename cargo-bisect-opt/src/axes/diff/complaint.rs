@@ -1,0 +1,81 @@
+//! The compiler's errors about a tree: the places and the names that they mention.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::LazyLock};
+
+use regex::bytes::Regex;
+
+use super::words;
+
+/// The errors of a build.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// Files relative to the directory of the workspace, and lines from 0.
+    pub(super) places: BTreeSet<(PathBuf, usize)>,
+    /// The names in the first lines of errors.
+    pub(super) names: BTreeSet<String>,
+}
+
+impl Complaint {
+    /// Reads the messages of cargo and the compiler. Warnings do not count.
+    pub(super) fn of(messages: &[u8]) -> Self {
+        static PLACE: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"^\s*(?:-->|:::) (.+?):(\d+)(?::\d+)?$").expect("it is valid"));
+        static MARKED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"^\s*(\d+)\s+[|/~+-]").expect("it is valid"));
+        let mut complaint = Self::default();
+        let mut is_error = false;
+        let mut file = None;
+        for line in messages.split(|&byte| byte == b'\n') {
+            if line.starts_with(b"warning") {
+                is_error = false;
+            } else if line.starts_with(b"error") {
+                is_error = true;
+                // The names are in backticks.
+                for name in line.split(|&byte| byte == b'`').skip(1).step_by(2) {
+                    complaint.names.extend(words::words(name));
+                }
+            }
+            if !is_error {
+                continue;
+            }
+            let number = |text: &[u8]| String::from_utf8_lossy(text).parse::<usize>().ok()?.checked_sub(1);
+            if let Some(place) = PLACE.captures(line) {
+                let path = PathBuf::from(String::from_utf8_lossy(&place[1]).into_owned());
+                complaint.places.extend(number(&place[2]).map(|line| (path.clone(), line)));
+                file = Some(path);
+            } else if let (Some(marked), Some(file)) = (MARKED.captures(line), &file) {
+                complaint.places.extend(number(&marked[1]).map(|line| (file.clone(), line)));
+            }
+        }
+        complaint
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_names_of_errors_are_read() {
+        let messages = b"\
+warning: unused variable: `x`
+ --> src/lib.rs:1:9
+error[E0061]: this function takes 2 arguments but 1 argument was supplied
+  --> src/main.rs:12:5
+   |
+12 |     one(1);
+   |     ^^^--- argument #2 is missing
+   |
+note: function defined here
+  --> src/lib.rs:3:8
+   |
+3  | pub fn one(a: u8, b: u8) {}
+   |        ^^^        -----
+error[E0425]: cannot find function `two` in module `a::b`
+error: could not compile `x` (lib) due to 2 previous errors
+";
+        let complaint = Complaint::of(messages);
+        let places: Vec<_> = complaint.places.iter().map(|(file, line)| format!("{}:{line}", file.display())).collect();
+        assert_eq!(places, ["src/lib.rs:2", "src/main.rs:11"]);
+        assert_eq!(complaint.names.iter().map(String::as_str).collect::<Vec<_>>(), ["a", "b", "two", "x"]);
+    }
+}

@@ -1,0 +1,202 @@
+//! Work trees that hold any selection of a patch's parts: one a slot.
+//!
+//! Only files that differ from the selection before are written, so that cargo rebuilds only what changed. What runs
+//! have changed or left there is undone.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    path::Path,
+    sync::{Mutex, PoisonError},
+};
+
+use super::{
+    parts::{Composition, Patch},
+    trees::{FileMode, FileVersion},
+};
+use crate::vcs::{
+    diff::to_path,
+    query,
+    worktrees::{Checkout, WorktreeError, Worktrees},
+};
+
+/// The work trees of one search.
+#[derive(Debug)]
+pub(crate) struct Overlays {
+    worktrees: Worktrees,
+    /// The commit of the old tree.
+    commit: String,
+    /// The slots whose work tree exists.
+    slots: Mutex<BTreeSet<usize>>,
+}
+
+impl Overlays {
+    /// Prepares work trees of a repository, at a commit.
+    ///
+    /// # Errors
+    /// See [`Worktrees::new`].
+    pub(crate) fn new(repository: &Path, commit: &str) -> Result<Self, WorktreeError> {
+        let worktrees = Worktrees::new(repository)?;
+        Ok(Self { worktrees, commit: commit.to_owned(), slots: Mutex::default() })
+    }
+
+    /// Gives the work tree of a slot the files of a selection of parts. A slot is used by one thread at a time.
+    ///
+    /// # Errors
+    /// If there can be no work tree for the slot.
+    pub(crate) fn set(
+        &self,
+        slot: usize,
+        patch: &Patch,
+        is_enabled: impl Fn(usize) -> bool,
+    ) -> Result<Checkout, WorktreeError> {
+        let tree = if self.slots().contains(&slot) {
+            self.worktrees.tree(slot)
+        } else {
+            match self.worktrees.checkout(slot, &self.commit)? {
+                Checkout::Failed(why) => return Ok(Checkout::Failed(why)),
+                Checkout::Done(tree) => tree,
+            }
+        };
+        self.slots().insert(slot);
+        let wanted = patch.compose(is_enabled);
+        if let Some(why) = restore(&tree, &wanted)? {
+            return Ok(Checkout::Failed(why));
+        }
+        Ok(match write(&tree, &wanted) {
+            Ok(()) => Checkout::Done(tree),
+            // For example, one part makes a directory where without another part a file stays.
+            Err(error) => Checkout::Failed(format!("these hunks cannot be applied together: {error}")),
+        })
+    }
+
+    fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {
+        // The set is still correct after a panic.
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Undoes changes of files that are not in the composition. Returns why that failed, if it did.
+fn restore(tree: &Path, wanted: &Composition<'_>) -> Result<Option<String>, WorktreeError> {
+    let status = ["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=all"];
+    let reply = query::call(tree, &status)?;
+    if reply.failure.is_some() {
+        return Ok(Some(format!("`git status` failed: {}", reply.message)));
+    }
+    let mut changed = Vec::new();
+    for entry in reply.output.split(|&byte| byte == 0) {
+        let Some((state, path)) = entry.split_at_checked(3) else { continue };
+        let path = to_path(path);
+        if wanted.contains_key(&path) {
+            continue;
+        }
+        if state != b"?? " {
+            changed.push(path);
+        } else if let Err(error) = remove(tree, &path) {
+            return Ok(Some(error.to_string()));
+        }
+    }
+    if changed.is_empty() {
+        return Ok(None);
+    }
+    let paths: Vec<_> = changed.iter().map(|path| path.as_os_str()).collect();
+    let checkout = ["checkout", "--force", "--quiet", "--"].iter().map(std::ffi::OsStr::new);
+    let reply = query::call(tree, &checkout.chain(paths).collect::<Vec<_>>())?;
+    Ok(reply.failure.map(|_| format!("`git checkout` failed: {}", reply.message)))
+}
+
+/// Writes the files of a composition below a directory, where they differ from those that are there.
+///
+/// # Errors
+/// If a file cannot be written.
+pub(crate) fn write(tree: &Path, wanted: &Composition<'_>) -> io::Result<()> {
+    // First removals: they make room for directories.
+    for path in wanted.iter().filter(|(_, version)| version.is_none()).map(|(path, _)| path) {
+        remove(tree, path)?;
+    }
+    wanted.values().flatten().try_for_each(|version| write_file(&tree.join(&version.path), version))
+}
+
+/// Removes a file, if it is there, and the directories that become empty.
+fn remove(tree: &Path, path: &Path) -> io::Result<()> {
+    let file = tree.join(path);
+    match file.symlink_metadata() {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => fs_err::remove_file(&file)?,
+        Err(_) => return Ok(()),
+    }
+    for parent in file.ancestors().skip(1).take_while(|parent| *parent != tree) {
+        if fs_err::remove_dir(parent).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn write_file(path: &Path, version: &FileVersion) -> io::Result<()> {
+    if is_there(path, version) {
+        return Ok(());
+    }
+    if path.symlink_metadata().is_ok() {
+        fs_err::remove_file(path)?;
+    }
+    if let Some(parent) = path.parent() {
+        fs_err::create_dir_all(parent)?;
+    }
+    if version.mode == FileMode::Link {
+        return link(&version.content, path);
+    }
+    fs_err::write(path, &version.content)?;
+    set_executable(path, version.mode == FileMode::Executable)
+}
+
+/// Returns true if a file is as it should be.
+fn is_there(path: &Path, version: &FileVersion) -> bool {
+    let Ok(metadata) = path.symlink_metadata() else { return false };
+    if version.mode == FileMode::Link {
+        return metadata.is_symlink()
+            && fs_err::read_link(path).is_ok_and(|target| target == to_path(&version.content));
+    }
+    metadata.is_file()
+        && metadata.len() == version.content.len() as u64
+        && has_mode(&metadata, version.mode)
+        && fs_err::read(path).is_ok_and(|content| content == version.content)
+}
+
+#[cfg(unix)]
+fn has_mode(metadata: &std::fs::Metadata, mode: FileMode) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+
+    (metadata.permissions().mode() & 0o100 != 0) == (mode == FileMode::Executable)
+}
+
+#[cfg(not(unix))]
+fn has_mode(_: &std::fs::Metadata, _: FileMode) -> bool {
+    true
+}
+
+#[cfg(unix)]
+fn set_executable(path: &Path, is_executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mut permissions = fs_err::metadata(path)?.permissions();
+    let mode = permissions.mode();
+    permissions.set_mode(if is_executable { mode | (mode & 0o444) >> 2 } else { mode & !0o111 });
+    fs_err::set_permissions(path, permissions)
+}
+
+#[cfg(not(unix))]
+fn set_executable(_: &Path, _: bool) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(unix)]
+fn link(target: &[u8], path: &Path) -> io::Result<()> {
+    fs_err::os::unix::fs::symlink(to_path(target), path)
+}
+
+/// Git writes links as files where the system has no links.
+#[cfg(not(unix))]
+fn link(target: &[u8], path: &Path) -> io::Result<()> {
+    fs_err::write(path, target)
+}

@@ -1,0 +1,125 @@
+//! `--diff` with what cargo tests, runs and checks: hunks that only compile together are one change.
+#![cfg(unix)]
+
+use bisect_tests::harness::run;
+
+use crate::diff::{Place, names};
+
+/// A package: a library with a module, and its tests.
+const MANIFEST: &str = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n";
+const LOCK: &str = "version = 3\n\n[[package]]\nname = \"shop\"\nversion = \"0.1.0\"\n";
+const OLD: &str = "\
+//! A shop.
+
+pub fn price(count: u32) -> u32 {
+    count * unit()
+}
+
+fn unit() -> u32 {
+    7
+}
+
+pub fn tax(net: u32) -> u32 {
+    net / 5
+}
+
+pub fn label(n: u32) -> String {
+    format!(\"{n} items\")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums() {
+        assert_eq!(price(3) + tax(10), 23);
+    }
+
+    #[test]
+    fn labels() {
+        assert_eq!(label(2), \"2 items\");
+    }
+}
+";
+
+/// Returns the new library: a signature with its caller, a module with its `mod` line, and other hunks.
+fn new_library() -> String {
+    OLD.replace("//! A shop.\n", "//! A shop.\npub mod rates;\n")
+        .replace("count * unit()", "count * unit(1)")
+        .replace("fn unit() -> u32 {\n    7", "fn unit(factor: u32) -> u32 {\n    7 * factor")
+        .replace("net / 5", "net * rates::vat() / 100")
+        .replace("format!(\"{n} items\")", "let word = \"items\";\n    format!(\"{n} {word}\")")
+        .replace("#[cfg(test)]", "/// New.\npub fn first() {}\n\n/// New, too.\npub fn second() {}\n\n#[cfg(test)]")
+}
+
+/// Returns a repository with the package, and the new version as its working files.
+fn shop() -> Place {
+    let place = Place::new();
+    for (name, text) in [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", OLD)] {
+        place.repository.write(name, text);
+    }
+    place.repository.commit("old");
+    place.repository.write("src/lib.rs", &new_library());
+    place.repository.write("src/rates.rs", "pub fn vat() -> u32 {\n    19\n}\n");
+    place
+}
+
+#[test]
+fn hunks_that_only_compile_together_are_found_together() {
+    let place = shop();
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
+    let subject = finished.stderr.lines().find(|line| line.starts_with("bisecting ")).unwrap();
+    assert!(subject.starts_with("bisecting 8 hunks as 7 changes in 2 files"), "{subject}");
+    let unresolved = finished.events_of("trial").iter().filter(|trial| trial["outcome"] == "unresolved").count();
+    assert_eq!(unresolved, 0, "everything compiles: {finished}");
+    // The patch has what the hunk needs to compile, and nothing else.
+    let patch = place.patch(1);
+    for (text, is_there) in
+        [("rates::vat()", true), ("+pub mod rates;", true), ("src/rates.rs", true), ("factor", false)]
+    {
+        assert_eq!(patch.contains(text), is_there, "{text}: {patch}");
+    }
+    assert_eq!(finished.events_of("found")[0]["tests"][0], "tests::sums");
+    let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let again = place.shell(&reproduce);
+    assert!(again.stdout.contains("tests::sums ... FAILED") && again.status == Some(101), "{again}");
+}
+
+#[test]
+fn a_signature_and_its_callers_are_one_change() {
+    let place = shop();
+    place.repository.write("src/lib.rs", &new_library().replace("7 * factor", "8 * factor"));
+    place.repository.write("src/rates.rs", "pub fn vat() -> u32 {\n    20\n}\n");
+    let finished = place.search(&["test", "--diff", "-j2"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn price@src/lib.rs:5"]], "{finished}");
+    let patch = place.patch(1);
+    assert!(patch.contains("unit(1)") && patch.contains("8 * factor") && !patch.contains("vat"), "{patch}");
+}
+
+#[test]
+fn the_hunks_that_break_a_build() {
+    let place = shop();
+    place.repository.write("src/lib.rs", &new_library().replace("unit(1)", "unit(1, 2)"));
+    let finished = place.search(&["check", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn price@src/lib.rs:5", "fn unit@src/lib.rs:8"]], "{finished}");
+    let how = finished.events_of("found")[0]["failures"][0]["how"].as_str().unwrap().to_owned();
+    assert!(how.contains("this function takes 1 argument but 2 arguments were supplied"), "{how}");
+}
+
+#[test]
+fn the_hunk_that_breaks_a_program_in_a_subdirectory() {
+    let place = Place::new();
+    let main = |text: &str| format!("fn main() {{\n    let a = 1;\n{text}    assert_eq!(a + b, 3);\n}}\n");
+    place.repository.write("app/Cargo.toml", &MANIFEST.replace("shop", "app"));
+    place.repository.write("app/Cargo.lock", &LOCK.replace("shop", "app"));
+    place.repository.write("app/src/main.rs", &main("    let b = 2;\n"));
+    place.repository.commit("old");
+    place.repository.write("app/src/main.rs", &main("    let b = 3;\n"));
+    place.repository.write("README", "new\n");
+    let before = place.repository.state();
+    let finished = run(place.command(&["run", "--diff"]).current_dir(place.dir().join("app"))).expect_status(0);
+    assert_eq!(names(&finished), [["fn main@app/src/main.rs:3"]], "{finished}");
+    assert_eq!(place.repository.state(), before);
+}
