@@ -123,3 +123,16 @@ fn the_hunk_that_breaks_a_program_in_a_subdirectory() {
     assert_eq!(names(&finished), [["fn main@app/src/main.rs:3"]], "{finished}");
     assert_eq!(place.repository.state(), before);
 }
+
+#[test]
+fn a_lock_file_that_git_ignores_is_that_of_the_user() {
+    let place = shop();
+    place.repository.git(&["rm", "-q", "--cached", "Cargo.lock"]);
+    place.repository.write(".gitignore", "Cargo.lock\n");
+    place.repository.git(&["add", ".gitignore"]);
+    place.repository.git(&["commit", "-q", "-m", "ignore the lock file"]);
+    // Cargo refuses to make a lock file.
+    let finished = place.search(&["test", "--diff", "--locked"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
+    place.search(&["test", "--commits", "HEAD~..HEAD", "--locked"]).expect_status(1);
+}

@@ -2,7 +2,7 @@
 
 use std::{
     ffi::{OsStr, OsString},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use super::{Axis, command_spec::AxisError};
@@ -39,6 +39,13 @@ pub(crate) struct SearchedTarget<'a> {
     pub(crate) project: Option<&'a Project>,
     /// A request of the user to stop.
     pub(crate) interrupt: &'a Interrupt,
+}
+
+impl SearchedTarget<'_> {
+    /// Returns the directory of the workspace; of a command, the user's working directory.
+    pub(crate) fn root(&self) -> PathBuf {
+        self.project.map_or_else(|| self.directory.to_owned(), Project::root)
+    }
 }
 
 /// An axis that the user chose, with the value of its option.

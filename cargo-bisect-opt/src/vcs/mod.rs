@@ -3,6 +3,7 @@
 pub(crate) mod diff;
 pub(crate) mod git;
 pub(crate) mod history;
+pub(crate) mod ignored_file;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod since;

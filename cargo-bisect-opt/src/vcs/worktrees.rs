@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{diff, query};
+use super::{diff, ignored_file::IgnoredFile, query};
 use crate::process::{SpawnError, owned_dir::OwnedDir};
 
 /// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
@@ -30,6 +30,9 @@ pub(crate) enum WorktreeError {
         /// The error.
         error: io::Error,
     },
+    /// The user's lock file cannot be read.
+    #[error("cannot read the lock file: {0}")]
+    LockFile(io::Error),
     /// Git cannot make one.
     #[error("`git worktree add` failed: {0}")]
     Add(String),
@@ -42,6 +45,8 @@ pub(crate) struct Worktrees {
     repository: PathBuf,
     /// The directory that holds them; none after their removal.
     home: Option<OwnedDir>,
+    /// The lock file that they get if git ignores it.
+    lock_file: Option<IgnoredFile>,
     /// The slots whose worktrees exist.
     slots: Mutex<Vec<usize>>,
 }
@@ -56,17 +61,20 @@ pub(crate) enum Checkout {
 }
 
 impl Worktrees {
-    /// Prepares worktrees of the repository with this work tree. Removes those of killed searches.
+    /// Prepares worktrees of the repository with this work tree. They get the lock file of the user's `directory`, if
+    /// git ignores it. Removes those of killed searches.
     ///
     /// # Errors
     /// If no directory for them can be made, or git cannot be started.
-    pub(crate) fn new(repository: &Path) -> Result<Self, WorktreeError> {
+    pub(crate) fn new(repository: &Path, directory: &Path) -> Result<Self, WorktreeError> {
+        let lock_file = IgnoredFile::find(repository, directory, "Cargo.lock").map_err(WorktreeError::LockFile)?;
         let parent = std::env::temp_dir();
         // Git lists worktrees by their real paths.
         let home = fs_err::canonicalize(&parent)
             .and_then(|parent| OwnedDir::new_in(&parent, PREFIX))
             .map_err(|error| WorktreeError::Directory { parent, error })?;
-        let worktrees = Self { repository: repository.to_owned(), home: Some(home), slots: Mutex::default() };
+        let worktrees =
+            Self { repository: repository.to_owned(), home: Some(home), lock_file, slots: Mutex::default() };
         worktrees.sweep()?;
         Ok(worktrees)
     }
@@ -108,7 +116,16 @@ impl Worktrees {
                 return Ok(Checkout::Failed(format!("`git submodule update` failed: {}", reply.message)));
             }
         }
-        Ok(Checkout::Done(tree))
+        self.completed(tree)
+    }
+
+    /// Gives a worktree the file that git ignores.
+    ///
+    /// # Errors
+    /// If git cannot be started.
+    pub(super) fn completed(&self, tree: PathBuf) -> Result<Checkout, WorktreeError> {
+        let written = self.lock_file.as_ref().map_or(Ok(Ok(())), |file| file.write(&tree))?;
+        Ok(written.map_or_else(|error| Checkout::Failed(error.to_string()), |()| Checkout::Done(tree)))
     }
 
     /// Returns the worktree of a slot, which may not exist yet.

@@ -31,12 +31,12 @@ pub(crate) struct Overlays {
 }
 
 impl Overlays {
-    /// Prepares work trees of a repository, at a commit.
+    /// Prepares work trees of a repository, at a commit, for the user's directory.
     ///
     /// # Errors
     /// See [`Worktrees::new`].
-    pub(crate) fn new(repository: &Path, commit: &str) -> Result<Self, WorktreeError> {
-        let worktrees = Worktrees::new(repository)?;
+    pub(crate) fn new(repository: &Path, directory: &Path, commit: &str) -> Result<Self, WorktreeError> {
+        let worktrees = Worktrees::new(repository, directory)?;
         Ok(Self { worktrees, commit: commit.to_owned(), slots: Mutex::default() })
     }
 
@@ -63,11 +63,11 @@ impl Overlays {
         if let Some(why) = restore(&tree, &wanted)? {
             return Ok(Checkout::Failed(why));
         }
-        Ok(match write(&tree, &wanted) {
-            Ok(()) => Checkout::Done(tree),
+        match write(&tree, &wanted) {
+            Ok(()) => self.worktrees.completed(tree),
             // For example, one part makes a directory where without another part a file stays.
-            Err(error) => Checkout::Failed(format!("these hunks cannot be applied together: {error}")),
-        })
+            Err(error) => Ok(Checkout::Failed(format!("these hunks cannot be applied together: {error}"))),
+        }
     }
 
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {
