@@ -162,8 +162,11 @@ impl Arguments {
     pub(crate) fn for_check(&self, subcommand: Subcommand, program: &[OsString]) -> Self {
         let mut options = self.options.clone();
         options.retain(|word| word != "--no-fail-fast");
-        if subcommand == Subcommand::Test && self.options_of_any_target() == self.options {
-            options.push("--tests".into());
+        if subcommand == Subcommand::Test {
+            let has_targets = self.options_of_any_target() != self.options;
+            let has_profile = self.release || self.profile.is_some();
+            // With the profile `test`, cargo checks `--lib` and `--bins` with their tests.
+            options.push(if has_targets && !has_profile { "--profile=test" } else { "--tests" }.into());
         }
         options.extend(program.iter().cloned());
         Self { options, words: Vec::new(), ..self.clone() }
@@ -256,6 +259,22 @@ mod tests {
         ] {
             assert_eq!(test(line).options_of_any_target(), words(expected), "{line}");
         }
+    }
+
+    #[test]
+    fn checks_compile_the_same_tests() {
+        for (line, expected) in [
+            ("-p x --no-fail-fast name", "-p x --tests"),
+            ("--lib", "--lib --profile=test"),
+            ("--test it --lib", "--test it --lib --profile=test"),
+            // Cargo takes one profile, so more is checked.
+            ("--lib --release", "--lib --release --tests"),
+            ("--bins --profile x", "--bins --profile x --tests"),
+        ] {
+            assert_eq!(test(line).for_check(Subcommand::Test, &[]).options, words(expected), "{line}");
+        }
+        let arguments = Arguments::parse(Subcommand::Run, &words("--release"));
+        assert_eq!(arguments.for_check(Subcommand::Run, &words("--bin x")).options, words("--release --bin x"));
     }
 
     #[test]

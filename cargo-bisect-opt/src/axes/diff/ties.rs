@@ -4,18 +4,19 @@
 //! two such cuts is one change. Where a prefix does not compile, the errors name parts that it needs, or parts that
 //! need what it lacks: these are moved to the other side of the cut, and it is built again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::{complaint::Complaint, words::PartWords};
-use crate::vcs::patch::{Origin, Patch};
+use crate::vcs::patch::{Origin, Patch, trees::ChangedFile};
 
 /// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
 /// that does not compile is unresolved.
-const MAX_CHECKS: usize = 120;
-/// The maximum number of repairs of one selection.
-const MAX_REPAIRS: usize = 6;
-/// The maximum number of cuts to try between two known ones.
-const MAX_CUTS: usize = 4;
+const MAX_CHECKS: usize = 150;
+/// The maximum number of repairs of one selection. The compiler stops at the first errors, so there may be many.
+const MAX_REPAIRS: usize = 30;
 
 /// The answer of the compiler about a set of parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,21 +96,25 @@ impl<'a> Ties<'a> {
         while checks < MAX_CHECKS {
             let largest = pairs(&cuts).filter(|(low, high)| high - low > 1 && !tied.contains(low));
             let Some((low, high)) = largest.max_by_key(|(low, high)| (high - low, usize::MAX - low)) else { break };
-            let middle = low + (high - low) / 2;
-            let mut near: Vec<_> = (low + 1..high).collect();
-            near.sort_by_key(|cut| cut.abs_diff(middle));
+            // A small set, or all but a small one, needs less than a half does.
+            let length = high - low;
+            let cuts_to_try: BTreeSet<_> = [length / 2, length / 4, length - length / 4, 1, length - 1]
+                .into_iter()
+                .filter(|&cut| cut > 0)
+                .collect();
+            let mut near: Vec<_> = cuts_to_try.into_iter().map(|cut| low + cut).collect();
+            near.sort_by_key(|cut| cut.abs_diff(low + length / 2));
             let mut found = None;
             let set = |parts: &[usize]| parts.iter().copied().collect::<PartSet>();
             let (before, all) = (set(&order[..low]), set(&order[..high]));
             // If the first ones need all others, perhaps the others do without them.
             let starts = near
                 .into_iter()
-                .take(MAX_CUTS)
                 .flat_map(|cut| [set(&order[..cut]), before.union(&set(&order[cut..high])).copied().collect()]);
             for start in starts {
                 let mut counted = CountedChecks { check: &mut *check, count: &mut checks };
                 found = self.repair(start, &before, &all, &mut counted)?;
-                if found.is_some() {
+                if found.is_some() || checks >= MAX_CHECKS {
                     break;
                 }
             }
@@ -219,11 +224,20 @@ impl<'a> Ties<'a> {
         let all = || (0..self.words.len()).filter(|part| !enabled.contains(part));
         let defining: Vec<_> = all().filter(|&part| !self.words[part].defined.is_disjoint(&complaint.names)).collect();
         needed.extend(defining);
+        needed.extend(all().filter(|&part| self.imports_in(part, &self.words[part].imported, complaint)));
         needed.retain(|part| !enabled.contains(part));
         if needed.is_empty() {
             needed.extend(all().filter(|&part| !self.words[part].used.is_disjoint(&complaint.names)));
         }
         needed
+    }
+
+    /// Returns true if a part has imports of a name in the errors, in a file with an error.
+    fn imports_in(&self, part: usize, imports: &BTreeSet<String>, complaint: &Complaint) -> bool {
+        let ChangedFile { old, new } = self.patch.file_of(&self.patch.parts()[part]);
+        let is_there = |path: &Path| complaint.places.iter().any(|(place, _)| place == path);
+        !imports.is_disjoint(&complaint.names)
+            && [old, new].into_iter().flatten().any(|version| is_there(&version.path))
     }
 
     /// Returns the enabled parts that the errors name.
@@ -236,7 +250,10 @@ impl<'a> Ties<'a> {
             _ => None,
         };
         let mut blamed: PartSet = complaint.places.iter().filter_map(origin).collect();
-        let removing = |part: &&usize| !self.words[**part].undefined.is_disjoint(&complaint.names);
+        let removing = |&&part: &&usize| {
+            let PartWords { undefined, unimported, .. } = &self.words[part];
+            !undefined.is_disjoint(&complaint.names) || self.imports_in(part, unimported, complaint)
+        };
         blamed.extend(enabled.iter().filter(removing));
         blamed
     }

@@ -21,6 +21,10 @@ pub(super) struct PartWords {
     pub(super) defined: BTreeSet<String>,
     /// Names that only its old lines define.
     pub(super) undefined: BTreeSet<String>,
+    /// Names that only its new lines import.
+    pub(super) imported: BTreeSet<String>,
+    /// Names that only its old lines import.
+    pub(super) unimported: BTreeSet<String>,
     /// Names that only its new lines have.
     pub(super) used: BTreeSet<String>,
     /// Names that only its old lines have.
@@ -54,6 +58,8 @@ impl PartWords {
         Self {
             defined: only(&after, &before),
             undefined: only(&before, &after),
+            imported: only(&imports(&new), &imports(&old)),
+            unimported: only(&imports(&old), &imports(&new)),
             used: only(&all_after, &all_before),
             unused: only(&all_before, &all_after),
         }
@@ -75,6 +81,13 @@ fn definitions(text: &[u8]) -> BTreeSet<String> {
     names.filter(|name| !KEYWORDS.contains(&name.as_str())).collect()
 }
 
+/// Returns the names in the imports of lines.
+fn imports(text: &[u8]) -> BTreeSet<String> {
+    static USE: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?use\s([^;]*)").expect("it is valid"));
+    USE.captures_iter(text).flat_map(|import| words(&import[1])).collect()
+}
+
 /// Returns all names in a text.
 pub(super) fn words(text: &[u8]) -> BTreeSet<String> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80;
@@ -85,6 +98,14 @@ pub(super) fn words(text: &[u8]) -> BTreeSet<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn imports_are_found() {
+        let text =
+            b"    use alloc::{vec, vec::Vec};\npub(crate) use a::b as c;\nuse d::{\n    e,\n    f,\n};\nlet g = h;\n";
+        let found: Vec<_> = imports(text).into_iter().collect();
+        assert_eq!(found.join(" "), "Vec a alloc as b c d e f vec");
+    }
 
     #[test]
     fn definitions_are_found() {
