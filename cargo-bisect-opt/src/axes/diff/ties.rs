@@ -224,7 +224,7 @@ impl<'a> Ties<'a> {
         let all = || (0..self.words.len()).filter(|part| !enabled.contains(part));
         let defining: Vec<_> = all().filter(|&part| !self.words[part].defined.is_disjoint(&complaint.names)).collect();
         needed.extend(defining);
-        needed.extend(all().filter(|&part| self.imports_in(part, &self.words[part].imported, complaint)));
+        needed.extend(all().filter(|&part| self.binds_in(part, &self.words[part].bound, complaint)));
         needed.retain(|part| !enabled.contains(part));
         if needed.is_empty() {
             needed.extend(all().filter(|&part| !self.words[part].used.is_disjoint(&complaint.names)));
@@ -232,12 +232,12 @@ impl<'a> Ties<'a> {
         needed
     }
 
-    /// Returns true if a part has imports of a name in the errors, in a file with an error.
-    fn imports_in(&self, part: usize, imports: &BTreeSet<String>, complaint: &Complaint) -> bool {
+    /// Returns true if `bound`, names that a part brings into scope or not any more, has a name of the errors, and the
+    /// part is in a file with an error.
+    fn binds_in(&self, part: usize, bound: &BTreeSet<String>, complaint: &Complaint) -> bool {
         let ChangedFile { old, new } = self.patch.file_of(&self.patch.parts()[part]);
         let is_there = |path: &Path| complaint.places.iter().any(|(place, _)| place == path);
-        !imports.is_disjoint(&complaint.names)
-            && [old, new].into_iter().flatten().any(|version| is_there(&version.path))
+        !bound.is_disjoint(&complaint.names) && [old, new].into_iter().flatten().any(|version| is_there(&version.path))
     }
 
     /// Returns the enabled parts that the errors name.
@@ -251,8 +251,8 @@ impl<'a> Ties<'a> {
         };
         let mut blamed: PartSet = complaint.places.iter().filter_map(origin).collect();
         let removing = |&&part: &&usize| {
-            let PartWords { undefined, unimported, .. } = &self.words[part];
-            !undefined.is_disjoint(&complaint.names) || self.imports_in(part, unimported, complaint)
+            let PartWords { undefined, unbound, .. } = &self.words[part];
+            !undefined.is_disjoint(&complaint.names) || self.binds_in(part, unbound, complaint)
         };
         blamed.extend(enabled.iter().filter(removing));
         blamed

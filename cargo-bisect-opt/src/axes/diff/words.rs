@@ -21,10 +21,11 @@ pub(super) struct PartWords {
     pub(super) defined: BTreeSet<String>,
     /// Names that only its old lines define.
     pub(super) undefined: BTreeSet<String>,
-    /// Names that only its new lines import.
-    pub(super) imported: BTreeSet<String>,
-    /// Names that only its old lines import.
-    pub(super) unimported: BTreeSet<String>,
+    /// Names that only its new lines bring into scope: imports, parameters and variables. Others need them only in the
+    /// same file.
+    pub(super) bound: BTreeSet<String>,
+    /// Names that only its old lines bring into scope.
+    pub(super) unbound: BTreeSet<String>,
     /// Names that only its new lines have.
     pub(super) used: BTreeSet<String>,
     /// Names that only its old lines have.
@@ -58,8 +59,8 @@ impl PartWords {
         Self {
             defined: only(&after, &before),
             undefined: only(&before, &after),
-            imported: only(&imports(&new), &imports(&old)),
-            unimported: only(&imports(&old), &imports(&new)),
+            bound: only(&bindings(&new), &bindings(&old)),
+            unbound: only(&bindings(&old), &bindings(&new)),
             used: only(&all_after, &all_before),
             unused: only(&all_before, &all_after),
         }
@@ -81,11 +82,16 @@ fn definitions(text: &[u8]) -> BTreeSet<String> {
     names.filter(|name| !KEYWORDS.contains(&name.as_str())).collect()
 }
 
-/// Returns the names in the imports of lines.
-fn imports(text: &[u8]) -> BTreeSet<String> {
-    static USE: LazyLock<Regex> =
-        LazyLock::new(|| Regex::new(r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?use\s([^;]*)").expect("it is valid"));
-    USE.captures_iter(text).flat_map(|import| words(&import[1])).collect()
+/// Returns the names in imports, in parameters and before the `=` of variables. Some are those of types.
+fn bindings(text: &[u8]) -> BTreeSet<String> {
+    static BINDING: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?m)^\s*(?:pub(?:\([^)]*\))?\s+)?use\s([^;]*)|\blet\s([^=;]*)|\bfn\s+\w+[^(]*\(([^)]*)\)|\bfor\s(.*?)\sin\b",
+        )
+        .expect("it is valid")
+    });
+    let bindings = BINDING.captures_iter(text).filter_map(|binding| binding.iter().skip(1).flatten().next());
+    bindings.flat_map(|binding| words(binding.as_bytes())).collect()
 }
 
 /// Returns all names in a text.
@@ -100,11 +106,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn imports_are_found() {
-        let text =
-            b"    use alloc::{vec, vec::Vec};\npub(crate) use a::b as c;\nuse d::{\n    e,\n    f,\n};\nlet g = h;\n";
-        let found: Vec<_> = imports(text).into_iter().collect();
-        assert_eq!(found.join(" "), "Vec a alloc as b c d e f vec");
+    fn bindings_are_found() {
+        for (text, expected) in [
+            ("    use alloc::{vec, vec::Vec};\n", "Vec alloc vec"),
+            ("pub(crate) use a::b as c;\nuse d::{\n    e,\n    f,\n};\n", "a as b c d e f"),
+            ("    let mut one = two;\n    let (three, four): Five = six();\n", "Five four mut one three"),
+            ("fn one<T>(two: T, three: &Four) -> Five {\n", "Four T three two"),
+            ("    for (one, two) in three {\n", "one two"),
+            ("    one.two(three);\n", ""),
+        ] {
+            let found: Vec<_> = bindings(text.as_bytes()).into_iter().collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
     }
 
     #[test]
