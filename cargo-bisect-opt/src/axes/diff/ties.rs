@@ -92,25 +92,24 @@ impl<'a> Ties<'a> {
     pub(super) fn groups<C: Check>(&self, mut order: Vec<usize>, check: &mut C) -> Result<Vec<Vec<usize>>, C::Error> {
         let mut cuts: BTreeSet<usize> = [0, order.len()].into();
         let mut tied: BTreeSet<usize> = BTreeSet::new();
+        // The ranges, by their beginnings, that could not be divided near the middle, and how much to take off next.
+        let mut slices: BTreeMap<usize, usize> = BTreeMap::new();
         let mut checks = 0;
         while checks < MAX_CHECKS {
             let largest = pairs(&cuts).filter(|(low, high)| high - low > 1 && !tied.contains(low));
             let Some((low, high)) = largest.max_by_key(|(low, high)| (high - low, usize::MAX - low)) else { break };
-            // A small set, or all but a small one, needs less than a half does.
-            let length = high - low;
-            let cuts_to_try: BTreeSet<_> = [length / 2, length / 4, length - length / 4, 1, length - 1]
-                .into_iter()
-                .filter(|&cut| cut > 0)
-                .collect();
-            let mut near: Vec<_> = cuts_to_try.into_iter().map(|cut| low + cut).collect();
-            near.sort_by_key(|cut| cut.abs_diff(low + length / 2));
+            let (length, slice) = (high - low, slices.get(&low).copied());
+            let near = match slice {
+                None => vec![length / 2, length / 4, length - length / 4],
+                Some(slice) => vec![length - slice.min(length - 1), slice.min(length - 1)],
+            };
             let mut found = None;
             let set = |parts: &[usize]| parts.iter().copied().collect::<PartSet>();
             let (before, all) = (set(&order[..low]), set(&order[..high]));
+            let near = near.into_iter().filter(|cut| (1..length).contains(cut)).map(|cut| low + cut);
             // If the first ones need all others, perhaps the others do without them.
-            let starts = near
-                .into_iter()
-                .flat_map(|cut| [set(&order[..cut]), before.union(&set(&order[cut..high])).copied().collect()]);
+            let starts =
+                near.flat_map(|cut| [set(&order[..cut]), before.union(&set(&order[cut..high])).copied().collect()]);
             for start in starts {
                 let mut counted = CountedChecks { check: &mut *check, count: &mut checks };
                 found = self.repair(start, &before, &all, &mut counted)?;
@@ -118,14 +117,21 @@ impl<'a> Ties<'a> {
                     break;
                 }
             }
-            match found {
-                Some(parts) => {
+            match (found, slice) {
+                (Some(parts), _) => {
                     let (inside, outside): (Vec<_>, Vec<_>) =
                         order[low..high].iter().partition(|part| parts.contains(part));
-                    cuts.insert(low + inside.len());
+                    let cut = low + inside.len();
                     order.splice(low..high, inside.into_iter().chain(outside));
+                    cuts.insert(cut);
+                    if let Some(slice) = slices.remove(&low) {
+                        slices.insert(if cut - low > high - cut { low } else { cut }, 2 * slice);
+                    }
                 }
-                None => {
+                (None, None | Some(2..)) => {
+                    slices.insert(low, 1);
+                }
+                (None, Some(_)) => {
                     tied.insert(low);
                 }
             }
@@ -227,6 +233,9 @@ impl<'a> Ties<'a> {
         needed.extend(all().filter(|&part| self.binds_in(part, &self.words[part].bound, complaint)));
         needed.retain(|part| !enabled.contains(part));
         if needed.is_empty() {
+            needed.extend(all().filter(|&part| !self.words[part].redefined.is_disjoint(&complaint.names)));
+        }
+        if needed.is_empty() {
             needed.extend(all().filter(|&part| !self.words[part].used.is_disjoint(&complaint.names)));
         }
         needed
@@ -255,6 +264,10 @@ impl<'a> Ties<'a> {
             !undefined.is_disjoint(&complaint.names) || self.binds_in(part, unbound, complaint)
         };
         blamed.extend(enabled.iter().filter(removing));
+        if blamed.is_empty() {
+            let redefining = |part: &&usize| !self.words[**part].redefined.is_disjoint(&complaint.names);
+            blamed.extend(enabled.iter().filter(redefining));
+        }
         blamed
     }
 }

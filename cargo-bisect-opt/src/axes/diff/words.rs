@@ -21,6 +21,8 @@ pub(super) struct PartWords {
     pub(super) defined: BTreeSet<String>,
     /// Names that only its old lines define.
     pub(super) undefined: BTreeSet<String>,
+    /// Names that both define: their signature or type differs.
+    pub(super) redefined: BTreeSet<String>,
     /// Names that only its new lines bring into scope: imports, parameters and variables. Others need them only in the
     /// same file.
     pub(super) bound: BTreeSet<String>,
@@ -59,6 +61,7 @@ impl PartWords {
         Self {
             defined: only(&after, &before),
             undefined: only(&before, &after),
+            redefined: before.intersection(&after).cloned().collect(),
             bound: only(&bindings(&new), &bindings(&old)),
             unbound: only(&bindings(&old), &bindings(&new)),
             used: only(&all_after, &all_before),
