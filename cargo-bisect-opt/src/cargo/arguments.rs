@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, path::PathBuf};
 
-use super::option::{self, DEVELOPMENT, TARGETS, Value, value_of};
+use super::option::{self, DEVELOPMENT, LinePart, TARGETS, Value, value_of};
 
 /// A subcommand of cargo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,32 +79,25 @@ impl Arguments {
     pub(crate) fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
         let mut arguments = Self::default();
         let mut words = words.iter().peekable();
-        while let Some(word) = words.next() {
-            let Some((name, attached)) = option::split(word) else {
-                arguments.words.push(word.clone());
-                if subcommand == Subcommand::Run {
-                    // All further words are the program's, options too.
-                    arguments.words.extend(words.cloned());
-                    arguments.typed.extend(arguments.words.iter().cloned());
-                    break;
+        while let Some(part) = option::next_part(&mut words) {
+            let (name, value, option) = match part {
+                LinePart::Option { name, value, words } => (name, value, words),
+                LinePart::Word(word) => {
+                    arguments.typed.push(word.clone());
+                    arguments.words.push(word);
+                    if subcommand == Subcommand::Run {
+                        // All further words are the program's, options too.
+                        arguments.typed.extend(words.clone().cloned());
+                        arguments.words.extend(words.cloned());
+                        break;
+                    }
+                    continue;
                 }
-                arguments.typed.push(word.clone());
-                continue;
             };
-            let (value, next) = match (attached, value_of(&name)) {
-                (Some(value), _) => (Some(value), None),
-                (None, Value::None) => (None, None),
-                (None, Value::Next) => (words.peek().map(|&next| next.clone()), words.next()),
-                (None, Value::NextWord) => match words.next_if(|next| option::split(next).is_none()) {
-                    Some(next) => (Some(next.clone()), Some(next)),
-                    None => (None, None),
-                },
-            };
-            arguments.names.extend(option::names(word, &name));
+            arguments.names.extend(option::names(&option[0], &name));
             arguments.release |= arguments.names.iter().any(|name| name == "-r");
-            let option = [word].into_iter().chain(next).cloned();
             if name != "-C" {
-                arguments.typed.extend(option.clone());
+                arguments.typed.extend(option.iter().cloned());
             }
             if !arguments.note(&name, value) {
                 arguments.options.extend(option);

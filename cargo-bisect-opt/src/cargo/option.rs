@@ -1,6 +1,10 @@
 //! Options of cargo's subcommands: their names, and the words that are their values.
 
-use std::ffi::{OsStr, OsString};
+use std::{
+    ffi::{OsStr, OsString},
+    iter::Peekable,
+    slice::Iter,
+};
 
 /// The value of an option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +61,35 @@ pub(super) const TARGETS: [&str; 10] = [
 /// The options among [`TARGETS`] that choose targets with development dependencies.
 pub(super) const DEVELOPMENT: [&str; 7] =
     ["--all-targets", "--bench", "--benches", "--example", "--examples", "--test", "--tests"];
+
+/// A part of a command line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum LinePart {
+    /// A word that is no option.
+    Word(OsString),
+    /// An option.
+    Option {
+        /// The name, as in the table.
+        name: String,
+        /// The value, if there is one.
+        value: Option<OsString>,
+        /// The words of the option and of its value, as the user wrote them.
+        words: Vec<OsString>,
+    },
+}
+
+/// Reads the next word, or the next option with its value.
+pub(super) fn next_part(words: &mut Peekable<Iter<'_, OsString>>) -> Option<LinePart> {
+    let word = words.next()?;
+    let Some((name, attached)) = split(word) else { return Some(LinePart::Word(word.clone())) };
+    let next = match (&attached, value_of(&name)) {
+        (Some(_), _) | (None, Value::None) => None,
+        (None, Value::Next) => words.next(),
+        (None, Value::NextWord) => words.next_if(|next| split(next).is_none()),
+    };
+    let words = [word].into_iter().chain(next).cloned().collect();
+    Some(LinePart::Option { name, value: attached.or_else(|| next.cloned()), words })
+}
 
 /// Returns the kind of value of an option, which is given by its long name or its letter.
 pub(super) fn value_of(option: &str) -> Value {
