@@ -159,6 +159,12 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// Completes the report about a change of a culprit. `root` is the directory of the target.
     fn change(&self, report: Report, root: &Path) -> Report;
 
+    /// Completes the report about a change of a culprit that makes the target fail where it is enabled, or disabled. An
+    /// axis whose order depends on that has other changes at the same positions.
+    fn change_in(&self, report: Report, root: &Path, _mode: Mode) -> Report {
+        self.change(report, root)
+    }
+
     /// Returns the headline of a culprit with this many changes; `None` for the default, that they are enabled or
     /// disabled.
     fn headline(&self, _changes: usize, _mode: Mode) -> Option<String> {

@@ -290,7 +290,7 @@ fn culprit_found<T: Target>(
         session.target.headline(needed, culprit.mode)
     };
     let report = |&id: &ChangeId| session.texts.of(id).cloned().unwrap_or_else(|| Report::new(id));
-    let changes: Vec<_> = ids.iter().map(|id| session.target.change(report(id))).collect();
+    let changes: Vec<_> = ids.iter().map(|id| session.target.change(report(id), culprit.mode)).collect();
     let stop_gap = match culprit.mode {
         Mode::Enable => session.target.stop_gap(&ids, &changes),
         Mode::Disable => None,

@@ -5,6 +5,7 @@ use std::{collections::BTreeMap, io, path::Path};
 use bisect_core::{
     ChangeId,
     moments::{Finding, MomentSearch},
+    search::Mode,
 };
 
 use super::target::{Reader, Reproduction, Target};
@@ -146,7 +147,7 @@ impl MomentFacts {
         let change = |moment: u64| {
             let described = self.moments.get(&moment);
             let report = described.map_or_else(|| Report::new(ChangeId(moment)), |moments| moments.report(moment));
-            target.change(report)
+            target.change(report, Mode::Enable)
         };
         let values = |moment| self.moments.get(&moment).map(|moment| moment.values.clone()).unwrap_or_default();
         let bad_change = change(bad);

@@ -155,7 +155,7 @@ pub(crate) trait Target: Judge {
     }
 
     /// Completes the report about a change of a culprit.
-    fn change(&self, report: Report) -> Report;
+    fn change(&self, report: Report, mode: Mode) -> Report;
 
     /// Returns a workaround to use until these changes are fixed, which break the target where they are enabled.
     fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {

@@ -8,7 +8,7 @@ use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
-    search::{Order, Question, Rank, Selection, Trial, TrialId, Verdict},
+    search::{Mode, Order, Question, Rank, Selection, Trial, TrialId, Verdict},
 };
 
 use super::{
@@ -134,7 +134,8 @@ fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
     let listed = if order == Order::Given { session.search.progress().changes() } else { 0 };
     let unknown = (0..listed).map(|at| order.id(Rank::at(at))).filter(|id| !known.contains_key(id)).map(Report::new);
     // The axis completes a report, and may show another ID.
-    let complete = |report: Report| Report { id: report.id, ..session.target.change(report) };
+    let mode = if session.looks_again == Some(Question::AllOff) { Mode::Disable } else { Mode::Enable };
+    let complete = |report: Report| Report { id: report.id, ..session.target.change(report, mode) };
     known.values().cloned().chain(unknown).map(complete).collect()
 }
 

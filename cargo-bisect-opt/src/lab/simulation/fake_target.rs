@@ -12,7 +12,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Matcher, Pattern,
-    search::{Outcome, Trial},
+    search::{Mode, Outcome, Trial},
 };
 
 use super::{
@@ -356,7 +356,7 @@ impl Target for FakeTarget {
         self.subject.clone()
     }
 
-    fn change(&self, report: Report) -> Report {
+    fn change(&self, report: Report, _: Mode) -> Report {
         let kind = match self.terms.axis {
             "crates" => crates::KIND,
             "functions" => gated::FUNCTION,

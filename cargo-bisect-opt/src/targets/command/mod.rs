@@ -257,8 +257,8 @@ impl Target for CommandTarget {
         self.runner.axis.needs_text_run()
     }
 
-    fn change(&self, report: Report) -> Report {
-        self.runner.axis.change(report, &self.runner.options.root)
+    fn change(&self, report: Report, mode: Mode) -> Report {
+        self.runner.axis.change_in(report, &self.runner.options.root, mode)
     }
 
     fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {

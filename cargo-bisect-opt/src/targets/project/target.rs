@@ -230,8 +230,8 @@ impl Target for ProjectTarget {
         self.runner.axis.needs_text_run()
     }
 
-    fn change(&self, report: Report) -> Report {
-        self.runner.axis.change(report, &self.root)
+    fn change(&self, report: Report, mode: Mode) -> Report {
+        self.runner.axis.change_in(report, &self.root, mode)
     }
 
     fn stop_gap(&self, ids: &[ChangeId], changes: &[Report]) -> Option<StopGap> {

@@ -8,7 +8,7 @@ use std::{
 
 use bisect_core::{
     ChangeId, Pattern,
-    search::{Observation, Options, Order, Outcome, Question, Search, Selection, Step, Trial, TrialId},
+    search::{Mode, Observation, Options, Order, Outcome, Question, Search, Selection, Step, Trial, TrialId},
 };
 
 use super::{
@@ -99,7 +99,9 @@ impl Bench {
 
     /// Returns the kind of the changes of a toggle.
     pub(super) fn kind(&self, toggle: &str) -> ChangeKind {
-        self.program.change(crate::report::text::parse(ChangeId(0), vec![format!("src/lib.rs:1:1 {toggle}")])).kind
+        self.program
+            .change(crate::report::text::parse(ChangeId(0), vec![format!("src/lib.rs:1:1 {toggle}")]), Mode::Enable)
+            .kind
     }
 
     pub(super) fn reproduce(&self, pattern: &str) -> String {
