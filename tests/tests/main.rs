@@ -20,6 +20,7 @@ mod edition;
 mod edition_input;
 mod exec;
 mod failures;
+mod features;
 mod flaky;
 mod go_toolchain;
 mod half_answers;

@@ -24,6 +24,7 @@ pub(crate) mod contrast;
 mod count;
 pub(crate) mod crates;
 mod diff;
+mod features;
 pub(crate) mod fixed;
 pub(crate) mod gated;
 mod list;

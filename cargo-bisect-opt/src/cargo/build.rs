@@ -14,7 +14,7 @@ use cargo_metadata::{
 
 use bisect_core::protocol::names;
 
-use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand};
+use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand, feature_options};
 use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt};
 
 /// One build of the targets that the user's arguments select.
@@ -32,6 +32,8 @@ pub(crate) struct Build<'a> {
     pub(crate) target_dir: &'a Path,
     /// Options that replace the user's choice of cargo targets.
     pub(crate) only: Option<&'a [OsString]>,
+    /// Options that replace the user's choice of features.
+    pub(crate) features: Option<&'a [OsString]>,
     /// Values for `--config`, which override configuration files.
     pub(crate) settings: &'a [String],
     /// Flags for rustc.
@@ -230,9 +232,9 @@ impl Build<'_> {
         );
         argv.extend(["--target-dir".into(), self.target_dir.into()]);
         match self.only {
-            None => argv.extend(self.arguments.options.iter().cloned()),
+            None => argv.extend(self.with_features(&self.arguments.options)),
             Some(targets) => {
-                argv.extend(self.arguments.options_of_any_target());
+                argv.extend(self.with_features(&self.arguments.options_of_any_target()));
                 argv.extend(targets.iter().cloned());
             }
         }
@@ -245,6 +247,14 @@ impl Build<'_> {
         argv
     }
 
+    /// Returns these options with the features of this build.
+    fn with_features(&self, options: &[OsString]) -> Vec<OsString> {
+        match self.features {
+            Some(features) => feature_options::replaced(self.subcommand, options, features),
+            None => options.to_vec(),
+        }
+    }
+
     /// Returns the command that a user would type for it.
     fn describe(&self) -> String {
         let what = match self.subcommand {
@@ -252,7 +262,8 @@ impl Build<'_> {
             Subcommand::Run | Subcommand::Build => "build",
             Subcommand::Check => "check",
         };
-        let options = self.arguments.options.iter().chain(self.more_arguments).map(|word| word.to_string_lossy());
+        let options = self.with_features(&self.arguments.options);
+        let options = options.iter().chain(self.more_arguments).map(|word| word.to_string_lossy());
         [format!("cargo {what}").into()].into_iter().chain(options).collect::<Vec<_>>().join(" ")
     }
 }

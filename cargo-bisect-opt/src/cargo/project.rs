@@ -15,9 +15,11 @@ use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, Launch, SlotDirs, Subcommand,
     Workspace,
     build::Flags,
+    feature_options,
     graph::Package,
     launch::LaunchContext,
     profiles::Profiles,
+    searched_features::{FeatureQuery, SearchedFeatures},
     toggles::{self, Libraries, Toggle},
 };
 use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, owned_dir::OwnedDir};
@@ -58,6 +60,8 @@ pub(crate) struct BuildOverrides {
     pub(crate) settings: Vec<String>,
     /// Options that replace the user's choice of cargo targets.
     pub(crate) only: Option<Vec<OsString>>,
+    /// Options that replace the user's choice of features.
+    pub(crate) features: Option<Vec<OsString>>,
     /// Leaves out the driver's own flags and debug information.
     pub(crate) is_plain: bool,
 }
@@ -226,6 +230,7 @@ impl Project {
             more_arguments: &self.program,
             target_dir,
             only: with.only.as_deref(),
+            features: with.features.as_deref(),
             settings: &with.settings,
             flags: if with.is_plain { Flags::Plain(&with.flags) } else { Flags::Instrumented(&with.flags) },
             variables: &with.variables,
@@ -338,16 +343,20 @@ impl Project {
 
     /// Returns the command line that a user would type.
     pub(crate) fn command_line(&self) -> String {
-        process::shell::line(self.command_words(&[], &self.target_arguments))
+        process::shell::line(self.command_words(&BuildOverrides::default(), &self.target_arguments))
     }
 
-    /// Returns the words of a command line for a user that builds and runs, with these settings for `--config` and
-    /// these arguments after `--`.
-    pub(crate) fn command_words(&self, settings: &[String], target_arguments: &[OsString]) -> Vec<OsString> {
+    /// Returns the words of a command line for a user that builds and runs, with the settings and features of these
+    /// overrides, and these arguments after `--`.
+    pub(crate) fn command_words(&self, with: &BuildOverrides, target_arguments: &[OsString]) -> Vec<OsString> {
         let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
-        words.extend(self.arguments.typed.iter().cloned());
+        let typed = &self.arguments.typed;
+        words.extend(match &with.features {
+            Some(features) => feature_options::replaced(self.subcommand, typed, features),
+            None => typed.clone(),
+        });
         // The last value of a setting counts.
-        words.extend(settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
+        words.extend(with.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
         if !target_arguments.is_empty() {
             words.push("--".into());
             words.extend(target_arguments.iter().cloned());
@@ -369,6 +378,15 @@ pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project,
     let arguments = project.arguments.for_check(project.subcommand, &project.program);
     let slot_dirs = Arc::new(SlotDirs::in_scratch(scratch, &project.root()));
     Project::load_in(&std::env::current_dir()?, Subcommand::Check, arguments, &[], Some(slot_dirs))
+}
+
+/// Returns the features of a package of a project that the command line enables.
+///
+/// # Errors
+/// If the package is not built, if no feature can be switched, or if cargo fails.
+pub(crate) fn features_of(project: &Project, package: &str) -> Result<SearchedFeatures, CargoError> {
+    let Project { subcommand, ref arguments, ref config, ref workspace, .. } = *project;
+    FeatureQuery { subcommand, arguments, config, workspace }.searched(package)
 }
 
 /// Returns the command of a build in `target_dir`, without overrides.

@@ -4,6 +4,7 @@ use std::{
     collections::BTreeSet,
     ffi::OsString,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, TargetKind};
@@ -111,6 +112,11 @@ impl Workspace {
         }
     }
 
+    /// Returns all packages of the workspace.
+    pub(super) fn members(&self) -> Vec<&Package> {
+        self.metadata.workspace_packages()
+    }
+
     /// Returns the packages that the arguments select.
     fn packages(&self, arguments: &Arguments) -> Vec<&Package> {
         if arguments.packages.is_empty() {
@@ -130,18 +136,26 @@ fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) ->
     if let Some(directory) = target_dir {
         command.env("CARGO_TARGET_DIR", directory);
     }
-    let output = process::output_of(command.cargo_command())?;
+    let stdout = answer(command.cargo_command())?;
+    // A wrapper of cargo may print other lines.
+    let json = stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default();
+    MetadataCommand::parse(json)
+        .map_err(|error| CargoError::Workspace(format!("cannot read the output of `cargo metadata`: {error}")))
+}
+
+/// Returns what a command of cargo prints on standard output.
+///
+/// # Errors
+/// Cargo's message, if it fails.
+pub(super) fn answer(command: Command) -> Result<String, CargoError> {
+    let output = process::output_of(command)?;
     if !output.status.success() {
-        // Cargo's message. The driver adds `error: ` itself.
+        // The driver adds `error: ` itself.
         let stderr = String::from_utf8_lossy(&output.stderr);
         let message = stderr.trim_end();
         return Err(CargoError::Workspace(message.strip_prefix("error: ").unwrap_or(message).to_owned()));
     }
-    // A wrapper of cargo may print other lines.
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    let json = stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default();
-    MetadataCommand::parse(json)
-        .map_err(|error| CargoError::Workspace(format!("cannot read the output of `cargo metadata`: {error}")))
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 fn usage(text: &str) -> CargoError {

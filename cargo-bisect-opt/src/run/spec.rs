@@ -117,6 +117,31 @@ impl Choice {
         }
     }
 
+    /// Returns true if the choice names a change by itself, to select it beside a prefix.
+    ///
+    /// # Panics
+    /// If the changes of the axis are hashes.
+    pub(crate) fn forces(&self, id: ChangeId) -> bool {
+        match self {
+            Self::Hashes(_) => panic!("an axis without a given order has no positions"),
+            Self::Positions(selection) => {
+                let rank = Order::Given.rank(id);
+                selection.forced.contains(&rank) && !selection.excluded.contains(&rank)
+            }
+        }
+    }
+
+    /// Returns true if the choice names a change by itself, not to select it.
+    ///
+    /// # Panics
+    /// If the changes of the axis are hashes.
+    pub(crate) fn excludes(&self, id: ChangeId) -> bool {
+        match self {
+            Self::Hashes(_) => panic!("an axis without a given order has no positions"),
+            Self::Positions(selection) => selection.excluded.contains(&Order::Given.rank(id)),
+        }
+    }
+
     /// Returns true if a change is enabled.
     pub(crate) fn enables(&self, id: ChangeId) -> bool {
         match self {

@@ -135,7 +135,7 @@ impl CommandLine<'_> {
         {
             target_words = libtest::repeat(&target_words, tests);
         }
-        let line = shell::line(project.command_words(&build.settings, &target_words));
+        let line = shell::line(project.command_words(build, &target_words));
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
         steps.extend(preparation.map(str::to_owned));
         steps.push(if variables.is_empty() { line } else { format!("{} {line}", assignments(variables.into_iter())) });
