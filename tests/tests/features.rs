@@ -11,13 +11,13 @@ use std::{
 use bisect_tests::harness::{Finished, Scratch, cargo, run, scrubbed};
 
 /// A workspace beside a target directory.
-struct Workspace {
+pub(crate) struct Workspace {
     scratch: Scratch,
 }
 
 impl Workspace {
     /// Makes a workspace of files. The first line of a manifest is made from `NAME EDITION`.
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let workspace = Self { scratch: Scratch::new() };
         for (name, text) in files {
             let text = match name.ends_with("Cargo.toml").then(|| text.split_once('\n')).flatten() {
@@ -35,17 +35,17 @@ impl Workspace {
         workspace
     }
 
-    fn write(&self, name: &str, text: &str) {
+    pub(crate) fn write(&self, name: &str, text: &str) {
         let path = self.dir().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();
     }
 
-    fn dir(&self) -> PathBuf {
+    pub(crate) fn dir(&self) -> PathBuf {
         self.scratch.dir().join("work")
     }
 
-    fn command(&self, line: &str) -> Command {
+    pub(crate) fn command(&self, line: &str) -> Command {
         let out = self.scratch.dir().join("out").display().to_string();
         let words: Vec<_> = line.split_whitespace().collect();
         let mut command = self.scratch.driver([&words[..1], &["--json", "--out", &out], &words[1..]].concat());
@@ -54,7 +54,7 @@ impl Workspace {
     }
 
     /// Searches, and checks that the user's files are the same afterwards.
-    fn search(&self, line: &str) -> Finished {
+    pub(crate) fn search(&self, line: &str) -> Finished {
         let before = files(&self.dir());
         let finished = run(&mut self.command(line));
         assert_eq!(files(&self.dir()), before, "{finished}");
@@ -62,7 +62,7 @@ impl Workspace {
     }
 
     /// Runs the command line that reproduces the first culprit.
-    fn reproduce(&self, finished: &Finished) -> Finished {
+    pub(crate) fn reproduce(&self, finished: &Finished) -> Finished {
         let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
         let mut shell = scrubbed("sh".as_ref(), &self.dir());
         let path = cargo().parent().unwrap().display().to_string() + ":" + &std::env::var("PATH").unwrap();
@@ -86,7 +86,7 @@ fn files(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
 }
 
 /// Returns the features of each culprit, in the order of their names.
-fn found(finished: &Finished) -> Vec<Vec<String>> {
+pub(crate) fn found(finished: &Finished) -> Vec<Vec<String>> {
     let names = |found: &serde_json::Value| {
         let changes = found["changes"].as_array().unwrap().iter();
         let name = |change: &serde_json::Value| {
@@ -101,12 +101,12 @@ fn found(finished: &Finished) -> Vec<Vec<String>> {
 }
 
 /// Returns the line that describes the search.
-fn subject(finished: &Finished) -> &str {
+pub(crate) fn subject(finished: &Finished) -> &str {
     finished.stderr.lines().find(|line| line.starts_with("bisecting ")).unwrap_or_else(|| panic!("{finished}"))
 }
 
 /// Returns the command of cargo that reproduces the first culprit, without quotes.
-fn line(finished: &Finished) -> String {
+pub(crate) fn line(finished: &Finished) -> String {
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     line.split_once(" && ").unwrap().1.replace('\'', "")
 }
@@ -118,7 +118,7 @@ fn sixteen(source: &str) -> Workspace {
 }
 
 /// Returns an item that breaks the build under a condition.
-fn error_if(condition: &str) -> String {
+pub(crate) fn error_if(condition: &str) -> String {
     format!("#[cfg({condition})]\ncompile_error!(\"broken by {}\");\n", condition.replace('"', "'"))
 }
 
@@ -264,7 +264,7 @@ fn optional_dependencies() {
     workspace.write("src/lib.rs", &error_if("all(feature = \"pump\", feature = \"none\")"));
     let finished = workspace.search("check -F pump/turbo,none --features-of shop").expect_status(0);
     assert_eq!(found(&finished), [["none"]], "{finished}");
-    assert!(subject(&finished).contains("enable `pump` in any case"), "{finished}");
+    assert!(subject(&finished).contains("besides `pump`, which cannot be disabled"), "{finished}");
 }
 
 /// A virtual workspace: `app` needs `core` with a feature, and tests need `core` with another.
@@ -290,7 +290,7 @@ fn other_packages_keep_their_features() {
     workspace.write("app/src/lib.rs", &error_if("not(feature = \"ui\")"));
     let finished = workspace.search("check -F core/c --features-of core").expect_status(0);
     assert_eq!(found(&finished), [["c"]], "{finished}");
-    assert!(subject(&finished).contains("3 features of core (other packages or options enable `a` in any case)"));
+    assert!(subject(&finished).contains("3 features of core, besides `a`, which cannot be disabled"));
     assert_eq!(line(&finished), "cargo check --no-default-features --features core/c,app/default");
     // The package alone has no feature that another one enables.
     let finished = workspace.search("check -p core --all-features --features-of core").expect_status(0);
@@ -337,7 +337,7 @@ fn the_old_resolver_names_features_of_the_root_package_plainly() {
     workspace.write("m/src/lib.rs", &error_if("feature = \"x\""));
     let finished = workspace.search("check -p root -p m -F s,m/x --features-of m").expect_status(0);
     assert_eq!(found(&finished), [["x"]], "{finished}");
-    assert!(subject(&finished).contains("enable `default` and `t` in any case"), "{finished}");
+    assert!(subject(&finished).contains("besides `default` and `t`, which cannot be disabled"), "{finished}");
 }
 
 #[test]
@@ -351,7 +351,11 @@ fn what_cannot_be_searched_is_refused() {
             1,
             &["no feature of `core`", "--all-features", "`std`"],
         ),
-        ("check --no-default-features --features-of core", 1, &["stays enabled", "`a`", "-p core"]),
+        (
+            "check --no-default-features --features-of core",
+            1,
+            &["no enabled feature of `core` can be disabled", "`a`", "-p core"],
+        ),
         ("check -p core -F typo --features-of core", 3, &["does not contain this feature: typo"]),
         ("exec --features-of core true", 2, &["--features-of needs a target that cargo builds"]),
         ("check --features-of core --commits HEAD", 2, &["cannot be used with"]),

@@ -21,6 +21,7 @@ mod edition_input;
 mod exec;
 mod failures;
 mod features;
+mod features_of_tests;
 mod flaky;
 mod go_toolchain;
 mod half_answers;

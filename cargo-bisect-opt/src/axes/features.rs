@@ -151,7 +151,7 @@ impl Axis for Features {
         let fixed = match fixed.len() {
             0 => String::new(),
             _ => format!(
-                " (other packages or options enable {} in any case)",
+                ", besides {}, which cannot be disabled",
                 listed(fixed.iter().map(|feature| format!("`{feature}`")))
             ),
         };
@@ -181,6 +181,10 @@ impl Axis for Features {
     }
 
     fn builds(&self) -> bool {
+        true
+    }
+
+    fn decides_which_tests_there_are(&self) -> bool {
         true
     }
 

@@ -157,6 +157,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         false
     }
 
+    /// Returns true if a test may exist only with some of the changes. Without them, it cannot fail, so it passes.
+    fn decides_which_tests_there_are(&self) -> bool {
+        false
+    }
+
     /// Completes the report about a change of a culprit. `root` is the directory of the target.
     fn change(&self, report: Report, root: &Path) -> Report;
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ffi::OsString};
 
 use super::{
     Subcommand,
-    option::{self, LinePart},
+    option::{self, LinePart, TARGETS},
 };
 
 /// The features that a command line asks for.
@@ -99,6 +99,21 @@ pub(super) fn of_query(options: &[OsString]) -> Vec<OsString> {
     kept
 }
 
+/// Returns the kinds and names of the targets that these options name: `bin` and `x` for `--bin x`.
+pub(super) fn named_targets(options: &[OsString]) -> BTreeSet<(String, String)> {
+    let mut named = BTreeSet::new();
+    let mut words = options.iter().peekable();
+    while let Some(part) = option::next_part(&mut words) {
+        if let LinePart::Option { name, value: Some(value), .. } = part
+            && let Some(kind) = name.strip_prefix("--")
+            && TARGETS.contains(&name.as_str())
+        {
+            named.insert((kind.to_owned(), value.to_string_lossy().into_owned()));
+        }
+    }
+    named
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -151,6 +166,13 @@ mod tests {
             let named = expected.split_whitespace().map(str::to_owned).collect();
             assert_eq!(asked(&words(line)), AskedFeatures { named, all, no_default }, "{line}");
         }
+    }
+
+    #[test]
+    fn targets_are_named_by_kind() {
+        let owned = |(kind, name): (&str, &str)| (kind.to_owned(), name.to_owned());
+        let named = named_targets(&words("--lib --bin x --test=it --tests --example -q --bins -p bench --bench b"));
+        assert_eq!(named, [("bench", "b"), ("bin", "x"), ("test", "it")].map(owned).into());
     }
 
     #[test]

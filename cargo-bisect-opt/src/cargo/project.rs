@@ -229,7 +229,8 @@ impl Project {
             subcommand: self.subcommand,
             more_arguments: &self.program,
             target_dir,
-            only: with.only.as_deref(),
+            // Cargo refuses to build a target by its name without the features that it requires.
+            only: with.only.as_deref().filter(|_| with.features.is_none() || !self.workspace.has_required_features()),
             features: with.features.as_deref(),
             settings: &with.settings,
             flags: if with.is_plain { Flags::Plain(&with.flags) } else { Flags::Instrumented(&with.flags) },
@@ -385,8 +386,8 @@ pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project,
 /// # Errors
 /// If the package is not built, if no feature can be switched, or if cargo fails.
 pub(crate) fn features_of(project: &Project, package: &str) -> Result<SearchedFeatures, CargoError> {
-    let Project { subcommand, ref arguments, ref config, ref workspace, .. } = *project;
-    FeatureQuery { subcommand, arguments, config, workspace }.searched(package)
+    let Project { subcommand, ref arguments, ref config, ref workspace, ref program, .. } = *project;
+    FeatureQuery { subcommand, arguments, config, workspace, program }.searched(package)
 }
 
 /// Returns the command of a build in `target_dir`, without overrides.

@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use cargo_metadata::Package;
+use cargo_metadata::{Package, Target, TargetKind};
 
 use super::{
     Arguments, CargoError, Config, Subcommand, Workspace,
@@ -37,10 +37,12 @@ pub(crate) struct SearchedFeatures {
     pub(crate) lines: BTreeMap<String, u32>,
     /// The changes: features, or several features that imply each other. A change follows those that it implies.
     pub(crate) changes: Vec<Vec<String>>,
-    /// The features that other packages or options enable in any case.
+    /// The features that are enabled in any case: by other packages, or because what is run requires them.
     pub(crate) fixed: BTreeSet<String>,
     /// The graph of all features of the package.
     pub(crate) graph: FeatureGraph,
+    /// The features that the targets on the command line require.
+    required: BTreeSet<String>,
     options: FeatureOptions,
 }
 
@@ -48,7 +50,8 @@ impl SearchedFeatures {
     /// Returns the options for cargo that enable these features of the package, and the user's features of all other
     /// packages.
     pub(crate) fn options(&self, features: &BTreeSet<String>) -> Vec<OsString> {
-        self.options.with(&self.graph.generators(features))
+        let features = features.union(&self.required).cloned().collect();
+        self.options.with(&self.graph.generators(&features))
     }
 }
 
@@ -108,6 +111,8 @@ pub(super) struct FeatureQuery<'a> {
     pub(super) arguments: &'a Arguments,
     pub(super) config: &'a Config,
     pub(super) workspace: &'a Workspace,
+    /// The option that selects the program to run, if the user did not.
+    pub(super) program: &'a [OsString],
 }
 
 impl FeatureQuery<'_> {
@@ -135,18 +140,20 @@ impl FeatureQuery<'_> {
         }
         let selected: Vec<_> =
             members.iter().filter(|member| users.contains_key(member.name.as_str())).copied().collect();
-        let (options, fixed) = self.switchable(&name, &asked, &selected, &users, &graph)?;
+        let (options, mut fixed) = self.switchable(&name, &asked, &selected, &users, &graph)?;
+        let required = self.required(package, &graph);
+        fixed.extend(required.iter().cloned());
         let changes = graph.changes(&enabled.difference(&fixed).cloned().collect());
         if changes.is_empty() {
             return Err(CargoError::Nothing(format!(
-                "every enabled feature of `{name}` stays enabled without the command line: {}; other packages, or \
-                 dependencies for tests, enable them, so build `{name}` alone: `build -p {name}`",
-                names(&fixed.iter().cloned().collect::<Vec<_>>())
+                "no enabled feature of `{name}` can be disabled: other packages, dependencies for tests, or the targets \
+                 that are named require {}; build `{name}` alone with `build -p {name}`, or enable more features",
+                names(&enabled.iter().cloned().collect::<Vec<_>>())
             )));
         }
         let manifest = PathBuf::from(package.manifest_path.clone());
         let lines = manifest_lines::of_features(&manifest);
-        Ok(SearchedFeatures { package: name, manifest, lines, changes, fixed, graph, options })
+        Ok(SearchedFeatures { package: name, manifest, lines, changes, fixed, graph, required, options })
     }
 
     /// Returns options that can enable each feature by itself, and the features that they cannot disable. They are
@@ -184,9 +191,22 @@ impl FeatureQuery<'_> {
         )))
     }
 
+    /// Returns the features that the targets on the command line require: without them, nothing can be run.
+    fn required(&self, package: &Package, graph: &FeatureGraph) -> BTreeSet<String> {
+        let named = feature_options::named_targets(&[&self.arguments.options, self.program].concat());
+        let is_named = |target: &&Target| {
+            let is_kind = |kind: &TargetKind| named.contains(&(kind.to_string(), target.name.clone()));
+            target.kind.iter().any(is_kind)
+        };
+        let targets = package.targets.iter().filter(is_named);
+        let required: Vec<_> = targets.flat_map(|target| &target.required_features).collect();
+        let is_implied = |name: &&String| required.iter().any(|feature| graph.implies(feature, name));
+        graph.names().filter(is_implied).cloned().collect()
+    }
+
     /// Returns the features that a build of the same packages with these options enables.
     fn enabled(&self, features: &[OsString]) -> Result<EnabledFeatures, CargoError> {
-        let Self { subcommand, arguments, config, workspace } = self;
+        let Self { subcommand, arguments, config, workspace, .. } = self;
         let edges = if arguments.has_development(*subcommand) { "normal,build,dev" } else { "normal,build" };
         let mut command = Command::new(&config.cargo);
         command.args(["tree", "--quiet", "--color=never", "--depth=0", "--prefix=depth", "--format=|{f}|{p}"]);

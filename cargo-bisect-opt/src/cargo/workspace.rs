@@ -117,6 +117,11 @@ impl Workspace {
         self.metadata.workspace_packages()
     }
 
+    /// Returns true if there are targets that are only built with some features.
+    pub(super) fn has_required_features(&self) -> bool {
+        self.members().iter().any(|member| member.targets.iter().any(|target| !target.required_features.is_empty()))
+    }
+
     /// Returns the packages that the arguments select.
     fn packages(&self, arguments: &Arguments) -> Vec<&Package> {
         if arguments.packages.is_empty() {

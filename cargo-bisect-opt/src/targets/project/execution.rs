@@ -12,7 +12,12 @@ use super::{
     test_selection::{Failures, Subset, TestSelection},
     unended,
 };
-use crate::{cargo::Artifacts, process::Ending, report::scan::Reports, run::error::RunError};
+use crate::{
+    cargo::{Artifacts, CargoError},
+    process::Ending,
+    report::scan::Reports,
+    run::{error::RunError, spec::EndState},
+};
 
 /// Runs everything that is to be run, in one go, several times if that is requested. Also returns what was run, if it
 /// could be built.
@@ -54,6 +59,13 @@ pub(super) fn execute(
     let executables = match run.project.executables(artifacts) {
         Ok(executables) => executables,
         Err(error) if run.is_of_other_code() => return Ok(vec![not_there(error.to_string())]),
+        // There is no test without these changes. With all of them, that is a mistake of the user.
+        Err(CargoError::Nothing(_))
+            if run.runner.axis.decides_which_tests_there_are()
+                && run.spec.choice.end_state() != Some(EndState::AllOn) =>
+        {
+            return Ok(Vec::new());
+        }
         Err(error) => return Err(unusable(error)),
     };
     for executable in executables {

@@ -15,7 +15,7 @@ use super::{
     test_selection::{Failure, Failures, TestSelection},
 };
 use crate::{
-    cargo::{Project, Subcommand},
+    cargo::Subcommand,
     lab::calibration::{Calibration, another_note, made_by_changes_note, usual_note},
     run::{
         cause::Cause,
@@ -93,7 +93,7 @@ impl Knowledge {
         }
         match (EndState::of(trial.question), &shown.parts) {
             (Some(end), Parts::Together(attempt)) => {
-                self.learn_end(end, attempt, &runner.options, &runner.project)?;
+                self.learn_end(end, attempt, runner)?;
             }
             (Some(end), Parts::Separate(solos)) => {
                 let order = runner.axis.order();
@@ -116,18 +116,15 @@ impl Knowledge {
 
     /// Learns from a run of everything at one end state which failures count. A test that fails at both was broken
     /// anyway.
-    fn learn_end(
-        &mut self,
-        end: EndState,
-        attempt: &Attempt,
-        options: &ProjectOptions,
-        project: &Project,
-    ) -> Result<(), RunError> {
+    fn learn_end(&mut self, end: EndState, attempt: &Attempt, runner: &ProjectRunner) -> Result<(), RunError> {
+        let ProjectRunner { options, project, axis, .. } = runner;
         calibrate(Arc::make_mut(&mut self.together), end, attempt);
         if !self.tests.wants(end) {
             return Ok(());
         }
-        if options.subcommand == Subcommand::Test && attempt.parts().all(|part| part.tests == Some(0)) {
+        let may_lack_tests = end == EndState::AllOff && axis.decides_which_tests_there_are();
+        let is_test = options.subcommand == Subcommand::Test;
+        if is_test && !may_lack_tests && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = project.command_line();
             let why = if project.names_tests() {
                 "no name of a test matches what is asked for"
