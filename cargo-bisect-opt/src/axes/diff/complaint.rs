@@ -25,9 +25,7 @@ impl Complaint {
         let mut is_error = false;
         let mut file = None;
         for line in messages.split(|&byte| byte == b'\n') {
-            if line.starts_with(b"warning") {
-                is_error = false;
-            } else if line.starts_with(b"error: could not compile") {
+            if line.starts_with(b"warning") || line.starts_with(b"error: could not compile") {
                 is_error = false;
             } else if line.starts_with(b"error") {
                 is_error = true;
