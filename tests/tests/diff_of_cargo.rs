@@ -134,5 +134,6 @@ fn a_lock_file_that_git_ignores_is_that_of_the_user() {
     // Cargo refuses to make a lock file.
     let finished = place.search(&["test", "--diff", "--locked"]).expect_status(0);
     assert_eq!(names(&finished), [["fn tax@src/lib.rs:13"]], "{finished}");
-    place.search(&["test", "--commits", "HEAD~..HEAD", "--locked"]).expect_status(1);
+    let finished = place.search(&["test", "--commits", "HEAD~..HEAD", "--locked"]).expect_status(1);
+    assert!(finished.stderr.contains("passes with every change enabled"), "{finished}");
 }
