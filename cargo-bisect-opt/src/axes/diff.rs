@@ -108,6 +108,11 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
     let builds = target.project.is_some();
     let mut diff =
         Diff { trees, patch, words, overlays, changes: Vec::new(), compiler, beside: Mutex::default(), builds };
+    if diff.compiler.is_some()
+        && let (Some(show), count @ 2..) = (target.show, diff.words.len())
+    {
+        show(&format!("checking which of {count} hunks only compile together\n"));
+    }
     diff.changes = diff.divide().map_err(|error| match error {
         RunError::Interrupted => CargoError::Interrupted.into(),
         error => AxisError::Usage(error.to_string()),

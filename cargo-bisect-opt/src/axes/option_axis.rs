@@ -39,6 +39,8 @@ pub(crate) struct SearchedTarget<'a> {
     pub(crate) project: Option<&'a Project>,
     /// A request of the user to stop.
     pub(crate) interrupt: &'a Interrupt,
+    /// Shows lines about a preparation that takes long; `None`: the user wants none.
+    pub(crate) show: Option<fn(&str)>,
 }
 
 impl SearchedTarget<'_> {

@@ -81,7 +81,8 @@ pub(crate) fn prepare_axis(
     check_launcher(&options)?;
     let users = Project::load(options.subcommand, &options.cargo, &options.target)?;
     let directory = &env::current_dir().map_err(CargoError::from)?;
-    let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt })?;
+    let show: Option<fn(&str)> = if options.quiet { None } else { Some(terminal::show_lines) };
+    let axis = chosen.prepare(&SearchedTarget { directory, project: Some(&users), interrupt, show })?;
     let project = match axis.copied() {
         None => users,
         Some(top) => {
