@@ -124,8 +124,10 @@ impl<'a> Ties<'a> {
                     let cut = low + inside.len();
                     order.splice(low..high, inside.into_iter().chain(outside));
                     cuts.insert(cut);
-                    if let Some(slice) = slices.remove(&low) {
-                        slices.insert(if cut - low > high - cut { low } else { cut }, 2 * slice);
+                    // A cut far from the middle, too, shows that the rest is hard to divide.
+                    let rest = (cut - low).max(high - cut);
+                    if let Some(slice) = slices.remove(&low).or((8 * rest > 7 * length).then_some(1)) {
+                        slices.insert(if cut - low == rest { low } else { cut }, 2 * slice);
                     }
                 }
                 (None, None | Some(2..)) => {
@@ -138,7 +140,8 @@ impl<'a> Ties<'a> {
         }
         let mut groups = Vec::new();
         for (low, high) in pairs(&cuts) {
-            if tied.contains(&low) {
+            // What was hard to divide would only make runs that do not build.
+            if tied.contains(&low) || slices.contains_key(&low) {
                 let mut group = order[low..high].to_vec();
                 group.sort_unstable();
                 groups.push(group);
