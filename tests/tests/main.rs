@@ -14,6 +14,7 @@ mod commits;
 mod commits_of_cargo;
 mod count;
 mod crashes;
+mod deps;
 mod diff;
 mod diff_of_cargo;
 mod edition;

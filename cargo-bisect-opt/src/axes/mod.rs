@@ -23,6 +23,7 @@ pub(crate) mod compilation;
 pub(crate) mod contrast;
 mod count;
 pub(crate) mod crates;
+mod deps;
 mod diff;
 mod features;
 pub(crate) mod fixed;

@@ -1,6 +1,9 @@
 //! The user's arguments for cargo: which words are options, values, `TESTNAME` or the program's arguments.
 
-use std::{ffi::OsString, path::PathBuf};
+use std::{
+    ffi::OsString,
+    path::{Path, PathBuf},
+};
 
 use super::option::{self, DEVELOPMENT, LinePart, TARGETS, Value, value_of};
 
@@ -132,6 +135,11 @@ impl Arguments {
             }
         }
         true
+    }
+
+    /// Returns the working directory of cargo, if that of the driver is this one.
+    pub(crate) fn directory_in(&self, directory: &Path) -> PathBuf {
+        directory.join(self.directory.as_deref().unwrap_or(Path::new("")))
     }
 
     /// Returns the options without those that choose among the targets of packages.

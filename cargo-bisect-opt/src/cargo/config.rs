@@ -124,6 +124,11 @@ impl Config {
         })
     }
 
+    /// Returns the configuration for cargo in another directory, with the same settings.
+    pub(crate) fn moved_to(&self, directory: PathBuf) -> Self {
+        Self { directory, ..self.clone() }
+    }
+
     /// Sets [`ENCODED`] to the user's flags, the driver's and `more`. Enables debug information unless the environment
     /// sets it.
     pub(crate) fn set_flags(&self, command: &mut Command, more: &[String]) {

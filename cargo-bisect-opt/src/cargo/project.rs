@@ -38,9 +38,9 @@ pub(crate) struct Project {
     pub(crate) directory: PathBuf,
     /// The target platform.
     pub(crate) triple: String,
-    arguments: Arguments,
-    config: Config,
-    workspace: Workspace,
+    pub(super) arguments: Arguments,
+    pub(super) config: Config,
+    pub(super) workspace: Workspace,
     /// The option that selects the program to build, if the user did not.
     program: Vec<OsString>,
     slot_dirs: Arc<SlotDirs>,

@@ -73,6 +73,31 @@ impl Workspace {
         users.join("bisect-opt")
     }
 
+    /// Returns the user's target directory, as configuration files and variables choose it.
+    pub(crate) fn target_directory(&self) -> PathBuf {
+        self.metadata.target_directory.clone().into()
+    }
+
+    /// Returns the directories outside of the workspace that its manifests name: members, dependencies, and patches.
+    pub(crate) fn outside_paths(&self) -> Vec<PathBuf> {
+        let root = self.root();
+        let members = self.metadata.packages.iter().filter_map(|package| package.manifest_path.parent());
+        let dependencies = self.metadata.packages.iter().flat_map(|package| &package.dependencies);
+        let dependencies = dependencies.filter_map(|dependency| dependency.path.clone());
+        let manifest = fs_err::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+        let manifest: toml::Table = manifest.parse().unwrap_or_default();
+        let tables = |table: Option<&toml::Value>| {
+            let values = table.and_then(toml::Value::as_table).into_iter().flat_map(|table| table.values().cloned());
+            values.collect::<Vec<_>>()
+        };
+        let patches = tables(manifest.get("patch"));
+        let patches = patches.iter().flat_map(|of_source| tables(Some(of_source)));
+        let paths = patches.chain(tables(manifest.get("replace")));
+        let paths = paths.filter_map(|patch| Some(root.join(patch.get("path")?.as_str()?)));
+        let all = members.map(PathBuf::from).chain(dependencies.map(PathBuf::from)).chain(paths);
+        all.filter(|path| !path.starts_with(&root) || path.components().any(|part| part.as_os_str() == "..")).collect()
+    }
+
     /// Returns a package of the workspace.
     pub(crate) fn package(&self, id: &str) -> Option<&Package> {
         self.metadata.packages.iter().find(|package| package.id.repr == id)
@@ -131,6 +156,17 @@ impl Workspace {
         let is_selected = |package: &&Package| specs.iter().any(|spec| is_spec_of(spec, package));
         self.metadata.packages.iter().filter(is_selected).collect()
     }
+}
+
+/// Has cargo complete the lock file without network, and describe all packages.
+///
+/// # Errors
+/// Cargo's message.
+pub(super) fn resolve(config: &Config, arguments: &Arguments, target: &Path) -> Result<Metadata, CargoError> {
+    let mut options = arguments.of_workspace();
+    options.retain(|option| option != "--locked" && option != "--frozen" && option != "--offline");
+    options.extend(["--offline".into(), "--all-features".into()]);
+    metadata(config, &options, Some(target))
 }
 
 /// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir`, not the user's.

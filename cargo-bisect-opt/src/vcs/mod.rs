@@ -1,6 +1,7 @@
 //! Git: the lines that changed since a revision, the commits between two revisions, patches, and worktrees.
 
 pub(crate) mod diff;
+pub(crate) mod file_at;
 pub(crate) mod git;
 pub(crate) mod history;
 pub(crate) mod ignored_file;
