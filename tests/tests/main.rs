@@ -50,6 +50,8 @@ mod temporary;
 mod trace;
 mod unsteady;
 mod verdict;
+mod victim;
+mod victim_suites;
 mod watch;
 mod watch_sequences;
 

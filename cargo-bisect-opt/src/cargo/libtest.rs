@@ -77,6 +77,18 @@ pub(crate) fn ended_tests(output: &[u8]) -> HashSet<String> {
     named.into_iter().map(|(name, _)| name.strip_suffix(" - should panic").unwrap_or(name).to_owned()).collect()
 }
 
+/// Returns the test that began last, if the tests ran one after the other.
+pub(crate) fn last_begun_test(output: &[u8]) -> Option<String> {
+    let text = without_colour(&String::from_utf8_lossy(output));
+    let name = text.lines().rev().find_map(|line| line.strip_prefix("test ")?.split_once(" ... "))?.0;
+    Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
+}
+
+/// Returns true if the harness printed its summary.
+pub(crate) fn has_ended(output: &[u8]) -> bool {
+    String::from_utf8_lossy(output).lines().any(|line| line.starts_with("test result: "))
+}
+
 /// Parses the harness's list of tests.
 pub(crate) fn listed_tests(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
@@ -136,6 +148,14 @@ const WITH_VALUE: [&str; 6] = ["--color", "--format", "--logfile", "--shuffle-se
 /// Returns the arguments that run exactly `tests`. Arguments that select tests by name are replaced; `--ignored`,
 /// `--include-ignored` and all others stay.
 pub(crate) fn repeat(arguments: &[OsString], tests: &[impl AsRef<OsStr>]) -> Vec<OsString> {
+    let mut words = without_names(arguments);
+    words.push("--exact".into());
+    words.extend(tests.iter().map(|name| name.as_ref().to_owned()));
+    words
+}
+
+/// Returns arguments without those that select tests by name.
+pub(crate) fn without_names(arguments: &[OsString]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut words = arguments.iter();
     while let Some(word) = words.next() {
@@ -151,8 +171,21 @@ pub(crate) fn repeat(arguments: &[OsString], tests: &[impl AsRef<OsStr>]) -> Vec
             kept.push(word.clone());
         }
     }
-    kept.push("--exact".into());
-    kept.extend(tests.iter().map(|name| name.as_ref().to_owned()));
+    kept
+}
+
+/// Returns arguments without names that run one test after the other.
+pub(crate) fn one_thread(arguments: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
+        if word == "--test-threads" {
+            words.next();
+        } else if !word.to_string_lossy().starts_with("--test-threads=") {
+            kept.push(word.clone());
+        }
+    }
+    kept.extend(["--test-threads".into(), "1".into()]);
     kept
 }
 
@@ -308,6 +341,23 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         for output in ["", "running fast\n", "running 0 tests of mine\n"] {
             assert_eq!(started_tests(output.as_bytes()), None, "{output}");
         }
+    }
+
+    #[test]
+    fn one_test_after_the_other() {
+        let words = |line: &str| line.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        for arguments in ["--nocapture", "--test-threads=4 --nocapture", "--nocapture --test-threads 4"] {
+            assert_eq!(one_thread(&words(arguments)), words("--nocapture --test-threads 1"), "{arguments}");
+        }
+    }
+
+    #[test]
+    fn the_last_test_and_the_end_are_known() {
+        let output = "running 3 tests\ntest a ... ok\ntest b - should panic ... it says\n";
+        assert_eq!(last_begun_test(output.as_bytes()).as_deref(), Some("b"));
+        assert_eq!(last_begun_test(b"running 3 tests\n"), None);
+        assert!(!has_ended(output.as_bytes()));
+        assert!(has_ended(SAMPLE.as_bytes()));
     }
 
     #[test]

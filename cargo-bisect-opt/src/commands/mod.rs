@@ -3,6 +3,7 @@
 mod axis_option;
 mod cli;
 mod codegen;
+mod command_error;
 mod command_line;
 mod command_status;
 mod edition;
@@ -10,12 +11,11 @@ mod listeners;
 mod occurrences;
 mod options;
 mod replay;
+mod victim;
 mod watch;
 
 use std::{
-    env,
-    ffi::OsString,
-    io,
+    env, io,
     path::Path,
     process::{ExitCode, Termination},
     time::Instant,
@@ -24,121 +24,29 @@ use std::{
 use bisect_core::search as engine;
 
 use cli::Command;
-use codegen::{Drill, DrillError};
+use codegen::Drill;
+use command_error::CommandError;
 use command_status::CommandStatus;
-use edition::{EditionError, Editions};
+use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
-use replay::ReplayError;
 
 use crate::{
-    axes::{
-        as_it_stands::AsItStands,
-        command_spec::{AxisError, Prepared},
-        option_axis::SearchedTarget,
-        protocol::Protocol,
-    },
-    cargo::{self, CargoError, Subcommand},
+    axes::{as_it_stands::AsItStands, command_spec::Prepared, option_axis::SearchedTarget, protocol::Protocol},
+    cargo::{self, Subcommand},
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
     output::{
-        events::Event,
-        exit_status::Exit,
-        noise,
-        run_dir::{RunDir, RunDirError},
-        terminal, toggle_list,
-        verdict_status::VerdictStatus,
+        events::Event, exit_status::Exit, noise, run_dir::RunDir, terminal, toggle_list, verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
     run::{error::RunError, seed::Seed},
     targets::{
-        command::{self, CommandOptions, CommandTarget},
+        command::{CommandOptions, CommandTarget},
         project::{self, PerTest, ProjectOptions},
     },
-    vcs::since::{Since, SinceError},
+    vcs::since::Since,
 };
-
-/// A reason why a command did not search, or stopped early.
-#[derive(Debug, thiserror::Error)]
-enum CommandError {
-    #[error("an argument is not valid UTF-8: {}", .0.display())]
-    NotUnicode(OsString),
-    #[error(transparent)]
-    Exec(#[from] command::UsageError),
-    #[error(
-        "--when needs changes that are decided while the target runs: use it with `test`, `run` and `exec`, without --codegen, --edition and --rustflags"
-    )]
-    When,
-    #[error("the working directory cannot be found: {0}")]
-    WorkingDirectory(#[source] io::Error),
-    #[error(transparent)]
-    Cargo(#[from] CargoError),
-    #[error(transparent)]
-    RunDir(#[from] RunDirError),
-    #[error(transparent)]
-    Codegen(#[from] DrillError),
-    #[error(transparent)]
-    Edition(#[from] EditionError),
-    #[error(transparent)]
-    Replay(#[from] ReplayError),
-    #[error(transparent)]
-    Axis(#[from] AxisError),
-    #[error(transparent)]
-    Since(#[from] SinceError),
-    #[error(transparent)]
-    Run(#[from] RunError),
-    #[error("signals cannot be handled: {0}")]
-    Signals(#[source] io::Error),
-    #[error("{program} cannot be started: {error}; to start it in another way: {line}")]
-    Debugger { program: String, line: String, error: io::Error },
-    #[error("cannot write the trace or the results: {0}")]
-    Output(#[source] io::Error),
-}
-
-impl CommandError {
-    fn exit(&self) -> Exit {
-        match self {
-            CommandError::NotUnicode(_)
-            | CommandError::Exec(_)
-            | CommandError::When
-            | CommandError::RunDir(_)
-            | CommandError::Replay(_)
-            | CommandError::Since(_)
-            | CommandError::Axis(AxisError::Usage(_)) => Exit::Usage,
-            CommandError::Axis(AxisError::Nothing(_)) => Exit::Nothing,
-            CommandError::Codegen(error) if error.is_usage() => Exit::Usage,
-            CommandError::Edition(error) if error.is_usage() => Exit::Usage,
-            CommandError::Cargo(CargoError::Interrupted)
-            | CommandError::Axis(AxisError::Cargo(CargoError::Interrupted))
-            | CommandError::Run(RunError::Interrupted)
-            | CommandError::Codegen(DrillError::Cargo(CargoError::Interrupted))
-            | CommandError::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
-            CommandError::Cargo(error) | CommandError::Axis(AxisError::Cargo(error)) if error.is_usage() => Exit::Usage,
-            CommandError::WorkingDirectory(_)
-            | CommandError::Axis(_)
-            | CommandError::Run(_)
-            | CommandError::Cargo(_)
-            | CommandError::Codegen(_)
-            | CommandError::Edition(_)
-            | CommandError::Signals(_)
-            | CommandError::Debugger { .. }
-            | CommandError::Output(_) => Exit::Unusable,
-        }
-    }
-
-    /// Returns the status of a single run that could not be made.
-    fn verdict(&self) -> VerdictStatus {
-        match self {
-            // Another version may be valid.
-            CommandError::Cargo(
-                CargoError::Config(_) | CargoError::Workspace(_) | CargoError::Build { .. } | CargoError::Nothing(_),
-            )
-            | CommandError::Run(RunError::Unusable(_)) => VerdictStatus::Untested,
-            error if error.exit() == Exit::Interrupted => VerdictStatus::Interrupted,
-            _ => VerdictStatus::Stopped,
-        }
-    }
-}
 
 /// Runs the command that the command line of this process requests.
 #[must_use]
@@ -183,6 +91,7 @@ fn bisect_opt() -> CommandStatus {
         Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Watch(_) => false,
     };
     let result = match cli.command {
+        Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),

@@ -33,6 +33,16 @@ pub(crate) struct TestCommand {
         conflicts_with = "all_tests"
     )]
     pub(crate) per_test: PerTestArg,
+    /// Find the other tests that make the test NAME fail, or that it needs [NAME: a test that fails with all others and
+    /// passes alone]
+    #[arg(
+        long,
+        value_name = "NAME",
+        num_args = 0..=1,
+        conflicts_with_all = ["all_tests", "per_test", "codegen", "edition", "axis_option", "toggles", "rustflags", "verdict", "since", "when"]
+    )]
+    #[expect(clippy::option_option, reason = "not asked for, asked for without a name, or with one")]
+    pub(crate) victim: Option<Option<String>>,
     #[command(flatten)]
     pub(crate) cargo: CargoCommand,
 }

@@ -1,4 +1,5 @@
-//! Targets of searches: any command, or what cargo tests, runs, builds or checks.
+//! Targets of searches: any command; what cargo tests, runs, builds or checks; a test with others of its executable.
 
 pub(crate) mod command;
 pub(crate) mod project;
+pub(crate) mod victim;

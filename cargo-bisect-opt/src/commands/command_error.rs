@@ -1,0 +1,107 @@
+//! The reasons why a command did not search, or stopped early, with their exit statuses.
+
+use std::{ffi::OsString, io};
+
+use super::{codegen::DrillError, edition::EditionError, replay::ReplayError};
+use crate::{
+    axes::command_spec::AxisError,
+    cargo::CargoError,
+    output::{exit_status::Exit, run_dir::RunDirError, verdict_status::VerdictStatus},
+    run::error::RunError,
+    targets::{command, victim::SuiteError},
+    vcs::since::SinceError,
+};
+
+/// A reason why a command did not search, or stopped early.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CommandError {
+    #[error("an argument is not valid UTF-8: {}", .0.display())]
+    NotUnicode(OsString),
+    #[error(transparent)]
+    Exec(#[from] command::UsageError),
+    #[error(
+        "--when needs changes that are decided while the target runs: use it with `test`, `run` and `exec`, without --codegen, --edition and --rustflags"
+    )]
+    When,
+    #[error("the working directory cannot be found: {0}")]
+    WorkingDirectory(#[source] io::Error),
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    #[error(transparent)]
+    Codegen(#[from] DrillError),
+    #[error(transparent)]
+    Edition(#[from] EditionError),
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    #[error(transparent)]
+    Axis(#[from] AxisError),
+    #[error(transparent)]
+    Victim(#[from] SuiteError),
+    #[error(transparent)]
+    Since(#[from] SinceError),
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error("signals cannot be handled: {0}")]
+    Signals(#[source] io::Error),
+    #[error("{program} cannot be started: {error}; to start it in another way: {line}")]
+    Debugger { program: String, line: String, error: io::Error },
+    #[error("cannot write the trace or the results: {0}")]
+    Output(#[source] io::Error),
+}
+
+impl CommandError {
+    /// Returns the exit status.
+    pub(super) fn exit(&self) -> Exit {
+        match self {
+            CommandError::NotUnicode(_)
+            | CommandError::Exec(_)
+            | CommandError::When
+            | CommandError::RunDir(_)
+            | CommandError::Replay(_)
+            | CommandError::Since(_)
+            | CommandError::Victim(SuiteError::Usage(_))
+            | CommandError::Axis(AxisError::Usage(_)) => Exit::Usage,
+            CommandError::Axis(AxisError::Nothing(_)) | CommandError::Victim(SuiteError::Nothing(_)) => Exit::Nothing,
+            CommandError::Codegen(error) if error.is_usage() => Exit::Usage,
+            CommandError::Edition(error) if error.is_usage() => Exit::Usage,
+            CommandError::Cargo(CargoError::Interrupted)
+            | CommandError::Axis(AxisError::Cargo(CargoError::Interrupted))
+            | CommandError::Victim(SuiteError::Cargo(CargoError::Interrupted))
+            | CommandError::Run(RunError::Interrupted)
+            | CommandError::Codegen(DrillError::Cargo(CargoError::Interrupted))
+            | CommandError::Edition(EditionError::Cargo(CargoError::Interrupted)) => Exit::Interrupted,
+            CommandError::Cargo(error)
+            | CommandError::Axis(AxisError::Cargo(error))
+            | CommandError::Victim(SuiteError::Cargo(error))
+                if error.is_usage() =>
+            {
+                Exit::Usage
+            }
+            CommandError::WorkingDirectory(_)
+            | CommandError::Axis(_)
+            | CommandError::Victim(_)
+            | CommandError::Run(_)
+            | CommandError::Cargo(_)
+            | CommandError::Codegen(_)
+            | CommandError::Edition(_)
+            | CommandError::Signals(_)
+            | CommandError::Debugger { .. }
+            | CommandError::Output(_) => Exit::Unusable,
+        }
+    }
+
+    /// Returns the status of a single run that could not be made.
+    pub(super) fn verdict(&self) -> VerdictStatus {
+        match self {
+            // Another version may be valid.
+            CommandError::Cargo(
+                CargoError::Config(_) | CargoError::Workspace(_) | CargoError::Build { .. } | CargoError::Nothing(_),
+            )
+            | CommandError::Run(RunError::Unusable(_)) => VerdictStatus::Untested,
+            error if error.exit() == Exit::Interrupted => VerdictStatus::Interrupted,
+            _ => VerdictStatus::Stopped,
+        }
+    }
+}

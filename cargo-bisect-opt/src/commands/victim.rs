@@ -1,0 +1,243 @@
+//! `test --victim`: the tests that make another one fail, or that it needs, and what they share.
+
+mod shared;
+
+use std::{io, sync::Arc, time::Instant};
+
+use bisect_core::search::{Noise, Outcome, Verdict};
+
+use super::{bisect, command_error::CommandError, command_status::CommandStatus, options::CargoCommand};
+use crate::{
+    cargo::Subcommand,
+    lab::{Lab, Searched},
+    output::{
+        events::{End, Event},
+        exit_status::Exit,
+        noise,
+    },
+    process::interrupt::Interrupt,
+    run::{error::RunError, seed::Seed},
+    targets::{
+        project::{PerTest, ProjectOptions},
+        victim::{self, Suite, SuiteError, VictimOptions, VictimTarget, Way},
+    },
+    units::nearest,
+};
+
+/// The number of runs of all tests, in each way, in which a test that passes is given the chance to fail. One that fails
+/// in 30% of the runs is missed in one case of 300.
+const CHANCES: usize = 16;
+/// A victim, and the options for its runs.
+struct Victim {
+    suite: Arc<Suite>,
+    position: usize,
+    options: VictimOptions,
+}
+
+/// Searches for the tests that matter for the test `name`; `None`: for a test that fails with others and passes alone.
+///
+/// # Errors
+/// If the command line is wrong, if the tests cannot be built, or if there is no victim.
+pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandStatus, CommandError> {
+    command.show.color.apply();
+    let interrupt = Interrupt::install().map_err(CommandError::Signals)?;
+    let args = &command.search;
+    let options = ProjectOptions {
+        subcommand: Subcommand::Test,
+        cargo: command.words.cargo,
+        target: command.words.target,
+        toggles: Vec::new(),
+        all_tests: true,
+        per_test: PerTest::Never,
+        rustflags: None,
+        timeout: args.timeout,
+        skip_code: args.skip_code,
+        fail_when: args.fail_when.clone(),
+        same_failure: false,
+        launcher: args.launcher.clone(),
+        quiet: command.show.quiet,
+    };
+    let suites = victim::suites(&options, &interrupt)?;
+    let (suite, position) = match name {
+        Some(name) => named(&suites, name)?,
+        None => failing(&suites, &options, &interrupt)?,
+    };
+    let (timeout, skip_code) = (options.timeout, options.skip_code);
+    let options = VictimOptions { timeout, skip_code, fail_when: options.fail_when, launcher: options.launcher };
+    let victim = Victim { suite, position, options };
+    let seed = args.seed.unwrap_or_else(Seed::draw);
+    let root = victim.suite.root.clone();
+    let status = bisect(&root, args, seed, &command.show, &interrupt, |lab| victim.search(lab))?;
+    Ok(CommandStatus::Search(status))
+}
+
+/// Returns the test with this name.
+fn named(suites: &[Arc<Suite>], name: &str) -> Result<(Arc<Suite>, usize), SuiteError> {
+    let mut found = Vec::new();
+    for suite in suites {
+        found.extend(suite.position(name)?.map(|at| (suite.clone(), at)));
+    }
+    if found.len() > 1 {
+        let names: Vec<_> = found.iter().map(|(suite, _)| suite.name.as_str()).collect();
+        return Err(SuiteError::Usage(format!(
+            "several executables have a test `{name}`: {}; select one with --lib, --bin or --test",
+            names.join(", ")
+        )));
+    }
+    found.pop().ok_or_else(|| {
+        let all = suites.iter().flat_map(|suite| &suite.tests);
+        let last = |test: &String| test.rsplit("::").next().unwrap_or(test).to_owned();
+        let all = all.flat_map(|test| [test.clone(), last(test)]);
+        let nearest = nearest(name, all).map(|near| format!("; did you mean `{near}`?"));
+        SuiteError::Usage(format!("no test is called `{name}`{}", nearest.unwrap_or_default()))
+    })
+}
+
+/// Returns the first test that fails with all others of its executable and passes alone.
+fn failing(
+    suites: &[Arc<Suite>],
+    options: &ProjectOptions,
+    interrupt: &Interrupt,
+) -> Result<(Arc<Suite>, usize), SuiteError> {
+    let mut failed = 0;
+    for suite in suites {
+        let (victim, failures) = suite.victim(options.timeout, interrupt)?;
+        if let Some(position) = victim {
+            return Ok((suite.clone(), position));
+        }
+        failed += failures;
+    }
+    Err(SuiteError::Nothing(if failed == 0 {
+        "all tests pass, so there is no victim: give the name of a test that fails sometimes, or alone".to_owned()
+    } else {
+        format!(
+            "{} with all others and alone: no other test is to blame",
+            if failed == 1 { "1 test fails".to_owned() } else { format!("{failed} tests fail") }
+        )
+    }))
+}
+
+impl Victim {
+    fn target(&self, way: Way) -> VictimTarget {
+        VictimTarget::new(&self.suite, self.position, way, self.options.clone())
+    }
+
+    /// Searches one after the other, then, if the victim never fails so, in the way in which it fails by chance.
+    fn search(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
+        let begun = Instant::now();
+        let mut target = self.target(Way::Serial);
+        let mut searched = None;
+        if target.others() > 0 {
+            searched = Some(lab.search(&mut target)?);
+        }
+        let passes = |searched: &Searched| searched.verdict == Some(Verdict::NoDifference(Outcome::Pass));
+        if searched.as_ref().is_none_or(passes) {
+            match self.fails_by_chance(lab)? {
+                Ok(Some(way)) => {
+                    let confidence = match lab.options.noise {
+                        Noise::Expected(confidence) => confidence,
+                        _ => noise::CONFIDENCE,
+                    };
+                    lab.options.noise = Noise::Expected(confidence);
+                    target = self.target(way);
+                    searched = Some(lab.search(&mut target)?);
+                }
+                Ok(None) => {}
+                Err(error) => return Self::stopped(lab, &error, begun),
+            }
+        }
+        let Some(Searched { mut end, found, verdict }) = searched else {
+            let words = if self.suite.tests.len() > 1 {
+                self.never_failed()
+            } else {
+                format!("`{}` is the only test of {}", target.victim(), self.suite.name)
+            };
+            return Self::end(lab, Exit::Nothing, words, begun);
+        };
+        lab.list(&found)?;
+        for named in &found {
+            let answer = shared::explain(lab, &target, named, end.noise.is_some())?;
+            lab.emit(&Event::Answer(&answer))?;
+            end.answers.push(answer);
+        }
+        if lab.interrupt.requested() {
+            end.status = Exit::Interrupted;
+        }
+        let victim = target.victim();
+        match verdict {
+            Some(Verdict::NoDifference(Outcome::Pass)) => end.words = self.never_failed(),
+            Some(Verdict::NoDifference(Outcome::Fail)) => {
+                end.words = format!("`{victim}` fails alone, too, so no other test is to blame");
+            }
+            Some(Verdict::Unusable(_)) => {
+                let reason = target.unresolved().map(|reason| format!(": {reason}"));
+                end.words = format!(
+                    "runs do not tell whether `{victim}` fails{}. Leave out the other test, with `-- --skip NAME`",
+                    reason.unwrap_or_default()
+                );
+            }
+            _ => {}
+        }
+        end.duration = begun.elapsed();
+        (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
+        lab.emit(&Event::End(&end))?;
+        Ok(end.status)
+    }
+
+    fn never_failed(&self) -> String {
+        format!(
+            "`{}` never failed: neither alone, nor after all tests that precede it, nor beside all others. If it fails \
+             rarely, try again with --repeat 20",
+            self.suite.tests[self.position]
+        )
+    }
+
+    /// Runs all tests again and again, one after the other and in parallel. Returns the way in which the victim first
+    /// fails, if it does.
+    fn fails_by_chance(&self, lab: &mut Lab<'_>) -> io::Result<Result<Option<Way>, RunError>> {
+        let mut ways = vec![];
+        if self.suite.tests.len() > 1 && self.suite.threads > 1 {
+            ways.push(Way::Parallel);
+        }
+        if self.position > 0 {
+            ways.push(Way::Serial);
+        }
+        for _ in 0..CHANCES {
+            for &way in &ways {
+                if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+                    return Ok(Ok(None));
+                }
+                match lab.try_once(&mut self.target(way).for_a_chance())? {
+                    Ok(run) if run.outcome == Outcome::Fail => return Ok(Ok(Some(way))),
+                    Ok(_) => {}
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+        }
+        Ok(Ok(None))
+    }
+
+    /// Emits the end of a search that could not go on.
+    fn stopped(lab: &mut Lab<'_>, error: &RunError, begun: Instant) -> io::Result<Exit> {
+        let status = if matches!(error, RunError::Interrupted) { Exit::Interrupted } else { Exit::Unusable };
+        Self::end(lab, status, error.to_string(), begun)
+    }
+
+    fn end(lab: &mut Lab<'_>, status: Exit, words: String, begun: Instant) -> io::Result<Exit> {
+        let (trials, runs, duration) = (lab.totals.trials, lab.totals.runs, begun.elapsed());
+        let end = End {
+            status,
+            sets: lab.totals.sets,
+            trials,
+            runs,
+            duration,
+            noise: None,
+            answers: Vec::new(),
+            kind: None,
+            words,
+            log: None,
+        };
+        lab.emit(&Event::End(&end))?;
+        Ok(status)
+    }
+}

@@ -1,0 +1,18 @@
+//! A test and the others of its executable: which of them make it fail, or which does it need?
+//!
+//! The [runner] runs the test, the *victim*, in one process with others that are chosen by name, or in a process of its
+//! own after them. The [target] is owned by the loop, and words the answer. It has no axis: what a change is and what
+//! a failure is cannot be separated here, since both are tests.
+
+mod outcome;
+#[cfg(test)]
+mod outcome_tests;
+mod runner;
+mod suite;
+mod target;
+mod way;
+
+pub(crate) use runner::VictimOptions;
+pub(crate) use suite::{Suite, SuiteError, suites};
+pub(crate) use target::VictimTarget;
+pub(crate) use way::{Apart, Thing, Way};

@@ -1,0 +1,90 @@
+//! The outcome of a victim, from the output of the process in which it ran with other tests.
+
+use bisect_core::search::{Outcome, Reason};
+use regex::bytes::Regex;
+
+use crate::{
+    cargo::libtest,
+    process::{self, Ending, Finished},
+};
+
+/// The rule for what counts as a failure of a victim.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct VictimRule<'a> {
+    /// The victim.
+    pub(super) victim: &'a str,
+    /// The number of tests that were to run, with the victim.
+    pub(super) tests: usize,
+    /// True if the tests run one after the other.
+    pub(super) is_serial: bool,
+    /// The exit status of an inconclusive run.
+    pub(super) skip_code: i32,
+    /// A regular expression: only a failure whose output matches counts.
+    pub(super) fail_when: Option<&'a Regex>,
+}
+
+impl VictimRule<'_> {
+    /// Returns the outcome of the victim, with its description, which is empty if it passed.
+    ///
+    /// Failures of other tests do not count. If the process ended before all tests had run, the victim failed if it was
+    /// the one that ran.
+    pub(super) fn outcome(&self, finished: &Finished) -> (Outcome, String) {
+        let output = &finished.output;
+        let code = match finished.ending {
+            Ending::Exited(status) => status.code(),
+            Ending::Stopped(signal) => return (Outcome::Unresolved(Reason::Skip), process::describe_stop(signal)),
+            Ending::TimedOut | Ending::Interrupted => None,
+        };
+        let is_complete = libtest::has_ended(output);
+        if is_complete && libtest::started_tests(output).is_some_and(|count| count < self.tests) {
+            let reason = format!("{} of {} tests were run", libtest::started_tests(output).unwrap_or(0), self.tests);
+            return (Outcome::Unresolved(Reason::Skip), reason);
+        }
+        match code {
+            Some(0) if is_complete => return (Outcome::Pass, String::new()),
+            Some(libtest::FAILED) if is_complete => {
+                if let Some(failed) = libtest::failed_tests(output) {
+                    return match failed.iter().find(|test| test.name == self.victim) {
+                        Some(_) => self.failure(finished),
+                        None => (Outcome::Pass, String::new()),
+                    };
+                }
+            }
+            Some(code) if code == self.skip_code => {
+                return (Outcome::Unresolved(Reason::Skip), format!("exit status {code}"));
+            }
+            _ => {}
+        }
+        let is_victim = |name: &String| name == self.victim;
+        if libtest::failed_before_the_end(output).iter().any(is_victim) {
+            return self.failure(finished);
+        }
+        if libtest::ended_tests(output).contains(self.victim) {
+            return (Outcome::Pass, String::new());
+        }
+        let was_running = self.is_serial && libtest::last_begun_test(output).as_ref().is_some_and(is_victim);
+        if was_running || self.tests == 1 {
+            return self.failure(finished);
+        }
+        let reason = format!("another test ended the process: {}", describe(finished.ending));
+        (Outcome::Unresolved(Reason::Skip), reason)
+    }
+
+    fn failure(&self, finished: &Finished) -> (Outcome, String) {
+        let description = describe(finished.ending);
+        match self.fail_when {
+            Some(regex) if !regex.is_match(&finished.output) => {
+                (Outcome::Unresolved(Reason::Skip), format!("another failure: {description}"))
+            }
+            _ => (Outcome::Fail, description),
+        }
+    }
+}
+
+fn describe(ending: Ending) -> String {
+    match ending {
+        Ending::Exited(status) => process::describe(status),
+        Ending::Stopped(signal) => process::describe_stop(signal),
+        Ending::TimedOut | Ending::Interrupted => "timeout".to_owned(),
+    }
+}

@@ -1,0 +1,185 @@
+//! The runner of a victim, which any thread can use.
+
+use std::{ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
+
+use bisect_core::{ChangeId, search::Outcome};
+use regex::bytes::Regex;
+
+use super::{
+    outcome::VictimRule,
+    suite::Suite,
+    way::{Thing, Way},
+};
+use crate::{
+    lab::target::Runner,
+    process::{self, Ending, Finished, ProcessSpec, launcher::Launcher, scratch_dir::ScratchDir},
+    report::scan::Reports,
+    run::{
+        error::RunError,
+        outcome::SEARCHED,
+        repetition::Repetition,
+        result::Note,
+        spec::{Choice, RunSpec, Surroundings},
+    },
+};
+
+/// The user's options for runs of a victim.
+#[derive(Clone, Debug)]
+pub(crate) struct VictimOptions {
+    /// The time limit of a run, which counts for the test that runs when it is over.
+    pub(crate) timeout: Option<Duration>,
+    /// The exit status of an inconclusive run.
+    pub(crate) skip_code: i32,
+    /// A regular expression: only a failure whose output matches counts.
+    pub(crate) fail_when: Option<Regex>,
+    /// The command that starts the executable.
+    pub(crate) launcher: Option<Launcher>,
+}
+
+/// A maker of runs of a victim with some of the other tests.
+#[derive(Clone, Debug)]
+pub(crate) struct VictimRunner {
+    pub(super) suite: Arc<Suite>,
+    pub(super) victim: String,
+    /// The other tests, in the order of the harness: the changes.
+    pub(super) others: Vec<String>,
+    pub(super) way: Way,
+    pub(super) options: VictimOptions,
+}
+
+/// The observations of one run.
+#[derive(Debug)]
+pub(crate) struct VictimRun {
+    /// The positions of the other tests that ran.
+    pub(super) chosen: Vec<usize>,
+    pub(super) executions: Vec<(Outcome, String)>,
+    pub(super) repetition: Repetition,
+    pub(super) reports: Reports,
+    pub(super) duration: Duration,
+    pub(super) notes: Vec<Note>,
+}
+
+/// The variables that take precedence over `HOME`.
+const BASE_DIRECTORIES: [&str; 4] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
+
+impl VictimRunner {
+    /// Returns the positions of the tests that a choice enables.
+    pub(super) fn chosen(&self, choice: &Choice) -> Vec<usize> {
+        (0..self.others.len()).filter(|&at| choice.enables(id(at))).collect()
+    }
+
+    /// Returns the arguments for one process with these tests, and the victim if it runs with them.
+    pub(super) fn arguments(&self, chosen: &[usize], with_victim: bool) -> Vec<OsString> {
+        let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
+        tests.extend(with_victim.then_some(self.victim.as_str()));
+        self.suite.arguments_for(&tests, self.way != Way::Parallel)
+    }
+
+    /// Makes a run, and returns the end of the process in which the victim ran, and the number of tests in it.
+    fn execute(
+        &self,
+        spec: &RunSpec,
+        surroundings: &Surroundings<'_>,
+        chosen: &[usize],
+    ) -> Result<(Finished, usize), RunError> {
+        let command = |arguments: &[OsString]| self.suite.launch.command(arguments);
+        let Way::Apart(apart) = self.way else {
+            let mut command = command(&self.arguments(chosen, true));
+            let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
+            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + 1));
+        };
+        let (mut first, mut second) = (command(&self.arguments(chosen, false)), command(&self.arguments(&[], true)));
+        let temporary = surroundings.set_apart(&mut first, spec.slot)?;
+        surroundings.slots.apply(&mut second, spec.slot);
+        second.envs(temporary.variables());
+        let own = surroundings.scratch.inner()?;
+        if let Some(thing) = apart.thing {
+            renew(&mut second, thing, &own, surroundings, spec.slot);
+            if apart.is_shared {
+                renew(&mut first, thing, &own, surroundings, spec.slot);
+            }
+        }
+        let log = temporary.path().join("beside.log");
+        let victim = if apart.is_at_once {
+            thread::scope(|scope| {
+                let others = scope.spawn(|| self.run(first, &log, surroundings));
+                let victim = self.run(second, &spec.log, surroundings);
+                others.join().expect("a run does not panic").and(victim)
+            })
+        } else {
+            self.run(first, &log, surroundings).and_then(|_| self.run(second, &spec.log, surroundings))
+        };
+        Ok((victim?, 1))
+    }
+
+    fn run(&self, command: Command, log: &Path, surroundings: &Surroundings<'_>) -> Result<Finished, RunError> {
+        let command = match &self.options.launcher {
+            Some(launcher) => launcher.wrap(&command, self.options.skip_code),
+            None => command,
+        };
+        let finished = process::run(ProcessSpec {
+            command,
+            timeout: self.options.timeout,
+            log,
+            append: true,
+            interrupt: surroundings.interrupt,
+            reader: None,
+            tail: SEARCHED,
+        })?;
+        if finished.ending == Ending::Interrupted { Err(RunError::Interrupted) } else { Ok(finished) }
+    }
+}
+
+impl Runner for VictimRunner {
+    type Brief = ();
+    type Shown = VictimRun;
+
+    fn run(&self, spec: &RunSpec, (): &(), surroundings: &Surroundings<'_>) -> Result<VictimRun, RunError> {
+        let chosen = self.chosen(&spec.choice);
+        let mut reports = Reports::new(true);
+        reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
+        let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
+        for _ in 0..spec.repetition.times() {
+            let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
+            let rule = VictimRule {
+                victim: &self.victim,
+                tests,
+                is_serial: self.way != Way::Parallel,
+                skip_code: self.options.skip_code,
+                fail_when: self.options.fail_when.as_ref(),
+            };
+            let (outcome, reason) = rule.outcome(&finished);
+            duration += finished.duration;
+            notes.extend(finished.lost_log.as_ref().map(Note::lost_log));
+            executions.push((outcome, reason));
+            if spec.repetition.ends_with(outcome) {
+                break;
+            }
+        }
+        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes })
+    }
+}
+
+/// Gives a process a new thing, whose files are in `own`.
+fn renew(command: &mut Command, thing: Thing, own: &ScratchDir, surroundings: &Surroundings<'_>, slot: usize) {
+    match thing {
+        Thing::Temporary => {
+            command.envs(own.variables());
+        }
+        Thing::Home => {
+            command.env("HOME", own.path());
+            for name in BASE_DIRECTORIES {
+                command.env_remove(name);
+            }
+        }
+        Thing::Directory => {
+            command.current_dir(own.path());
+        }
+        Thing::Slot => surroundings.slots.apply(command, slot + 1),
+    }
+}
+
+/// Returns the ID of the change for the test at this position.
+pub(super) fn id(at: usize) -> ChangeId {
+    ChangeId(at as u64)
+}

@@ -1,0 +1,199 @@
+//! Test executables that run tests by name, and the victim among their tests.
+
+use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc, time::Duration};
+
+use crate::{
+    cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Launch, Project, libtest},
+    output::terminal,
+    process::{self, Ending, Finished, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir},
+    run::outcome::SEARCHED,
+    targets::project::ProjectOptions,
+};
+
+/// The time in which an executable must list its tests.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// A test executable, with the tests that the user selects.
+#[derive(Debug)]
+pub(crate) struct Suite {
+    /// Its name, as cargo shows it.
+    pub(crate) name: String,
+    /// The command line of the user.
+    pub(crate) command_line: String,
+    /// The directory of the workspace.
+    pub(crate) root: std::path::PathBuf,
+    /// The tests, in the order of the harness. If they run one after the other, this is their order.
+    pub(crate) tests: Vec<String>,
+    /// The tests that the harness leaves out, unless the user asks for them.
+    ignored: Vec<String>,
+    /// The number of tests that usually run at once.
+    pub(crate) threads: usize,
+    pub(super) launch: Launch,
+    /// The user's arguments, without names of tests.
+    arguments: Vec<OsString>,
+    libraries: Vec<std::path::PathBuf>,
+}
+
+/// A reason why there is no victim.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum SuiteError {
+    /// The tests cannot be built, listed or run.
+    #[error(transparent)]
+    Cargo(#[from] CargoError),
+    /// The name is wrong, or a choice is missing.
+    #[error("{0}")]
+    Usage(String),
+    /// There is nothing to search.
+    #[error("{0}")]
+    Nothing(String),
+}
+
+/// Builds the tests of a project, and lists them.
+///
+/// # Errors
+/// If they cannot be built, or if no executable lists its tests.
+pub(crate) fn suites(options: &ProjectOptions, interrupt: &Interrupt) -> Result<Vec<Arc<Suite>>, SuiteError> {
+    let project = Project::load(options.subcommand, &options.cargo, &options.target)?;
+    let scratch = ScratchDir::new().map_err(CargoError::from)?;
+    let log = scratch.path().join("build.log");
+    let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
+    let plain = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
+    let artifacts = project.build_in(0, &plain, output, scratch.path(), interrupt)?;
+    let executables = project.executables(&artifacts)?;
+    let suites = executables.into_iter().map(|executable| Suite::list(&project, &artifacts, executable, interrupt));
+    let suites: Vec<_> = suites.collect::<Result<_, _>>()?;
+    let suites: Vec<_> = suites.into_iter().filter(|suite| !suite.tests.is_empty()).map(Arc::new).collect();
+    if suites.is_empty() {
+        return Err(SuiteError::Nothing(format!(
+            "`{}` lists no tests: --victim needs the standard test harness, or one with the same options",
+            project.command_line()
+        )));
+    }
+    Ok(suites)
+}
+
+impl Suite {
+    fn list(
+        project: &Project,
+        artifacts: &Artifacts,
+        executable: &Executable,
+        interrupt: &Interrupt,
+    ) -> Result<Self, CargoError> {
+        let (launch, arguments) = (project.launch(artifacts, executable), project.arguments());
+        let mut suite = Self {
+            name: executable.to_string(),
+            command_line: project.command_line(),
+            root: project.root(),
+            tests: Vec::new(),
+            ignored: Vec::new(),
+            threads: libtest::threads(&arguments),
+            launch,
+            arguments: libtest::without_names(&arguments),
+            libraries: artifacts.libraries.clone(),
+        };
+        let selects = |option: &&str| arguments.iter().any(|word| word == option);
+        let tests = suite.listed(&arguments, &[], interrupt)?;
+        if ["--ignored", "--include-ignored"].iter().any(selects) {
+            suite.tests = tests;
+        } else {
+            suite.ignored = suite.listed(&arguments, &["--ignored"], interrupt)?;
+            suite.tests = tests.into_iter().filter(|test| !suite.ignored.contains(test)).collect();
+        }
+        Ok(suite)
+    }
+
+    /// Returns the tests that the executable lists with these arguments.
+    fn listed(&self, arguments: &[OsString], more: &[&str], interrupt: &Interrupt) -> Result<Vec<String>, CargoError> {
+        let words = arguments.iter().cloned().chain(more.iter().map(OsString::from)).chain(["--list".into()]);
+        let finished = self.run(&words.collect::<Vec<_>>(), Some(LISTING_TIMEOUT), interrupt)?;
+        Ok(match finished.ending {
+            Ending::Exited(status) if status.success() => libtest::listed_tests(&finished.output),
+            // It is another harness.
+            _ => Vec::new(),
+        })
+    }
+
+    fn run(
+        &self,
+        arguments: &[OsString],
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+    ) -> Result<Finished, CargoError> {
+        let scratch = ScratchDir::new()?;
+        let mut command = self.launch.command(arguments);
+        command.envs(scratch.variables());
+        let log = &scratch.path().join("log");
+        let spec = ProcessSpec { command, timeout, log, append: false, interrupt, reader: None, tail: SEARCHED };
+        let finished = process::run(spec)?;
+        if finished.ending == Ending::Interrupted { Err(CargoError::Interrupted) } else { Ok(finished) }
+    }
+
+    /// Returns the arguments that run exactly these tests, one after the other or with as many threads as usual.
+    pub(super) fn arguments_for(&self, tests: &[&str], is_serial: bool) -> Vec<OsString> {
+        let mut arguments = if is_serial { libtest::one_thread(&self.arguments) } else { self.arguments.clone() };
+        arguments.push("--exact".into());
+        arguments.extend(tests.iter().map(OsString::from));
+        arguments
+    }
+
+    /// Returns the position of the test with this name, or with a path that ends in it.
+    ///
+    /// # Errors
+    /// If the test is ignored, or if several paths end in the name.
+    pub(crate) fn position(&self, name: &str) -> Result<Option<usize>, SuiteError> {
+        if let Some(at) = self.tests.iter().position(|test| test == name) {
+            return Ok(Some(at));
+        }
+        if self.ignored.iter().any(|test| test == name) {
+            return Err(SuiteError::Usage(format!(
+                "the test `{name}` is ignored: add `-- --include-ignored` at the end of the command line"
+            )));
+        }
+        let suffix = format!("::{name}");
+        let ending: Vec<_> = (0..self.tests.len()).filter(|&at| self.tests[at].ends_with(&suffix)).collect();
+        match ending.as_slice() {
+            [] => Ok(None),
+            [at] => Ok(Some(*at)),
+            several => {
+                let names: Vec<_> = several.iter().map(|&at| self.tests[at].as_str()).collect();
+                Err(SuiteError::Usage(format!("which test? `{name}` can be {}", names.join(", "))))
+            }
+        }
+    }
+
+    /// Runs all tests as the user does, then those that fail alone. Returns the position of the first one that passes
+    /// alone, and the number of tests that fail.
+    ///
+    /// # Errors
+    /// If the executable cannot be run.
+    pub(crate) fn victim(
+        &self,
+        timeout: Option<Duration>,
+        interrupt: &Interrupt,
+    ) -> Result<(Option<usize>, usize), CargoError> {
+        let all: Vec<_> = self.tests.iter().map(String::as_str).collect();
+        let finished = self.run(&self.arguments_for(&all, false), timeout, interrupt)?;
+        let failed = match libtest::failed_tests(&finished.output) {
+            Some(failed) => failed.into_iter().map(|test| test.name).collect(),
+            None => libtest::failed_before_the_end(&finished.output),
+        };
+        for test in &failed {
+            let alone = self.run(&self.arguments_for(&[test], true), timeout, interrupt)?;
+            if matches!(alone.ending, Ending::Exited(status) if status.success()) {
+                return Ok((self.tests.iter().position(|other| other == test), failed.len()));
+            }
+        }
+        Ok((None, failed.len()))
+    }
+
+    /// Returns the variables that the executable needs when a user starts it.
+    pub(super) fn needed_variables(&self) -> BTreeMap<String, OsString> {
+        // An executable that cannot be read now can hardly be started. The rest of the line is still correct.
+        self.launch.needed_variables(&self.libraries).unwrap_or_default()
+    }
+
+    /// Returns the directory in which cargo starts the executable.
+    pub(super) fn directory(&self) -> &Path {
+        &self.launch.directory
+    }
+}

@@ -1,0 +1,245 @@
+//! A victim as a target: it judges runs, counts failures, and words the answer.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order, Outcome, Trial},
+};
+
+use super::{
+    runner::{VictimOptions, VictimRun, VictimRunner},
+    suite::Suite,
+    way::Way,
+};
+use crate::{
+    lab::target::{Judge, Judgement, Reproduction, Target},
+    output::terms::Terms,
+    process::shell,
+    report::{content::Report, kind::ChangeKind, scan::Reports},
+    run::{
+        error::RunError,
+        result::{Notes, RunResult},
+        spec::Choice,
+    },
+    units::plural,
+};
+
+/// The terms of a search for tests. A run reports all other tests that it runs.
+const TERMS: Terms =
+    Terms { axis: "victim", change: "test", reported: None, if_none_reported: "there is no other test" };
+/// Another test.
+const KIND: ChangeKind = ChangeKind::own("test", "test", "this test");
+
+/// A test whose failures depend on others.
+#[derive(Debug)]
+pub(crate) struct VictimTarget {
+    runner: Arc<VictimRunner>,
+    /// The other tests of each run that shows whether the victim fails, and true if it failed.
+    observed: Vec<(BTreeSet<usize>, bool)>,
+    /// The reason why the last run was unresolved, if it was.
+    unresolved: Option<String>,
+    /// True if runs are made only to see whether the victim ever fails.
+    is_chance: bool,
+    notes: Notes,
+}
+
+impl VictimTarget {
+    /// Returns the test at this position of a suite, with the other tests that can matter if they run in this way: one
+    /// after the other, those that precede it; otherwise all others.
+    pub(crate) fn new(suite: &Arc<Suite>, victim: usize, way: Way, options: VictimOptions) -> Self {
+        let others = match way {
+            Way::Serial => suite.tests[..victim].to_vec(),
+            _ => suite.tests[..victim].iter().chain(&suite.tests[victim + 1..]).cloned().collect(),
+        };
+        let victim = suite.tests[victim].clone();
+        Self::of(VictimRunner { suite: suite.clone(), victim, others, way, options })
+    }
+
+    fn of(runner: VictimRunner) -> Self {
+        Self {
+            runner: Arc::new(runner),
+            observed: Vec::new(),
+            unresolved: None,
+            is_chance: false,
+            notes: Notes::default(),
+        }
+    }
+
+    /// Returns the victim with only these other tests, in another way.
+    pub(crate) fn with(&self, changes: &[ChangeId], way: Way) -> Self {
+        let others = positions(changes).map(|at| self.runner.others[at].clone()).collect();
+        Self::of(VictimRunner { others, way, ..(*self.runner).clone() })
+    }
+
+    /// Returns the target for runs that are made only to see whether the victim ever fails.
+    pub(crate) fn for_a_chance(self) -> Self {
+        Self { is_chance: true, ..self }
+    }
+
+    /// Returns the name of the victim.
+    pub(crate) fn victim(&self) -> &str {
+        &self.runner.victim
+    }
+
+    /// Returns true if the tests run at once.
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.runner.way == Way::Parallel
+    }
+
+    /// Returns the reason why the last run was unresolved, if it was.
+    pub(crate) fn unresolved(&self) -> Option<&str> {
+        self.unresolved.as_deref()
+    }
+
+    /// Returns the number of other tests.
+    pub(crate) fn others(&self) -> usize {
+        self.runner.others.len()
+    }
+
+    /// Returns how often the victim failed in runs with all of these changes, and in runs without one of them: the
+    /// numbers of failures and of runs.
+    pub(crate) fn rates(&self, changes: &[ChangeId]) -> [(usize, usize); 2] {
+        let changes: BTreeSet<_> = positions(changes).collect();
+        [true, false].map(|with| {
+            let runs = self.observed.iter().filter(|(tests, _)| tests.is_superset(&changes) == with);
+            runs.fold((0, 0), |(failed, all), (_, fails)| (failed + usize::from(*fails), all + 1))
+        })
+    }
+}
+
+impl Judge for VictimTarget {
+    type Runner = VictimRunner;
+
+    fn runner(&self) -> Arc<VictimRunner> {
+        self.runner.clone()
+    }
+
+    fn brief(&self) -> Arc<()> {
+        Arc::new(())
+    }
+
+    fn learn(&mut self, _: &Trial, shown: &VictimRun) -> Result<(), RunError> {
+        self.notes.add(shown.notes.iter().cloned());
+        for &(outcome, _) in &shown.executions {
+            if !matches!(outcome, Outcome::Unresolved(_)) {
+                self.observed.push((shown.chosen.iter().copied().collect(), outcome == Outcome::Fail));
+            }
+        }
+        Ok(())
+    }
+
+    fn judge(&mut self, _: &Trial, shown: VictimRun) -> Judgement<VictimRun> {
+        let outcomes: Vec<_> = shown.executions.iter().map(|&(outcome, _)| outcome).collect();
+        let decisive = shown.repetition.decisive(&outcomes);
+        let (outcome, ref reason) = shown.executions[decisive];
+        self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
+        let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
+        Judgement::Ready(vec![RunResult {
+            outcome,
+            reason: reason.clone(),
+            failed_tests: failed.into_iter().collect(),
+            failures: Vec::new(),
+            duration: shown.duration,
+            executions: shown.executions.len(),
+            extra_outcomes: shown.repetition.also(&outcomes).to_vec(),
+            build_time: Duration::ZERO,
+            reports: shown.reports,
+        }])
+    }
+
+    fn reports<'a>(&self, shown: &'a VictimRun) -> Vec<&'a Reports> {
+        vec![&shown.reports]
+    }
+
+    fn take_notes(&mut self) -> Vec<String> {
+        self.notes.take()
+    }
+}
+
+impl Target for VictimTarget {
+    fn describe(&self) -> String {
+        format!("{}, in {}", self.runner.suite.command_line, self.runner.suite.name)
+    }
+
+    fn root(&self) -> &Path {
+        &self.runner.suite.root
+    }
+
+    fn terms(&self) -> Terms {
+        TERMS
+    }
+
+    fn order(&self) -> Order {
+        Order::Given
+    }
+
+    fn subject(&self) -> Option<String> {
+        if self.is_chance {
+            let number = if self.is_parallel() { self.runner.suite.threads } else { 1 };
+            return Some(format!("with all tests, {number} at once"));
+        }
+        let (others, victim) = (plural(self.others(), "test"), self.victim());
+        Some(match self.runner.way {
+            Way::Serial => format!("{others} that run before `{victim}`, one after the other"),
+            Way::Parallel => {
+                format!("{others} that run beside `{victim}`, {} at once", self.runner.suite.threads)
+            }
+            Way::Apart(apart) => match (apart.thing, apart.is_shared) {
+                (None, _) => "in another process".to_owned(),
+                (Some(thing), true) => format!("both with a new {}", thing.name()),
+                (Some(thing), false) => format!("with its own {}", thing.name()),
+            },
+        })
+    }
+
+    fn headline(&self, tests: usize, mode: Mode) -> Option<String> {
+        let (victim, one) = (self.victim(), tests == 1);
+        let which = if one { "this test" } else { "these tests" };
+        let run = if one { "runs" } else { "run" };
+        let place = if self.runner.way == Way::Serial { "before it" } else { "beside it" };
+        Some(match mode {
+            Mode::Enable => format!("`{victim}` fails if {which} {run} {place}"),
+            Mode::Disable => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
+        })
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn change(&self, report: Report, _: Mode) -> Report {
+        let name = positions(&[report.id]).next().and_then(|at| self.runner.others.get(at)).cloned();
+        let name = name.unwrap_or_default();
+        Report { kind: KIND, text: vec![name.clone()], name, ..report }
+    }
+
+    fn reproduce(&self, again: &Reproduction<'_>) -> String {
+        let choice = Choice::of(Order::Given, again.selection);
+        let runner = &self.runner;
+        let variables = runner.suite.needed_variables();
+        let variables = variables.iter().map(|(name, value)| format!("{name}={} ", shell::quote(value)));
+        let words = runner.suite.launch.words().iter().cloned();
+        // A test that needs others fails alone, too.
+        let chosen = runner.chosen(&choice);
+        let chosen = if choice.is_inverted() && chosen.len() > self.others() / 2 { Vec::new() } else { chosen };
+        let words = words.chain(runner.arguments(&chosen, true));
+        format!(
+            "cd {} && {}{}{}",
+            shell::quote(PathBuf::from(runner.suite.directory())),
+            variables.collect::<String>(),
+            again.reader.before_program(),
+            shell::line(words)
+        )
+    }
+}
+
+/// Returns the positions of changes.
+fn positions(changes: &[ChangeId]) -> impl Iterator<Item = usize> {
+    changes.iter().filter_map(|id| usize::try_from(id.0).ok())
+}

@@ -1,0 +1,53 @@
+//! The ways in which a victim runs with other tests: in one process, or in a process of its own.
+
+use bisect_core::protocol::names;
+
+/// A way in which a victim runs with other tests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// In one process, one test after the other.
+    Serial,
+    /// In one process, with as many threads as usual.
+    Parallel,
+    /// The others in one process, the victim in another one.
+    Apart(Apart),
+}
+
+/// A way in which a victim runs in a process of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Apart {
+    /// True if both processes run at the same time; otherwise the victim's is the second one.
+    pub(crate) is_at_once: bool,
+    /// A thing that is new for this run; `None`: both processes share all that they share with the user.
+    pub(crate) thing: Option<Thing>,
+    /// True if both processes have the same new thing; false if it is the victim's own.
+    pub(crate) is_shared: bool,
+}
+
+/// A thing outside of a process that another process may have of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    /// The directory for temporary files.
+    Temporary,
+    /// The user's home directory.
+    Home,
+    /// The current directory.
+    Directory,
+    /// `BISECT_SLOT`, from which a program may take the number of a port.
+    Slot,
+}
+
+impl Thing {
+    /// All of them, in the order in which they are tried.
+    pub(crate) const ALL: [Self; 4] = [Self::Temporary, Self::Home, Self::Directory, Self::Slot];
+
+    /// Returns its name: a variable, if one names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Temporary => "TMPDIR",
+            Self::Home => "HOME",
+            Self::Directory => "current directory",
+            Self::Slot => names::SLOT,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! `test --victim`: the tests that make another one fail, or that it needs, and what they share.
+#![cfg(unix)]
+
+use std::process::Command;
+
+use bisect_tests::harness::{Finished, Fixture, Running, run, wait_until};
+
+/// Returns the command that searches the fixture with this plot.
+pub(crate) fn command(cast: &Fixture, plot: &str, words: &str) -> Command {
+    let out = cast.dir().join("out").display().to_string();
+    let words = ["test", "--json", "--quiet", "--out", &out].into_iter().chain(words.split_whitespace());
+    let mut command = cast.driver(words);
+    command.env("PLOT", plot).env("RUST_TEST_THREADS", "2");
+    command
+}
+
+fn search(plot: &str, words: &str) -> Finished {
+    run(&mut command(&Fixture::new("cast"), plot, words))
+}
+
+/// Returns the tests of each culprit.
+pub(crate) fn found(finished: &Finished) -> Vec<Vec<String>> {
+    let names = |found: &serde_json::Value| {
+        let changes = found["changes"].as_array().unwrap().iter();
+        let name = |change: &serde_json::Value| {
+            assert_eq!(change["kind"], "test", "{finished}");
+            change["name"].as_str().unwrap().strip_prefix("tests::").unwrap().to_owned()
+        };
+        let mut names: Vec<_> = changes.map(name).collect();
+        names.sort();
+        names
+    };
+    finished.events_of("found").iter().map(names).collect()
+}
+
+/// Returns the facts about the first culprit.
+fn facts(finished: &Finished) -> String {
+    let end = &finished.events_of("end")[0];
+    let facts = end["answers"][0]["facts"].as_array().unwrap_or_else(|| panic!("{finished}")).iter();
+    let lines = facts.map(|fact| format!("{}: {}", fact["of"].as_str().unwrap(), fact["text"].as_str().unwrap()));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_test_that_must_not_run_before_it() {
+    let cast = Fixture::new("cast");
+    let finished = run(&mut command(&cast, "victim=100 pollute=17", "--victim tests::t100")).expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+    let facts = facts(&finished);
+    assert!(facts.contains("failures: in ") && facts.contains(" with it, in 0 of "), "{facts}");
+    assert!(facts.contains("shared: state in the process") && facts.contains("cargo-nextest"), "{facts}");
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let reproduced = run(cast.shell(&line, cast.dir()).env("PLOT", "victim=100 pollute=17"));
+    assert!(reproduced.stdout.contains("the victim fails"), "{line}\n{reproduced}");
+}
+
+#[test]
+fn without_a_name_the_test_that_passes_alone_is_the_victim() {
+    let finished = search("victim=100 pollute=17", "--victim -- --test-threads 1").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+    let finished = search("", "--victim").expect_status(1);
+    finished.expect_message(&["all tests pass, so there is no victim"]);
+    let finished = search("victim=100 always", "--victim").expect_status(1);
+    finished.expect_message(&["1 test fails with all others and alone"]);
+}
+
+#[test]
+fn a_test_that_must_run_before_it() {
+    let finished = search("victim=100 need=20", "--victim t100").expect_status(0);
+    assert_eq!(found(&finished), [["t020"]]);
+    assert_eq!(finished.events_of("found")[0]["mode"], "disable");
+    assert!(facts(&finished).contains("in a process of its own"), "{finished}");
+}
+
+#[test]
+fn files_that_tests_share_are_found() {
+    let finished = search("victim=100 file=17", "--victim t100").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+    assert!(facts(&finished).contains("with its own TMPDIR, `tests::t100` passes"), "{finished}");
+}
+
+#[test]
+fn a_test_that_must_not_run_beside_it() {
+    // The plot does nothing to tests that run one after the other.
+    let finished = search("victim=100 beside=99", "--victim t100 --seed 1").expect_status(0);
+    assert_eq!(found(&finished), [["t099"]]);
+    assert_eq!(finished.events_of("start").len(), 2, "{finished}");
+}
+
+#[test]
+fn a_test_that_never_fails_or_always() {
+    let finished = search("victim=100", "--victim t100").expect_status(1);
+    finished.expect_message(&["`tests::t100` never failed"]);
+    let finished = search("victim=100 always", "--victim t100").expect_status(1);
+    finished.expect_message(&["`tests::t100` fails alone, too, so no other test is to blame"]);
+}
+
+#[test]
+fn a_test_that_ends_the_process_does_not_fail_for_the_victim() {
+    let finished = search("victim=100 pollute=17 crash=150", "--victim t100").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+    let finished = search("victim=100 pollute=17 crash=50", "--victim t100").expect_status(3);
+    finished.expect_message(&["another test ended the process: signal 6"]);
+}
+
+#[test]
+fn a_victim_that_hangs_fails() {
+    let finished = search("victim=100 pollute=17 hang=150", "--victim t100 --timeout 60s").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused() {
+    let finished = search("", "--victim t1000").expect_status(2);
+    finished.expect_message(&["no test is called `t1000`; did you mean"]);
+    let finished = search("", "--victim t100 --toggle x").expect_status(2);
+    finished.expect_message(&["cannot be used with"]);
+    let finished = search("", "--victim tests::t000").expect_status(1);
+    finished.expect_message(&["`tests::t000` never failed"]);
+}
+
+#[test]
+fn an_interrupt_ends_it() {
+    let cast = Fixture::new("cast");
+    let mut command = command(&cast, "victim=100 hang=50", "--victim t100");
+    let running = Running::start(&mut command);
+    let logs = cast.dir().join("out/runs");
+    wait_until("a run starts", || std::fs::read_dir(&logs).is_ok_and(|mut runs| runs.next().is_some()));
+    running.signal("INT");
+    assert_eq!(running.finish().status, Some(130));
+}

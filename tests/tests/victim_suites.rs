@@ -1,0 +1,88 @@
+//! Two hundred suites of tests that disturb, need or do not mind each other: the answer of `--victim` is right.
+#![cfg(unix)]
+
+use std::collections::BTreeSet;
+
+use bisect_tests::{
+    flaky::Random,
+    harness::{Fixture, Scratch, run},
+};
+
+use super::victim::{command, found};
+
+/// A suite: the plot of the fixture, and the answer to it.
+struct Plot {
+    text: String,
+    /// The position of the victim.
+    victim: usize,
+    status: i32,
+    culprits: BTreeSet<Vec<String>>,
+    /// True if one test disturbs it in every run.
+    is_single: bool,
+}
+
+/// Returns the suite with this number. Its kind changes from number to number.
+fn plot(number: u64) -> Plot {
+    let mut stream = Random::new(number);
+    let victim = 16 + stream.below(180);
+    let mut free: Vec<usize> = (0..victim).collect();
+    let mut take = |count: usize| -> Vec<usize> {
+        let mut taken: Vec<_> = (0..count).map(|_| free.swap_remove(stream.below(free.len()))).collect();
+        taken.sort_unstable();
+        taken
+    };
+    let words = |key: &str, sets: &[Vec<usize>]| -> String {
+        let join = |set: &Vec<usize>| set.iter().map(usize::to_string).collect::<Vec<_>>().join("+");
+        sets.iter().map(|set| format!(" {key}={}", join(set))).collect::<Vec<_>>().concat()
+    };
+    let (key, sets, rate) = match number % 10 {
+        0..=2 => ("pollute", vec![take(1)], ""),
+        3 => ("pollute", vec![take(1), take(1)], ""),
+        4 => ("pollute", vec![take(1), take(1), take(1)], ""),
+        5 => ("pollute", vec![take(2)], ""),
+        6 => ("need", vec![take(1)], ""),
+        7 => ("need", vec![take(1 + usize::from(number % 20 == 7)), take(1)], ""),
+        8 if number % 20 == 8 => ("none", Vec::new(), " always rate=0.3"),
+        8 => ("none", Vec::new(), ""),
+        _ => ("pollute", vec![take(1)], " rate=0.3"),
+    };
+    let text = format!("victim={victim}{}{rate}", words(key, &sets));
+    let name = |number: &usize| format!("t{number:03}");
+    let culprits: BTreeSet<Vec<_>> = sets.iter().map(|set| set.iter().map(name).collect()).collect();
+    let status = match number % 20 {
+        8 => 4,
+        18 => 1,
+        _ => 0,
+    };
+    Plot { text, victim, status, culprits, is_single: number % 10 < 3 }
+}
+
+#[test]
+#[ignore = "slow: CI runs it"]
+fn two_hundred_suites() {
+    std::thread::scope(|scope| {
+        for worker in 0..2 {
+            scope.spawn(move || {
+                let cast = Fixture::new("cast");
+                for number in (worker..200).step_by(2) {
+                    check(&cast, number);
+                }
+            });
+        }
+    });
+}
+
+fn check(cast: &Fixture, number: u64) {
+    let Plot { text, victim, status, culprits, is_single } = plot(number);
+    let words = format!("--victim tests::t{victim:03} --seed {number}");
+    let scratch = Scratch::new();
+    let finished = run(command(cast, &text, &words).env("DICE", scratch.dir().join("dice")));
+    let answer: BTreeSet<_> = found(&finished).into_iter().collect();
+    assert_eq!(answer, culprits, "{number}: {text}\n{finished}");
+    assert_eq!(finished.status, Some(status), "{number}: {text}\n{finished}");
+    if is_single {
+        let runs = finished.events_of("end")[0]["runs"].as_f64().unwrap();
+        let bound = 2.0 * (f64::from(u32::try_from(victim).unwrap()).log2() + 4.0);
+        assert!(runs <= bound, "{number}: {runs} runs, at most {bound:.1}: {text}");
+    }
+}
