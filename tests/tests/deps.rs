@@ -15,18 +15,29 @@ use bisect_tests::{
 };
 
 /// A version of a package: name, version, lines of its manifest, source.
-type Version<'a> = (&'a str, &'a str, &'a str, &'a str);
+pub(crate) type Version<'a> = (&'a str, &'a str, &'a str, &'a str);
 
 /// A workspace with old and new versions of its dependencies.
-struct Shop {
-    scratch: Scratch,
-    repository: Repository,
+pub(crate) struct Shop {
+    pub(crate) scratch: Scratch,
+    pub(crate) repository: Repository,
 }
 
 impl Shop {
     /// Makes a package that depends on all of `needs`, with a test in `source`. Its committed lock file has the old
     /// versions, and the one in the work tree the new ones.
-    fn new(needs: &str, source: &str, old: &[Version<'_>], new: &[Version<'_>]) -> Self {
+    pub(crate) fn new(needs: &str, source: &str, old: &[Version<'_>], new: &[Version<'_>]) -> Self {
+        Self::with_files(&[], needs, source, old, new)
+    }
+
+    /// Makes one with more files in its folder.
+    pub(crate) fn with_files(
+        files: &[(&str, &str)],
+        needs: &str,
+        source: &str,
+        old: &[Version<'_>],
+        new: &[Version<'_>],
+    ) -> Self {
         let scratch = Scratch::new();
         for name in ["shop", "versions", "tmp"] {
             fs::create_dir(scratch.dir().join(name)).unwrap();
@@ -36,6 +47,9 @@ impl Shop {
             "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n[dependencies]\n";
         repository.write("Cargo.toml", &format!("{manifest}{needs}"));
         repository.write("src/lib.rs", source);
+        for (path, text) in files {
+            repository.write(path, text);
+        }
         repository.write(".gitignore", "ignored\n");
         let versions = scratch.dir().join("versions").display().to_string();
         let config =
@@ -85,15 +99,15 @@ impl Shop {
         }
     }
 
-    fn dir(&self) -> PathBuf {
+    pub(crate) fn dir(&self) -> PathBuf {
         self.scratch.dir().join("shop")
     }
 
-    fn cargo(&self, words: &[&str]) {
+    pub(crate) fn cargo(&self, words: &[&str]) {
         let _ = run(scrubbed(&cargo(), &self.dir()).args(words)).expect_status(0);
     }
 
-    fn command(&self, words: &[&str]) -> Command {
+    pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = self.scratch.driver(words);
         command.current_dir(self.dir()).env("CARGO_TARGET_DIR", self.scratch.dir().join("target"));
         command.env("TMPDIR", self.scratch.dir().join("tmp"));
@@ -101,7 +115,7 @@ impl Shop {
     }
 
     /// Searches, and checks that nothing of the user's has changed and nothing is left.
-    fn search(&self, subcommand: &str, words: &[&str]) -> Finished {
+    pub(crate) fn search(&self, subcommand: &str, words: &[&str]) -> Finished {
         let out = self.scratch.dir().join("out").display().to_string();
         let before = self.everything();
         let finished = run(&mut self.command(&[&[subcommand, "--json", "--out", &out], words].concat()));
@@ -138,7 +152,7 @@ impl Shop {
 }
 
 /// Returns the texts of the changes of each culprit.
-fn found(finished: &Finished) -> Vec<Vec<String>> {
+pub(crate) fn found(finished: &Finished) -> Vec<Vec<String>> {
     let texts = |found: &serde_json::Value| {
         let changes = found["changes"].as_array().unwrap().iter();
         changes

@@ -52,6 +52,19 @@ fn a_test_that_must_not_run_before_it() {
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let reproduced = run(cast.shell(&line, cast.dir()).env("PLOT", "victim=100 pollute=17"));
     assert!(reproduced.stdout.contains("the victim fails"), "{line}\n{reproduced}");
+    let out = cast.dir().join("out").display().to_string();
+    for (option, status) in [(None, 101), (Some("--off"), 0)] {
+        let mut replay = cast.driver(["replay", &out]);
+        let _ = run(replay.args(option).env("PLOT", "victim=100 pollute=17")).expect_status(status);
+    }
+}
+
+#[test]
+fn the_answer_of_several_runs_at_once_is_the_same() {
+    let finished = search("victim=100 pollute=17+30 pollute=60", "--victim t100 -j 4").expect_status(0);
+    let mut culprits = found(&finished);
+    culprits.sort();
+    assert_eq!(culprits, [vec!["t017", "t030"], vec!["t060"]]);
 }
 
 #[test]

@@ -1,0 +1,181 @@
+//! `--deps` on ten real differences between versions of published packages: answers, trials, builds, compiled crates.
+//!
+//! Seven change what a function returns, three deprecate a function that the package may not use. All are updated at
+//! once, with what they depend on. The table is Markdown, for BENCHMARKS.md. Needs the registry. Ends with status 1 if
+//! an answer is wrong.
+
+use std::{
+    env, fs,
+    process::{Command, ExitCode},
+};
+
+use bisect_tests::harness::{Finished, Scratch, cargo, run, scrubbed};
+
+/// Packages with the requirement that both versions satisfy, and the old version.
+const PACKAGES: [(&str, &str, &str); 15] = [
+    ("unicode-width", "0.1", "0.1.11"),
+    ("unicode-segmentation", "1", "1.10.1"),
+    ("fastrand", "2", "2.0.2"),
+    ("syn", "2", "2.0.60"),
+    ("humantime", "2", "2.1.0"),
+    ("bstr", "1", "1.6.0"),
+    ("regex", "1", "1.7.3"),
+    ("chrono", "0.4", "0.4.22"),
+    ("indexmap", "2", "2.1.0"),
+    ("tempfile", "3", "3.10.0"),
+    ("serde_json", "1", "1.0.100"),
+    ("semver", "1", "1.0.17"),
+    ("uuid", "1", "1.6.0"),
+    ("textwrap", "0.16", "0.16.0"),
+    ("url", "2", "2.5.0"),
+];
+
+/// The words after `cargo bisect-opt` of each case, and the package whose update is to blame.
+const CASES: [(&str, &str); 10] = [
+    ("test --lib --deps old.lock -- widths", "unicode-width"),
+    ("test --lib --deps old.lock -- graphemes", "unicode-segmentation"),
+    ("test --lib --deps old.lock -- random", "fastrand"),
+    ("test --lib --deps old.lock -- raw_borrow", "syn"),
+    ("test --lib --deps old.lock -- microseconds", "humantime"),
+    ("test --lib --deps old.lock -- hexadecimal", "bstr"),
+    ("test --lib --deps old.lock -- named_group", "regex"),
+    ("check --deps old.lock --features date", "chrono"),
+    ("check --deps old.lock --features removal", "indexmap"),
+    ("check --deps old.lock --features path", "tempfile"),
+];
+
+const SOURCE: &str = r#"#![deny(deprecated)]
+#[cfg(feature = "date")]
+pub fn date() -> chrono::NaiveDate {
+    chrono::NaiveDate::from_ymd(2020, 1, 1)
+}
+#[cfg(feature = "removal")]
+pub fn remove(map: &mut indexmap::IndexMap<u8, u8>) {
+    map.remove(&1);
+}
+#[cfg(feature = "path")]
+pub fn path(dir: tempfile::TempDir) -> std::path::PathBuf {
+    dir.into_path()
+}
+#[test]
+fn widths() {
+    assert_eq!(unicode_width::UnicodeWidthStr::width("\u{2764}\u{fe0f}"), 1);
+}
+#[test]
+fn graphemes() {
+    assert_eq!(unicode_segmentation::UnicodeSegmentation::graphemes("\u{915}\u{94d}\u{924}", true).count(), 2);
+}
+#[test]
+fn random() {
+    assert_eq!(fastrand::Rng::with_seed(7).u64(..), 16_292_765_481_176_799_425);
+}
+#[test]
+fn raw_borrow() {
+    assert!(matches!(syn::parse_str::<syn::Expr>("&raw const x"), Ok(syn::Expr::Verbatim(_))));
+}
+#[test]
+fn microseconds() {
+    assert!(humantime::parse_duration("1 \u{b5}s").is_err());
+}
+#[test]
+fn hexadecimal() {
+    assert_eq!(format!("{:?}", bstr::BStr::new(b"\xff")), "\"\\xFF\"");
+}
+#[test]
+fn named_group() {
+    assert!(regex::Regex::new("(?<n>a)").is_err());
+}
+"#;
+
+fn main() -> ExitCode {
+    if !env::args().any(|argument| argument == "--bench") {
+        println!("measured by `cargo bench` only");
+        return ExitCode::SUCCESS;
+    }
+    let shop = Shop::new();
+    println!("| update | updates | trials | builds | compiled | all, for each trial |\n|:--|--:|--:|--:|--:|--:|");
+    let mut all_right = true;
+    for (words, package) in CASES {
+        all_right &= shop.search(words, package);
+    }
+    if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A package with two lock files: `Cargo.lock` has the newest versions, `old.lock` the old ones.
+struct Shop {
+    scratch: Scratch,
+}
+
+impl Shop {
+    fn new() -> Self {
+        let shop = Self { scratch: Scratch::new() };
+        fs::create_dir(shop.scratch.dir().join("src")).expect("the folder can be made");
+        shop.scratch.write("src/lib.rs", SOURCE);
+        for is_old in [true, false] {
+            shop.scratch.write("Cargo.toml", &manifest(is_old));
+            for words in [&["generate-lockfile"][..], &["fetch"]] {
+                let _ = run(shop.here(scrubbed(&cargo(), shop.scratch.dir())).args(words)).expect_status(0);
+            }
+            if is_old {
+                fs::rename(shop.scratch.dir().join("Cargo.lock"), shop.scratch.dir().join("old.lock"))
+                    .expect("the lock file is there");
+            }
+        }
+        shop
+    }
+
+    fn here(&self, mut command: Command) -> Command {
+        command.env("CARGO_TARGET_DIR", self.scratch.dir().join("target"));
+        command
+    }
+
+    /// Searches, prints a row, and returns true if the answer is right.
+    fn search(&self, words: &str, package: &str) -> bool {
+        let (subcommand, rest) = words.split_once(' ').expect("a subcommand");
+        let words = [subcommand, "--json"].into_iter().chain(rest.split(' '));
+        let mut command = self.here(self.scratch.driver(words));
+        let finished = run(&mut command);
+        let found = names(&finished);
+        let updates = number_before(&finished.stderr, " update");
+        let builds = number_before(&finished.stderr, " build");
+        let compiled = finished.stderr.split("started rustc ").nth(1).map_or(0, first_number);
+        let trials = finished.events_of("end").first().and_then(|end| end["trials"].as_u64()).unwrap_or(0);
+        let packages = self.scratch.read("Cargo.lock").matches("[[package]]").count();
+        println!("| {package} | {updates} | {trials} | {builds} | {compiled} | {} |", packages as u64 * trials);
+        let is_right = finished.status == Some(0) && found == [package];
+        if !is_right {
+            println!("wrong: {found:?}\n{finished}");
+        }
+        is_right
+    }
+}
+
+fn manifest(is_old: bool) -> String {
+    let requirements = PACKAGES.map(|(name, new, old)| {
+        let version = if is_old { format!("={old}") } else { new.to_owned() };
+        let features = if name == "syn" { ", features = [\"full\", \"extra-traits\"]" } else { "" };
+        format!("{name} = {{ version = \"{version}\"{features} }}\n")
+    });
+    format!(
+        "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n[features]\ndate = []\n\
+         removal = []\npath = []\n[dependencies]\n{}",
+        requirements.concat()
+    )
+}
+
+/// Returns the names of all changes of all culprits.
+fn names(finished: &Finished) -> Vec<String> {
+    let found = finished.events_of("found");
+    let changes = found.iter().filter_map(|found| found["changes"].as_array()).flatten();
+    changes.filter_map(|change| change["name"].as_str().map(str::to_owned)).collect()
+}
+
+/// Returns the first number that this text follows.
+fn number_before(text: &str, after: &str) -> usize {
+    let before = text.split(after).next().unwrap_or_default();
+    before.rsplit(|c: char| !c.is_ascii_digit()).next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
+
+fn first_number(text: &str) -> usize {
+    text.split(|c: char| !c.is_ascii_digit()).next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}
