@@ -82,6 +82,12 @@ impl Simulator {
         Self { manners, ..self }
     }
 
+    /// Returns the ID of a change.
+    #[must_use]
+    pub fn id(&self, change: usize) -> ChangeId {
+        self.ids[change]
+    }
+
     /// Runs the target once. Returns true for a success, and the reported IDs.
     ///
     /// # Panics

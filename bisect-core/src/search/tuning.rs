@@ -259,6 +259,22 @@ pub(super) const MAX_TOO_LARGE_SETS: usize = 16;
 /// Decided by: the test module `hostile`.
 pub(super) const MAX_INVENTED: usize = 64;
 
+/// A ratio: from these odds on, the search assumes that many changes are needed. With less, pairs take more trials; with
+/// more, the change-over comes later. Decided by: `dense`, and the rows of pairs of `trials`.
+pub(super) const MIN_ODDS_OF_MANY: f64 = 32.0;
+
+/// Changes: with fewer left, the search does not assume that many are needed. Decided by: the test module `brute_force`.
+pub(super) const MIN_LEFT_FOR_MANY: usize = 16;
+
+/// Groups: after more than this number without a needed change in sequence, and two for each needed change, the search no
+/// longer assumes that many are needed. Each has a needed one in half of all cases. Decided by: `dense`, and the test
+/// module `given`.
+pub(super) const MAX_EMPTY_GROUPS: usize = 4;
+
+/// Culprits that a sweep finds in sequence, before a run of nothing proves them. Decided by: `dense`, the rows of half of
+/// the changes, and the test module `hostile`.
+pub(super) const MAX_UNPROVED_CULPRITS: usize = 8;
+
 /// Candidates: with fewer, a cut away from the middle costs more than its simplicity is worth. Decided by: `trials`.
 pub(super) const MIN_CANDIDATES_FOR_SLACK: usize = 16;
 

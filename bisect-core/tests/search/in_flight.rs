@@ -125,7 +125,7 @@ fn cases(number: u32) -> ProptestConfig {
 
 impl Target {
     /// Checks that searches with these numbers of trials in flight have the answer of a search with one.
-    fn expect_the_same(&self, numbers: &[usize], choices: &[usize]) -> Result<(), TestCaseError> {
+    pub(crate) fn expect_the_same(&self, numbers: &[usize], choices: &[usize]) -> Result<(), TestCaseError> {
         let alone = self.search(1, choices);
         for &in_flight in numbers {
             let together = self.search(in_flight, choices);

@@ -2,6 +2,7 @@
 
 mod behaviour;
 mod brute_force;
+mod dense;
 mod favour;
 mod flaky;
 mod given;

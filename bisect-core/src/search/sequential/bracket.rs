@@ -32,6 +32,9 @@ pub(in crate::search) struct Bracket {
     unsteered: Option<Arc<Bracket>>,
     /// False once the bracket was restored.
     may_steer: bool,
+    /// Number of last candidates that the next cut leaves out, where many changes are needed. It is not known then that
+    /// the forced changes alone do not fail.
+    group: Option<usize>,
     /// Unresolved cuts between both prefixes.
     unresolved: Vec<Rank>,
     steps: u32,
@@ -64,6 +67,7 @@ impl Bracket {
             suspects: None,
             unsteered: None,
             may_steer: true,
+            group: None,
             unresolved: Vec::new(),
             steps: 0,
         }
@@ -98,11 +102,28 @@ impl Bracket {
         Self { weights, suspects: Some(suspects), unsteered: Some(unsteered), ..self }
     }
 
+    /// Returns the same bracket, where many changes are needed: the next cut leaves out this number of last candidates.
+    /// `None`: the forced changes alone do not fail, and cuts halve the candidates.
+    pub(in crate::search) fn with_group(self, group: Option<usize>) -> Self {
+        // A prefix without a change that is forced instead is the same set as the one that has failed.
+        Self { group, observed: self.observed || group.is_some(), ..self }
+    }
+
+    /// Returns true if it is not known yet that the forced changes alone do not fail.
+    pub(in crate::search) fn may_be_over(&self) -> bool {
+        self.group.is_some()
+    }
+
+    /// Returns the number of runs so far.
+    pub(in crate::search) fn steps(&self) -> usize {
+        self.steps as usize
+    }
+
     /// Returns true if suspects may determine the cuts. Where a cut is unresolved, or a failing run did not report
     /// exactly the known candidates below its cut, the answer may depend on the cuts, so these are then the same as with
     /// one run at a time.
     pub(in crate::search) fn may_steer(&self) -> bool {
-        self.may_steer && self.is_open()
+        self.may_steer && self.group.is_none() && self.is_open()
     }
 
     /// Returns the prefix that fails.
@@ -169,7 +190,10 @@ impl Bracket {
         }
         self.steps += 1;
         match outcome {
-            Outcome::Pass => self.low = cut,
+            Outcome::Pass => {
+                self.low = cut;
+                self.group = None;
+            }
             Outcome::Fail => {
                 self.high = Prefix::Below(cut);
                 self.observed = true;
@@ -203,6 +227,9 @@ impl Bracket {
         if self.is_high(cut) {
             return tuning::odds::BELIEVED_PREFIX;
         }
+        if self.group.is_some() {
+            return tuning::odds::EVEN;
+        }
         let span = self.span();
         let middle = ranked::below(&self.failing, cut).clamp(span.start, span.end);
         (256 * self.weights.of(span.start..middle) / self.weights.of(span).max(1)).clamp(1, 255)
@@ -222,6 +249,10 @@ impl Bracket {
             let (first, last) = (rank(span.start), rank(span.end - 1));
             let middle = Rank(first.0 + (last.0 - first.0).div_ceil(2));
             return (!self.unresolved.contains(&middle)).then_some(middle);
+        }
+        if let (Some(group), []) = (self.group, &self.unresolved[..]) {
+            let first_left_out = span.end - group;
+            return Some(simplest_cut(rank(first_left_out - 1), rank(first_left_out)));
         }
         if self.unresolved.is_empty() {
             let middle = self.weights.middle(span);

@@ -6,6 +6,7 @@
 
 mod bracket;
 mod checks;
+mod density;
 pub(super) mod group_tests;
 mod procedure;
 mod progress;

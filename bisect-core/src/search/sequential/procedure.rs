@@ -9,10 +9,15 @@ mod found_sets;
 pub(in crate::search) mod lookahead;
 mod question;
 mod state;
+mod sweep;
+mod sweep_steps;
 
 use alloc::{sync::Arc, vec::Vec};
 
-use super::bracket::{Bracket, BracketStep};
+use super::{
+    bracket::{Bracket, BracketStep},
+    density::Density,
+};
 use crate::search::model::{
     Options,
     likely_groups::LikelyGroups,
@@ -47,6 +52,10 @@ pub(in crate::search) struct Procedure {
     /// True if a trial for the present set was unresolved: the set may contain changes that it does not need.
     had_unresolved: bool,
     incomplete: Option<Incomplete>,
+    /// True if the present set needs many changes.
+    is_dense: bool,
+    /// The sweep for single changes, while it lasts.
+    sweep: Option<sweep::Sweep>,
 }
 
 impl Procedure {
@@ -62,6 +71,8 @@ impl Procedure {
             branches: Branches::default(),
             had_unresolved: false,
             incomplete: None,
+            is_dense: false,
+            sweep: None,
         }
     }
 
@@ -106,6 +117,7 @@ impl Procedure {
                 selection.excluded.extend(&culprit.changes);
                 (Question::AllButFound, selection)
             }
+            State::Sweep => self.sweep_question(),
             State::Branch => (Question::AllButFound, self.select(Prefix::All, &[])),
             State::Baseline { .. } => (Question::Baseline, Selection { inverted: !inverted, ..Selection::all() }),
             State::Done(verdict) => return Err(verdict),
@@ -113,9 +125,9 @@ impl Procedure {
         Ok(Asked { question, selection, stage: self.stage() })
     }
 
-    /// Returns the number of culprits found plus branches begun.
+    /// Returns the number of culprits found plus branches begun; in a sweep, that number at its start.
     fn stage(&self) -> usize {
-        self.found.len() + self.branches.begun()
+        self.sweep.as_ref().map_or_else(|| self.found.len() + self.branches.begun(), |sweep| sweep.stage)
     }
 
     /// Returns the selection of a prefix and the forced changes, without the excluded ones, in the direction of the
@@ -146,6 +158,7 @@ impl Procedure {
             State::Minimize { culprit, part } => self.after_minimize(culprit, part, answer),
             State::AllButFound { culprit } => self.after_all_but_found(culprit, answer),
             State::Baseline { culprit, then } => self.after_baseline(culprit, then, answer),
+            State::Sweep => self.after_sweep(answer),
             State::Branch => match answer.outcome {
                 Outcome::Fail => self.narrow_all(answer.trial, lookahead::reported_of_rest(self, answer, &[])),
                 Outcome::Pass => self.next_branch(),
@@ -235,6 +248,9 @@ impl Procedure {
 
     /// Continues with a bracket; `failed` is the trial that last changed it.
     fn narrow(&mut self, mut forced: Vec<Rank>, bracket: Bracket, failed: TrialId) -> State {
+        if bracket.may_be_over() {
+            return self.narrow_many(forced, bracket, failed);
+        }
         match bracket.narrowing() {
             BracketStep::Ask(_) => State::Narrow { forced, bracket },
             BracketStep::Unexplained => inconsistent(Inconsistency::Unexplained(failed)),
@@ -247,9 +263,38 @@ impl Procedure {
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {
                     return inconsistent(Inconsistency::Endless);
                 }
+                // Most culprits are one change, so the first one is always run alone.
+                if forced.len() > 1 && self.needs_many(&forced, &rest) {
+                    return self.narrow_many(forced, rest, failed);
+                }
                 State::FoundAlone { forced, rest }
             }
         }
+    }
+
+    /// Returns true if the set that needs these changes is likely to need many more. Once that is so, it stays so.
+    fn needs_many(&mut self, forced: &[Rank], rest: &Bracket) -> bool {
+        self.is_dense |= self.options.order != Order::Counter && self.density(forced, rest).is_high();
+        self.is_dense
+    }
+
+    /// Continues with a bracket where many changes are needed, so that the forced ones are not likely to suffice.
+    fn narrow_many(&mut self, forced: Vec<Rank>, bracket: Bracket, failed: TrialId) -> State {
+        let density = self.density(&forced, &bracket);
+        self.is_dense = !density.is_low(bracket.steps());
+        let group = density.group(false);
+        let is_too_large = self.options.max_set_size.is_some_and(|max| forced.len() >= max.get());
+        if self.is_dense && group < bracket.candidates().len() && bracket.is_open() && !is_too_large {
+            return State::Narrow { forced, bracket: bracket.with_group(Some(group)) };
+        }
+        let rest = bracket.with_group(None);
+        if forced.len() == 1 { self.narrow(forced, rest, failed) } else { State::FoundAlone { forced, rest } }
+    }
+
+    /// Returns the density of the changes that a set needs, after these.
+    fn density(&self, forced: &[Rank], rest: &Bracket) -> Density {
+        let left = rest.candidates().len();
+        Density { needed: forced.len(), examined: self.known.len().saturating_sub(left).max(forced.len()), left }
     }
 
     fn after_found_alone(&mut self, forced: Vec<Rank>, rest: Bracket, answer: &Answer<'_>) -> State {
@@ -266,6 +311,9 @@ impl Procedure {
             Outcome::Pass | Outcome::Unresolved(_) => {
                 if self.options.max_set_size.is_some_and(|max| forced.len() >= max.get()) {
                     return self.work_around(&forced);
+                }
+                if forced.len() == 1 && self.needs_many(&forced, &rest) {
+                    return self.narrow_many(forced, rest, answer.trial);
                 }
                 self.narrow(forced, rest, answer.trial)
             }
@@ -352,7 +400,7 @@ impl Procedure {
                 if self.options.noise == Noise::Refused && self.found.is_proved() {
                     // A prefix that passes will prove the culprit too.
                     self.found.add(culprit);
-                    return self.narrow_all(answer.trial, reported);
+                    return self.search_rest(answer.trial, reported);
                 }
                 State::Baseline { culprit, then: AfterConfirm::Search(answer.trial, reported) }
             }
@@ -363,12 +411,25 @@ impl Procedure {
         }
     }
 
+    /// Searches the rest after a failing run of everything but the culprits: one set, or single changes in a sweep.
+    fn search_rest(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
+        let may_sweep =
+            self.options.order != Order::Counter && self.branches.avoided().is_empty() && self.found.are_single();
+        if may_sweep {
+            let next = ranked::below(&reported, self.found.longest_passed());
+            let culprits = self.found.changes().collect();
+            self.sweep = sweep::Sweep::new(&reported, next, culprits, failed, self.stage());
+        }
+        if self.sweep.is_some() { State::Sweep } else { self.narrow_all(failed, reported) }
+    }
+
     /// Starts a new set: everything but the excluded changes failed, and these changes were reported. The longest prefix
     /// that has passed with the same changes excluded need not be run again.
     fn narrow_all(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
         let bracket =
             Bracket::new(Prefix::All, reported, self.likely_groups.clone()).above(self.found.longest_passed());
         self.had_unresolved = false;
+        self.is_dense = false;
         self.narrow(Vec::new(), bracket, failed)
     }
 
@@ -378,7 +439,8 @@ impl Procedure {
                 self.found.add_proved(culprit);
                 match then {
                     AfterConfirm::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
-                    AfterConfirm::Search(failed, reported) => self.narrow_all(failed, reported),
+                    AfterConfirm::Search(failed, reported) => self.search_rest(failed, reported),
+                    AfterConfirm::Sweep => self.sweep_on(),
                     AfterConfirm::NextBranch => self.next_branch(),
                 }
             }

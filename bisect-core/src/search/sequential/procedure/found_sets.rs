@@ -23,7 +23,12 @@ impl FoundSets {
 
     /// Returns true if each culprit is proved.
     pub(super) fn is_proved(&self) -> bool {
-        self.proved == self.culprits.len()
+        self.unproved() == 0
+    }
+
+    /// Returns the number of culprits that are not proved.
+    pub(super) fn unproved(&self) -> usize {
+        self.culprits.len() - self.proved
     }
 
     /// Returns the number of culprits, proved or not.
@@ -31,12 +36,17 @@ impl FoundSets {
         self.culprits.len()
     }
 
+    /// Returns true if each culprit is a single change.
+    pub(super) fn are_single(&self) -> bool {
+        self.culprits.iter().all(|culprit| culprit.changes.len() == 1)
+    }
+
     /// Returns the changes of all culprits.
     pub(super) fn changes(&self) -> impl Iterator<Item = Rank> {
         self.culprits.iter().flat_map(|culprit| &culprit.changes).copied()
     }
 
-    /// Adds a culprit that is not proved yet. All later selections leave it out.
+    /// Adds a culprit that is not proved yet. Only a sweep adds several before the target passes again. All later selections leave it out.
     pub(super) fn add(&mut self, culprit: Culprit) {
         self.passed.retain(|&cut| !culprit.changes.iter().any(|&change| Prefix::Below(cut).contains(change)));
         self.culprits.push(culprit);

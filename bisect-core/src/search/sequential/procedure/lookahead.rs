@@ -99,7 +99,7 @@ pub(in crate::search) fn odds_of_failure(procedure: &Procedure) -> u64 {
         },
         // Most culprits are one change.
         State::FoundAlone { forced, .. } if forced.len() == 1 => tuning::odds::ONE_ALONE,
-        State::FoundAlone { .. } => tuning::odds::EVEN,
+        State::FoundAlone { .. } | State::Sweep => tuning::odds::EVEN,
         State::AllButFound { .. } | State::Branch => tuning::odds::REST,
         State::Minimize { .. } => tuning::odds::PART,
         State::AllOff { .. } | State::Baseline { .. } => tuning::odds::BASELINE,

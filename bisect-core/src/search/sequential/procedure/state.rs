@@ -47,7 +47,9 @@ pub(super) enum State {
         culprit: Culprit,
         then: AfterConfirm,
     },
-    /// A set was too large: does the target fail without some of its changes?
+    /// Which of the changes that are left fail alone? The sweep is a field of the procedure.
+    Sweep,
+    /// Does the target fail without the sets found, and without the changes that this branch avoids?
     Branch,
     Done(Verdict),
 }
@@ -59,6 +61,8 @@ pub(super) enum AfterConfirm {
     Stop,
     /// Everything else failed too, in this trial: search the changes that it reported.
     Search(TrialId, Arc<[Rank]>),
+    /// Continue with the sweep: single changes are culprits.
+    Sweep,
     /// Continue with the next branch: no failure of everything else is known.
     NextBranch,
 }

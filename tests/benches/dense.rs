@@ -1,0 +1,139 @@
+//! The number of trials of a search where many changes are culprits, compared with counter-based delta debugging (CDD).
+//!
+//! *One set*: the target fails if all *m* changes are enabled. *Each*: it fails if any of *m* changes is. *N* + 4: each
+//! change alone, everything, nothing, the set alone and the rest. *Limit*: the same without the trials of single
+//! changes, and log2 of the number of sets of *m* changes. *CDD* finds one set: for *each*, it is repeated without the
+//! changes that it has found, until the rest passes. *Runs* are those that the driver makes by default. Its checks are
+//! *m* + 4 for a set, and 3 for each culprit after the first: they cost more than the search does.
+//!
+//! A search that takes log2 *N* + 4 trials for one culprit asks for log2 *N* halves before it names a first change. Where
+//! half of the changes are culprits, these answers are nearly all known before, and each other change is one bit. So such
+//! a search takes about *N* + 4 + log2 *N* trials there, not *N* + 4.
+//!
+//! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is above that of CDD,
+//! or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20).
+
+use std::{collections::BTreeSet, process::ExitCode};
+
+use bisect_core::search::{Noise, Options, Verdict};
+use bisect_tests::{cdd_peer, seeds::number_of_seeds, simulator::Simulator};
+
+const CHANGES: [usize; 2] = [100, 1_000];
+/// The number of changes up to which runs are counted too: with checks, the search itself takes time.
+const MOST_WITH_RUNS: usize = 100;
+/// The shares of changes that are culprits, in thousandths.
+const SHARES: [usize; 11] = [1, 3, 10, 30, 100, 200, 300, 350, 400, 450, 500];
+
+fn main() -> ExitCode {
+    let seeds = number_of_seeds(20, 1);
+    println!("mean number over {seeds} seeds");
+    println!(
+        "{:>8} {:>6} {:>5}  {:<8}{:>8}{:>8}{:>8}{:>8}{:>8}{:>9}",
+        "changes", "share", "m", "culprits", "trials", "most", "limit", "N + 4", "CDD", "runs"
+    );
+    let mut within = true;
+    for changes in CHANGES {
+        for share in SHARES {
+            let count = changes * share / 1000;
+            if count > 0 {
+                for kind in [Kind::OneSet, Kind::Each] {
+                    within &= row(changes, share, count, kind, seeds);
+                }
+            }
+        }
+    }
+    if within {
+        ExitCode::SUCCESS
+    } else {
+        eprintln!("a search takes too many trials");
+        ExitCode::FAILURE
+    }
+}
+
+/// The ways in which the changes make the target fail.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    OneSet,
+    Each,
+}
+
+fn row(changes: usize, share: usize, count: usize, kind: Kind, seeds: u32) -> bool {
+    let results: Vec<_> = (0..seeds).map(|seed| search(u64::from(seed), changes, count, kind)).collect();
+    let mean =
+        |of: fn(&Counts) -> usize| results.iter().map(|counts| of(counts) as f64).sum::<f64>() / f64::from(seeds);
+    let (trials, runs, cdd) =
+        (mean(|counts| counts.trials), mean(|counts| counts.runs.unwrap_or(0)), mean(|counts| counts.cdd));
+    let most = results.iter().map(|counts| counts.trials).max().unwrap_or(0);
+    let limit = 4.0 + log2_of_sets(changes, count);
+    let name = if kind == Kind::OneSet { "one set" } else { "each" };
+    println!(
+        "{changes:>8} {:>6.3} {count:>5}  {name:<8}{trials:>8.1}{most:>8}{limit:>8.1}{:>8}{cdd:>8.1}{:>9}",
+        share as f64 / 1000.0,
+        changes + 4,
+        if changes <= MOST_WITH_RUNS { format!("{runs:.1}") } else { "–".to_owned() }
+    );
+    trials <= cdd && trials <= (changes + 4) as f64 + 2.0 * (changes as f64).log2()
+}
+
+struct Counts {
+    trials: usize,
+    runs: Option<usize>,
+    cdd: usize,
+}
+
+/// Returns the numbers for one target. Both searches must find everything.
+fn search(seed: u64, changes: usize, count: usize, kind: Kind) -> Counts {
+    // IDs are hashes, so the first changes are anywhere in the order of the search.
+    let sets: Vec<BTreeSet<usize>> = match kind {
+        Kind::OneSet => vec![(0..count).collect()],
+        Kind::Each => (0..count).map(|change| BTreeSet::from([change])).collect(),
+    };
+    let mut simulator = Simulator::failing_with(seed, changes, sets.clone());
+    let mut runs_of = |noise| {
+        let found = simulator.search(Options { noise, ..Options::default() });
+        assert_eq!(found.verdict, Verdict::Complete);
+        let same = sets.iter().all(|set| found.sets.contains(set)) && found.sets.len() == sets.len();
+        assert!(same, "seed {seed}: {:?} instead of {sets:?}", found.sets);
+        found.runs
+    };
+    let trials = runs_of(Noise::Refused);
+    let runs = (changes <= MOST_WITH_RUNS).then(|| runs_of(Noise::Suspected(0.99)));
+    Counts { trials, runs, cdd: reduce(seed, changes, count, kind) }
+}
+
+/// Returns the number of tests of CDD, whose elements are the changes in the order of their hashes.
+fn reduce(seed: u64, changes: usize, count: usize, kind: Kind) -> usize {
+    let needed = needed_places(seed, changes, count);
+    if kind == Kind::OneSet {
+        let (left, tests) = cdd_peer::reduce(changes, |kept| {
+            let kept: BTreeSet<_> = kept.iter().collect();
+            needed.iter().all(|place| kept.contains(place))
+        });
+        assert_eq!(left.len(), count);
+        return tests;
+    }
+    let mut culprits = needed;
+    let mut rest: Vec<usize> = (0..changes).collect();
+    let mut tests = 1;
+    while !culprits.is_empty() {
+        let (left, more) =
+            cdd_peer::reduce(rest.len(), |kept| kept.iter().any(|&place| culprits.contains(&rest[place])));
+        // Does the rest still fail?
+        tests += more + 1;
+        let found = rest.remove(left[0]);
+        assert!(culprits.remove(&found) && left.len() == 1);
+    }
+    tests
+}
+
+/// Returns the places of the first changes in the order of their hashes.
+fn needed_places(seed: u64, changes: usize, count: usize) -> BTreeSet<usize> {
+    let ids = Simulator::new(seed, changes, Box::new(|_| false));
+    let mut order: Vec<usize> = (0..changes).collect();
+    order.sort_by_key(|&change| ids.id(change).0.reverse_bits());
+    (0..changes).filter(|&place| order[place] < count).collect()
+}
+
+fn log2_of_sets(changes: usize, count: usize) -> f64 {
+    (0..count).map(|i| ((changes - i) as f64 / (count - i) as f64).log2()).sum()
+}
