@@ -74,7 +74,30 @@ fn without_a_name_the_test_that_passes_alone_is_the_victim() {
     let finished = search("", "--victim").expect_status(1);
     finished.expect_message(&["all tests pass, so there is no victim"]);
     let finished = search("victim=100 always", "--victim").expect_status(1);
-    finished.expect_message(&["1 test fails with all others and alone"]);
+    finished.expect_message(&["1 test fails with all others and alone: tests::t100"]);
+}
+
+#[test]
+fn without_a_name_a_test_that_fails_only_with_one_thread_is_the_victim() {
+    // It fails beside a test that fails alone, too.
+    for plot in ["victim=100 serial=17", "victim=100 serial=17 broken=50"] {
+        let finished = search(plot, "--victim").expect_status(0);
+        assert_eq!(found(&finished), [["t017"]]);
+    }
+}
+
+#[test]
+fn without_a_name_a_test_that_ends_the_process_is_the_victim() {
+    let finished = search("victim=100 pollute=17 aborts", "--victim").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+}
+
+#[test]
+fn without_a_name_a_test_that_ends_the_process_alone_is_named() {
+    let finished = search("crash=50", "--victim").expect_status(1);
+    finished.expect_message(&["1 test fails with all others and alone: tests::t050"]);
+    let finished = search("victim=100 pollute=17 crash=50", "--victim").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
 }
 
 #[test]
@@ -112,8 +135,11 @@ fn a_test_that_never_fails_or_always() {
 fn a_test_that_ends_the_process_does_not_fail_for_the_victim() {
     let finished = search("victim=100 pollute=17 crash=150", "--victim t100").expect_status(0);
     assert_eq!(found(&finished), [["t017"]]);
-    let finished = search("victim=100 pollute=17 crash=50", "--victim t100").expect_status(3);
-    finished.expect_message(&["another test ended the process: signal 6"]);
+    let finished = search("victim=100 pollute=17 crash=50 crash=60", "--victim t100").expect_status(0);
+    assert_eq!(found(&finished), [["t017"]]);
+    let unresolved = finished.events_of("trial").into_iter().filter(|trial| trial["outcome"] == "unresolved");
+    let reasons: Vec<_> = unresolved.map(|trial| trial["reason"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(reasons, ["t050", "t060"].map(|test| format!("`tests::{test}` ended the process: signal 6")));
 }
 
 #[test]

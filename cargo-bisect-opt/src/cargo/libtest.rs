@@ -77,11 +77,12 @@ pub(crate) fn ended_tests(output: &[u8]) -> HashSet<String> {
     named.into_iter().map(|(name, _)| name.strip_suffix(" - should panic").unwrap_or(name).to_owned()).collect()
 }
 
-/// Returns the test that began last, if the tests ran one after the other.
-pub(crate) fn last_begun_test(output: &[u8]) -> Option<String> {
+/// Returns the test that began last, if the tests ran one after the other and it has not ended.
+pub(crate) fn running_test(output: &[u8]) -> Option<String> {
     let text = without_colour(&String::from_utf8_lossy(output));
     let name = text.lines().rev().find_map(|line| line.strip_prefix("test ")?.split_once(" ... "))?.0;
-    Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
+    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    (!ended_tests(output).contains(name)).then(|| name.to_owned())
 }
 
 /// Returns true if the harness printed its summary.
@@ -352,10 +353,11 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
     }
 
     #[test]
-    fn the_last_test_and_the_end_are_known() {
+    fn the_running_test_and_the_end_are_known() {
         let output = "running 3 tests\ntest a ... ok\ntest b - should panic ... it says\n";
-        assert_eq!(last_begun_test(output.as_bytes()).as_deref(), Some("b"));
-        assert_eq!(last_begun_test(b"running 3 tests\n"), None);
+        assert_eq!(running_test(output.as_bytes()).as_deref(), Some("b"));
+        assert_eq!(running_test(b"running 3 tests\n"), None);
+        assert_eq!(running_test(b"running 3 tests\ntest a ... ok\n"), None);
         assert!(!has_ended(output.as_bytes()));
         assert!(has_ended(SAMPLE.as_bytes()));
     }

@@ -19,7 +19,7 @@ use crate::{
     run::{error::RunError, seed::Seed},
     targets::{
         project::{PerTest, ProjectOptions},
-        victim::{self, Suite, SuiteError, VictimOptions, VictimTarget, Way},
+        victim::{self, Candidates, Suite, SuiteError, VictimOptions, VictimTarget, Way},
     },
     units::nearest,
 };
@@ -58,12 +58,12 @@ pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandSt
         quiet: command.show.quiet,
     };
     let suites = victim::suites(&options, &interrupt)?;
+    let ProjectOptions { timeout, skip_code, fail_when, launcher, quiet, .. } = options;
+    let options = VictimOptions { timeout, skip_code, fail_when, launcher };
     let (suite, position) = match name {
         Some(name) => named(&suites, name)?,
-        None => failing(&suites, &options, &interrupt)?,
+        None => failing(&suites, &options, quiet, &interrupt)?,
     };
-    let (timeout, skip_code) = (options.timeout, options.skip_code);
-    let options = VictimOptions { timeout, skip_code, fail_when: options.fail_when, launcher: options.launcher };
     let victim = Victim { suite, position, options };
     let seed = args.seed.unwrap_or_else(Seed::draw);
     let root = victim.suite.root.clone();
@@ -96,25 +96,17 @@ fn named(suites: &[Arc<Suite>], name: &str) -> Result<(Arc<Suite>, usize), Suite
 /// Returns the first test that fails with all others of its executable and passes alone.
 fn failing(
     suites: &[Arc<Suite>],
-    options: &ProjectOptions,
+    options: &VictimOptions,
+    is_quiet: bool,
     interrupt: &Interrupt,
 ) -> Result<(Arc<Suite>, usize), SuiteError> {
-    let mut failed = 0;
+    let mut candidates = Candidates::new(is_quiet);
     for suite in suites {
-        let (victim, failures) = suite.victim(options.timeout, interrupt)?;
-        if let Some(position) = victim {
+        if let Some(position) = candidates.victim(suite, options, interrupt)? {
             return Ok((suite.clone(), position));
         }
-        failed += failures;
     }
-    Err(SuiteError::Nothing(if failed == 0 {
-        "all tests pass, so there is no victim: give the name of a test that fails sometimes, or alone".to_owned()
-    } else {
-        format!(
-            "{} with all others and alone: no other test is to blame",
-            if failed == 1 { "1 test fails".to_owned() } else { format!("{failed} tests fail") }
-        )
-    }))
+    Err(candidates.none())
 }
 
 impl Victim {
@@ -123,12 +115,21 @@ impl Victim {
     }
 
     /// Searches one after the other, then, if the victim never fails so, in the way in which it fails by chance.
-    fn search(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
+    fn search(mut self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         let begun = Instant::now();
         let mut target = self.target(Way::Serial);
         let mut searched = None;
-        if target.others() > 0 {
-            searched = Some(lab.search(&mut target)?);
+        while target.others() > 0 {
+            let result = lab.search(&mut target)?;
+            let blocker = target.blocker().filter(|_| matches!(result.verdict, Some(Verdict::Unusable(_))));
+            let Some(blocker) = blocker.map(str::to_owned) else {
+                searched = Some(result);
+                break;
+            };
+            let reason = target.unresolved().unwrap_or_default();
+            lab.emit(&Event::Note(&format!("{reason}. It is left out, so that the tests after it run")))?;
+            self.leave_out(&blocker);
+            target = self.target(Way::Serial);
         }
         let passes = |searched: &Searched| searched.verdict == Some(Verdict::NoDifference(Outcome::Pass));
         if searched.as_ref().is_none_or(passes) {
@@ -182,6 +183,12 @@ impl Victim {
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
         lab.emit(&Event::End(&end))?;
         Ok(end.status)
+    }
+
+    /// Removes another test that precedes the victim.
+    fn leave_out(&mut self, test: &str) {
+        self.suite = Arc::new(self.suite.without(test));
+        self.position -= 1;
     }
 
     fn never_failed(&self) -> String {

@@ -4,6 +4,7 @@
 //! own after them. The [target] is owned by the loop, and words the answer. It has no axis: what a change is and what
 //! a failure is cannot be separated here, since both are tests.
 
+mod candidates;
 mod outcome;
 #[cfg(test)]
 mod outcome_tests;
@@ -12,6 +13,7 @@ mod suite;
 mod target;
 mod way;
 
+pub(crate) use candidates::Candidates;
 pub(crate) use runner::VictimOptions;
 pub(crate) use suite::{Suite, SuiteError, suites};
 pub(crate) use target::VictimTarget;

@@ -62,12 +62,22 @@ impl VictimRule<'_> {
         if libtest::ended_tests(output).contains(self.victim) {
             return (Outcome::Pass, String::new());
         }
-        let was_running = self.is_serial && libtest::last_begun_test(output).as_ref().is_some_and(is_victim);
-        if was_running || self.tests == 1 {
+        let running = if self.is_serial { libtest::running_test(output) } else { None };
+        if running.as_ref().is_some_and(is_victim) || self.tests == 1 {
             return self.failure(finished);
         }
-        let reason = format!("another test ended the process: {}", describe(finished.ending));
+        let test = running.map_or_else(|| "another test".to_owned(), |test| format!("`{test}`"));
+        let reason = format!("{test} ended the process: {}", describe(finished.ending));
         (Outcome::Unresolved(Reason::Skip), reason)
+    }
+
+    /// Returns the other test that ended the process before the victim ran, if the tests ran one after the other.
+    pub(super) fn blocker(&self, finished: &Finished) -> Option<String> {
+        if !self.is_serial || libtest::has_ended(&finished.output) {
+            return None;
+        }
+        let ended = libtest::ended_tests(&finished.output);
+        libtest::running_test(&finished.output).filter(|test| test != self.victim && !ended.contains(self.victim))
     }
 
     fn failure(&self, finished: &Finished) -> (Outcome, String) {
@@ -81,7 +91,8 @@ impl VictimRule<'_> {
     }
 }
 
-fn describe(ending: Ending) -> String {
+/// Returns a description of the way in which a process ended.
+pub(super) fn describe(ending: Ending) -> String {
     match ending {
         Ending::Exited(status) => process::describe(status),
         Ending::Stopped(signal) => process::describe_stop(signal),

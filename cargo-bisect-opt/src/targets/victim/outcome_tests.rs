@@ -59,7 +59,7 @@ fn the_test_that_ran_last_ended_the_process() {
         assert_eq!(description, if ending == killed { "signal 6" } else { "timeout" });
         let (other, description) = outcome(ending, "\nrunning 3 tests\ntest a ... ok\ntest b ... ");
         assert_eq!(other, SKIP);
-        assert!(description.starts_with("another test ended the process: "), "{description}");
+        assert!(description.starts_with("`b` ended the process: "), "{description}");
         let ended = "\nrunning 3 tests\ntest m::victim ... ok\ntest n ... ";
         assert_eq!(outcome(ending, ended).0, Outcome::Pass);
         let failed = "\nrunning 3 tests\ntest m::victim ... FAILED\ntest n ... ";

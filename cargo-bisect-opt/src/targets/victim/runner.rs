@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// The user's options for runs of a victim.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct VictimOptions {
     /// The time limit of a run, which counts for the test that runs when it is over.
     pub(crate) timeout: Option<Duration>,
@@ -57,6 +57,8 @@ pub(crate) struct VictimRun {
     pub(super) reports: Reports,
     pub(super) duration: Duration,
     pub(super) notes: Vec<Note>,
+    /// The other test that ended a process before the victim ran.
+    pub(super) blocker: Option<String>,
 }
 
 /// The variables that take precedence over `HOME`.
@@ -138,7 +140,7 @@ impl Runner for VictimRunner {
         let chosen = self.chosen(&spec.choice);
         let mut reports = Reports::new(true);
         reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
-        let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
+        let (mut executions, mut duration, mut notes, mut blocker) = (Vec::new(), Duration::ZERO, Vec::new(), None);
         for _ in 0..spec.repetition.times() {
             let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
             let rule = VictimRule {
@@ -149,6 +151,7 @@ impl Runner for VictimRunner {
                 fail_when: self.options.fail_when.as_ref(),
             };
             let (outcome, reason) = rule.outcome(&finished);
+            blocker = blocker.or_else(|| rule.blocker(&finished));
             duration += finished.duration;
             notes.extend(finished.lost_log.as_ref().map(Note::lost_log));
             executions.push((outcome, reason));
@@ -156,7 +159,7 @@ impl Runner for VictimRunner {
                 break;
             }
         }
-        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes })
+        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker })
     }
 }
 

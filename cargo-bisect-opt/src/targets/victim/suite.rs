@@ -2,10 +2,11 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc, time::Duration};
 
+use super::runner::VictimOptions;
 use crate::{
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Launch, Project, libtest},
     output::terminal,
-    process::{self, Ending, Finished, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir},
+    process::{self, Ending, Finished, ProcessSpec, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     run::outcome::SEARCHED,
     targets::project::ProjectOptions,
 };
@@ -14,7 +15,7 @@ use crate::{
 const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A test executable, with the tests that the user selects.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Suite {
     /// Its name, as cargo shows it.
     pub(crate) name: String,
@@ -105,7 +106,8 @@ impl Suite {
     /// Returns the tests that the executable lists with these arguments.
     fn listed(&self, arguments: &[OsString], more: &[&str], interrupt: &Interrupt) -> Result<Vec<String>, CargoError> {
         let words = arguments.iter().cloned().chain(more.iter().map(OsString::from)).chain(["--list".into()]);
-        let finished = self.run(&words.collect::<Vec<_>>(), Some(LISTING_TIMEOUT), interrupt)?;
+        let options = VictimOptions { timeout: Some(LISTING_TIMEOUT), ..VictimOptions::default() };
+        let finished = self.run(&words.collect::<Vec<_>>(), &options, interrupt)?;
         Ok(match finished.ending {
             Ending::Exited(status) if status.success() => libtest::listed_tests(&finished.output),
             // It is another harness.
@@ -113,19 +115,34 @@ impl Suite {
         })
     }
 
-    fn run(
+    /// Runs the executable with these arguments.
+    ///
+    /// # Errors
+    /// If it cannot be run.
+    pub(super) fn run(
         &self,
         arguments: &[OsString],
-        timeout: Option<Duration>,
+        options: &VictimOptions,
         interrupt: &Interrupt,
     ) -> Result<Finished, CargoError> {
         let scratch = ScratchDir::new()?;
         let mut command = self.launch.command(arguments);
         command.envs(scratch.variables());
-        let log = &scratch.path().join("log");
+        Slots::inherited().apply(&mut command, 0);
+        let command = match &options.launcher {
+            Some(launcher) => launcher.wrap(&command, options.skip_code),
+            None => command,
+        };
+        let (log, timeout) = (&scratch.path().join("log"), options.timeout);
         let spec = ProcessSpec { command, timeout, log, append: false, interrupt, reader: None, tail: SEARCHED };
         let finished = process::run(spec)?;
         if finished.ending == Ending::Interrupted { Err(CargoError::Interrupted) } else { Ok(finished) }
+    }
+
+    /// Returns the suite without one of its tests.
+    pub(crate) fn without(&self, test: &str) -> Self {
+        let tests = self.tests.iter().filter(|other| *other != test).cloned().collect();
+        Self { tests, ..self.clone() }
     }
 
     /// Returns the arguments that run exactly these tests, one after the other or with as many threads as usual.
@@ -159,31 +176,6 @@ impl Suite {
                 Err(SuiteError::Usage(format!("which test? `{name}` can be {}", names.join(", "))))
             }
         }
-    }
-
-    /// Runs all tests as the user does, then those that fail alone. Returns the position of the first one that passes
-    /// alone, and the number of tests that fail.
-    ///
-    /// # Errors
-    /// If the executable cannot be run.
-    pub(crate) fn victim(
-        &self,
-        timeout: Option<Duration>,
-        interrupt: &Interrupt,
-    ) -> Result<(Option<usize>, usize), CargoError> {
-        let all: Vec<_> = self.tests.iter().map(String::as_str).collect();
-        let finished = self.run(&self.arguments_for(&all, false), timeout, interrupt)?;
-        let failed = match libtest::failed_tests(&finished.output) {
-            Some(failed) => failed.into_iter().map(|test| test.name).collect(),
-            None => libtest::failed_before_the_end(&finished.output),
-        };
-        for test in &failed {
-            let alone = self.run(&self.arguments_for(&[test], true), timeout, interrupt)?;
-            if matches!(alone.ending, Ending::Exited(status) if status.success()) {
-                return Ok((self.tests.iter().position(|other| other == test), failed.len()));
-            }
-        }
-        Ok((None, failed.len()))
     }
 
     /// Returns the variables that the executable needs when a user starts it.

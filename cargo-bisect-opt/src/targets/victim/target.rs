@@ -44,6 +44,8 @@ pub(crate) struct VictimTarget {
     observed: Vec<(BTreeSet<usize>, bool)>,
     /// The reason why the last run was unresolved, if it was.
     unresolved: Option<String>,
+    /// The other test that ended the process of the last run before the victim ran, if one did.
+    blocker: Option<String>,
     /// True if runs are made only to see whether the victim ever fails.
     is_chance: bool,
     notes: Notes,
@@ -66,6 +68,7 @@ impl VictimTarget {
             runner: Arc::new(runner),
             observed: Vec::new(),
             unresolved: None,
+            blocker: None,
             is_chance: false,
             notes: Notes::default(),
         }
@@ -95,6 +98,11 @@ impl VictimTarget {
     /// Returns the reason why the last run was unresolved, if it was.
     pub(crate) fn unresolved(&self) -> Option<&str> {
         self.unresolved.as_deref()
+    }
+
+    /// Returns the other test that ended the process of the last run before the victim ran, if one did.
+    pub(crate) fn blocker(&self) -> Option<&str> {
+        self.blocker.as_deref()
     }
 
     /// Returns the number of other tests.
@@ -138,6 +146,7 @@ impl Judge for VictimTarget {
         let outcomes: Vec<_> = shown.executions.iter().map(|&(outcome, _)| outcome).collect();
         let decisive = shown.repetition.decisive(&outcomes);
         let (outcome, ref reason) = shown.executions[decisive];
+        self.blocker.clone_from(&shown.blocker);
         self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
         let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
         Judgement::Ready(vec![RunResult {
