@@ -115,6 +115,64 @@ fn files_that_tests_share_are_found() {
     assert!(facts(&finished).contains("with its own TMPDIR, `tests::t100` passes"), "{finished}");
 }
 
+/// Searches with this home directory.
+fn search_at_home(plot: &str, words: &str) -> Finished {
+    let cast = Fixture::new("cast");
+    let home = cast.dir().join("home");
+    std::fs::create_dir(&home).unwrap();
+    let mut command = command(&cast, plot, words);
+    // What cargo and rustup have in the user's home directory stays there.
+    for (variable, name) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
+        let usual = std::env::home_dir().unwrap().join(name);
+        command.env(variable, std::env::var_os(variable).unwrap_or(usual.into()));
+    }
+    let finished = run(command.env("HOME", &home)).expect_status(0);
+    let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
+    let reproduced = run(cast.shell(&line, cast.dir()).env("PLOT", plot).env("HOME", &home));
+    assert!(reproduced.stdout.contains("the victim fails"), "{line}\n{reproduced}");
+    finished
+}
+
+#[test]
+fn a_test_that_leaves_a_file_at_home_is_found() {
+    // The first run leaves it for all others.
+    let finished = search_at_home("victim=100 home=17", "--victim t100");
+    assert_eq!(found(&finished), [["t017"]]);
+    assert!(facts(&finished).contains("with its own HOME, `tests::t100` passes after that test"), "{finished}");
+    let finished = search_at_home("victim=100 setup=17", "--victim t100");
+    assert_eq!(found(&finished), [["t017"]]);
+    assert!(facts(&finished).contains("with its own HOME, `tests::t100` fails after that test"), "{finished}");
+}
+
+#[test]
+fn the_variable_that_names_what_tests_share_is_found() {
+    let cast = Fixture::new("cast");
+    cast.write("plot.txt", "victim=100 state=17");
+    let mut command = command(&cast, "", "--victim t100");
+    let finished = run(command.env_remove("PLOT").env("STATE_DIR", cast.dir()));
+    assert_eq!(found(&finished), [["t017"]], "{finished}");
+    assert!(facts(&finished).contains("without the variable STATE_DIR, `tests::t100` passes after"), "{finished}");
+}
+
+#[test]
+fn the_port_that_tests_share_is_found() {
+    let cast = Fixture::new("cast");
+    let mut command = command(&cast, "victim=100 port=99", "--victim t100 --seed 1");
+    let finished = run(command.env("PORT", "4173{slot}")).expect_status(0);
+    assert_eq!(found(&finished), [["t099"]]);
+    assert!(facts(&finished).contains("with its own BISECT_SLOT, `tests::t100` passes beside"), "{finished}");
+}
+
+#[test]
+fn each_of_several_culprits_has_its_own_rates_and_cause() {
+    let finished = search("victim=100 pollute=17+30 pollute=60", "--victim t100").expect_status(0);
+    let answers = &finished.events_of("end")[0]["answers"];
+    for answer in answers.as_array().unwrap() {
+        let text = answer["facts"].to_string();
+        assert!(text.contains("in 0 of ") && text.contains("state in the process"), "{finished}");
+    }
+}
+
 #[test]
 fn a_test_that_must_not_run_beside_it() {
     // The plot does nothing to tests that run one after the other.

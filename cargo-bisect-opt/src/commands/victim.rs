@@ -19,7 +19,7 @@ use crate::{
     run::{error::RunError, seed::Seed},
     targets::{
         project::{PerTest, ProjectOptions},
-        victim::{self, Candidates, Suite, SuiteError, VictimOptions, VictimTarget, Way},
+        victim::{self, Candidates, Suite, SuiteError, Thing, VictimOptions, VictimTarget, Way},
     },
     units::nearest,
 };
@@ -114,22 +114,70 @@ impl Victim {
         VictimTarget::new(&self.suite, self.position, way, self.options.clone())
     }
 
-    /// Searches one after the other, then, if the victim never fails so, in the way in which it fails by chance.
-    fn search(mut self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let begun = Instant::now();
-        let mut target = self.target(Way::Serial);
-        let mut searched = None;
+    fn serial_target(&self, renewed: Option<Thing>) -> VictimTarget {
+        let target = self.target(Way::Serial);
+        match renewed {
+            Some(thing) => target.renewing(thing),
+            None => target,
+        }
+    }
+
+    /// Searches the tests that precede the victim, one after the other, with a new thing for each run. Tests that end
+    /// the process are left out.
+    fn search_serially(
+        &mut self,
+        lab: &mut Lab<'_>,
+        renewed: Option<Thing>,
+    ) -> io::Result<(VictimTarget, Option<Searched>)> {
+        let mut target = self.serial_target(renewed);
         while target.others() > 0 {
-            let result = lab.search(&mut target)?;
-            let blocker = target.blocker().filter(|_| matches!(result.verdict, Some(Verdict::Unusable(_))));
-            let Some(blocker) = blocker.map(str::to_owned) else {
-                searched = Some(result);
-                break;
-            };
+            let searched = lab.search(&mut target)?;
+            let blocker = target.blocker().filter(|_| matches!(searched.verdict, Some(Verdict::Unusable(_))));
+            let Some(blocker) = blocker.map(str::to_owned) else { return Ok((target, Some(searched))) };
             let reason = target.unresolved().unwrap_or_default();
             lab.emit(&Event::Note(&format!("{reason}. It is left out, so that the tests after it run")))?;
             self.leave_out(&blocker);
-            target = self.target(Way::Serial);
+            target = self.serial_target(renewed);
+        }
+        Ok((target, None))
+    }
+
+    /// Returns a thing that keeps what runs leave there, and with a new one of which the victim, alone, has another
+    /// outcome than `outcome`.
+    fn leftover(&self, lab: &mut Lab<'_>, outcome: Outcome) -> io::Result<Result<Option<Thing>, RunError>> {
+        for thing in Thing::LASTING {
+            if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+                return Ok(Ok(None));
+            }
+            match lab.try_once(&mut self.serial_target(Some(thing)).alone())? {
+                Ok(run) if matches!(run.outcome, Outcome::Pass | Outcome::Fail) && run.outcome != outcome => {
+                    return Ok(Ok(Some(thing)));
+                }
+                Ok(_) => {}
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(None))
+    }
+
+    /// Searches one after the other, then, if the victim never fails so, in the way in which it fails by chance.
+    fn search(mut self, lab: &mut Lab<'_>) -> io::Result<Exit> {
+        let begun = Instant::now();
+        let (mut target, mut searched) = self.search_serially(lab, None)?;
+        let mut leftover = None;
+        if let Some(Searched { verdict: Some(Verdict::NoDifference(outcome)), .. }) = searched {
+            match self.leftover(lab, outcome)? {
+                Ok(thing) => leftover = thing,
+                Err(error) => return Self::stopped(lab, &error, begun),
+            }
+            if let Some(thing) = leftover {
+                let (renewing, again) = self.search_serially(lab, leftover)?;
+                if again.as_ref().is_some_and(|again| !again.found.is_empty()) {
+                    let text = format!("runs leave something in the {}: each run now has a new one", thing.name());
+                    lab.emit(&Event::Note(&text))?;
+                    (target, searched) = (renewing, again);
+                }
+            }
         }
         let passes = |searched: &Searched| searched.verdict == Some(Verdict::NoDifference(Outcome::Pass));
         if searched.as_ref().is_none_or(passes) {
@@ -157,7 +205,7 @@ impl Victim {
         };
         lab.list(&found)?;
         for named in &found {
-            let answer = shared::explain(lab, &target, named, end.noise.is_some())?;
+            let answer = shared::explain(lab, &target, (named, &found), end.noise.is_some())?;
             lab.emit(&Event::Answer(&answer))?;
             end.answers.push(answer);
         }
@@ -168,7 +216,14 @@ impl Victim {
         match verdict {
             Some(Verdict::NoDifference(Outcome::Pass)) => end.words = self.never_failed(),
             Some(Verdict::NoDifference(Outcome::Fail)) => {
-                end.words = format!("`{victim}` fails alone, too, so no other test is to blame");
+                end.words = match leftover {
+                    Some(thing) => format!(
+                        "`{victim}` fails alone, and passes with a new {}: something that is there makes it fail, and no \
+                         other test of the executable puts it there",
+                        thing.name()
+                    ),
+                    None => format!("`{victim}` fails alone, too, so no other test is to blame"),
+                };
             }
             Some(Verdict::Unusable(_)) => {
                 let reason = target.unresolved().map(|reason| format!(": {reason}"));

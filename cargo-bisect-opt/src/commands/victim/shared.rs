@@ -1,8 +1,11 @@
 //! The answer to what a victim shares with the tests that matter: state in the process, or something outside.
 
-use std::io;
+use std::{ffi::OsString, io};
 
-use bisect_core::{ChangeId, search::Outcome};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Outcome},
+};
 
 use crate::{
     lab::{Lab, Named},
@@ -12,90 +15,177 @@ use crate::{
 };
 
 /// The probability that a question to a flaky victim misses its failures.
-const MISSED: f64 = 0.02;
+const MISSED: f64 = 0.005;
+/// The number of runs that show how often a flaky victim fails in a process of its own.
+const SAMPLE: usize = 10;
 /// The maximum number of runs for one question.
-const MAX_RUNS: i32 = 15;
+const MAX_RUNS: i32 = 20;
 
-/// Returns how often the victim fails with and without a culprit, and what they share.
+/// A question about a culprit: what does the victim share with these tests?
+struct Question<'a> {
+    target: &'a VictimTarget,
+    changes: &'a [ChangeId],
+    /// True if the victim needs the tests.
+    needs: bool,
+    /// The maximum number of runs for each way.
+    times: usize,
+    is_noisy: bool,
+}
+
+/// Returns how often the victim fails with and without one of `all` culprits, and what they share.
 ///
 /// # Errors
 /// If an event cannot be emitted.
-pub(super) fn explain(lab: &mut Lab<'_>, target: &VictimTarget, culprit: &Named, is_noisy: bool) -> io::Result<Answer> {
+pub(super) fn explain(
+    lab: &mut Lab<'_>,
+    target: &VictimTarget,
+    (culprit, all): (&Named, &[Named]),
+    is_noisy: bool,
+) -> io::Result<Answer> {
     let changes = &culprit.changes;
-    let [with, without] = target.rates(changes);
-    let them = if changes.len() == 1 { "it" } else { "all of them" };
-    let rates = format!(
-        "in {} of {} with {them}, in {} of {} without",
-        with.0,
-        plural(with.1, "run"),
-        without.0,
-        plural(without.1, "run")
-    );
+    let needs = culprit.found.mode == "disable";
+    let mode = if needs { Mode::Disable } else { Mode::Enable };
+    let sets: Vec<_> = all.iter().map(|named| named.changes.as_slice()).collect();
+    let [bad, good] = target.rates(changes, &sets, mode);
+    let (bad_runs, good_runs) = (plural(bad.1, "run"), plural(good.1, "run"));
+    let is_one = changes.len() == 1;
+    let rates = if needs {
+        let (without, with) = if is_one { ("it", "it") } else { ("any of them", "one of them") };
+        format!("in {} of {bad_runs} without {without}, in {} of {good_runs} with {with}", bad.0, good.0)
+    } else {
+        let (with, without) = match (is_one, all.len()) {
+            (_, 2..) => (if is_one { "it" } else { "all of them" }, "without any culprit"),
+            (true, _) => ("it", "without it"),
+            (false, _) => ("all of them", "without one of them"),
+        };
+        format!("in {} of {bad_runs} with {with}, in {} of {good_runs} {without}", bad.0, good.0)
+    };
     let mut answer = Answer { set: culprit.found.set, facts: Vec::new(), advice: Vec::new() };
     answer.facts.push(Fact { of: "failures", text: rates });
-    let needs = without.0 > with.0;
-    let (bad, good) = if needs { (without, with) } else { (with, without) };
     if good.0 == 0
         && let Some(times) = enough(bad, is_noisy)
-        && let Some(text) = shared(lab, target, changes, needs, times)?
+        && let Some(text) = (Question { target, changes, needs, times, is_noisy }).answer(lab)?
     {
         answer.facts.push(Fact { of: "shared", text });
     }
     Ok(answer)
 }
 
-/// Returns what the victim and these tests share, in words. Each question is asked up to `times` times. `None` if
-/// runs tell nothing.
-fn shared(
-    lab: &mut Lab<'_>,
-    target: &VictimTarget,
-    changes: &[ChangeId],
-    needs: bool,
-    times: usize,
-) -> io::Result<Option<String>> {
-    let (victim, is_at_once) = (target.victim(), target.is_parallel());
-    let with = if changes.len() == 1 { "that test" } else { "those tests" };
-    // Whether the victim does as it does in one process with the tests.
-    let mut follows = |thing, is_shared| {
-        let way = Way::Apart(Apart { is_at_once, thing, is_shared });
-        let fails = fails(lab, &mut target.with(changes, way), times)?;
-        io::Result::Ok(fails.map(|fails| fails != needs))
-    };
-    let (does, where_) =
-        if needs { ("fails", "after") } else { ("passes", if is_at_once { "beside" } else { "after" }) };
-    match follows(None, false)? {
-        None => return Ok(None),
-        Some(false) => {
-            return Ok(Some(format!(
-                "state in the process, such as a static variable, an environment variable or the current directory that a \
-                 test sets: `{victim}` {does} {where_} {with} in a process of its own, as cargo-nextest runs it"
-            )));
+impl Question<'_> {
+    /// Returns what the victim and the tests share, in words; `None` if runs do not tell it.
+    fn answer(mut self, lab: &mut Lab<'_>) -> io::Result<Option<String>> {
+        let victim = self.target.victim();
+        let with = if self.changes.len() == 1 { "that test" } else { "those tests" };
+        let (does, where_) = match (self.needs, self.target.is_parallel()) {
+            (true, _) => ("fails", "after"),
+            (false, true) => ("passes", "beside"),
+            (false, false) => ("passes", "after"),
+        };
+        let all = self.target.variables();
+        // What is new in each run is now new for both processes together.
+        let renewed = self.target.renewed();
+        match self.follows(lab, renewed, renewed.is_some(), all)? {
+            None => return Ok(None),
+            Some(false) => {
+                return Ok(Some(format!(
+                    "state in the process, such as a static variable, an environment variable or the current directory \
+                     that a test sets: `{victim}` {does} {where_} {with} in a process of its own, as cargo-nextest runs \
+                     each test"
+                )));
+            }
+            Some(true) => {}
         }
-        Some(true) => {}
+        if self.is_noisy {
+            // In processes of their own, tests may meet less often.
+            let Some(times) = self.times_apart(lab)? else {
+                return Ok(Some(format!(
+                    "something outside of the process, such as a file, a port or a service. In a process of its own, \
+                     `{victim}` fails too rarely {where_} {with} to tell more"
+                )));
+            };
+            self.times = times;
+        }
+        for thing in Thing::ALL.into_iter().filter(|thing| renewed.is_none_or(|renewed| renewed == *thing)) {
+            // On a busy machine, flaky tests may meet less often for a while.
+            let is_stable = |lab: &mut Lab<'_>| {
+                let still = !self.is_noisy || self.follows(lab, renewed, renewed.is_some(), all)? == Some(true);
+                io::Result::Ok(still && (!self.is_noisy || self.cures(lab, thing, all)?))
+            };
+            if !(self.cures(lab, thing, all)? && is_stable(lab)?) {
+                continue;
+            }
+            let what = match thing {
+                Thing::Environment => match self.variable(lab)? {
+                    Some(name) => format!("without the variable {}", name.display()),
+                    None => "without the variables of your environment".to_owned(),
+                },
+                _ => format!("with its own {}", thing.name()),
+            };
+            return Ok(Some(format!("something outside of the process: {what}, `{victim}` {does} {where_} {with}")));
+        }
+        let things: Vec<_> = Thing::ALL.iter().map(|thing| thing.name().to_owned()).collect();
+        Ok(Some(format!(
+            "something outside of the process, such as a file at a fixed path, a port or a service: with its own {}, \
+             `{victim}` does the same",
+            things.join(", ")
+        )))
     }
-    for thing in Thing::ALL {
+
+    /// Returns true if the victim, in a process of its own, does as it does in one process with the tests; `None` if
+    /// runs do not tell it.
+    fn follows(
+        &self,
+        lab: &mut Lab<'_>,
+        thing: Option<Thing>,
+        is_shared: bool,
+        variables: &[OsString],
+    ) -> io::Result<Option<bool>> {
+        let way = Way::Apart(Apart { is_at_once: self.target.is_parallel(), thing, is_shared });
+        let mut target = self.target.with(self.changes, way).lacking(variables);
+        Ok(fails(lab, &mut target, self.times)?.map(|fails| fails != self.needs))
+    }
+
+    /// Returns the number of runs in which the victim, in a process of its own, fails at least once; `None` if that is
+    /// too many.
+    fn times_apart(&self, lab: &mut Lab<'_>) -> io::Result<Option<usize>> {
+        let way = Way::Apart(Apart { is_at_once: self.target.is_parallel(), thing: None, is_shared: false });
+        let mut target = self.target.with(self.changes, way);
+        let mut failed = 0;
+        for _ in 0..SAMPLE {
+            match fails(lab, &mut target, 1)? {
+                Some(fails) => failed += usize::from(fails),
+                None => return Ok(None),
+            }
+        }
+        Ok(enough((failed, SAMPLE), true).map(|times| times.max(2)))
+    }
+
+    /// Returns true if the outcome changes where the victim has a new thing of its own.
+    fn cures(&self, lab: &mut Lab<'_>, thing: Thing, variables: &[OsString]) -> io::Result<bool> {
         // A victim that passes with others in a new directory does not need the user's.
-        if needs && follows(Some(thing), true)? != Some(true) {
-            continue;
+        if self.needs && self.follows(lab, Some(thing), true, variables)? != Some(true) {
+            return Ok(false);
         }
-        if follows(Some(thing), false)? == Some(false) {
-            return Ok(Some(format!(
-                "something outside of the process: with its own {}, `{victim}` {does} {where_} {with}",
-                thing.name()
-            )));
-        }
+        Ok(self.follows(lab, Some(thing), false, variables)? == Some(false))
     }
-    let things: Vec<_> = Thing::ALL.iter().map(|thing| thing.name()).collect();
-    Ok(Some(format!(
-        "something outside of the process, such as a file at a fixed path, a port or a service: its own {} changes \
-         nothing",
-        things.join(", ")
-    )))
+
+    /// Returns the variable without which the outcome changes, if it is a single one.
+    fn variable(&self, lab: &mut Lab<'_>) -> io::Result<Option<OsString>> {
+        let mut rest = self.target.variables();
+        while rest.len() > 1 {
+            let (first, second) = rest.split_at(rest.len() / 2);
+            rest = if self.cures(lab, Thing::Environment, first)? { first } else { second };
+        }
+        Ok(if self.cures(lab, Thing::Environment, rest)? { rest.first().cloned() } else { None })
+    }
 }
 
 /// Returns true if the victim fails in one of at most `times` runs; `None` if a run tells nothing.
 fn fails(lab: &mut Lab<'_>, target: &mut VictimTarget, times: usize) -> io::Result<Option<bool>> {
     for _ in 0..times {
+        if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+            return Ok(None);
+        }
         match lab.try_once(target)? {
             Ok(run) if run.outcome == Outcome::Fail => return Ok(Some(true)),
             Ok(run) if run.outcome == Outcome::Pass => {}

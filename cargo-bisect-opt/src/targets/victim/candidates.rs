@@ -1,8 +1,8 @@
 //! The choice of a victim: a test that fails with all others and passes alone.
 
 use super::{
+    options::VictimOptions,
     outcome::describe,
-    runner::VictimOptions,
     suite::{Suite, SuiteError},
 };
 use crate::{

@@ -5,6 +5,7 @@
 //! a failure is cannot be separated here, since both are tests.
 
 mod candidates;
+mod options;
 mod outcome;
 #[cfg(test)]
 mod outcome_tests;
@@ -14,7 +15,7 @@ mod target;
 mod way;
 
 pub(crate) use candidates::Candidates;
-pub(crate) use runner::VictimOptions;
+pub(crate) use options::VictimOptions;
 pub(crate) use suite::{Suite, SuiteError, suites};
 pub(crate) use target::VictimTarget;
 pub(crate) use way::{Apart, Thing, Way};

@@ -1,18 +1,18 @@
 //! The runner of a victim, which any thread can use.
 
-use std::{ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
+use std::{env, ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
 
-use bisect_core::{ChangeId, search::Outcome};
-use regex::bytes::Regex;
+use bisect_core::{ChangeId, protocol::names, search::Outcome};
 
 use super::{
+    options::VictimOptions,
     outcome::VictimRule,
     suite::Suite,
     way::{Thing, Way},
 };
 use crate::{
     lab::target::Runner,
-    process::{self, Ending, Finished, ProcessSpec, launcher::Launcher, scratch_dir::ScratchDir},
+    process::{self, Ending, Finished, ProcessSpec, scratch_dir::ScratchDir},
     report::scan::Reports,
     run::{
         error::RunError,
@@ -23,19 +23,6 @@ use crate::{
     },
 };
 
-/// The user's options for runs of a victim.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct VictimOptions {
-    /// The time limit of a run, which counts for the test that runs when it is over.
-    pub(crate) timeout: Option<Duration>,
-    /// The exit status of an inconclusive run.
-    pub(crate) skip_code: i32,
-    /// A regular expression: only a failure whose output matches counts.
-    pub(crate) fail_when: Option<Regex>,
-    /// The command that starts the executable.
-    pub(crate) launcher: Option<Launcher>,
-}
-
 /// A maker of runs of a victim with some of the other tests.
 #[derive(Clone, Debug)]
 pub(crate) struct VictimRunner {
@@ -44,6 +31,10 @@ pub(crate) struct VictimRunner {
     /// The other tests, in the order of the harness: the changes.
     pub(super) others: Vec<String>,
     pub(super) way: Way,
+    /// A thing that is new in each run.
+    pub(super) renewed: Option<Thing>,
+    /// The variables that a new environment lacks.
+    pub(super) variables: Vec<OsString>,
     pub(super) options: VictimOptions,
 }
 
@@ -63,6 +54,19 @@ pub(crate) struct VictimRun {
 
 /// The variables that take precedence over `HOME`.
 const BASE_DIRECTORIES: [&str; 4] = ["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME"];
+/// The inherited variables that every process needs, or that have a question of their own.
+const KEPT: [&str; 9] = ["PATH", "HOME", "TMPDIR", "TMP", "TEMP", "USER", "LOGNAME", "SHELL", names::SLOT];
+/// The beginnings of others.
+const KEPT_FAMILIES: [&str; 5] = ["RUST", "CARGO", "LD_", "DYLD_", "LC_"];
+
+/// Returns the names of the variables of the user that a process can do without.
+pub(super) fn spare_variables() -> Vec<OsString> {
+    let is_spare = |name: &OsString| {
+        let name = name.to_string_lossy();
+        !KEPT.contains(&&*name) && !KEPT_FAMILIES.iter().any(|family| name.starts_with(family))
+    };
+    env::vars_os().map(|(name, _)| name).filter(is_spare).collect()
+}
 
 impl VictimRunner {
     /// Returns the positions of the tests that a choice enables.
@@ -88,17 +92,22 @@ impl VictimRunner {
         let Way::Apart(apart) = self.way else {
             let mut command = command(&self.arguments(chosen, true));
             let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
+            let own = surroundings.scratch.inner()?;
+            if let Some(thing) = self.renewed {
+                self.renew(&mut command, thing, &own);
+            }
             return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + 1));
         };
         let (mut first, mut second) = (command(&self.arguments(chosen, false)), command(&self.arguments(&[], true)));
-        let temporary = surroundings.set_apart(&mut first, spec.slot)?;
-        surroundings.slots.apply(&mut second, spec.slot);
+        let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(Thing::Slot));
+        let temporary = surroundings.set_apart(&mut first, slot(apart.is_shared))?;
+        surroundings.slots.apply(&mut second, slot(true));
         second.envs(temporary.variables());
         let own = surroundings.scratch.inner()?;
         if let Some(thing) = apart.thing {
-            renew(&mut second, thing, &own, surroundings, spec.slot);
+            self.renew(&mut second, thing, &own);
             if apart.is_shared {
-                renew(&mut first, thing, &own, surroundings, spec.slot);
+                self.renew(&mut first, thing, &own);
             }
         }
         let log = temporary.path().join("beside.log");
@@ -130,6 +139,31 @@ impl VictimRunner {
         })?;
         if finished.ending == Ending::Interrupted { Err(RunError::Interrupted) } else { Ok(finished) }
     }
+
+    /// Gives a process a new thing, whose files are in `own`.
+    fn renew(&self, command: &mut Command, thing: Thing, own: &ScratchDir) {
+        match thing {
+            Thing::Temporary => {
+                command.envs(own.variables());
+            }
+            Thing::Home => {
+                command.env("HOME", own.path());
+                for name in BASE_DIRECTORIES {
+                    command.env_remove(name);
+                }
+            }
+            Thing::Directory => {
+                command.current_dir(own.path());
+            }
+            // The variables that have the slot in their values are set with it, before.
+            Thing::Slot => {}
+            Thing::Environment => {
+                for name in &self.variables {
+                    command.env_remove(name);
+                }
+            }
+        }
+    }
 }
 
 impl Runner for VictimRunner {
@@ -160,25 +194,6 @@ impl Runner for VictimRunner {
             }
         }
         Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker })
-    }
-}
-
-/// Gives a process a new thing, whose files are in `own`.
-fn renew(command: &mut Command, thing: Thing, own: &ScratchDir, surroundings: &Surroundings<'_>, slot: usize) {
-    match thing {
-        Thing::Temporary => {
-            command.envs(own.variables());
-        }
-        Thing::Home => {
-            command.env("HOME", own.path());
-            for name in BASE_DIRECTORIES {
-                command.env_remove(name);
-            }
-        }
-        Thing::Directory => {
-            command.current_dir(own.path());
-        }
-        Thing::Slot => surroundings.slots.apply(command, slot + 1),
     }
 }
 

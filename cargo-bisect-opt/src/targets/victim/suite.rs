@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, sync::Arc, time::Duration};
 
-use super::runner::VictimOptions;
+use super::options::VictimOptions;
 use crate::{
     cargo::{Artifacts, BuildOutput, BuildOverrides, CargoError, Executable, Launch, Project, libtest},
     output::terminal,

@@ -2,6 +2,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsString,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -13,9 +14,10 @@ use bisect_core::{
 };
 
 use super::{
-    runner::{VictimOptions, VictimRun, VictimRunner},
+    options::VictimOptions,
+    runner::{VictimRun, VictimRunner, spare_variables},
     suite::Suite,
-    way::Way,
+    way::{Thing, Way},
 };
 use crate::{
     lab::target::{Judge, Judgement, Reproduction, Target},
@@ -60,7 +62,18 @@ impl VictimTarget {
             _ => suite.tests[..victim].iter().chain(&suite.tests[victim + 1..]).cloned().collect(),
         };
         let victim = suite.tests[victim].clone();
-        Self::of(VictimRunner { suite: suite.clone(), victim, others, way, options })
+        let variables = spare_variables();
+        Self::of(VictimRunner { suite: suite.clone(), victim, others, way, renewed: None, variables, options })
+    }
+
+    /// Returns the target whose runs have a new thing each.
+    pub(crate) fn renewing(self, thing: Thing) -> Self {
+        Self::of(VictimRunner { renewed: Some(thing), ..(*self.runner).clone() })
+    }
+
+    /// Returns the victim without other tests.
+    pub(crate) fn alone(&self) -> Self {
+        Self::of(VictimRunner { others: Vec::new(), ..(*self.runner).clone() })
     }
 
     fn of(runner: VictimRunner) -> Self {
@@ -78,6 +91,21 @@ impl VictimTarget {
     pub(crate) fn with(&self, changes: &[ChangeId], way: Way) -> Self {
         let others = positions(changes).map(|at| self.runner.others[at].clone()).collect();
         Self::of(VictimRunner { others, way, ..(*self.runner).clone() })
+    }
+
+    /// Returns the target whose new environments lack these variables.
+    pub(crate) fn lacking(self, variables: &[OsString]) -> Self {
+        Self::of(VictimRunner { variables: variables.to_vec(), ..(*self.runner).clone() })
+    }
+
+    /// Returns the variables that a new environment lacks.
+    pub(crate) fn variables(&self) -> &[OsString] {
+        &self.runner.variables
+    }
+
+    /// Returns the thing that is new in each run.
+    pub(crate) fn renewed(&self) -> Option<Thing> {
+        self.runner.renewed
     }
 
     /// Returns the target for runs that are made only to see whether the victim ever fails.
@@ -110,14 +138,20 @@ impl VictimTarget {
         self.runner.others.len()
     }
 
-    /// Returns how often the victim failed in runs with all of these changes, and in runs without one of them: the
-    /// numbers of failures and of runs.
-    pub(crate) fn rates(&self, changes: &[ChangeId]) -> [(usize, usize); 2] {
-        let changes: BTreeSet<_> = positions(changes).collect();
-        [true, false].map(|with| {
-            let runs = self.observed.iter().filter(|(tests, _)| tests.is_superset(&changes) == with);
+    /// Returns how often the victim failed in runs in which this culprit can make it fail, and in runs in which no
+    /// culprit can: the numbers of failures and of runs. Tests that make the victim fail can do so if all of them run;
+    /// tests that it needs, if none of them runs.
+    pub(crate) fn rates(&self, culprit: &[ChangeId], all: &[&[ChangeId]], mode: Mode) -> [(usize, usize); 2] {
+        let breaks = |set: &[ChangeId], tests: &BTreeSet<usize>| match mode {
+            Mode::Enable => positions(set).all(|at| tests.contains(&at)),
+            Mode::Disable => !positions(set).any(|at| tests.contains(&at)),
+        };
+        let count = |runs: &mut dyn Iterator<Item = &(BTreeSet<usize>, bool)>| {
             runs.fold((0, 0), |(failed, all), (_, fails)| (failed + usize::from(*fails), all + 1))
-        })
+        };
+        let with = count(&mut self.observed.iter().filter(|(tests, _)| breaks(culprit, tests)));
+        let without = |(tests, _): &&(BTreeSet<usize>, bool)| !all.iter().any(|set| breaks(set, tests));
+        [with, count(&mut self.observed.iter().filter(without))]
     }
 }
 
@@ -194,8 +228,12 @@ impl Target for VictimTarget {
             return Some(format!("with all tests, {number} at once"));
         }
         let (others, victim) = (plural(self.others(), "test"), self.victim());
+        let renewed = self.renewed().map(|thing| format!(", with a new {}", thing.name())).unwrap_or_default();
+        if self.others() == 0 && !matches!(self.runner.way, Way::Apart(_)) {
+            return Some(format!("alone{renewed}"));
+        }
         Some(match self.runner.way {
-            Way::Serial => format!("{others} that run before `{victim}`, one after the other"),
+            Way::Serial => format!("{others} that run before `{victim}`, one after the other{renewed}"),
             Way::Parallel => {
                 format!("{others} that run beside `{victim}`, {} at once", self.runner.suite.threads)
             }
@@ -238,9 +276,13 @@ impl Target for VictimTarget {
         let chosen = runner.chosen(&choice);
         let chosen = if choice.is_inverted() && chosen.len() > self.others() / 2 { Vec::new() } else { chosen };
         let words = words.chain(runner.arguments(&chosen, true));
+        let directory = match runner.renewed {
+            Some(Thing::Directory) => "\"$(mktemp -d)\"".to_owned(),
+            _ => shell::quote(PathBuf::from(runner.suite.directory())),
+        };
+        let home = if runner.renewed == Some(Thing::Home) { "HOME=\"$(mktemp -d)\" " } else { "" };
         format!(
-            "cd {} && {}{}{}",
-            shell::quote(PathBuf::from(runner.suite.directory())),
+            "cd {directory} && {home}{}{}{}",
             variables.collect::<String>(),
             again.reader.before_program(),
             shell::line(words)

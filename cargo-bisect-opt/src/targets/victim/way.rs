@@ -35,11 +35,15 @@ pub(crate) enum Thing {
     Directory,
     /// `BISECT_SLOT`, from which a program may take the number of a port.
     Slot,
+    /// The variables of the user, which may name a file, a server or a database.
+    Environment,
 }
 
 impl Thing {
     /// All of them, in the order in which they are tried.
-    pub(crate) const ALL: [Self; 4] = [Self::Temporary, Self::Home, Self::Directory, Self::Slot];
+    pub(crate) const ALL: [Self; 5] = [Self::Temporary, Self::Home, Self::Directory, Self::Slot, Self::Environment];
+    /// Those that keep what a run leaves there.
+    pub(crate) const LASTING: [Self; 2] = [Self::Home, Self::Directory];
 
     /// Returns its name: a variable, if one names it.
     pub(crate) fn name(self) -> &'static str {
@@ -48,6 +52,7 @@ impl Thing {
             Self::Home => "HOME",
             Self::Directory => "current directory",
             Self::Slot => names::SLOT,
+            Self::Environment => "environment",
         }
     }
 }
