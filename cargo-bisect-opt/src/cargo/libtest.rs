@@ -59,11 +59,19 @@ fn printed<'a>(lines: &[&str], names: &[&'a str]) -> HashMap<&'a str, String> {
 /// Returns the tests that were reported as failed one by one: the only information if the executable did not finish.
 pub(crate) fn failed_before_the_end(output: &[u8]) -> Vec<String> {
     let text = without_colour(&String::from_utf8_lossy(output));
-    let name = |line: &str| {
-        let name = line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?;
-        Some(name.strip_suffix(" - should panic").unwrap_or(name).to_owned())
-    };
+    let name = |line: &str| Some(bare_name(line.strip_prefix("test ")?.strip_suffix(" ... FAILED")?).to_owned());
     text.lines().filter_map(name).collect()
+}
+
+/// Returns the name of a test without what the line of its result adds: libtest-mimic aligns names after their kinds.
+fn bare_name(shown: &str) -> &str {
+    let shown = without_kind(shown.trim());
+    shown.strip_suffix(" - should panic").unwrap_or(shown)
+}
+
+/// Returns a name without the kind that libtest-mimic puts before it: `[ui] button`.
+fn without_kind(name: &str) -> &str {
+    name.strip_prefix('[').and_then(|rest| rest.split_once("] ")).map_or(name, |(_, name)| name)
 }
 
 /// Returns the tests that have ended, passed or failed, if the executable did not finish.
@@ -74,14 +82,13 @@ pub(crate) fn ended_tests(output: &[u8]) -> HashSet<String> {
     let mut named: Vec<_> = named.collect();
     // A parallel test is named when it ends. A sequential one is named when it begins, after the one before has ended.
     named.pop_if(|(_, result)| !RESULTS.iter().any(|known| result.starts_with(known)));
-    named.into_iter().map(|(name, _)| name.strip_suffix(" - should panic").unwrap_or(name).to_owned()).collect()
+    named.into_iter().map(|(name, _)| bare_name(name).to_owned()).collect()
 }
 
 /// Returns the test that began last, if the tests ran one after the other and it has not ended.
 pub(crate) fn running_test(output: &[u8]) -> Option<String> {
     let text = without_colour(&String::from_utf8_lossy(output));
-    let name = text.lines().rev().find_map(|line| line.strip_prefix("test ")?.split_once(" ... "))?.0;
-    let name = name.strip_suffix(" - should panic").unwrap_or(name);
+    let name = bare_name(text.lines().rev().find_map(|line| line.strip_prefix("test ")?.split_once(" ... "))?.0);
     (!ended_tests(output).contains(name)).then(|| name.to_owned())
 }
 
@@ -93,7 +100,10 @@ pub(crate) fn has_ended(output: &[u8]) -> bool {
 /// Parses the harness's list of tests.
 pub(crate) fn listed_tests(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output);
-    let name = |line: &str| line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark")).map(str::to_owned);
+    let name = |line: &str| {
+        let name = line.strip_suffix(": test").or_else(|| line.strip_suffix(": benchmark"))?;
+        Some(without_kind(name).to_owned())
+    };
     text.lines().filter_map(name).collect()
 }
 
@@ -289,6 +299,11 @@ test result: FAILED. 1 passed; 2 failed; 1 ignored; 0 measured; 0 filtered out; 
         let output =
             b"a::b: test\nsrc/lib.rs - sort (line 3): test\nquick: benchmark\nloading: done\n\n2 tests, 1 benchmark\n";
         assert_eq!(listed_tests(output), ["a::b", "src/lib.rs - sort (line 3)", "quick"]);
+        // libtest-mimic.
+        assert_eq!(listed_tests(b"[ui] a button: test\n[]: test\n"), ["a button", "[]"]);
+        let results = b"test      a file    ... ok\ntest [ui] a button  ... FAILED\n";
+        assert_eq!(failed_before_the_end(results), ["a button"]);
+        assert_eq!(ended_tests(results).len(), 2);
     }
 
     #[test]

@@ -29,6 +29,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         words.remove(1);
     }
     let command = Cli::command().subcommands(table::COMMANDS.iter().map(axis_command));
+    check_victim(&command, &words)?;
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
             "test" | "toggles" => CargoSubcommand::Test,
@@ -75,6 +76,27 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     // They come first: for `run`, all words after the first positional one belong to the program.
     words.cargo.splice(..0, passed_on.arguments.drain(..));
     Ok(cli)
+}
+
+/// Returns an error for `--victim` with another command than `test`. A command of cargo-nextest is such a command: it
+/// runs each test in a process of its own.
+fn check_victim(command: &clap::Command, words: &[OsString]) -> Result<(), clap::Error> {
+    let is_victim = |word: &OsString| word.to_str().is_some_and(|word| word.split('=').next() == Some("--victim"));
+    let mut ours = words.iter().skip(1).take_while(|word| *word != "--");
+    let Some(name) =
+        ours.next().filter(|name| *name == "run" || *name == "exec" || *name == "build" || *name == "check")
+    else {
+        return Ok(());
+    };
+    // The words of a command that `exec` starts are its own.
+    if !ours.take_while(|word| *name != "exec" || word.to_string_lossy().starts_with('-')).any(is_victim) {
+        return Ok(());
+    }
+    Err(command.clone().error(
+        ErrorKind::UnknownArgument,
+        "`--victim` is an option of `cargo bisect-opt test`, which runs the tests of an executable in one process. \
+         cargo-nextest runs each test in a process of its own: there, tests share only what is outside",
+    ))
 }
 
 /// Returns an error for an option that neither `command` nor cargo has: a mistake of the user.

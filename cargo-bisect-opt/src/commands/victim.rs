@@ -21,7 +21,7 @@ use crate::{
         project::{PerTest, ProjectOptions},
         victim::{self, Candidates, Suite, SuiteError, Thing, VictimOptions, VictimTarget, Way},
     },
-    units::nearest,
+    units::{listed, nearest},
 };
 
 /// The number of runs of all tests, in each way, in which a test that passes is given the chance to fail. One that fails
@@ -71,26 +71,37 @@ pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandSt
     Ok(CommandStatus::Search(status))
 }
 
-/// Returns the test with this name.
+/// Returns the test with this name. A full name precedes the end of a longer one.
 fn named(suites: &[Arc<Suite>], name: &str) -> Result<(Arc<Suite>, usize), SuiteError> {
-    let mut found = Vec::new();
+    let (mut full, mut ending) = (Vec::new(), Vec::new());
     for suite in suites {
-        found.extend(suite.position(name)?.map(|at| (suite.clone(), at)));
+        let (exact, ends) = suite.positions(name);
+        full.extend(exact.into_iter().map(|at| (suite, at)));
+        ending.extend(ends.into_iter().map(|at| (suite, at)));
     }
-    if found.len() > 1 {
-        let names: Vec<_> = found.iter().map(|(suite, _)| suite.name.as_str()).collect();
+    let found = if full.is_empty() { ending } else { full };
+    if let [(suite, at)] = found.as_slice() {
+        return Ok((Arc::clone(suite), *at));
+    }
+    if !found.is_empty() {
+        let names = found.iter().map(|(suite, at)| format!("`{}` in {}", suite.tests[*at], suite.name));
+        let help = if found.iter().all(|(suite, _)| Arc::ptr_eq(suite, found[0].0)) {
+            "give the whole name"
+        } else {
+            "select an executable with -p, --lib, --bin or --test"
+        };
+        return Err(SuiteError::Usage(format!("which test? `{name}` can be {}: {help}", listed(names))));
+    }
+    if let Some(ignored) = suites.iter().find_map(|suite| suite.ignored(name)) {
         return Err(SuiteError::Usage(format!(
-            "several executables have a test `{name}`: {}; select one with --lib, --bin or --test",
-            names.join(", ")
+            "the test `{ignored}` is ignored: add `-- --include-ignored` at the end of the command line"
         )));
     }
-    found.pop().ok_or_else(|| {
-        let all = suites.iter().flat_map(|suite| &suite.tests);
-        let last = |test: &String| test.rsplit("::").next().unwrap_or(test).to_owned();
-        let all = all.flat_map(|test| [test.clone(), last(test)]);
-        let nearest = nearest(name, all).map(|near| format!("; did you mean `{near}`?"));
-        SuiteError::Usage(format!("no test is called `{name}`{}", nearest.unwrap_or_default()))
-    })
+    let all = suites.iter().flat_map(|suite| &suite.tests);
+    let last = |test: &String| test.rsplit("::").next().unwrap_or(test).to_owned();
+    let nearest = nearest(name, all.flat_map(|test| [test.clone(), last(test)]));
+    let nearest = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
+    Err(SuiteError::Usage(format!("no test is called `{name}`{nearest}")))
 }
 
 /// Returns the first test that fails with all others of its executable and passes alone.

@@ -27,6 +27,8 @@ pub(crate) struct Suite {
     pub(crate) tests: Vec<String>,
     /// The tests that the harness leaves out, unless the user asks for them.
     ignored: Vec<String>,
+    /// All tests of an executable that takes only one name: those that are not to run are left out by name.
+    skipped: Option<Vec<String>>,
     /// The number of tests that usually run at once.
     pub(crate) threads: usize,
     pub(super) launch: Launch,
@@ -87,6 +89,7 @@ impl Suite {
             root: project.root(),
             tests: Vec::new(),
             ignored: Vec::new(),
+            skipped: None,
             threads: libtest::threads(&arguments),
             launch,
             arguments: libtest::without_names(&arguments),
@@ -100,7 +103,16 @@ impl Suite {
             suite.ignored = suite.listed(&arguments, &["--ignored"], interrupt)?;
             suite.tests = tests.into_iter().filter(|test| !suite.ignored.contains(test)).collect();
         }
+        if !suite.takes_several_names(interrupt)? {
+            suite.skipped = Some(suite.listed(&suite.arguments, &[], interrupt)?);
+        }
         Ok(suite)
+    }
+
+    /// Returns true if the executable selects several tests by name. libtest-mimic takes only one name.
+    fn takes_several_names(&self, interrupt: &Interrupt) -> Result<bool, CargoError> {
+        let [first, .., last] = self.tests.as_slice() else { return Ok(true) };
+        Ok(self.listed(&self.arguments, &["--exact", first, last], interrupt)?.len() == 2)
     }
 
     /// Returns the tests that the executable lists with these arguments.
@@ -149,33 +161,27 @@ impl Suite {
     pub(super) fn arguments_for(&self, tests: &[&str], is_serial: bool) -> Vec<OsString> {
         let mut arguments = if is_serial { libtest::one_thread(&self.arguments) } else { self.arguments.clone() };
         arguments.push("--exact".into());
-        arguments.extend(tests.iter().map(OsString::from));
+        match &self.skipped {
+            Some(all) if tests.len() > 1 => {
+                let others = all.iter().filter(|test| !tests.contains(&test.as_str()));
+                arguments.extend(others.flat_map(|test| ["--skip".into(), OsString::from(test)]));
+            }
+            _ => arguments.extend(tests.iter().map(OsString::from)),
+        }
         arguments
     }
 
-    /// Returns the position of the test with this name, or with a path that ends in it.
-    ///
-    /// # Errors
-    /// If the test is ignored, or if several paths end in the name.
-    pub(crate) fn position(&self, name: &str) -> Result<Option<usize>, SuiteError> {
-        if let Some(at) = self.tests.iter().position(|test| test == name) {
-            return Ok(Some(at));
-        }
-        if self.ignored.iter().any(|test| test == name) {
-            return Err(SuiteError::Usage(format!(
-                "the test `{name}` is ignored: add `-- --include-ignored` at the end of the command line"
-            )));
-        }
+    /// Returns the positions of the tests with this name; if there is none, of those whose paths end in it.
+    pub(crate) fn positions(&self, name: &str) -> (Vec<usize>, Vec<usize>) {
         let suffix = format!("::{name}");
-        let ending: Vec<_> = (0..self.tests.len()).filter(|&at| self.tests[at].ends_with(&suffix)).collect();
-        match ending.as_slice() {
-            [] => Ok(None),
-            [at] => Ok(Some(*at)),
-            several => {
-                let names: Vec<_> = several.iter().map(|&at| self.tests[at].as_str()).collect();
-                Err(SuiteError::Usage(format!("which test? `{name}` can be {}", names.join(", "))))
-            }
-        }
+        let all = |fits: &dyn Fn(&String) -> bool| (0..self.tests.len()).filter(|&at| fits(&self.tests[at])).collect();
+        (all(&|test| test == name), all(&|test| test.ends_with(&suffix)))
+    }
+
+    /// Returns the full name of a test that the harness leaves out, if it has this name or a path that ends in it.
+    pub(crate) fn ignored(&self, name: &str) -> Option<&str> {
+        let suffix = format!("::{name}");
+        self.ignored.iter().map(String::as_str).find(|test| *test == name || test.ends_with(&suffix))
     }
 
     /// Returns the variables that the executable needs when a user starts it.
