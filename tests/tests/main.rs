@@ -52,6 +52,7 @@ mod trace;
 mod unsteady;
 mod verdict;
 mod victim;
+mod victim_leaves_nothing;
 mod victim_names;
 mod victim_suites;
 mod watch;
