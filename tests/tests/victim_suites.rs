@@ -25,7 +25,7 @@ struct Plot {
 fn plot(number: u64) -> Plot {
     let mut stream = Random::new(number);
     // A few suites are as small as can be.
-    let victim = if number % 10 == 0 { 1 + stream.below(16) } else { 16 + stream.below(180) };
+    let victim = if number.is_multiple_of(10) { 1 + stream.below(16) } else { 16 + stream.below(180) };
     let mut free: Vec<usize> = (0..victim).collect();
     let mut take = |count: usize| -> Vec<usize> {
         let mut taken: Vec<_> = (0..count).map(|_| free.swap_remove(stream.below(free.len()))).collect();
