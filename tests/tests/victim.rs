@@ -186,7 +186,7 @@ fn a_test_that_never_fails_or_always() {
     let finished = search("victim=100", "--victim t100").expect_status(1);
     finished.expect_message(&["`tests::t100` never failed"]);
     let finished = search("victim=100 always", "--victim t100").expect_status(1);
-    finished.expect_message(&["`tests::t100` fails alone, too, so no other test is to blame"]);
+    finished.expect_message(&["`tests::t100` fails alone, too: no other test is needed to make it fail"]);
 }
 
 #[test]

@@ -233,7 +233,7 @@ impl Victim {
                          other test of the executable puts it there",
                         thing.name()
                     ),
-                    None => format!("`{victim}` fails alone, too, so no other test is to blame"),
+                    None => format!("`{victim}` fails alone, too: no other test is needed to make it fail"),
                 };
             }
             Some(Verdict::Unusable(_)) => {
