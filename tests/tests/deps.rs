@@ -88,7 +88,7 @@ impl Shop {
         Self::new(&needs.concat(), &source, &packages(0), &packages(1))
     }
 
-    fn publish(&self, (name, version, more, source): Version<'_>) {
+    pub(crate) fn publish(&self, (name, version, more, source): Version<'_>) {
         let dir = self.scratch.dir().join(format!("versions/{name}-{version}"));
         fs::create_dir_all(dir.join("src")).unwrap();
         let manifest = format!("[package]\nname = \"{name}\"\nversion = \"{version}\"\nedition = \"2021\"\n{more}\n");
@@ -125,7 +125,7 @@ impl Shop {
     }
 
     /// Returns all files of the work tree and of git, with their times.
-    fn everything(&self) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
+    pub(crate) fn everything(&self) -> BTreeMap<PathBuf, (SystemTime, Vec<u8>)> {
         fn add(dir: &Path, all: &mut BTreeMap<PathBuf, (SystemTime, Vec<u8>)>) {
             for entry in fs::read_dir(dir).unwrap().map(Result::unwrap) {
                 let (path, metadata) = (entry.path(), entry.metadata().unwrap());

@@ -16,6 +16,7 @@ mod count;
 mod crashes;
 mod deps;
 mod deps_of_workspaces;
+mod deps_versions;
 mod diff;
 mod diff_of_cargo;
 mod edition;

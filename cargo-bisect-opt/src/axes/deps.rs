@@ -1,11 +1,6 @@
 //! Updates in the lock file as changes: each run is made in a copy of the workspace with some of the new versions.
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsStr,
-    io,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, ffi::OsStr, io, path::Path};
 
 use bisect_core::{
     ChangeId,
@@ -13,13 +8,15 @@ use bisect_core::{
 };
 
 use super::{
-    AfterBuild, Application, Axis, Files, Place, Preparation,
+    AfterBuild, Application, Axis, Files, Place,
     command_spec::AxisError,
+    lock_runs::LockRuns,
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
     summary_of_builds,
+    versions::{Versions, describe_between},
 };
 use crate::{
-    cargo::{BuildOverrides, CargoError, DependencyUpdates, LockUpdate, Project, Subcommand, UpdatesError},
+    cargo::{DependencyUpdates, LockSelection, LockUpdate, Project, Subcommand, UpdatesError},
     output::terms::Terms,
     process::shell,
     report::{
@@ -42,7 +39,8 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     has_default: true,
     help: "Find the updates of dependencies that make the target fail, among the differences between OLD and Cargo.lock. \
            OLD is a lock file or a revision [default: HEAD]. Runs are made in copies of the workspace, without network. \
-           Updates that need each other are one change",
+           Updates that need each other are one change. `versions` or `versions:OLD` also finds the first bad version of \
+           each culprit, among those on this machine",
     prepare,
 };
 
@@ -53,29 +51,27 @@ const KIND: ChangeKind =
     ChangeKind { name: "dependency", noun: "update", label: "this update", source: ShownSource::Patch };
 /// The maximum number of packages in an answer that require an update.
 const SHOWN: usize = 8;
-/// The variable that keeps cargo from the network.
-const OFFLINE: &str = "CARGO_NET_OFFLINE";
-/// The variables that choose directories for what cargo builds.
-const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
+/// The value of the option that asks for the first bad version. A revision or a file of this name is `heads/versions` or
+/// `./versions`.
+const VERSIONS: &str = "versions";
 
 /// Updates between an old lock file and the present one. *None* is the old one, *all* is the present one.
 #[derive(Debug)]
 struct Deps {
-    updates: DependencyUpdates,
+    runs: LockRuns,
     /// The origin of the old lock file.
     old: String,
-    /// The user's working directory, relative to that of the workspace.
-    subdirectory: PathBuf,
-    /// True if cargo builds in the copy; false if a command is started there.
-    builds: bool,
+    /// True if the user asked for the first bad version of each culprit.
+    searches_versions: bool,
 }
 
-fn prepare(target: &SearchedTarget<'_>, old: Option<&OsStr>) -> AxisResult {
+fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
     let builds = target.project.is_some();
     let project = match target.project {
         Some(project) => project.in_copy(target.directory, None),
         None => Project::load(Subcommand::Check, &[], &[]),
     }?;
+    let (searches_versions, old) = split(value);
     let old = old.unwrap_or(OsStr::new("HEAD"));
     let file = target.directory.join(old);
     let name = format!("`{}`", old.to_string_lossy());
@@ -96,32 +92,51 @@ fn prepare(target: &SearchedTarget<'_>, old: Option<&OsStr>) -> AxisResult {
         UpdatesError::Cargo(error) => error.into(),
         error => AxisError::Usage(error.to_string()),
     })?;
-    Ok(Box::new(Deps { updates, old: name, subdirectory, builds }))
+    let runs = LockRuns::new(updates, subdirectory, builds);
+    Ok(Box::new(Deps { runs, old: name, searches_versions }))
+}
+
+/// Returns true if the value of the option asks for versions, and its OLD.
+fn split(value: Option<&OsStr>) -> (bool, Option<&OsStr>) {
+    let versions = value.and_then(OsStr::to_str).and_then(|value| value.strip_prefix(VERSIONS));
+    match versions {
+        Some("") => (true, None),
+        // A revision has no colon.
+        Some(rest) if rest.starts_with(':') => (true, Some(&rest[1..]).filter(|old| !old.is_empty()).map(OsStr::new)),
+        _ => (false, value),
+    }
 }
 
 impl Deps {
     /// Returns the changes that a run enables: those that it is asked for, with what they need. A change that is
     /// disabled in a prefix takes along what needs it.
-    fn selected(&self, choice: &Choice) -> BTreeSet<usize> {
-        let count = self.updates.changes();
+    fn selected(&self, choice: &Choice) -> LockSelection {
+        let updates = &self.runs.updates;
+        let count = updates.changes();
         let enabled: BTreeSet<_> = (0..count).filter(|&index| choice.enables(id(index))).collect();
-        let mut selected = self.updates.with_needs(&enabled);
+        let mut selected = updates.with_needs(&enabled);
         if let Some((_, excluded)) = choice.exceptions(count) {
-            let without = self.updates.with_dependents(&excluded.into_iter().collect());
+            let without = updates.with_dependents(&excluded.into_iter().collect());
             selected.retain(|change| !without.contains(change));
         }
-        selected
+        selected.into()
+    }
+
+    /// Returns the command line that also searches versions, for that of the target.
+    fn line_for_versions(&self, line: &str) -> String {
+        let old = self.old.trim_matches('`');
+        let old = if old == "HEAD" { String::new() } else { format!(":{old}") };
+        let option = format!("--deps={}", shell::quote(VERSIONS.to_owned() + &old));
+        if !self.runs.builds {
+            return format!("cargo bisect-opt exec {option} {line}");
+        }
+        // `cargo bisect-opt SUBCOMMAND`, and all others.
+        let end = line.match_indices(' ').nth(2).map_or(line.len(), |(index, _)| index);
+        format!("{} {option}{}", &line[..end], &line[end..])
     }
 
     fn updates_of(&self, id: ChangeId) -> Vec<&LockUpdate> {
-        index(id).map(|index| self.updates.updates_of(index)).unwrap_or_default()
-    }
-
-    fn application(&self) -> Application {
-        // The artifacts are those that cargo builds for the user.
-        let variables = [(OFFLINE.to_owned(), "true".into())].into();
-        let build = BuildOverrides { is_plain: true, variables, ..BuildOverrides::default() };
-        Application { build: self.builds.then_some(build), ..Application::default() }
+        index(id).map(|index| self.runs.updates.updates_of(index)).unwrap_or_default()
     }
 }
 
@@ -131,7 +146,7 @@ impl Axis for Deps {
     }
 
     fn subject(&self) -> Option<String> {
-        let (updates, changes) = (self.updates.updates(), self.updates.changes());
+        let (updates, changes) = (self.runs.updates.updates(), self.runs.updates.changes());
         let tied = if changes < updates { format!(" as {}", plural(changes, "change")) } else { String::new() };
         Some(format!("{}{tied} since the Cargo.lock of {}", plural(updates, "update"), self.old))
     }
@@ -156,57 +171,23 @@ impl Axis for Deps {
                 self.old
             )));
         }
-        let mut application = self.application();
-        if !self.builds {
-            let target = self.updates.home().join("target-{slot}").display().to_string();
-            let directories = TARGET_DIRECTORIES.map(|name| (name.to_owned(), target.clone()));
-            application.variables.extend(directories);
-            application.variables.push((OFFLINE.to_owned(), "true".to_owned()));
-        }
-        Ok(application)
+        Ok(self.runs.application())
     }
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        fs_err::create_dir_all(files.directory)?;
-        let path = files.directory.join(format!("{}.lock", files.stem));
-        fs_err::write(&path, self.updates.lock_file(&self.selected(choice)))?;
-        let root = self.updates.root();
-        let lock_file = shell::quote(&path);
-        let copy = |from: &str, lock_file: &str| {
-            let directory = shell::quote(Path::new(".").join(&self.subdirectory));
-            format!(
-                "tree=$(mktemp -d) && trap 'rm -rf \"$tree\"' EXIT && \
-                 tar -C {from} --exclude=.git --exclude=./target -cf - . | tar -xf - -C \"$tree\" && \
-                 cp {lock_file} \"$tree/Cargo.lock\" && cd \"$tree\" && cd {directory}"
-            )
-        };
-        let absolute = std::path::absolute(&path)?;
-        let preparation = Preparation {
-            person: format!("cp {lock_file} {}", shell::quote(self.lock_file_from_here())),
-            replay: copy(&shell::quote(root), &shell::quote(&absolute)),
-        };
-        Ok(Application { preparation: Some(preparation), ..self.application() })
+        Ok(self.runs.reproduction(&self.selected(choice), files)?)
     }
 
     fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        let placed = self.updates.place(&self.selected(choice), slot).map_err(|error| match error {
-            CargoError::Interrupted => RunError::Interrupted,
-            CargoError::Spawn(error) => RunError::Spawn(error),
-            CargoError::Io(error) => RunError::Io(error),
-            error => RunError::Unusable(error.to_string()),
-        })?;
-        Ok(Some(match placed {
-            Ok(place) => Place::At(place),
-            Err(why) => Place::Missing(why),
-        }))
+        self.runs.place(&self.selected(choice), slot)
     }
 
     fn copied(&self) -> Option<&Path> {
-        Some(self.updates.root())
+        Some(self.runs.updates.root())
     }
 
     fn builds(&self) -> bool {
-        self.builds
+        self.runs.builds
     }
 
     fn is_reported_by_target(&self) -> bool {
@@ -214,7 +195,7 @@ impl Axis for Deps {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known((0..self.updates.changes()).map(id).filter(|&id| choice.selects(id)));
+        reports.add_known((0..self.runs.updates.changes()).map(id).filter(|&id| choice.selects(id)));
         Ok(())
     }
 
@@ -236,11 +217,12 @@ impl Axis for Deps {
         }
         for update in &updates {
             details.push(format!("{update}, {}", required_by(&update.required_by)));
+            details.extend(describe_between(&self.runs.updates.between(update).unwrap_or_default()));
         }
         if let Some(change) = index(report.id) {
-            let needed = self.updates.with_needs(&[change].into());
+            let needed = self.runs.updates.with_needs(&[change].into());
             let needed = needed.into_iter().filter(|&other| other != change);
-            let needed = needed.flat_map(|other| self.updates.updates_of(other)).map(ToString::to_string);
+            let needed = needed.flat_map(|other| self.runs.updates.updates_of(other)).map(ToString::to_string);
             let needed: Vec<_> = needed.collect();
             if !needed.is_empty() {
                 details.push(format!("it needs {}", needed.join(", ")));
@@ -249,16 +231,28 @@ impl Axis for Deps {
         Report { kind: KIND, name: first.name.clone(), text, details, ..report }
     }
 
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.builds.then(|| summary_of_builds(builds, invocations))
+    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+        let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
+        let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
+        let between: Vec<_> = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions).collect();
+        let mut steps: Vec<_> = self.runs.restoration().into_iter().collect();
+        if let Some((update, versions)) = between.first() {
+            if let Some(missing) = versions.iter().find(|version| !version.is_here) {
+                steps.push(format!("cargo info {}@{}  # gets a version between", update.name, missing.version));
+            }
+            steps.push(format!("{}  # finds the first bad version", self.line_for_versions(line)));
+        }
+        (!steps.is_empty()).then(|| steps.join("\n"))
     }
-}
 
-impl Deps {
-    /// Returns the path of the lock file, relative to the user's working directory.
-    fn lock_file_from_here(&self) -> PathBuf {
-        let up: PathBuf = self.subdirectory.components().map(|_| "..").collect();
-        up.join("Cargo.lock")
+    fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+        let changes: BTreeSet<_> = ids.iter().filter_map(|&id| index(id)).filter(|_| self.searches_versions).collect();
+        let search = |&change: &usize| Ok(Box::new(Versions::within(&self.runs, &changes, change)?) as Box<dyn Axis>);
+        changes.iter().map(search).collect()
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        self.runs.builds.then(|| summary_of_builds(builds, invocations))
     }
 }
 

@@ -29,6 +29,7 @@ mod features;
 pub(crate) mod fixed;
 pub(crate) mod gated;
 mod list;
+mod lock_runs;
 pub(crate) mod occurrences;
 pub(crate) mod option_axis;
 pub(crate) mod passes;
@@ -37,6 +38,7 @@ pub(crate) mod runtime_toggles;
 pub(crate) mod rustflags;
 pub(crate) mod stop_gap;
 pub(crate) mod table;
+mod versions;
 pub(crate) mod watch;
 
 use std::{
@@ -186,6 +188,12 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// Returns the next step for a user who knows these changes of a culprit. `line` is the command line of the search.
     fn next_step(&self, _ids: &[ChangeId], _line: &str) -> Option<String> {
         None
+    }
+
+    /// Returns the axes of the searches within a culprit with these changes, if the user asked for them; or why there can
+    /// be no search, for a note.
+    fn within(&self, _ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+        Vec::new()
     }
 
     /// Returns these changes of a culprit as patches, if they are edits of source files.

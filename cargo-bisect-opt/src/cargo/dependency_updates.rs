@@ -9,9 +9,11 @@ use std::{
 
 use super::{
     CargoError, Project,
-    lock_file::LockGraph,
+    lock_file::{LockGraph, describe},
+    lock_selection::LockSelection,
     lock_updates::{LockPair, LockUpdate},
-    resolution::Resolution,
+    registry_versions::{KnownVersion, versions_between},
+    resolution::{Resolution, VersionKey},
     update_groups::UpdateGroups,
     workspace_copies::WorkspaceCopies,
 };
@@ -67,10 +69,14 @@ pub(crate) struct DependencyUpdates {
     project: Project,
     /// The user's working directory.
     directory: PathBuf,
+    /// The user's lock file.
+    present: String,
     /// The lock files of both ends, as cargo completed them.
     ends: [String; 2],
+    /// The directories with the sources of the new versions from registries.
+    sources: BTreeMap<VersionKey, PathBuf>,
     /// The lock files that cargo has completed, or its errors.
-    known: Mutex<BTreeMap<BTreeSet<usize>, Result<String, String>>>,
+    known: Mutex<BTreeMap<LockSelection, Result<String, String>>>,
 }
 
 impl DependencyUpdates {
@@ -109,7 +115,7 @@ impl DependencyUpdates {
         };
         let new = resolve(&present, "Cargo.lock")?;
         let old = resolve(old, name)?;
-        let ends = [old.text, new.text];
+        let (ends, sources) = ([old.text, new.text], new.sources);
         let mut requirements = old.requirements;
         requirements.extend(new.requirements);
         let pair = LockPair::new(old.graph, new.graph, requirements);
@@ -119,7 +125,8 @@ impl DependencyUpdates {
             )));
         }
         let groups = UpdateGroups::new(&pair.needs());
-        Ok(Self { pair, groups, copies, project, directory: directory.to_owned(), ends, known: Mutex::default() })
+        let (directory, known) = (directory.to_owned(), Mutex::default());
+        Ok(Self { pair, groups, copies, project, directory, present, ends, sources, known })
     }
 
     /// Returns the number of changes.
@@ -158,11 +165,29 @@ impl DependencyUpdates {
         self.copies.home()
     }
 
-    /// Returns the lock file with these changes, as cargo completed it if a run had it.
-    pub(crate) fn lock_file(&self, changes: &BTreeSet<usize>) -> String {
-        match self.known.lock().unwrap_or_else(PoisonError::into_inner).get(changes) {
+    /// Returns the update of a change that no other one of its updates follows, with its index.
+    pub(crate) fn main_update_of(&self, change: usize) -> Option<(usize, &LockUpdate)> {
+        let last = *self.groups.groups().get(change)?.last()?;
+        Some((last, &self.pair.updates()[last]))
+    }
+
+    /// Returns the known versions between the old and the new version of an update; `None` if it has no registry.
+    pub(crate) fn between(&self, update: &LockUpdate) -> Option<Vec<KnownVersion>> {
+        let (old, new) = &update.versions;
+        let source = self.sources.get(&(update.name.clone(), new.clone()))?;
+        Some(versions_between(&update.name, old, new, source))
+    }
+
+    /// Returns the user's lock file.
+    pub(crate) fn present_lock_file(&self) -> &str {
+        &self.present
+    }
+
+    /// Returns the lock file with these versions, as cargo completed it if a run had it.
+    pub(crate) fn lock_file(&self, selection: &LockSelection) -> String {
+        match self.known.lock().unwrap_or_else(PoisonError::into_inner).get(selection) {
             Some(Ok(text)) => text.clone(),
-            _ => self.wanted(changes),
+            _ => self.wanted(&selection.changes),
         }
     }
 
@@ -177,21 +202,21 @@ impl DependencyUpdates {
         }
     }
 
-    /// Gives the copy of a slot the lock file with these changes. Returns the directory that corresponds to the user's
+    /// Gives the copy of a slot the lock file with these versions. Returns the directory that corresponds to the user's
     /// working directory, or the reason why there is no such lock file.
     ///
     /// # Errors
     /// If files cannot be written, or cargo cannot be started.
-    pub(crate) fn place(&self, changes: &BTreeSet<usize>, slot: usize) -> Result<Result<PathBuf, String>, CargoError> {
+    pub(crate) fn place(&self, selection: &LockSelection, slot: usize) -> Result<Result<PathBuf, String>, CargoError> {
         let place = self.copies.prepare(slot, &self.directory)?;
         let lock_file = self.copies.root(slot).join(LOCK_FILE);
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(changes).cloned();
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(selection).cloned();
         let completed = if let Some(completed) = known {
             completed
         } else {
-            let completed = self.complete(changes, &place, slot)?;
+            let completed = self.complete(selection, &place, slot)?;
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-            known.insert(changes.clone(), completed.clone());
+            known.insert(selection.clone(), completed.clone());
             completed
         };
         match completed {
@@ -203,15 +228,22 @@ impl DependencyUpdates {
         }
     }
 
-    /// Has cargo complete the lock file with these changes.
+    /// Has cargo complete the lock file with these versions.
     fn complete(
         &self,
-        changes: &BTreeSet<usize>,
+        selection: &LockSelection,
         place: &Path,
         slot: usize,
     ) -> Result<Result<String, String>, CargoError> {
-        let wanted = self.wanted(changes);
-        if self.ends.contains(&wanted) {
+        let parse = |text: &str| LockGraph::parse(text).map_err(|error| CargoError::Workspace(error.to_string()));
+        let mut wanted = self.wanted(&selection.changes);
+        if let Some((update, version)) = &selection.instead {
+            let LockUpdate { name, versions, .. } = &self.pair.updates()[*update];
+            let Some(text) = parse(&wanted)?.with_version(name, &versions.1, version) else {
+                return Ok(Err(format!("nothing requires {name}")));
+            };
+            wanted = text;
+        } else if self.ends.contains(&wanted) {
             return Ok(Ok(wanted));
         }
         let root = self.copies.root(slot);
@@ -221,12 +253,26 @@ impl DependencyUpdates {
             Err(CargoError::Workspace(message)) => return Ok(Err(format!("cargo refuses these versions: {message}"))),
             Err(error) => return Err(error),
         };
-        let wanted = LockGraph::parse(&wanted).map_err(|error| CargoError::Workspace(error.to_string()))?;
-        let moved: Vec<_> = completed.graph.packages_not_in(&wanted).collect();
+        let moved = self.moved(selection, &completed.graph, &parse(&wanted)?);
         Ok(if moved.is_empty() {
             Ok(completed.text)
         } else {
             Err(format!("cargo cannot combine these versions, and selects others: {}", moved.join(", ")))
         })
+    }
+
+    /// Returns descriptions of the packages to which cargo has given another version than the wanted one. A version
+    /// between may bring along packages that are not wanted in any version, and moves those that are tied to it.
+    fn moved(&self, selection: &LockSelection, completed: &LockGraph, wanted: &LockGraph) -> Vec<String> {
+        let moved = completed.packages_not_in(wanted);
+        let Some((update, _)) = &selection.instead else { return moved.map(describe).collect() };
+        let group = self.groups.groups().iter().find(|group| group.contains(update));
+        let tied = group.into_iter().flatten().filter(|&other| other != update);
+        let tied: Vec<_> = tied.map(|&other| &self.pair.updates()[other].name).collect();
+        let others = moved.filter(|package| {
+            let is_wanted = wanted.packages().iter().any(|other| other.name == package.name);
+            is_wanted && !tied.iter().any(|name| package.name.as_str() == *name)
+        });
+        others.map(describe).collect()
     }
 }

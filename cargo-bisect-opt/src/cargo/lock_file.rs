@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use cargo_lock::{Dependency, Lockfile, Package, Version};
 
+use super::KnownVersion;
+
 /// A lock file with its edges as indices of packages.
 #[derive(Clone, Debug)]
 pub(super) struct LockGraph {
@@ -77,15 +79,12 @@ impl LockGraph {
         self.edges.iter().enumerate().filter(move |(_, edges)| depends(edges)).map(|(dependent, _)| dependent)
     }
 
-    /// Returns descriptions of the packages that are not in another lock file.
-    pub(super) fn packages_not_in(&self, other: &Self) -> impl Iterator<Item = String> {
+    /// Returns the packages that are not in another lock file.
+    pub(super) fn packages_not_in(&self, other: &Self) -> impl Iterator<Item = &Package> {
         let is_in = |package: &Package| {
             other.packages().iter().any(|it| (&it.name, &it.version) == (&package.name, &package.version))
         };
-        self.packages()
-            .iter()
-            .filter(move |package| !is_in(package))
-            .map(|package| format!("{} {}", package.name, version_of(package)))
+        self.packages().iter().filter(move |package| !is_in(package))
     }
 
     /// Returns all packages in an order in which dependencies precede dependents, unless they depend on each other.
@@ -106,6 +105,16 @@ impl LockGraph {
         order
     }
 
+    /// Formats this lock file with another version of a package; `None`, if it does not have the package.
+    pub(super) fn with_version(&self, name: &str, version: &Version, instead: &KnownVersion) -> Option<String> {
+        let is_searched = |package: &Package| package.name.as_str() == name && package.version == *version;
+        let index = self.packages().iter().position(is_searched)?;
+        let mut packages: Vec<_> = self.packages().iter().cloned().zip(self.edges.iter().cloned()).collect();
+        packages[index].0.version = instead.version.clone();
+        packages[index].0.checksum = instead.checksum.as_ref().and_then(|checksum| checksum.parse().ok());
+        Some(self.with_packages(&packages))
+    }
+
     /// Formats a lock file with other packages. Each comes with indices of its dependencies among them.
     pub(super) fn with_packages(&self, packages: &[(Package, Vec<usize>)]) -> String {
         let dependency = |&index: &usize| Dependency::from(&packages[index].0);
@@ -117,6 +126,11 @@ impl LockGraph {
         linked.sort();
         Lockfile { packages: linked, ..self.file.clone() }.to_string()
     }
+}
+
+/// Formats the name and the version of a package.
+pub(super) fn describe(package: &Package) -> String {
+    format!("{} {}", package.name, version_of(package))
 }
 
 /// Formats the version of a package, for one from git with its commit.

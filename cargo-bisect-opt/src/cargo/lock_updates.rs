@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cargo_lock::Package;
+use cargo_lock::{Package, Version};
 
 use super::{
+    KnownVersion,
     lock_file::{LockGraph, VersionLine, version_of},
     resolution::Requirements,
 };
@@ -20,14 +21,21 @@ pub(crate) struct LockUpdate {
     pub(crate) new: String,
     /// The packages that depend on it in the new lock file, each with its version.
     pub(crate) required_by: Vec<String>,
-    /// Set if it comes from a registry.
-    pub(crate) is_of_registry: bool,
+    /// Both versions as numbers.
+    pub(super) versions: (Version, Version),
     lines: (VersionLine, VersionLine),
 }
 
 impl std::fmt::Display for LockUpdate {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} {} -> {}", self.name, self.old, self.new)
+    }
+}
+
+impl LockUpdate {
+    /// Returns the old version and the new one.
+    pub(crate) fn ends(&self) -> (KnownVersion, KnownVersion) {
+        (KnownVersion::here(self.versions.0.clone()), KnownVersion::here(self.versions.1.clone()))
     }
 }
 
@@ -115,7 +123,7 @@ impl LockPair {
             old: version_of(before),
             new: version_of(after),
             required_by: self.new.dependents(new).map(describe).collect(),
-            is_of_registry: after.source.as_ref().is_some_and(cargo_lock::SourceId::is_registry),
+            versions: (before.version.clone(), after.version.clone()),
             lines: (VersionLine::of(before), VersionLine::of(after)),
         }
     }

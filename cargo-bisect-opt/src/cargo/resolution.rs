@@ -2,11 +2,11 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use cargo_metadata::{
-    Metadata,
+    Metadata, Package,
     semver::{Version, VersionReq},
 };
 
@@ -21,6 +21,8 @@ pub(super) struct Resolution {
     pub(super) text: String,
     /// The requirements.
     pub(super) requirements: Requirements,
+    /// The directories with the sources of packages from registries.
+    pub(super) sources: BTreeMap<VersionKey, PathBuf>,
 }
 
 impl Resolution {
@@ -34,12 +36,19 @@ impl Resolution {
         let metadata = workspace::resolve(&config.moved_to(arguments.directory_in(directory)), arguments, target)?;
         let text = fs_err::read_to_string(root.join("Cargo.lock"))?;
         let graph = LockGraph::parse(&text).map_err(|error| CargoError::Workspace(error.to_string()))?;
-        Ok(Self { graph, text, requirements: Requirements::of(&metadata) })
+        let is_of_registry =
+            |package: &&Package| package.source.as_ref().is_some_and(|source| !source.repr.starts_with("git+"));
+        let source = |package: &Package| {
+            let directory = package.manifest_path.parent()?;
+            Some(((package.name.to_string(), package.version.clone()), directory.into()))
+        };
+        let sources = metadata.packages.iter().filter(is_of_registry).filter_map(source).collect();
+        Ok(Self { graph, text, requirements: Requirements::of(&metadata), sources })
     }
 }
 
 /// A package version: its name and its version. A path and a registry may have the same one; then both count.
-type VersionKey = (String, Version);
+pub(super) type VersionKey = (String, Version);
 
 /// A dependency that a package declares.
 #[derive(Clone, Debug)]

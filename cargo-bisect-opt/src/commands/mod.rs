@@ -1,6 +1,7 @@
 //! The commands: each makes one search or several, and gives one answer.
 
 mod axis_option;
+mod beside;
 mod cli;
 mod codegen;
 mod command_error;
@@ -13,6 +14,7 @@ mod options;
 mod replay;
 mod victim;
 mod watch;
+mod within;
 
 use std::{
     env, io,
@@ -166,7 +168,7 @@ fn program(
     };
     let root = target.root().to_owned();
     let search = |lab: &mut Lab<'_>| {
-        if args.when { occurrences::run(lab, &mut target) } else { lab.run(&mut target) }
+        if args.when { occurrences::run(lab, &mut target) } else { within::run(lab, &mut target) }
     };
     bisect(&root, args, seed, show, &interrupt, search).map(CommandStatus::Search)
 }
@@ -250,7 +252,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
         let Searched { mut end, found, .. } = lab.search(&mut target)?;
         lab.list(&found)?;
         end.duration = begun.elapsed();
-        (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
+        within::search(lab, &target, &found, &mut end)?;
         lab.emit(&Event::End(&end))?;
         Ok(end.status)
     })

@@ -7,45 +7,16 @@ use bisect_core::{
     search::{Outcome, Verdict},
 };
 
+use super::beside::Beside;
 use crate::{
-    axes::{Axis, occurrences::Occurrences},
-    lab::{Lab, Named, Searched, target::Target},
+    axes::occurrences::Occurrences,
+    lab::{Lab, Named, Searched},
     output::{events::Event, exit_status::Exit},
     report::kind::ChangeKind,
-    targets::{command::CommandTarget, project::ProjectTarget},
 };
 
 /// The maximum number of decisions of a thread that are searched. The search lists all of them.
 const MAX_DECISIONS: usize = 1 << 24;
-
-/// A target that another axis can search, too.
-pub(super) trait Beside: Target + Sized {
-    /// Returns the axis that searches it.
-    fn axis(&self) -> &dyn Axis;
-
-    /// Returns the same target for these failing tests, searched by another axis.
-    fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self>;
-}
-
-impl Beside for ProjectTarget {
-    fn axis(&self) -> &dyn Axis {
-        self.axis()
-    }
-
-    fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
-        Ok(self.narrowed(tests, axis))
-    }
-}
-
-impl Beside for CommandTarget {
-    fn axis(&self) -> &dyn Axis {
-        self.axis()
-    }
-
-    fn beside(&self, _: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
-        self.searched_by(axis).map_err(io::Error::other)
-    }
-}
 
 /// Searches a target, and then, within each culprit, for the first decision that makes the target fail.
 ///

@@ -37,7 +37,6 @@ use crate::{
     output::{
         conclusion::Conclusion,
         events::{End, Event, Found, RunBegins, Start},
-        exit_status::Exit,
         groups,
         listeners::Listeners,
         run_dir::RunDir,
@@ -118,17 +117,6 @@ pub(crate) struct Named {
 }
 
 impl Lab<'_> {
-    /// Runs a whole search, and emits its end.
-    ///
-    /// # Errors
-    /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
-    pub(crate) fn run<T: Target>(&mut self, target: &mut T) -> io::Result<Exit> {
-        let Searched { end, found, .. } = self.search(target)?;
-        self.list(&found)?;
-        self.emit(&Event::End(&end))?;
-        Ok(end.status)
-    }
-
     /// Emits a list of all culprits, one line each, if there are several.
     ///
     /// # Errors
@@ -141,7 +129,7 @@ impl Lab<'_> {
     /// Runs a whole search, and returns its result without emitting its end.
     ///
     /// # Errors
-    /// See [`run`](Self::run).
+    /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = Instant::now();
         let (axis, subject) = (target.terms(), target.subject());

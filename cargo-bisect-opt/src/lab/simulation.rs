@@ -18,7 +18,7 @@ use std::{
 use bisect_core::search::{Noise, Options};
 use regex::Regex;
 
-use super::{Lab, Totals, target::Target};
+use super::{Lab, Searched, Totals, target::Target};
 use crate::{
     output::{
         closing::Closing,
@@ -119,7 +119,10 @@ fn blocks(text: &str) -> Vec<(&str, &str)> {
 /// Makes the first search, then others that examine its culprits, as `--codegen` does.
 fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]) -> io::Result<(Exit, Vec<String>)> {
     if others.is_empty() {
-        return Ok((lab.run(first)?, first.sent()));
+        let Searched { end, found, .. } = lab.search(first)?;
+        lab.list(&found)?;
+        lab.emit(&Event::End(&end))?;
+        return Ok((end.status, first.sent()));
     }
     let mut end = lab.search(first)?.end;
     let mut sent = first.sent();

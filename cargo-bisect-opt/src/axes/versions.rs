@@ -1,0 +1,202 @@
+//! Versions of one updated package as changes, in their order: the first bad version between the old and the new one.
+
+use std::{collections::BTreeSet, io, path::Path};
+
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
+
+use super::{AfterBuild, Application, Axis, Files, Place, lock_runs::LockRuns, summary_of_builds};
+use crate::{
+    cargo::{KnownVersion, LockSelection, LockUpdate},
+    output::terms::Terms,
+    report::{
+        content::Report,
+        kind::{ChangeKind, ShownSource},
+        scan::Reports,
+    },
+    run::{error::RunError, spec::Choice},
+    units::plural,
+};
+
+/// The terms of this axis. The run with the new version reports at least one.
+const TERMS: Terms =
+    Terms { axis: "versions", change: "version", reported: None, if_none_reported: "there is no version" };
+/// A step from one version to the next one.
+const KIND: ChangeKind =
+    ChangeKind { name: "dependency", noun: "version of", label: "this version", source: ShownSource::Patch };
+/// The maximum number of versions in a line of an answer.
+const SHOWN: usize = 12;
+
+/// The versions of a package after the old one, up to the new one. *None* is the old version, *all* is the new one.
+#[derive(Debug)]
+pub(super) struct Versions {
+    runs: LockRuns,
+    /// The changes of the culprit, with what they need.
+    changes: BTreeSet<usize>,
+    /// The change that is searched.
+    change: usize,
+    /// The index of its update.
+    update: usize,
+    name: String,
+    /// The versions from the old one to the new one that are on this machine.
+    tested: Vec<KnownVersion>,
+    /// All known versions between.
+    between: Vec<KnownVersion>,
+}
+
+impl Versions {
+    /// Prepares a search within a change of a culprit.
+    ///
+    /// # Errors
+    /// Returns the reason if there is nothing to search, for a note.
+    pub(super) fn within(runs: &LockRuns, changes: &BTreeSet<usize>, change: usize) -> Result<Self, String> {
+        let updates = &runs.updates;
+        let (update, described) = updates.main_update_of(change).ok_or("there is no such update")?;
+        let LockUpdate { name, old, new, .. } = described;
+        let Some(between) = updates.between(described) else {
+            return Err(format!("the versions of {described} are not searched: it is not from a registry"));
+        };
+        if !between.iter().any(|version| version.is_here) {
+            let known = describe_between(&between);
+            return Err(match known.as_slice() {
+                [] => format!("no version between {name} {old} and {new} is known on this machine"),
+                known => format!("the versions of {described} are not searched: {}", known.join("; ")),
+            });
+        }
+        let (first, last) = described.ends();
+        let here = between.iter().filter(|version| version.is_here).cloned();
+        let tested = [first].into_iter().chain(here).chain([last]).collect();
+        let changes = updates.with_needs(changes);
+        Ok(Self { runs: runs.clone(), changes, change, update, name: name.clone(), tested, between })
+    }
+
+    /// Returns the number of steps from a version to the next one.
+    fn steps(&self) -> usize {
+        self.tested.len() - 1
+    }
+
+    /// Returns the lock file that a choice selects: with the version after its last step.
+    fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError> {
+        let ends = || (&self.tested[0].version, &self.tested[self.steps()].version);
+        let step = choice.counter_limit(self.steps()).ok_or_else(|| {
+            let ((old, new), name) = (ends(), &self.name);
+            RunError::Unusable(format!("it passes with {name} {new} and fails with {name} {old}"))
+        })?;
+        let mut selection = LockSelection::from(self.changes.clone());
+        if step == 0 {
+            let without = self.runs.updates.with_dependents(&[self.change].into());
+            selection.changes.retain(|change| !without.contains(change));
+        } else if step < self.steps() {
+            selection.instead = Some((self.update, self.tested[step].clone()));
+        }
+        Ok(selection)
+    }
+
+    /// Returns the known versions after one of the searched versions, and before the next one.
+    fn left_out(&self, step: usize) -> &[KnownVersion] {
+        let position = |version: &KnownVersion| self.between.iter().position(|other| other == version);
+        let start = position(&self.tested[step]).map_or(0, |position| position + 1);
+        let end = position(&self.tested[step + 1]).unwrap_or(self.between.len());
+        &self.between[start..end]
+    }
+}
+
+impl Axis for Versions {
+    fn terms(&self) -> Terms {
+        TERMS
+    }
+
+    fn subject(&self) -> Option<String> {
+        let (first, last) = (&self.tested[0], &self.tested[self.steps()]);
+        let versions = plural(self.steps(), "version");
+        Some(format!("{versions} of {} after {first}, up to {last}", self.name))
+    }
+
+    fn headline(&self, _: usize, _: Mode) -> Option<String> {
+        Some("this is the first bad version".to_owned())
+    }
+
+    fn order(&self) -> Order {
+        Order::Counter
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        self.selected(choice)?;
+        Ok(self.runs.application())
+    }
+
+    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        Ok(self.runs.reproduction(&self.selected(choice)?, files)?)
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
+        self.runs.place(&self.selected(choice)?, slot)
+    }
+
+    fn copied(&self) -> Option<&Path> {
+        Some(self.runs.updates.root())
+    }
+
+    fn builds(&self) -> bool {
+        self.runs.builds
+    }
+
+    fn is_reported_by_target(&self) -> bool {
+        false
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        let limit = choice.counter_limit(self.steps()).unwrap_or(0);
+        reports.add_known((0..limit as u64).map(ChangeId).filter(|&id| choice.selects(id)));
+        Ok(())
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn moves_lines(&self) -> bool {
+        true
+    }
+
+    fn change(&self, report: Report, _: &Path) -> Report {
+        let step = usize::try_from(report.id.0).ok().filter(|&step| step < self.steps());
+        let Some(step) = step else { return report };
+        let (old, new) = (&self.tested[step], &self.tested[step + 1]);
+        let text = format!("{} {} -> {}", self.name, old.version, new.version);
+        let mut details = vec![format!("{} {old} -> {new}", self.name)];
+        let left_out = self.left_out(step);
+        if !left_out.is_empty() {
+            details.push(format!("not tested, because they are not on this machine: {}", listed(left_out)));
+        }
+        Report { kind: KIND, name: self.name.clone(), text: vec![text], details, ..report }
+    }
+
+    fn next_step(&self, _: &[ChangeId], _: &str) -> Option<String> {
+        self.runs.restoration()
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        self.runs.builds.then(|| summary_of_builds(builds, invocations))
+    }
+}
+
+/// Describes the known versions between the ends of an update: a line for those on this machine, and one for others.
+pub(super) fn describe_between(versions: &[KnownVersion]) -> Vec<String> {
+    let (here, missing): (Vec<_>, Vec<_>) = versions.iter().cloned().partition(|version| version.is_here);
+    let line = |versions: &[KnownVersion], place: &str| {
+        (!versions.is_empty()).then(|| format!("versions between, {place}: {}", listed(versions)))
+    };
+    [line(&here, "on this machine"), line(&missing, "not on this machine")].into_iter().flatten().collect()
+}
+
+/// Lists versions.
+fn listed(versions: &[KnownVersion]) -> String {
+    let shown: Vec<_> = versions.iter().take(SHOWN).map(ToString::to_string).collect();
+    match versions.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}

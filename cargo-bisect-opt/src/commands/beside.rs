@@ -1,0 +1,38 @@
+//! A target that further searches use: the same tests or command, searched by another axis.
+
+use std::io;
+
+use crate::{
+    axes::Axis,
+    lab::target::Target,
+    targets::{command::CommandTarget, project::ProjectTarget},
+};
+
+/// A target that another axis can search, too.
+pub(super) trait Beside: Target + Sized {
+    /// Returns the axis that searches it.
+    fn axis(&self) -> &dyn Axis;
+
+    /// Returns the same target for these failing tests, searched by another axis.
+    fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self>;
+}
+
+impl Beside for ProjectTarget {
+    fn axis(&self) -> &dyn Axis {
+        self.axis()
+    }
+
+    fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
+        Ok(self.narrowed(tests, axis))
+    }
+}
+
+impl Beside for CommandTarget {
+    fn axis(&self) -> &dyn Axis {
+        self.axis()
+    }
+
+    fn beside(&self, _: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
+        self.searched_by(axis).map_err(io::Error::other)
+    }
+}
