@@ -71,7 +71,7 @@ impl Shop {
     }
 
     /// Makes a shop that depends on `count` packages, `p0`, `p1`, …, each with an update of which `broken` is wrong.
-    fn with_packages(count: usize, broken: usize) -> Self {
+    pub(crate) fn with_packages(count: usize, broken: usize) -> Self {
         let names: Vec<_> = (0..count).map(|number| format!("p{number}")).collect();
         let version =
             |number: usize, is_new: bool| format!("pub fn v() -> bool {{ {} }}\n", !(is_new && number == broken));

@@ -15,6 +15,7 @@ mod commits_of_cargo;
 mod count;
 mod crashes;
 mod deps;
+mod deps_isolation;
 mod deps_of_workspaces;
 mod deps_versions;
 mod diff;
