@@ -4,10 +4,7 @@
 //! once, with what they depend on; three are also searched among few updates. The table is Markdown, for BENCHMARKS.md.
 //! Needs the registry. Ends with status 1 if an answer is wrong, or a limit is exceeded.
 
-use std::{
-    env, fs,
-    process::{Command, ExitCode},
-};
+use std::{env, fs, process::ExitCode};
 
 use bisect_tests::harness::{Finished, Scratch, cargo, run, scrubbed};
 

@@ -58,7 +58,7 @@ fn people_read_which_versions_there_are_and_how_to_search_them() {
     for fact in [
         "versions between, on this machine: 1.0.3",
         "cargo bisect-opt test --deps=versions fine  # finds",
-        "present.lock Cargo.lock  # your",
+        "present.lock Cargo.lock  # afterwards",
     ] {
         assert!(finished.stdout.contains(fact), "{fact}: {finished}");
     }
@@ -72,6 +72,26 @@ fn people_read_which_versions_there_are_and_how_to_search_them() {
         let _ = run(&mut shop.command(words)).expect_status(status);
     }
     assert_eq!(shop.everything(), before);
+}
+
+#[test]
+fn each_test_has_its_own_first_bad_version() {
+    let source = |one: bool, two: bool| format!("pub fn one() -> bool {{ {one} }}\npub fn two() -> bool {{ {two} }}\n");
+    let sources = [source(true, true), source(false, true), source(false, false)];
+    let version = |number, source: usize| -> Version<'_> { ("glyph", number, "", sources[source].as_str()) };
+    let shop = Shop::new(
+        "glyph = '1'\nfree = '1'\n",
+        "#[test] fn one() { assert!(glyph::one()); }\n#[test] fn two() { assert!(glyph::two()); }\n",
+        &[version("1.0.0", 0), ("free", "1.0.0", "", "")],
+        &[version("1.0.9", 2), ("free", "1.0.1", "", "")],
+    );
+    for (number, source) in [("1.0.1", 0), ("1.0.2", 1), ("1.0.3", 1), ("1.0.4", 2)] {
+        shop.publish(version(number, source));
+    }
+    let finished = shop.search("test", &["--deps=versions"]).expect_status(0);
+    let mut inner = inner(&finished);
+    inner.sort();
+    assert_eq!(inner, ["glyph 1.0.1 -> 1.0.2", "glyph 1.0.3 -> 1.0.4"], "{finished}");
 }
 
 #[test]

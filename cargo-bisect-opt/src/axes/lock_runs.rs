@@ -83,7 +83,7 @@ impl LockRuns {
     /// Returns the command after which the user's lock file is there again, once a culprit was worded.
     pub(super) fn restoration(&self) -> Option<String> {
         let (from, to) = (self.saved.get()?, self.lock_file_from_here());
-        Some(format!("cp {} {}  # your lock file again", shell::quote(from), shell::quote(to)))
+        Some(format!("cp {} {}  # afterwards: your lock file again", shell::quote(from), shell::quote(to)))
     }
 
     /// Gives the copy of a slot a lock file.

@@ -13,8 +13,14 @@ pub(super) trait Beside: Target + Sized {
     /// Returns the axis that searches it.
     fn axis(&self) -> &dyn Axis;
 
-    /// Returns the same target for these failing tests, searched by another axis.
+    /// Returns the same target for these failing tests, searched by another axis as one failure.
     fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self>;
+
+    /// Returns the same target for these failing tests, searched by another axis, of which each test may have its own
+    /// culprit.
+    fn inside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
+        self.beside(tests, axis)
+    }
 }
 
 impl Beside for ProjectTarget {
@@ -24,6 +30,10 @@ impl Beside for ProjectTarget {
 
     fn beside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
         Ok(self.narrowed(tests, axis))
+    }
+
+    fn inside(&self, tests: &[String], axis: Box<dyn Axis>) -> io::Result<Self> {
+        Ok(self.inside(tests, axis))
     }
 }
 

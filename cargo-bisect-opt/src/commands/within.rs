@@ -47,7 +47,7 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             lab.options.max_runs = left;
             lab.parent_culprit = Some(culprit.found.set);
             let subject = axis.subject().unwrap_or_default();
-            let inner = lab.search(&mut target.beside(&culprit.found.tests, axis)?)?;
+            let inner = lab.search(&mut target.inside(&culprit.found.tests, axis)?)?;
             if inner.found.is_empty() && inner.end.status != Exit::Interrupted {
                 lab.emit(&Event::Note(&format!("nothing was found among {subject}: {}", inner.end.words)))?;
             }

@@ -71,7 +71,16 @@ impl ProjectTarget {
     /// Returns the same project, for a search by another axis for the known failures of these tests; for all known
     /// failures, if the failing tests are not known.
     pub(crate) fn narrowed(&self, tests: &[String], axis: Box<dyn Axis>) -> Self {
-        let options = ProjectOptions { per_test: PerTest::Never, ..self.runner.options.clone() };
+        self.searched_by(tests, axis, PerTest::Never)
+    }
+
+    /// Returns the same project, for a search by another axis that may find other culprits of each of these tests.
+    pub(crate) fn inside(&self, tests: &[String], axis: Box<dyn Axis>) -> Self {
+        self.searched_by(tests, axis, self.runner.options.per_test)
+    }
+
+    fn searched_by(&self, tests: &[String], axis: Box<dyn Axis>, per_test: PerTest) -> Self {
+        let options = ProjectOptions { per_test, ..self.runner.options.clone() };
         let mut selected = (*self.knowledge.tests).clone();
         if !tests.is_empty() {
             selected.narrow(|failure| tests.contains(&self.name(failure)));
