@@ -30,7 +30,7 @@ impl std::fmt::Display for KnownVersion {
 
 /// A line of the index. Other fields do not matter.
 #[derive(Debug, Deserialize)]
-struct Entry {
+struct IndexEntry {
     vers: Version,
     #[serde(default)]
     yanked: bool,
@@ -55,7 +55,7 @@ pub(super) fn versions_between(name: &str, first: &Version, last: &Version, sour
         let versions = directory.into_iter().flat_map(|directory| versions_in(&directory, name, suffix));
         known.extend(versions.map(|version| (version.clone(), KnownVersion::here(version))));
     }
-    for Entry { vers, yanked, cksum } in index_of(sources, name) {
+    for IndexEntry { vers, yanked, cksum } in index_of(sources, name) {
         let missing = KnownVersion { is_here: false, ..KnownVersion::here(vers.clone()) };
         let entry = known.entry(vers).or_insert(missing);
         (entry.is_yanked, entry.checksum) = (yanked, cksum);
@@ -86,7 +86,7 @@ fn versions_in(directory: &Path, name: &str, suffix: &str) -> Vec<Version> {
 
 /// Returns what cargo's copy of the index says about a package; nothing, if there is none. Between bytes of 0, that file
 /// has a line of JSON for each version. The rest of its format depends on the version of cargo.
-fn index_of(sources: &Path, name: &str) -> Vec<Entry> {
+fn index_of(sources: &Path, name: &str) -> Vec<IndexEntry> {
     let name = name.to_lowercase();
     let folder = match name.len() {
         1 | 2 => name.len().to_string(),
