@@ -15,7 +15,7 @@ use bisect_tests::{
 
 /// A repository beside a directory for temporary files.
 pub(crate) struct Place {
-    scratch: Scratch,
+    pub(crate) scratch: Scratch,
     pub(crate) repository: Repository,
 }
 
@@ -51,7 +51,7 @@ impl Place {
         finished
     }
 
-    fn leftovers(&self) -> usize {
+    pub(crate) fn leftovers(&self) -> usize {
         fs::read_dir(self.scratch.dir().join("tmp")).unwrap().count()
     }
 

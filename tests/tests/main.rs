@@ -20,6 +20,7 @@ mod deps_of_workspaces;
 mod deps_versions;
 mod diff;
 mod diff_of_cargo;
+mod diff_of_files;
 mod edition;
 mod edition_input;
 mod exec;

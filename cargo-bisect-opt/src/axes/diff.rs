@@ -97,8 +97,8 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
             trees.submodule_note()
         )));
     }
-    let overlays =
-        Overlays::new(&trees.top, &target.root(), &trees.old).map_err(|error| AxisError::Usage(error.to_string()))?;
+    let overlays = Overlays::new(&trees.top, &target.root(), &trees.old, &patch)
+        .map_err(|error| AxisError::Usage(error.to_string()))?;
     let compiler = match target.project {
         // If the build is the target, a hunk that does not compile is what the user looks for.
         Some(project) if !project.subcommand.is_build() => Some(Compiler::new(project, target.interrupt)?),
@@ -348,6 +348,10 @@ impl Axis for Diff {
     }
 
     fn moves_lines(&self) -> bool {
+        true
+    }
+
+    fn decides_which_tests_there_are(&self) -> bool {
         true
     }
 

@@ -25,8 +25,8 @@ pub(crate) const LOCAL_VARIABLES: [&str; 11] = [
     "GIT_INTERNAL_SUPER_PREFIX",
 ];
 
-/// Settings for commands that write: they run no hook and start no maintenance.
-const QUIET: [&str; 8] = [
+/// Settings for commands that write: they run no hook, start no maintenance, and do not refuse line endings.
+const QUIET: [&str; 10] = [
     "-c",
     "core.hooksPath=/dev/null",
     "-c",
@@ -35,6 +35,8 @@ const QUIET: [&str; 8] = [
     "maintenance.auto=false",
     "-c",
     "advice.detachedHead=false",
+    "-c",
+    "core.safecrlf=false",
 ];
 
 /// The reply of git.

@@ -33,6 +33,9 @@ pub(crate) enum WorktreeError {
     /// The user's lock file cannot be read.
     #[error("cannot read the lock file: {0}")]
     LockFile(io::Error),
+    /// Git cannot convert a file to the content that it has in a worktree.
+    #[error("cannot find out how git writes the files: {0}")]
+    Conversion(io::Error),
     /// Git cannot make one.
     #[error("`git worktree add` failed: {0}")]
     Add(String),

@@ -3,6 +3,7 @@
 //! [`trees`] reads both trees from git, [`Patch`] divides their difference into parts, and [`overlay`] writes any
 //! selection of these parts into a work tree.
 
+mod conversions;
 mod items;
 mod lines;
 pub(crate) mod overlay;

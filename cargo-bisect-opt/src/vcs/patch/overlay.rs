@@ -11,6 +11,7 @@ use std::{
 };
 
 use super::{
+    conversions::Conversions,
     parts::{Composition, Patch},
     trees::{FileMode, FileVersion},
 };
@@ -26,18 +27,21 @@ pub(crate) struct Overlays {
     worktrees: Worktrees,
     /// The commit of the old tree.
     commit: String,
+    /// The files that git converts.
+    conversions: Conversions,
     /// The slots whose work tree exists.
     slots: Mutex<BTreeSet<usize>>,
 }
 
 impl Overlays {
-    /// Prepares work trees of a repository, at a commit, for the user's directory.
+    /// Prepares work trees of a repository, at a commit, for the user's directory and the selections of a patch.
     ///
     /// # Errors
-    /// See [`Worktrees::new`].
-    pub(crate) fn new(repository: &Path, directory: &Path, commit: &str) -> Result<Self, WorktreeError> {
+    /// See [`Worktrees::new`]; or if git cannot convert a file.
+    pub(crate) fn new(repository: &Path, directory: &Path, commit: &str, patch: &Patch) -> Result<Self, WorktreeError> {
         let worktrees = Worktrees::new(repository, directory)?;
-        Ok(Self { worktrees, commit: commit.to_owned(), slots: Mutex::default() })
+        let conversions = Conversions::of(patch, repository).map_err(WorktreeError::Conversion)?;
+        Ok(Self { worktrees, commit: commit.to_owned(), conversions, slots: Mutex::default() })
     }
 
     /// Gives the work tree of a slot the files of a selection of parts. A slot is used by one thread at a time.
@@ -59,7 +63,10 @@ impl Overlays {
             }
         };
         self.slots().insert(slot);
-        let wanted = patch.compose(is_enabled);
+        let mut wanted = patch.compose(is_enabled);
+        if let Err(error) = self.conversions.apply(&tree, &mut wanted) {
+            return Ok(Checkout::Failed(format!("these files cannot be written: {error}")));
+        }
         if let Some(why) = restore(&tree, &wanted)? {
             return Ok(Checkout::Failed(why));
         }

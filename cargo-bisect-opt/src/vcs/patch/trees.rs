@@ -209,14 +209,18 @@ impl TreeQueries {
         let (index, objects) = (scratch.join("index"), scratch.join("objects"));
         let users = path("index")?;
         if users.exists() {
-            // With it, git reads only files that were changed since.
-            fs_err::copy(users, &index)?;
+            // With it, git reads only files that were changed since. It also reads those that are as old as the index,
+            // because they may have been changed just after it: so the copy keeps the time.
+            fs_err::copy(&users, &index)?;
+            File::options().write(true).open(&index)?.set_modified(fs_err::metadata(&users)?.modified()?)?;
         }
         fs_err::create_dir(&objects)?;
         let variables = vec![
             ("GIT_INDEX_FILE", index.into_os_string()),
             ("GIT_ALTERNATE_OBJECT_DIRECTORIES", path("objects")?.into_os_string()),
             ("GIT_OBJECT_DIRECTORY", objects.into_os_string()),
+            // Otherwise git writes the indices of submodules anew.
+            ("GIT_OPTIONAL_LOCKS", "0".into()),
         ];
         let git = Self { variables, ..self.clone() };
         git.ask(&["add", "--all", "--", ":/"], None)?;
