@@ -99,6 +99,48 @@ fn a_signature_and_its_callers_are_one_change() {
 }
 
 #[test]
+fn a_hunk_that_only_compiles_with_two_others_comes_with_them() {
+    let place = shop();
+    let library = new_library()
+        .replace("pub mod rates;\n", "pub mod rates;\npub mod words;\n")
+        .replace("let word = \"items\";\n", "let word = words::of(n, rates::LIMIT);\n")
+        .replace("7 * factor", "7 * factor + 0");
+    place.repository.write("src/lib.rs", &library);
+    place.repository.write("src/rates.rs", "pub const LIMIT: u32 = 1;\n\npub fn vat() -> u32 {\n    20\n}\n");
+    place.repository.write(
+        "src/words.rs",
+        "pub fn of(n: u32, limit: u32) -> &'static str {\n    if n >= limit { \"item\" } else { \"items\" }\n}\n",
+    );
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(finished.events_of("found")[0]["tests"][0], "tests::labels", "{finished}");
+    let found = names(&finished);
+    assert!(found.len() == 1 && found[0].contains(&"fn label@src/lib.rs:18".to_owned()), "{finished}");
+    let patch = place.patch(1);
+    for (text, is_there) in [
+        ("words::of(n", true),
+        ("new file", true),
+        ("+pub mod words;", true),
+        ("rates::vat()", false),
+        ("factor", false),
+    ] {
+        assert_eq!(patch.contains(text), is_there, "{text}: {patch}");
+    }
+}
+
+#[test]
+fn a_new_test_that_fails_needs_its_own_hunk_and_the_bad_one() {
+    let place = shop();
+    let test =
+        "    #[test]\n    fn taxes() {\n        assert_eq!(tax(100), 20);\n    }\n\n    #[test]\n    fn labels()";
+    place.repository.write("src/lib.rs", &new_library().replace("    #[test]\n    fn labels()", test));
+    place.repository.write("README.md", "A shop.\n");
+    let finished = place.search(&["test", "--diff", "--", "taxes"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn tax@src/lib.rs:13", "fn tests::taxes@src/lib.rs:36"]], "{finished}");
+    let trials = finished.events_of("trial");
+    assert!(trials.iter().all(|trial| trial["outcome"] != "unresolved"), "{finished}");
+}
+
+#[test]
 fn the_hunks_that_break_a_build() {
     let place = shop();
     place.repository.write("src/lib.rs", &new_library().replace("unit(1)", "unit(1, 2)"));

@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::{complaint::Complaint, words::PartWords};
-use crate::vcs::patch::{Origin, Patch, trees::ChangedFile};
+use crate::vcs::patch::{Origin, Patch, Piece, trees::ChangedFile};
 
 /// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
 /// that does not compile is unresolved.
@@ -82,7 +82,20 @@ impl<'a> Ties<'a> {
                 }
             }
         }
+        // What the compiler does not read is needed by nothing, so every prefix of it compiles.
+        order.sort_by_key(|&part| !self.is_unread(part));
         order
+    }
+
+    /// Returns true if the compiler and cargo do not read the lines of a part: documents, data, other languages. A new
+    /// or deleted file may be included in the source.
+    fn is_unread(&self, part: usize) -> bool {
+        let part = &self.patch.parts()[part];
+        let ChangedFile { old, new } = self.patch.file_of(part);
+        let is_read =
+            |path: &Path| path.extension().is_some_and(|kind| ["rs", "toml", "lock"].iter().any(|&read| kind == read));
+        let is_file_read = [old, new].into_iter().flatten().any(|version| is_read(&version.path));
+        !is_file_read && matches!(part.piece, Piece::Lines(_) | Piece::Mode)
     }
 
     /// Divides an order into groups so that as many of its prefixes as possible compile. Both ends compile.
@@ -90,7 +103,8 @@ impl<'a> Ties<'a> {
     /// # Errors
     /// If nothing more can be checked.
     pub(super) fn groups<C: Check>(&self, mut order: Vec<usize>, check: &mut C) -> Result<Vec<Vec<usize>>, C::Error> {
-        let mut cuts: BTreeSet<usize> = [0, order.len()].into();
+        let unread = order.iter().take_while(|&&part| self.is_unread(part)).count();
+        let mut cuts: BTreeSet<usize> = (0..=unread).chain([order.len()]).collect();
         let mut tied: BTreeSet<usize> = BTreeSet::new();
         // The ranges, by their beginnings, that could not be divided near the middle, and how much to take off next.
         let mut slices: BTreeMap<usize, usize> = BTreeMap::new();

@@ -54,6 +54,20 @@ fn definitions_come_before_uses() {
 }
 
 #[test]
+fn what_the_compiler_does_not_read_is_tied_to_nothing() {
+    let version = |path: &str, content: &str| {
+        Some(FileVersion { path: path.into(), mode: FileMode::Plain, content: content.into() })
+    };
+    let file = |path: &str, new: &str| ChangedFile { old: version(path, "fn f() {}\n"), new: version(path, new) };
+    let patch =
+        Patch::new(vec![file("a.rs", "fn g() {}\n"), file("b.rs", "fn h() {}\n"), file("c.md", "f, g and h\n")]);
+    let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
+    let ties = Ties::new(&patch, &words);
+    let mut compiler = Needs { pairs: vec![(0, 1), (1, 0)], checks: 0 };
+    assert_eq!(ties.groups(ties.order(), &mut compiler), Ok(vec![vec![2], vec![0, 1]]));
+}
+
+#[test]
 fn parts_that_need_each_other_are_one_change() {
     let (_, groups, _) = divided(&[&[1], &[0], &[], &[]], &[(0, 1), (1, 0)]);
     let mut groups = groups;

@@ -56,9 +56,10 @@ pub(super) fn execute(
 ) -> Result<Execution, RunError> {
     let started = Instant::now();
     let mut parts = Vec::new();
+    let is_of_other_tests = run.is_of_other_code() && !run.runner.axis.decides_which_tests_there_are();
     let executables = match run.project.executables(artifacts) {
         Ok(executables) => executables,
-        Err(error) if run.is_of_other_code() => return Ok(vec![not_there(error.to_string())]),
+        Err(error) if is_of_other_tests => return Ok(vec![not_there(error.to_string())]),
         // There is no test without these changes. With all of them, that is a mistake of the user.
         Err(CargoError::Nothing(_))
             if run.runner.axis.decides_which_tests_there_are()
@@ -84,7 +85,7 @@ pub(super) fn execute(
             break;
         }
     }
-    if run.is_of_other_code() && lacks_tests(tests, &parts) {
+    if is_of_other_tests && lacks_tests(tests, &parts) {
         parts.push(not_there("the test is not there".to_owned()));
     }
     Ok(parts)
