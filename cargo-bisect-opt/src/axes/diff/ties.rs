@@ -82,7 +82,7 @@ impl<'a> Ties<'a> {
                 }
             }
         }
-        // What the compiler does not read is needed by nothing, so every prefix of it compiles.
+        // No part needs what the compiler does not read, so it is enabled first, in any number.
         order.sort_by_key(|&part| !self.is_unread(part));
         order
     }
