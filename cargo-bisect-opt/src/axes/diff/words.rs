@@ -73,7 +73,7 @@ impl PartWords {
 /// Returns the names that lines define: of items, fields, variants and dependencies.
 fn definitions(text: &[u8]) -> BTreeSet<String> {
     static ITEM: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(r"\b(?:fn|struct|enum|union|trait|type|const|static|mod|macro_rules!|use .*\bas)\s+(?:mut\s+)?([A-Za-z_]\w*)")
+        Regex::new(r"\b(?:(?:const\s+(?:unsafe\s+)?)?fn|struct|enum|union|trait|type|const|static|mod|macro_rules!|use .*\bas)\s+(?:mut\s+)?([A-Za-z_]\w*)")
             .expect("it is valid")
     });
     static FIELD: LazyLock<Regex> = LazyLock::new(|| {
@@ -127,6 +127,8 @@ mod tests {
     fn definitions_are_found() {
         for (text, expected) in [
             ("pub(crate) fn one<T>(a: T) {", "one"),
+            ("pub const unsafe fn one() {", "one"),
+            ("    pub const fn one() {\n", "one"),
             ("struct Two;\n", "Two"),
             ("    pub three: u8,\n", "three"),
             ("    Four(u8),\n    Five,\n", "Five Four"),
