@@ -76,6 +76,9 @@ fn a_change_just_after_the_index_was_written_is_seen() {
     assert_eq!(names(&finished), [["@f:3"]], "{finished}");
 }
 
+/// No difference.
+const NO_PATHS: [PathBuf; 0] = [];
+
 /// All files below a directory, those of git too: modes and contents.
 type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
 
@@ -145,7 +148,7 @@ fn all_files_are_the_same_after_success_and_failure() {
     for (check, status) in [("! grep -qx 'new 3' a", 0), ("true", 1), ("grep -qx 'new 3' a", 3)] {
         let script = format!("{check}; status=$?; {DIRTY} exit $status");
         let _ = run(&mut search_of(&place, &script, "sh")).expect_status(status);
-        assert_eq!(differences(&before, &snapshot(&place.dir())), [PathBuf::new(); 0], "{check}");
+        assert_eq!(differences(&before, &snapshot(&place.dir())), NO_PATHS, "{check}");
         assert_eq!(place.leftovers(), 0);
     }
     // The comparison notices a change.
@@ -172,9 +175,9 @@ fn all_files_are_the_same_after_ctrl_c_and_kill() {
             assert!(!left.is_empty());
             left.retain(|path| !path.starts_with(place.dir().join(".git/worktrees")));
         }
-        assert_eq!(left, [PathBuf::new(); 0], "{signal}");
+        assert_eq!(left, NO_PATHS, "{signal}");
         let _ = run(&mut search_of(&place, "! grep -qx 'new 3' a", "sh")).expect_status(0);
-        assert_eq!(differences(&before, &snapshot(&place.dir())), [PathBuf::new(); 0], "{signal}");
+        assert_eq!(differences(&before, &snapshot(&place.dir())), NO_PATHS, "{signal}");
         assert_eq!(place.leftovers(), 0);
     }
 }
