@@ -114,7 +114,7 @@ fn busy() -> Place {
     Repository::new(&library).commit("library");
     repository.git(&["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "../library", "lib"]);
     repository.write(".gitignore", "ignored\nCargo.lock\n");
-    let lines = |word: &str| (0..8).map(|n| format!("{word} {n}\n\n")).collect::<String>();
+    let lines = |word: &str| (0..8).fold(String::new(), |all, n| format!("{all}{word} {n}\n\n"));
     repository.write("a", &lines("old"));
     repository.commit("old");
     repository.write("a", "stashed\n");
