@@ -51,7 +51,7 @@ fn main() {
     let counts: &[u64] = if is_bench { &[1_000, 100_000, 1_000_000] } else { &[1_000] };
     println!("{:>10}{:>11}{:>8}{:>12}{:>12}{:>10}", "changes", "in flight", "trials", "mean ms", "worst ms", "peak kB");
     for &changes in counts {
-        for in_flight in [1, 4, 16] {
+        for in_flight in [1, 4, 16, 64] {
             Row::measure(changes, in_flight).print();
         }
     }

@@ -137,7 +137,7 @@ impl Target {
 
 proptest! {
     // Each choice of the next trial looks ahead over the outcomes of all that are in flight.
-    #![proptest_config(cases(10))]
+    #![proptest_config(cases(50))]
 
     #[test]
     fn the_answer_is_the_same_with_very_many_in_flight(target in target(), choices in vec(any::<usize>(), 8)) {

@@ -78,14 +78,23 @@ pub(super) fn groups<'a>(
     groups
 }
 
-/// Splits each part into its chosen and its other suspects. `parts[i]` is the number of the part of suspect `i`.
+/// Splits each part into its other and its chosen suspects. `parts[i]` is the number of the part of suspect `i`, from 0
+/// and without omissions.
 pub(in crate::search) fn split(parts: &mut [usize], is_chosen: impl Fn(usize) -> bool) {
-    let mut keys: Vec<_> = parts.iter().enumerate().map(|(index, &part)| (part, is_chosen(index))).collect();
-    let by_suspect = keys.clone();
-    keys.sort_unstable();
-    keys.dedup();
-    for (part, key) in parts.iter_mut().zip(by_suspect) {
-        *part = keys.partition_point(|&other| other < key);
+    let halves = 2 * parts.iter().max().map_or(0, |last| last + 1);
+    let mut numbers = vec![0; halves];
+    for (index, part) in parts.iter_mut().enumerate() {
+        *part = 2 * *part + usize::from(is_chosen(index));
+        numbers[*part] = 1;
+    }
+    // A half that has no suspect gets no number.
+    let mut next = 0;
+    for number in &mut numbers {
+        next += *number;
+        *number = next - *number;
+    }
+    for part in parts {
+        *part = numbers[*part];
     }
 }
 

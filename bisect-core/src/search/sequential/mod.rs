@@ -184,12 +184,7 @@ impl Sequential {
             if asked.question == Question::AllOff {
                 self.calibrated = Some(self.procedure.clone());
             }
-            self.trials[trial].put_away();
-            for progress in self.trials.iter_mut() {
-                if !progress.is_over && !lookahead::may_ask(&self.procedure, &progress.asked) {
-                    progress.put_away();
-                }
-            }
+            self.trials.end(|other, asked| other == trial || !lookahead::may_ask(&self.procedure, asked));
         }
     }
 

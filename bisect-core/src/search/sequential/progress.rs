@@ -54,7 +54,7 @@ impl Progress {
         self.outcomes.windows(2).all(|pair| pair[0] == pair[1])
     }
 
-    pub(in crate::search) fn put_away(&mut self) {
+    pub(super) fn put_away(&mut self) {
         self.is_over = true;
         self.reported = Arc::new([]);
     }

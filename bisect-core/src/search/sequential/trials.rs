@@ -1,6 +1,6 @@
 //! The trials of the sequential engine. When a search switches engines, some of them may still be in flight.
 
-use alloc::{vec, vec::Vec};
+use alloc::{collections::BTreeMap, vec, vec::Vec};
 use core::ops::{Index, IndexMut};
 
 use super::{
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::search::model::{
     options::Options,
+    selection::Prefix,
     trial::{Outcome, Trial, TrialId},
 };
 
@@ -16,6 +17,9 @@ use crate::search::model::{
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct Trials {
     trials: Vec<Progress>,
+    /// The trials that are not over, by the prefixes of their selections: with many runs in flight, a search wants
+    /// thousands of trials, and each guess about the next outcomes looks for the trial of one question.
+    open: BTreeMap<Prefix, Vec<usize>>,
     checks: Vec<Check>,
 }
 
@@ -39,20 +43,40 @@ impl Trials {
         self.trials.iter()
     }
 
-    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Progress> {
-        self.trials.iter_mut()
-    }
-
     /// Returns the trial that answers a question of the procedure, if it was wanted before.
     pub(super) fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {
-        self.trials.iter().enumerate().find(|(_, progress)| !progress.is_over && progress.asked == *asked)
+        let open = self.open.get(&asked.selection.prefix)?;
+        open.iter().map(|&trial| (trial, &self.trials[trial])).find(|(_, progress)| progress.asked == *asked)
     }
 
+    /// Adds a trial, which is open.
     pub(super) fn add(&mut self, asked: Asked) -> usize {
+        let prefix = asked.selection.prefix;
+        let trial = self.push(asked);
+        self.open.entry(prefix).or_default().push(trial);
+        trial
+    }
+
+    fn push(&mut self, asked: Asked) -> usize {
         let id = TrialId(self.trials.len());
         let trial = Trial { id, question: asked.question, selection: asked.selection.clone(), tests: vec![0] };
         self.trials.push(Progress::new(asked, trial));
         id.0
+    }
+
+    /// Ends the open trials for which `is_over` returns true: the procedure has taken the answer, or will never ask.
+    pub(super) fn end(&mut self, is_over: impl Fn(usize, &Asked) -> bool) {
+        let trials = &mut self.trials;
+        self.open.retain(|_, open| {
+            open.retain(|&trial| {
+                let is_over = is_over(trial, &trials[trial].asked);
+                if is_over {
+                    trials[trial].put_away();
+                }
+                !is_over
+            });
+            !open.is_empty()
+        });
     }
 
     /// Adds trials that another engine has made, or is making, with the outcome of each that has ended.
@@ -63,8 +87,8 @@ impl Trials {
     /// Adds a check, which is run before anything else. It is a separate trial, which the procedure does not wait for.
     pub(super) fn check(&mut self, asked: Asked, expected: Outcome) {
         let of = self.trials.iter().position(|progress| progress.asked.selection == asked.selection);
-        let trial = self.add(asked);
-        self.trials[trial].is_over = true;
+        let trial = self.push(asked);
+        self.trials[trial].put_away();
         self.checks.push(Check { trial, of, expected });
     }
 
