@@ -24,7 +24,14 @@ impl Rates {
     /// binary asymmetric channel.
     #[must_use]
     pub fn capacity(self) -> f64 {
-        (0..=10_000).map(|share| self.information(f64::from(share) / 1e4)).fold(0.0, f64::max)
+        self.information(self.best_share())
+    }
+
+    /// Returns the share of runs with the culprit for which a run says most.
+    #[must_use]
+    pub fn best_share(self) -> f64 {
+        let shares = (0..=10_000).map(|share| f64::from(share) / 1e4);
+        shares.max_by(|&a, &b| self.information(a).total_cmp(&self.information(b))).expect("there are shares")
     }
 
     /// Returns the mutual information, in bits, of a run's outcome and whether the run includes the culprit, if this share

@@ -1,9 +1,7 @@
 //! Our search, with and without a requested confidence.
 
-use std::f64::consts::{E, PI};
-
 use bisect_core::search::{Noise, Options, Verdict};
-use bisect_tests::flaky::Rates;
+use bisect_tests::redundancy::with_jeffreys_mixture;
 
 use crate::study::{
     Changes, RATES, Sample, Samples, cell, each_seed, least_runs, mean, percent, rates, row, thirds, thousands,
@@ -15,6 +13,26 @@ pub(crate) const CLAIMS: [f64; 3] = [0.9, 0.95, 0.99];
 const MOST_RUNS: usize = 3_000;
 /// The failure rates of targets that are only noise.
 const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
+
+/// What the column *Jeffreys* is, and what is proved about it.
+const ABOUT_JEFFREYS: &str = "
+*Jeffreys* is exact: for n runs at rate p it is the mean of log2 of the outcomes' probability at p,
+divided by that in the mixture of Krichevsky and Trofimov, whose prior is Jeffreys'; runs select the
+culprit as often as the capacity requires. The mixture is asymptotically minimax for rates inside
+(0, 1), where it spends ½ log2(n π / 2e) bits. At the rates 0 and 1 it spends ½ log2(n π): a constant
+1.2 bits more. By Rissanen's theorem (1984) no code for the outcomes spends less than ½ log2 n bits,
+in the first order, except at a vanishing share of the rates. The choice of the prior decides at
+which: one that gives weight to p1 = 1 − p0, or to a rate of 0, spends less there and at most a
+constant more elsewhere.
+
+This is the cost of a prior, and no limit for searches: what is proved for unknown rates is
+Burnashev. Let J be the change, R the rates and Y the outcomes. J and R are independent before the
+runs, so the bits about J are I(J;Y) = I(J;Y|R) − I(J;R|Y). The last term is at most H(J|Y), which
+is small at the end of a search that is right: the bits spent on rates are not lost for J. For
+symmetric channels and Z channels there are codes that reach Burnashev's limit without knowing the
+rates, as N grows (Tchamkerten and Telatar, 2006). A goal below *Jeffreys* is therefore not proved
+impossible. The runs of *searched* end before the confirmation, which tells changes apart, too, so
+they may also be fewer.";
 
 /// Returns the options of a search that expects noise with a confidence, or only suspects it.
 fn asking(confidence: Option<f64>) -> Options {
@@ -51,15 +69,6 @@ impl One {
     }
 }
 
-/// Returns the fewest runs where the runs must show both rates too, given the fewest runs where these are known; `None` if
-/// a rate is 0 or 1, where this estimate does not hold. With Jeffreys' prior, *m* runs spend log2(*m* π / 2e) / 2 bits on
-/// a rate (Clarke and Barron, "Information-theoretic asymptotics of Bayes methods", 1990); half of the runs show each.
-fn with_unknown_rates(known: f64, rates: Rates) -> Option<f64> {
-    let bits = |runs: f64| (runs * PI / (4.0 * E)).log2();
-    let step = |runs: f64| known + bits(runs) / rates.capacity();
-    (rates.without > 0.0 && rates.with < 1.0).then(|| (0..100).fold(known, |runs, _| step(runs)))
-}
-
 /// Measures the search for one culprit. Returns a row for each number of changes and each pair of rates, with the
 /// searches for each confidence, and true if all promises hold.
 pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) {
@@ -74,15 +83,14 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
          that. *Burnashev*: log2 N / C + log2 1/δ / C1, the fewest runs where the rates are known and the\n\
          outcomes follow nothing else; C is the capacity of the channel that tells p1 from p0, C1 the larger\n\
          of both Kullback–Leibler divergences between the outcomes at p1 and at p0, 1 − δ the confidence\n\
-         asked for. *unknown*: the same where the runs must show the rates too. With Jeffreys' prior, n runs\n\
-         spend log2(n π / 4e) bits on two rates (Clarke and Barron, 1990). *coin*: the fewest runs that\n\
-         prove, whatever else the outcomes follow, that the change matters, with an error of 0.1%: log2\n\
-         1,000 divided by the bits that a run's outcome says about the coin toss that selected it. *done*:\n\
-         all runs, until it is sure, too, that there is nothing else. Confidence 0.99; {seeds} seeds, {few}\n\
-         of 65,536 changes.\n"
+         asked for. *Jeffreys*: Burnashev, and the bits that Jeffreys' mixture spends on two unknown rates,\n\
+         over C; see below. *coin*: the fewest runs that prove, whatever else the outcomes follow, that the\n\
+         change matters, with an error of 0.1%: log2 1,000 divided by the bits that a run's outcome says\n\
+         about the coin toss that selected it. *done*: all runs, until it is sure, too, that there is nothing\n\
+         else. Confidence 0.99; {seeds} seeds, {few} of 65,536 changes.\n"
     );
     println!(
-        "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | unknown | ÷ | confirmation | coin | ÷ | done |\n\
+        "| changes | p1, p0 | right | searched | p95 | Burnashev | ÷ | Jeffreys | ÷ | confirmation | coin | ÷ | done |\n\
          |---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
     );
     let mut rows: Vec<[One; 3]> = Vec::new();
@@ -97,24 +105,24 @@ pub(crate) fn one_culprit(all: &[Changes], seeds: u32) -> (Vec<[One; 3]>, bool) 
             let one = &found[2];
             let searched = one.runs();
             let limit = least_runs(changes, rates, 1.0) + (1.0 / (1.0 - one.claim)).log2() / rates.divergence();
-            let unknown = with_unknown_rates(limit, rates);
-            let unknown =
-                unknown.map_or("– | –".to_owned(), |limit| format!("{limit:.1} | {:.2}", searched / limit));
+            let jeffreys = with_jeffreys_mixture(limit, rates);
             let confirmation = one.samples.mean(|sample| sample.named - sample.searched);
             let coin = 1_000_f64.log2() / rates.information(0.5);
             println!(
-                "{} {} | {} | {} | {limit:.1} | {:.2} | {unknown} | {confirmation:.1} | {coin:.1} | {:.2} | {:.1} |",
+                "{} {} | {} | {} | {limit:.1} | {:.2} | {jeffreys:.1} | {:.2} | {confirmation:.1} | {coin:.1} | {:.2} | {:.1} |",
                 row(changes, rates),
                 one.right_cell(),
                 one.runs_cell(),
                 one.samples.most(|sample| sample.searched),
                 searched / limit,
+                searched / jeffreys,
                 confirmation / coin,
                 one.samples.mean(|sample| sample.all),
             );
             rows.push(found);
         }
     }
+    println!("{ABOUT_JEFFREYS}");
     // The bound is promised for the default confidence only; misses of others are marked too.
     let holds = |one: &One| one.is_right_often_enough() && (one.claim < 0.99 || one.is_within_bound());
     let holds = rows.iter().flatten().all(holds);

@@ -16,7 +16,7 @@ use crate::search::model::{
 /// Trials, numbered from 0 in the order in which they were first wanted.
 #[derive(Clone, Debug, Default)]
 pub(in crate::search) struct Trials {
-    trials: Vec<Progress>,
+    all: Vec<Progress>,
     /// The trials that are not over, by the prefixes of their selections: with many runs in flight, a search wants
     /// thousands of trials, and each guess about the next outcomes looks for the trial of one question.
     open: BTreeMap<Prefix, Vec<usize>>,
@@ -36,17 +36,17 @@ struct Check {
 
 impl Trials {
     pub(in crate::search) fn len(&self) -> usize {
-        self.trials.len()
+        self.all.len()
     }
 
     pub(in crate::search) fn iter(&self) -> impl Iterator<Item = &Progress> {
-        self.trials.iter()
+        self.all.iter()
     }
 
     /// Returns the trial that answers a question of the procedure, if it was wanted before.
     pub(super) fn find(&self, asked: &Asked) -> Option<(usize, &Progress)> {
         let open = self.open.get(&asked.selection.prefix)?;
-        open.iter().map(|&trial| (trial, &self.trials[trial])).find(|(_, progress)| progress.asked == *asked)
+        open.iter().map(|&trial| (trial, &self.all[trial])).find(|(_, progress)| progress.asked == *asked)
     }
 
     /// Adds a trial, which is open.
@@ -58,20 +58,20 @@ impl Trials {
     }
 
     fn push(&mut self, asked: Asked) -> usize {
-        let id = TrialId(self.trials.len());
+        let id = TrialId(self.all.len());
         let trial = Trial { id, question: asked.question, selection: asked.selection.clone(), tests: vec![0] };
-        self.trials.push(Progress::new(asked, trial));
+        self.all.push(Progress::new(asked, trial));
         id.0
     }
 
     /// Ends the open trials for which `is_over` returns true: the procedure has taken the answer, or will never ask.
     pub(super) fn end(&mut self, is_over: impl Fn(usize, &Asked) -> bool) {
-        let trials = &mut self.trials;
+        let all = &mut self.all;
         self.open.retain(|_, open| {
             open.retain(|&trial| {
-                let is_over = is_over(trial, &trials[trial].asked);
+                let is_over = is_over(trial, &all[trial].asked);
                 if is_over {
-                    trials[trial].put_away();
+                    all[trial].put_away();
                 }
                 !is_over
             });
@@ -81,14 +81,14 @@ impl Trials {
 
     /// Adds trials that another engine has made, or is making, with the outcome of each that has ended.
     pub(in crate::search) fn extend(&mut self, trials: impl Iterator<Item = (Trial, Option<Outcome>)>) {
-        self.trials.extend(trials.map(|(trial, outcome)| Progress::of_others(trial, outcome)));
+        self.all.extend(trials.map(|(trial, outcome)| Progress::of_others(trial, outcome)));
     }
 
     /// Adds a check, which is run before anything else. It is a separate trial, which the procedure does not wait for.
     pub(super) fn check(&mut self, asked: Asked, expected: Outcome) {
-        let of = self.trials.iter().position(|progress| progress.asked.selection == asked.selection);
+        let of = self.all.iter().position(|progress| progress.asked.selection == asked.selection);
         let trial = self.push(asked);
-        self.trials[trial].put_away();
+        self.all[trial].put_away();
         self.checks.push(Check { trial, of, expected });
     }
 
@@ -100,19 +100,19 @@ impl Trials {
     /// Returns the trials of the checks that have no outcome yet.
     pub(super) fn checks_due(&self) -> impl Iterator<Item = usize> {
         let checks = self.checks.iter().map(|check| check.trial);
-        checks.filter(|&trial| self.trials[trial].outcomes.is_empty())
+        checks.filter(|&trial| self.all[trial].outcomes.is_empty())
     }
 
     /// Returns true if a check has ended as expected, is unresolved, or has no outcome yet.
     fn agrees(&self, check: &Check) -> bool {
-        let mut outcomes = self.trials[check.trial].outcomes.clone();
+        let mut outcomes = self.all[check.trial].outcomes.clone();
         outcomes.push(check.expected);
         !progress::differ(&outcomes)
     }
 
     /// Returns true if a trial has both passed and failed, or a check ended differently from its expected outcome.
     pub(super) fn contradict(&self) -> bool {
-        self.trials.iter().any(|progress| progress::differ(&progress.outcomes))
+        self.all.iter().any(|progress| progress::differ(&progress.outcomes))
             || self.checks.iter().any(|check| !self.agrees(check))
     }
 
@@ -125,13 +125,13 @@ impl Trials {
     /// Returns the number of trials begun, without checks that only repeat another trial.
     pub(in crate::search) fn begun(&self) -> usize {
         let repeats = self.checks.iter().filter(|check| check.of.is_some() && self.agrees(check));
-        let repeats = repeats.filter(|check| self.trials[check.trial].started > 0).count();
-        self.trials.iter().filter(|progress| progress.started > 0).count() - repeats
+        let repeats = repeats.filter(|check| self.all[check.trial].started > 0).count();
+        self.all.iter().filter(|progress| progress.started > 0).count() - repeats
     }
 
     /// Returns the trials that have runs in flight.
     pub(in crate::search) fn in_flight(&self) -> impl Iterator<Item = usize> {
-        (0..self.trials.len()).filter(|&trial| self.trials[trial].in_flight() > 0)
+        (0..self.all.len()).filter(|&trial| self.all[trial].in_flight() > 0)
     }
 
     /// Records the outcome of a run of a trial.
@@ -151,7 +151,7 @@ impl Trials {
     }
 
     fn in_flight_of(&mut self, id: TrialId) -> &mut Progress {
-        let progress = &mut self.trials[id.0];
+        let progress = &mut self.all[id.0];
         assert!(progress.in_flight() > 0, "trial {} has no run in flight", id.0);
         progress
     }
@@ -167,12 +167,12 @@ impl Index<usize> for Trials {
     type Output = Progress;
 
     fn index(&self, trial: usize) -> &Progress {
-        &self.trials[trial]
+        &self.all[trial]
     }
 }
 
 impl IndexMut<usize> for Trials {
     fn index_mut(&mut self, trial: usize) -> &mut Progress {
-        &mut self.trials[trial]
+        &mut self.all[trial]
     }
 }
