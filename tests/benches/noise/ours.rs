@@ -14,13 +14,13 @@ const MOST_RUNS: usize = 3_000;
 /// The failure rates of targets that are only noise.
 const NOISE: [f64; 5] = [0.05, 0.3, 0.5, 0.7, 0.95];
 
-/// What the column *Jeffreys* is, and what is proved about it.
+/// A text about the column *Jeffreys*: its meaning, and what is proved.
 const ABOUT_JEFFREYS: &str = "
 *Jeffreys* is exact: for n runs at rate p it is the mean of log2 of the outcomes' probability at p,
 divided by that in the mixture of Krichevsky and Trofimov, whose prior is Jeffreys'; runs select the
 culprit as often as the capacity requires. The mixture is asymptotically minimax for rates inside
-(0, 1), where it spends ½ log2(n π / 2e) bits. At the rates 0 and 1 it spends ½ log2(n π): a constant
-1.2 bits more. By Rissanen's theorem (1984) no code for the outcomes spends less than ½ log2 n bits,
+(0, 1), where it spends ½ log2(n π / 2e) bits. At the rates 0 and 1 it spends ½ log2(n π): 1.2 bits
+more, for any n. By Rissanen's theorem (1984) no code for the outcomes spends less than ½ log2 n bits,
 in the first order, except at a vanishing share of the rates. The choice of the prior decides at
 which: one that gives weight to p1 = 1 − p0, or to a rate of 0, spends less there and at most a
 constant more elsewhere.
