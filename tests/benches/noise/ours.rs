@@ -20,10 +20,10 @@ const ABOUT_JEFFREYS: &str = "
 divided by that in the mixture of Krichevsky and Trofimov, whose prior is Jeffreys'; runs select the
 culprit as often as the capacity requires. The mixture is asymptotically minimax for rates inside
 (0, 1), where it spends ½ log2(n π / 2e) bits. At the rates 0 and 1 it spends ½ log2(n π): 1.2 bits
-more, for any n. By Rissanen's theorem (1984) no code for the outcomes spends less than ½ log2 n bits,
-in the first order, except at a vanishing share of the rates. The choice of the prior decides at
-which: one that gives weight to p1 = 1 − p0, or to a rate of 0, spends less there and at most a
-constant more elsewhere.
+more, for any n. By Rissanen's theorem (1984) no code for the outcomes spends less than ½ log2 n
+bits, in the first order, except at a vanishing share of the rates. The
+prior decides at which: one that gives weight to p1 = 1 − p0, or to a rate of 0, spends less there
+and at most a constant more elsewhere.
 
 This is the cost of a prior, and no limit for searches: what is proved for unknown rates is
 Burnashev. Let J be the change, R the rates and Y the outcomes. J and R are independent before the
