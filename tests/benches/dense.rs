@@ -13,6 +13,8 @@
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is above that of CDD,
 //! or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20).
 
+#![expect(clippy::cast_precision_loss, reason = "the numbers are small")]
+
 use std::{collections::BTreeSet, process::ExitCode};
 
 use bisect_core::search::{Noise, Options, Verdict};

@@ -1,6 +1,6 @@
 //! Targets with many culprits: the search changes over to groups, and stays right.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, slice};
 
 use crate::{
     in_flight::Target,
@@ -102,7 +102,7 @@ fn a_single_change_at_an_end_takes_no_more_runs_than_another() {
     // A pair at one end is not taken for many changes for long.
     for pair in [[0, 999], [998, 999], [0, 1], [400, 999]] {
         let set = BTreeSet::from(pair);
-        let finished = run(&ids, &[set.clone()], Order::Given, Mode::Enable, 40);
+        let finished = run(&ids, slice::from_ref(&set), Order::Given, Mode::Enable, 40);
         assert_eq!(finished.sets().into_iter().collect::<BTreeSet<_>>(), ranks(&ids, &[set]));
     }
 }

@@ -109,14 +109,10 @@ impl Bracket {
         Self { group, observed: self.observed || group.is_some(), ..self }
     }
 
-    /// Returns true if it is not known yet that the forced changes alone do not fail.
-    pub(in crate::search) fn may_be_over(&self) -> bool {
-        self.group.is_some()
-    }
-
-    /// Returns the number of runs so far.
-    pub(in crate::search) fn steps(&self) -> usize {
-        self.steps as usize
+    /// Returns the number of groups in sequence without a needed change. `None` if it is known that the forced changes
+    /// alone do not fail.
+    pub(in crate::search) fn empty_groups(&self) -> Option<usize> {
+        self.group.map(|_| self.steps as usize)
     }
 
     /// Returns true if suspects may determine the cuts. Where a cut is unresolved, or a failing run did not report

@@ -7,17 +7,15 @@ mod branches;
 mod for_suite;
 mod found_sets;
 pub(in crate::search) mod lookahead;
+mod many;
+mod minimize;
 mod question;
 mod state;
 mod sweep;
-mod sweep_steps;
 
 use alloc::{sync::Arc, vec::Vec};
 
-use super::{
-    bracket::{Bracket, BracketStep},
-    density::Density,
-};
+use super::bracket::{Bracket, BracketStep};
 use crate::search::model::{
     Options,
     likely_groups::LikelyGroups,
@@ -32,8 +30,9 @@ use crate::search::model::{
 use crate::search::tuning;
 use branches::Branches;
 use found_sets::FoundSets;
+use minimize::{part, parts};
 pub(in crate::search) use question::{Answer, Asked};
-use state::{AfterConfirm, State, inconsistent, part, parts, unusable};
+use state::{AfterConfirm, State, inconsistent, unusable};
 
 /// The state of the sequential search: the culprits found, and the next question.
 #[derive(Clone, Debug)]
@@ -117,7 +116,7 @@ impl Procedure {
                 selection.excluded.extend(&culprit.changes);
                 (Question::AllButFound, selection)
             }
-            State::Sweep => self.sweep_question(),
+            State::Sweep => many::question(self),
             State::Branch => (Question::AllButFound, self.select(Prefix::All, &[])),
             State::Baseline { .. } => (Question::Baseline, Selection { inverted: !inverted, ..Selection::all() }),
             State::Done(verdict) => return Err(verdict),
@@ -130,8 +129,7 @@ impl Procedure {
         self.sweep.as_ref().map_or_else(|| self.found.len() + self.branches.begun(), |sweep| sweep.stage)
     }
 
-    /// Returns the selection of a prefix and the forced changes, without the excluded ones, in the direction of the
-    /// mode.
+    /// Returns the selection of a prefix and the forced changes, without the excluded ones, in the mode's direction.
     fn select(&self, prefix: Prefix, forced: &[Rank]) -> Selection {
         Selection {
             prefix,
@@ -155,10 +153,10 @@ impl Procedure {
                 settled => unreachable!("only an open bracket asks: {settled:?}"),
             },
             State::FoundAlone { forced, rest } => self.after_found_alone(forced, rest, answer),
-            State::Minimize { culprit, part } => self.after_minimize(culprit, part, answer),
+            State::Minimize { culprit, part } => minimize::answer(self, culprit, part, answer),
             State::AllButFound { culprit } => self.after_all_but_found(culprit, answer),
             State::Baseline { culprit, then } => self.after_baseline(culprit, then, answer),
-            State::Sweep => self.after_sweep(answer),
+            State::Sweep => many::answer(self, answer),
             State::Branch => match answer.outcome {
                 Outcome::Fail => self.narrow_all(answer.trial, lookahead::reported_of_rest(self, answer, &[])),
                 Outcome::Pass => self.next_branch(),
@@ -248,8 +246,8 @@ impl Procedure {
 
     /// Continues with a bracket; `failed` is the trial that last changed it.
     fn narrow(&mut self, mut forced: Vec<Rank>, bracket: Bracket, failed: TrialId) -> State {
-        if bracket.may_be_over() {
-            return self.narrow_many(forced, bracket, failed);
+        if bracket.empty_groups().is_some() {
+            return many::narrow(self, forced, bracket, failed);
         }
         match bracket.narrowing() {
             BracketStep::Ask(_) => State::Narrow { forced, bracket },
@@ -257,44 +255,18 @@ impl Procedure {
             BracketStep::Needed(change) => {
                 let rest = bracket.below(change);
                 forced.push(change);
-                // Every set consists of reported changes. This limit stops a target that invents new changes in every
-                // run.
+                // Every set consists of reported changes. This stops a target that invents changes in every run.
                 let named = forced.len() + self.found.changes().count();
                 if named > 2 * self.known.len() + tuning::MAX_INVENTED {
                     return inconsistent(Inconsistency::Endless);
                 }
                 // Most culprits are one change, so the first one is always run alone.
-                if forced.len() > 1 && self.needs_many(&forced, &rest) {
-                    return self.narrow_many(forced, rest, failed);
+                if forced.len() > 1 && many::needs_many(self, &forced, &rest) {
+                    return many::narrow(self, forced, rest, failed);
                 }
                 State::FoundAlone { forced, rest }
             }
         }
-    }
-
-    /// Returns true if the set that needs these changes is likely to need many more. Once that is so, it stays so.
-    fn needs_many(&mut self, forced: &[Rank], rest: &Bracket) -> bool {
-        self.is_dense |= self.options.order != Order::Counter && self.density(forced, rest).is_high();
-        self.is_dense
-    }
-
-    /// Continues with a bracket where many changes are needed, so that the forced ones are not likely to suffice.
-    fn narrow_many(&mut self, forced: Vec<Rank>, bracket: Bracket, failed: TrialId) -> State {
-        let density = self.density(&forced, &bracket);
-        self.is_dense = !density.is_low(bracket.steps());
-        let group = density.group(false);
-        let is_too_large = self.options.max_set_size.is_some_and(|max| forced.len() >= max.get());
-        if self.is_dense && group < bracket.candidates().len() && bracket.is_open() && !is_too_large {
-            return State::Narrow { forced, bracket: bracket.with_group(Some(group)) };
-        }
-        let rest = bracket.with_group(None);
-        if forced.len() == 1 { self.narrow(forced, rest, failed) } else { State::FoundAlone { forced, rest } }
-    }
-
-    /// Returns the density of the changes that a set needs, after these.
-    fn density(&self, forced: &[Rank], rest: &Bracket) -> Density {
-        let left = rest.candidates().len();
-        Density { needed: forced.len(), examined: self.known.len().saturating_sub(left).max(forced.len()), left }
     }
 
     fn after_found_alone(&mut self, forced: Vec<Rank>, rest: Bracket, answer: &Answer<'_>) -> State {
@@ -312,8 +284,8 @@ impl Procedure {
                 if self.options.max_set_size.is_some_and(|max| forced.len() >= max.get()) {
                     return self.work_around(&forced);
                 }
-                if forced.len() == 1 && self.needs_many(&forced, &rest) {
-                    return self.narrow_many(forced, rest, answer.trial);
+                if forced.len() == 1 && many::needs_many(self, &forced, &rest) {
+                    return many::narrow(self, forced, rest, answer.trial);
                 }
                 self.narrow(forced, rest, answer.trial)
             }
@@ -344,23 +316,6 @@ impl Procedure {
             return State::Minimize { culprit, part: tried };
         }
         self.confirm(culprit)
-    }
-
-    fn after_minimize(&mut self, culprit: Culprit, index: usize, answer: &Answer<'_>) -> State {
-        match answer.outcome {
-            // The part is treated like any other set that fails alone, and minimized further.
-            Outcome::Fail => {
-                let rest = Bracket::new(Prefix::NONE, Arc::new([]), LikelyGroups::none());
-                let left = part(&culprit, index);
-                // None of its changes fails alone: those parts were tried first.
-                let tried = left.len();
-                self.after_failing_alone(left, rest, tried, answer)
-            }
-            Outcome::Pass | Outcome::Unresolved(_) if index + 1 < parts(&culprit) => {
-                State::Minimize { culprit, part: index + 1 }
-            }
-            Outcome::Pass | Outcome::Unresolved(_) => self.confirm(culprit),
-        }
     }
 
     /// Returns the question that is still open about a set that fails alone.
@@ -400,7 +355,7 @@ impl Procedure {
                 if self.options.noise == Noise::Refused && self.found.is_proved() {
                     // A prefix that passes will prove the culprit too.
                     self.found.add(culprit);
-                    return self.search_rest(answer.trial, reported);
+                    return many::search_rest(self, answer.trial, reported);
                 }
                 State::Baseline { culprit, then: AfterConfirm::Search(answer.trial, reported) }
             }
@@ -409,18 +364,6 @@ impl Procedure {
                 State::Baseline { culprit, then: AfterConfirm::NextBranch }
             }
         }
-    }
-
-    /// Searches the rest after a failing run of everything but the culprits: one set, or single changes in a sweep.
-    fn search_rest(&mut self, failed: TrialId, reported: Arc<[Rank]>) -> State {
-        let may_sweep =
-            self.options.order != Order::Counter && self.branches.avoided().is_empty() && self.found.are_single();
-        if may_sweep {
-            let next = ranked::below(&reported, self.found.longest_passed());
-            let culprits = self.found.changes().collect();
-            self.sweep = sweep::Sweep::new(&reported, next, culprits, failed, self.stage());
-        }
-        if self.sweep.is_some() { State::Sweep } else { self.narrow_all(failed, reported) }
     }
 
     /// Starts a new set: everything but the excluded changes failed, and these changes were reported. The longest prefix
@@ -439,8 +382,8 @@ impl Procedure {
                 self.found.add_proved(culprit);
                 match then {
                     AfterConfirm::Stop => State::Done(Verdict::Incomplete(Incomplete::MaxSets)),
-                    AfterConfirm::Search(failed, reported) => self.search_rest(failed, reported),
-                    AfterConfirm::Sweep => self.sweep_on(),
+                    AfterConfirm::Search(failed, reported) => many::search_rest(self, failed, reported),
+                    AfterConfirm::Sweep => many::sweep_on(self),
                     AfterConfirm::NextBranch => self.next_branch(),
                 }
             }

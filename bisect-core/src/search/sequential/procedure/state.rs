@@ -1,6 +1,6 @@
 //! The states of the sequential procedure.
 
-use alloc::{sync::Arc, vec, vec::Vec};
+use alloc::{sync::Arc, vec::Vec};
 
 use crate::search::{
     model::{
@@ -65,24 +65,6 @@ pub(super) enum AfterConfirm {
     Sweep,
     /// Continue with the next branch: no failure of everything else is known.
     NextBranch,
-}
-
-/// Returns a part of a set that may be too large. First come single changes, as most culprits are one change; then the
-/// set without one change. For a pair both are the same.
-pub(super) fn part(culprit: &Culprit, index: usize) -> Vec<Rank> {
-    let changes = &culprit.changes;
-    let Some(left_out) = index.checked_sub(changes.len()) else { return vec![changes[index]] };
-    let others = changes.iter().enumerate().filter(|&(i, _)| i != left_out);
-    others.map(|(_, &change)| change).collect()
-}
-
-/// Returns the number of these parts.
-pub(super) fn parts(culprit: &Culprit) -> usize {
-    match culprit.changes.len() {
-        1 => 0,
-        2 => 2,
-        changes => 2 * changes,
-    }
 }
 
 pub(super) fn unusable(why: Unusable) -> State {

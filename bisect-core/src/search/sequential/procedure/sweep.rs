@@ -32,7 +32,7 @@ pub(super) struct Sweep {
     next: usize,
     /// Number of next changes of which at least one is known to fail, alone or with others; 0 if that is not known.
     failing: usize,
-    /// The culprits before the sweep, which no run of it includes.
+    /// The culprits before the sweep, which all runs leave out.
     excluded: Vec<Rank>,
     /// Number of culprits that the sweep has found.
     found: usize,
