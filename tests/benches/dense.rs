@@ -6,9 +6,9 @@
 //! changes that it has found, until the rest passes. *Runs* are those that the driver makes by default. Its checks are
 //! *m* + 4 for a set, and 3 for each culprit after the first: they cost more than the search does.
 //!
-//! A search that takes log2 *N* + 4 trials for one culprit asks for log2 *N* halves before it names a first change. Where
-//! half of the changes are culprits, these answers are nearly all known before, and each other change is one bit. So such
-//! a search takes about *N* + 4 + log2 *N* trials there, not *N* + 4.
+//! A search that takes log2 *N* + 4 trials for one culprit makes log2 *N* trials, each of half of the candidates, before it
+//! names a first culprit. If half of the changes are culprits, the outcomes of these trials are predictable. After that,
+//! each change takes one trial. So such a search takes about *N* + 4 + log2 *N* trials.
 //!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean is above that of CDD,
 //! or above *N* + 4 + 2 log2 *N*. `SEEDS=n` sets the number of seeds (20).

@@ -74,7 +74,8 @@ fn no_request_goes_to_a_registry() {
     let shop = Shop::with_packages(2, 1);
     let registry = TcpListener::bind("127.0.0.1:0").unwrap();
     registry.set_nonblocking(true).unwrap();
-    let address = format!("sparse+http://{}/", registry.local_addr().unwrap());
+    let protocol = "sparse";
+    let address = format!("{protocol}+http://{}/", registry.local_addr().unwrap());
     let config = fs::read_to_string(shop.dir().join(".cargo/config.toml")).unwrap();
     shop.repository.write(".cargo/config.toml", &format!("{config}[registries.far]\nindex = '{address}'\n"));
     let manifest = fs::read_to_string(shop.dir().join("Cargo.toml")).unwrap();

@@ -10,7 +10,7 @@ use super::deps::{Shop, Version, found};
 const TRUE: &str = "pub fn v() -> bool { true }\n";
 const FALSE: &str = "pub fn v() -> bool { false }\n";
 
-/// Makes a shop in which `glyph` is updated from 1.0.0 to 1.0.9; the versions between have these sources.
+/// Makes a shop in which `glyph` is updated from 1.0.0 to 1.0.9; the intermediate versions have these sources.
 fn shop(between: &[(&str, &str)]) -> Shop {
     let shop = Shop::new(
         "glyph = '1'\nfree = '1'\n",
@@ -56,7 +56,7 @@ fn people_read_which_versions_there_are_and_how_to_search_them() {
     let shop = shop(&[("1.0.3", FALSE)]);
     let finished = run(&mut shop.command(&["test", "--deps=HEAD", "fine"])).expect_status(0);
     for fact in [
-        "versions between, on this machine: 1.0.3",
+        "intermediate versions on this machine: 1.0.3",
         "cargo bisect-opt test --deps=versions fine  # finds",
         "present.lock Cargo.lock  # afterwards",
     ] {

@@ -238,7 +238,10 @@ impl Axis for Deps {
         let mut steps: Vec<_> = self.runs.restoration().into_iter().collect();
         if let Some((update, versions)) = between.first() {
             if let Some(missing) = versions.iter().find(|version| !version.is_here) {
-                steps.push(format!("cargo info {}@{}  # gets a version between", update.name, missing.version));
+                steps.push(format!(
+                    "cargo info {}@{}  # downloads an intermediate version",
+                    update.name, missing.version
+                ));
             }
             steps.push(format!("{}  # finds the first bad version", self.line_for_versions(line)));
         }

@@ -80,10 +80,10 @@ impl LockRuns {
         Ok(Application { preparation: Some(Preparation { person, replay }), ..self.build() })
     }
 
-    /// Returns the command after which the user's lock file is there again, once a culprit was worded.
+    /// Returns the command that restores the user's lock file; `None` before a culprit was worded.
     pub(super) fn restoration(&self) -> Option<String> {
         let (from, to) = (self.saved.get()?, self.lock_file_from_here());
-        Some(format!("cp {} {}  # afterwards: your lock file again", shell::quote(from), shell::quote(to)))
+        Some(format!("cp {} {}  # restores your lock file", shell::quote(from), shell::quote(to)))
     }
 
     /// Gives the copy of a slot a lock file.

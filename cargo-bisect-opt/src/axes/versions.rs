@@ -42,7 +42,7 @@ pub(super) struct Versions {
     name: String,
     /// The versions from the old one to the new one that are on this machine.
     tested: Vec<KnownVersion>,
-    /// All known versions between.
+    /// All known intermediate versions.
     between: Vec<KnownVersion>,
 }
 
@@ -82,7 +82,9 @@ impl Versions {
         let ends = || (&self.tested[0].version, &self.tested[self.steps()].version);
         let step = choice.counter_limit(self.steps()).ok_or_else(|| {
             let ((old, new), name) = (ends(), &self.name);
-            RunError::Unusable(format!("it passes with {name} {new} and fails with {name} {old}"))
+            RunError::Unusable(format!(
+                "no first bad version can be searched for: the target fails with {name} {old} and passes with {new}"
+            ))
         })?;
         let mut selection = LockSelection::from(self.changes.clone());
         if step == 0 {
@@ -183,11 +185,11 @@ impl Axis for Versions {
     }
 }
 
-/// Describes the known versions between the ends of an update: a line for those on this machine, and one for others.
+/// Describes the intermediate versions of an update: a line for those on this machine, and one for others.
 pub(super) fn describe_between(versions: &[KnownVersion]) -> Vec<String> {
     let (here, missing): (Vec<_>, Vec<_>) = versions.iter().cloned().partition(|version| version.is_here);
     let line = |versions: &[KnownVersion], place: &str| {
-        (!versions.is_empty()).then(|| format!("versions between, {place}: {}", listed(versions)))
+        (!versions.is_empty()).then(|| format!("intermediate versions {place}: {}", listed(versions)))
     };
     [line(&here, "on this machine"), line(&missing, "not on this machine")].into_iter().flatten().collect()
 }

@@ -94,8 +94,8 @@ fn check_victim(command: &clap::Command, words: &[OsString]) -> Result<(), clap:
     }
     Err(command.clone().error(
         ErrorKind::UnknownArgument,
-        "`--victim` is an option of `cargo bisect-opt test`, which runs the tests of an executable in one process. \
-         cargo-nextest runs each test in a process of its own: there, tests share only what is outside",
+        "`--victim` is an option of `cargo bisect-opt test`, which runs the tests of an executable in one process. Under \
+         cargo-nextest each test has its own process, so tests can disturb each other only outside of the process",
     ))
 }
 

@@ -33,8 +33,8 @@ pub(crate) struct TestCommand {
         conflicts_with = "all_tests"
     )]
     pub(crate) per_test: PerTestArg,
-    /// Find the other tests that make the test NAME fail, or that it needs [NAME: a test that fails with all others, in
-    /// parallel or one after the other, and passes alone]
+    /// Find the other tests that make the test NAME fail, or that NAME needs [default: the first test that fails with the
+    /// others and passes alone]
     #[arg(
         long,
         value_name = "NAME",

@@ -153,8 +153,7 @@ impl Victim {
         Ok((target, None))
     }
 
-    /// Returns a thing that keeps what runs leave there, and with a new one of which the victim, alone, has another
-    /// outcome than `outcome`.
+    /// Returns the first lasting thing whose replacement changes the outcome of the victim alone from `outcome`.
     fn leftover(&self, lab: &mut Lab<'_>, outcome: Outcome) -> io::Result<Result<Option<Thing>, RunError>> {
         for thing in Thing::LASTING {
             if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
@@ -184,7 +183,11 @@ impl Victim {
             if let Some(thing) = leftover {
                 let (renewing, again) = self.search_serially(lab, leftover)?;
                 if again.as_ref().is_some_and(|again| !again.found.is_empty()) {
-                    let text = format!("runs leave something in the {}: each run now has a new one", thing.name());
+                    let text = format!(
+                        "a test leaves files in the {0} that change later runs: the search was repeated with an empty {0} \
+                         for each run",
+                        thing.name()
+                    );
                     lab.emit(&Event::Note(&text))?;
                     (target, searched) = (renewing, again);
                 }
@@ -229,8 +232,8 @@ impl Victim {
             Some(Verdict::NoDifference(Outcome::Fail)) => {
                 end.words = match leftover {
                     Some(thing) => format!(
-                        "`{victim}` fails alone, and passes with a new {}: something that is there makes it fail, and no \
-                         other test of the executable puts it there",
+                        "`{victim}` fails alone, and passes with an empty {0}. Something in your {0} makes it fail, and no \
+                         other test of this executable creates it",
                         thing.name()
                     ),
                     None => format!("`{victim}` fails alone, too: no other test is needed to make it fail"),

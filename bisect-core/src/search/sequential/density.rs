@@ -51,7 +51,7 @@ impl Density {
     /// of groups for this density (Hwang, "A method for detecting all defective members in a population by group
     /// testing", 1972). `proves` is true if each change that is isolated in a group takes one more test, alone.
     pub(super) fn group(self, proves: bool) -> usize {
-        // Of ln 2 / p changes, half of the groups contain a needed one. What is added makes groups of one the best from
+        // Half of the groups of ln 2 / p changes contain a needed one. The constants make a group of one the best from
         // p = 0.38 on, and from p = 0.27 on if each change takes one more test.
         let Self { needed, examined, .. } = self;
         let thousandths = 693 * (examined + 2) / (needed + 1);

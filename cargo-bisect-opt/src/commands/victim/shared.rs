@@ -50,13 +50,13 @@ pub(super) fn explain(
     let (bad_runs, good_runs) = (plural(bad.1, "run"), plural(good.1, "run"));
     let is_one = changes.len() == 1;
     let rates = if needs {
-        let (without, with) = if is_one { ("it", "it") } else { ("any of them", "one of them") };
+        let (without, with) = if is_one { ("it", "it") } else { ("any of them", "at least one of them") };
         format!("in {} of {bad_runs} without {without}, in {} of {good_runs} with {with}", bad.0, good.0)
     } else {
         let (with, without) = match (is_one, all.len()) {
             (_, 2..) => (if is_one { "it" } else { "all of them" }, "without any culprit"),
             (true, _) => ("it", "without it"),
-            (false, _) => ("all of them", "without one of them"),
+            (false, _) => ("all of them", "with only some of them, or none"),
         };
         format!("in {} of {bad_runs} with {with}, in {} of {good_runs} {without}", bad.0, good.0)
     };
@@ -105,7 +105,8 @@ impl Question<'_> {
             };
             self.times = times;
         }
-        for thing in Thing::ALL.into_iter().filter(|thing| renewed.is_none_or(|renewed| renewed == *thing)) {
+        let tried = Thing::ALL.into_iter().filter(|thing| renewed.is_none_or(|renewed| renewed == *thing));
+        for thing in tried.clone() {
             // On a busy machine, flaky tests may meet less often for a while.
             let is_stable = |lab: &mut Lab<'_>| {
                 let still = !self.is_noisy || self.follows(lab, renewed, renewed.is_some(), all)? == Some(true);
@@ -117,17 +118,17 @@ impl Question<'_> {
             let what = match thing {
                 Thing::Environment => match self.variable(lab)? {
                     Some(name) => format!("without the variable {}", name.display()),
-                    None => "without the variables of your environment".to_owned(),
+                    None => "without several variables of your environment".to_owned(),
                 },
                 _ => format!("with its own {}", thing.name()),
             };
             return Ok(Some(format!("something outside of the process: {what}, `{victim}` {does} {where_} {with}")));
         }
-        let things: Vec<_> = Thing::ALL.iter().map(|thing| thing.name().to_owned()).collect();
+        let things: Vec<_> = tried.map(|thing| thing.name().to_owned()).collect();
         Ok(Some(format!(
-            "something outside of the process, such as a file at a fixed path, a port or a service: with its own {}, \
-             `{victim}` does the same",
-            things.join(", ")
+            "something outside of the process, such as a file at a fixed path, a port or a service. The outcome of \
+             `{victim}` stays the same if it gets its own {}",
+            things.join(", or its own ")
         )))
     }
 

@@ -18,7 +18,7 @@ const MOST_LEFT_OUT: usize = 8;
 /// The maximum number of tests that a message names.
 const MOST_NAMED: usize = 3;
 
-/// The tests that were found not to be the victim.
+/// The search for the victim among the tests, with those that are not the victim.
 #[derive(Debug, Default)]
 pub(crate) struct Candidates {
     /// The tests that fail with all others and alone.
@@ -29,7 +29,7 @@ pub(crate) struct Candidates {
 }
 
 impl Candidates {
-    /// Returns no candidates. If `is_quiet` is set, runs are not announced.
+    /// Returns a search that has run nothing. If `is_quiet` is set, runs are not announced.
     pub(crate) fn new(is_quiet: bool) -> Self {
         Self { is_quiet, ..Self::default() }
     }
@@ -73,7 +73,9 @@ impl Candidates {
             }
             match blocker {
                 Some(blocker) if left_out < MOST_LEFT_OUT && tests.len() > 1 => {
-                    self.announce(&format!("`{blocker}` ended the process, alone too: it is left out"));
+                    self.announce(&format!(
+                        "`{blocker}` ended the process, and does not pass alone: the next run leaves it out"
+                    ));
                     tests.retain(|test| *test != blocker);
                     left_out += 1;
                 }
@@ -92,8 +94,8 @@ impl Candidates {
                     .to_owned()
             }
             ([], Some(ending)) => format!(
-                "no test fails by itself, but a run of all tests ended early ({ending}), which does not tell the test: \
-                 give the name of one"
+                "no test is reported as failed, but a run of all tests ended early ({ending}). Its output does not show \
+                 which test ended it: give the name of a test"
             ),
             ([test], _) => format!("1 test fails with all others and alone: {test}. No other test is to blame"),
             (tests, _) => {

@@ -16,10 +16,11 @@ use crate::search::{
     tuning,
 };
 
-/// The reason why a procedure in the state of a sweep has one.
+/// The message if a procedure in the state of a sweep has none.
 const SWEEPS: &str = "a sweep is a field while its state lasts";
 
-/// Returns true if the set that needs these changes is likely to need many more. Once that is so, it stays so.
+/// Returns true if the set that needs these changes is likely to need many more. It is taken for dense from then on,
+/// until [`narrow`] finds its density low.
 pub(super) fn needs_many(procedure: &mut Procedure, forced: &[Rank], rest: &Bracket) -> bool {
     procedure.is_dense |= procedure.options.order != Order::Counter && density(procedure, forced, rest).is_high();
     procedure.is_dense
