@@ -52,13 +52,13 @@ fn everything_of_the_user_stays_after_success_and_failure() {
 #[test]
 fn everything_of_the_user_stays_after_an_interrupt_and_a_kill() {
     let shop = untidy();
-    // `git status` refreshes the index, so it comes first.
     let state = shop.repository.state();
-    let before = shop.everything();
     let started = shop.scratch.dir().join("started");
     let script = format!("rm -rf .git src; echo >> '{}'; exec sleep 1000000", started.display());
     let out = shop.scratch.dir().join("out").display().to_string();
     for signal in ["INT", "KILL"] {
+        // `git status` has refreshed the index.
+        let before = shop.everything();
         let running = Running::start(&mut shop.command(&["exec", "--out", &out, "--deps=HEAD", "sh", "-c", &script]));
         wait_until("a run starts", || started.exists());
         running.signal(signal);
