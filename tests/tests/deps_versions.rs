@@ -58,7 +58,7 @@ fn people_read_which_versions_there_are_and_how_to_search_them() {
     for fact in [
         "intermediate versions on this machine: 1.0.3",
         "cargo bisect-opt test --deps=versions fine  # finds",
-        "present.lock Cargo.lock  # afterwards",
+        "present.lock Cargo.lock  # restores your lock file",
     ] {
         assert!(finished.stdout.contains(fact), "{fact}: {finished}");
     }
