@@ -82,7 +82,7 @@ impl Question<'_> {
             (false, false) => ("passes", "after"),
         };
         let all = self.target.variables();
-        // What is new in each run is now new for both processes together.
+        // If each run has a new one of these, both processes of a run now share that new one.
         let renewed = self.target.renewed();
         match self.follows(lab, renewed, renewed.is_some(), all)? {
             None => return Ok(None),
