@@ -8,11 +8,13 @@
 //! *Limit*: log2 of the number of possible answers, and the trials whose answers add no information about the changes: two
 //! at the ends, and for each set of *m* changes *m* trials of changes alone and one of the rest.
 //!
+//! The last two columns are the rounds with 4 and with 16 runs in flight, if all runs of a round take the same time.
+//!
 //! Time is not measured, so the figures are the same on every machine. Ends with status 1 if a mean exceeds its limit by
 //! more than 1.5 trials. A search that is at the limit for one change cannot be there for a set of several.
 //! `SEEDS=n` sets the number of seeds (200).
 
-use std::{collections::BTreeSet, process::ExitCode};
+use std::{collections::BTreeSet, num::NonZeroUsize, process::ExitCode};
 
 use bisect_core::search::{Noise, Options, Verdict};
 use bisect_tests::{go_peer::GoPeer, seeds::number_of_seeds, simulator::Simulator};
@@ -37,8 +39,8 @@ fn main() -> ExitCode {
     let seeds = number_of_seeds(200, 5);
     println!("mean number over {seeds} seeds");
     println!(
-        "{:>8}  {:<8}{:>8}{:>8}{:>8}{:>10}{:>9}{:>8}{:>8}",
-        "changes", "sets", "trials", "limit", "runs", "Go, of 1", "Go, of 2", "ratio", "ratio"
+        "{:>8}  {:<8}{:>8}{:>8}{:>8}{:>10}{:>9}{:>8}{:>8}{:>7}{:>7}",
+        "changes", "sets", "trials", "limit", "runs", "Go, of 1", "Go, of 2", "ratio", "ratio", "-j 4", "-j 16"
     );
     let mut within = true;
     for changes in CHANGES {
@@ -68,31 +70,33 @@ struct Row {
     go_once: f64,
     /// Go's runs at its default of two runs a trial.
     go_twice: f64,
+    /// The rounds with 4 and with 16 runs in flight.
+    rounds: [f64; 2],
 }
 
 impl Row {
     fn measure(changes: u32, sizes: &'static [u32], seeds: u32) -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let [ours, runs, go_once, go_twice] = std::thread::scope(|scope| {
+        let [ours, runs, go_once, go_twice, four, sixteen] = std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads)
                 .map(|worker| {
                     let seeds = (0..seeds).skip(worker).step_by(threads);
-                    scope.spawn(move || seeds.map(|seed| trials(seed, changes, sizes)).fold([0; 4], add))
+                    scope.spawn(move || seeds.map(|seed| trials(seed, changes, sizes)).fold([0; 6], add))
                 })
                 .collect();
-            workers.into_iter().map(|worker| worker.join().expect("no search panics")).fold([0; 4], add)
+            workers.into_iter().map(|worker| worker.join().expect("no search panics")).fold([0; 6], add)
         })
         .map(|sum: u32| f64::from(sum) / f64::from(seeds));
-        Self { changes, sizes, ours, limit: limit(changes, sizes), runs, go_once, go_twice }
+        Self { changes, sizes, ours, limit: limit(changes, sizes), runs, go_once, go_twice, rounds: [four, sixteen] }
     }
 
     fn print(&self) {
-        let Self { changes, ours, limit, runs, go_once, go_twice, .. } = self;
+        let Self { changes, ours, limit, runs, go_once, go_twice, rounds: [four, sixteen], .. } = self;
         let sizes: Vec<_> = self.sizes.iter().map(ToString::to_string).collect();
         let sizes = format!("{{{}}}", sizes.join(","));
         let [once, twice] = [go_once, go_twice].map(|go| go / runs);
         println!(
-            "{changes:>8}  {sizes:<8}{ours:>8.1}{limit:>8.1}{runs:>8.1}{go_once:>10.1}{go_twice:>9.1}{once:>8.2}{twice:>8.2}"
+            "{changes:>8}  {sizes:<8}{ours:>8.1}{limit:>8.1}{runs:>8.1}{go_once:>10.1}{go_twice:>9.1}{once:>8.2}{twice:>8.2}{four:>7.1}{sixteen:>7.1}"
         );
     }
 }
@@ -113,12 +117,13 @@ fn limit(changes: u32, sizes: &[u32]) -> f64 {
     limit - (1..=3).flat_map(|size| 1..=alike(size)).map(|i| f64::from(i).log2()).sum::<f64>()
 }
 
-fn add(a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
+fn add(a: [u32; 6], b: [u32; 6]) -> [u32; 6] {
     std::array::from_fn(|i| a[i] + b[i])
 }
 
-/// Returns our trials and runs, and Go's runs at one and at two a trial. Both searches must find everything.
-fn trials(seed: u32, changes: u32, sizes: &[u32]) -> [u32; 4] {
+/// Returns our trials and runs, Go's runs at one and at two a trial, and our rounds with 4 and with 16 runs in flight.
+/// All searches must find everything.
+fn trials(seed: u32, changes: u32, sizes: &[u32]) -> [u32; 6] {
     let mut next = 0;
     let sets: Vec<BTreeSet<usize>> = sizes
         .iter()
@@ -128,17 +133,23 @@ fn trials(seed: u32, changes: u32, sizes: &[u32]) -> [u32; 4] {
         })
         .collect();
     let mut simulator = Simulator::failing_with(seed.into(), changes as usize, sets.clone());
-    let [trials, runs] = [Noise::Refused, Noise::Suspected(0.99)].map(|noise| {
-        let found = simulator.search(Options { noise, ..Options::default() });
+    let mut search = |options| {
+        let found = simulator.search(options);
         assert_eq!(found.verdict, Verdict::Complete);
         let same = sets.iter().all(|set| found.sets.contains(set)) && found.sets.len() == sets.len();
         assert!(same, "seed {seed}: {:?} instead of {sets:?}", found.sets);
-        u32::try_from(found.runs).expect("few runs")
-    });
+        found
+    };
+    let number = |count: usize| u32::try_from(count).expect("few runs");
+    let [trials, runs] = [Noise::Refused, Noise::Suspected(0.99)]
+        .map(|noise| number(search(Options { noise, ..Options::default() }).runs));
+    let rounds = [4, 16].map(|in_flight| NonZeroUsize::new(in_flight).expect("not 0"));
+    let [four, sixteen] = rounds
+        .map(|in_flight| number(search(Options { in_flight, noise: Noise::Refused, ..Options::default() }).rounds));
     let [once, twice] = [1, 2].map(|count| {
         let report = simulator.search_like_go(GoPeer { count, ..GoPeer::default() }).expect("an honest target");
         assert_eq!(report.sets.len(), sets.len());
-        u32::try_from(report.runs).expect("few runs")
+        number(report.runs)
     });
-    [trials, runs, once, twice]
+    [trials, runs, once, twice, four, sixteen]
 }

@@ -51,6 +51,8 @@ pub struct Found {
     pub sets: Vec<BTreeSet<usize>>,
     /// The number of runs of the search.
     pub runs: usize,
+    /// The number of rounds, in each of which all runs in flight end.
+    pub rounds: usize,
 }
 
 impl std::fmt::Debug for Simulator {
@@ -123,23 +125,30 @@ impl Simulator {
         (!fails, reported)
     }
 
-    /// Searches the target with our engine.
+    /// Searches the target with our engine. All runs of a round take the same time.
     pub fn search(&mut self, options: Options) -> Found {
         let mut search = Search::new(options);
-        let verdict = loop {
-            match search.step() {
-                Step::Run(trial) => {
-                    let (success, ids) = self.run(&trial.pattern().to_string());
-                    let outcome = if success { Outcome::Pass } else { Outcome::Fail };
-                    search
-                        .record(trial.id, [Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId))]);
+        for rounds in 0.. {
+            let mut running = Vec::new();
+            let verdict = loop {
+                match search.step() {
+                    Step::Run(trial) => running.push(trial),
+                    Step::Wait => break None,
+                    Step::Done(verdict) => break Some(verdict),
                 }
-                Step::Wait => unreachable!("every run is recorded at once"),
-                Step::Done(verdict) => break verdict,
+            };
+            if let Some(verdict) = verdict {
+                let found = search.test(0).found();
+                let sets = found.iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
+                return Found { verdict, sets, runs: search.progress().runs(), rounds };
             }
-        };
-        let sets = search.test(0).found().iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
-        Found { verdict, sets, runs: search.progress().runs() }
+            for trial in running {
+                let (success, ids) = self.run(&trial.pattern().to_string());
+                let outcome = if success { Outcome::Pass } else { Outcome::Fail };
+                search.record(trial.id, [Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId))]);
+            }
+        }
+        unreachable!("every search ends")
     }
 
     /// Searches the target with the peer.

@@ -289,6 +289,16 @@ pub(super) const MADE_UP_CHANGES: u64 = 2048;
 /// proportional to the number of candidates.
 pub(super) const MAX_CANDIDATES_FOR_GROUPS: usize = 1 << 17;
 
+/// The maximum number of changes of which pairs are listed. Decided by: the time to list pairs, which is proportional
+/// to the square of this number.
+pub(super) const MAX_CHANGES_OF_PAIRS: usize = 1 << 9;
+
+/// The maximum number of pairs by which groups and guesses are chosen. Decided by: the test module `in_flight` (rounds).
+pub(super) const MAX_PAIRS_SAMPLED: usize = 1 << 10;
+
+/// Random groups of which the best one for pairs is chosen. Decided by: the test module `in_flight` (rounds).
+pub(super) const TRIES_OF_A_GROUP: usize = 4;
+
 /// The maximum number of gaps of a group. Decided by: Linux's limit for one environment variable, 128 KiB.
 pub(super) const MAX_GROUP_GAPS: usize = 512;
 
@@ -327,6 +337,8 @@ pub(super) mod odds {
     pub(in crate::search) const PART: u64 = 51;
     /// The end that passed at first fails.
     pub(in crate::search) const BASELINE: u64 = 13;
+    /// An outcome that no suspect explains.
+    pub(in crate::search) const SURPRISE: u64 = 4;
 }
 
 // Several tests at once.

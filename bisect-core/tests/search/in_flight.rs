@@ -167,9 +167,8 @@ proptest! {
 }
 
 /// Returns the number of rounds of a search in which all trials take the same time.
-fn rounds(in_flight: usize, culprit: usize) -> usize {
+fn rounds(in_flight: usize, fails: Vec<BTreeSet<usize>>) -> usize {
     let ids: Vec<_> = (0..1000_u64).map(|i| change(&[Field::U64(i)])).collect();
-    let fails = vec![BTreeSet::from([culprit])];
     let target = Target { ids, fails, appears_with: Vec::new(), unresolved: Vec::new(), disable: false };
     let in_flight = NonZeroUsize::new(in_flight).unwrap();
     let mut search = Search::new(Options { in_flight, ..Options::default() });
@@ -190,13 +189,27 @@ fn rounds(in_flight: usize, culprit: usize) -> usize {
 
 #[test]
 fn more_in_flight_take_fewer_rounds() {
-    let sum = |in_flight| (0..40).map(|i| rounds(in_flight, i * 25)).sum::<usize>();
+    let sum = |in_flight| (0..40).map(|i| rounds(in_flight, vec![BTreeSet::from([i * 25])])).sum::<usize>();
     let sums: Vec<_> = [1, 2, 4, 16].into_iter().map(sum).collect();
     println!("rounds of 40 searches with 1, 2, 4 and 16 trials in flight: {sums:?}");
     // One trial after the other takes log2(1000) + 4. With n of them a round tests n groups of the changes, which halves
     // the suspects n times; the first round does so before any change is known. The last round proves the answer.
     let most = [142, 80, 41, 21];
     assert!(sums.iter().zip(most).all(|(&sum, most)| 10 * sum <= 40 * most), "{sums:?}");
+}
+
+#[test]
+fn two_changes_take_fewer_rounds_too() {
+    let pair = |i: usize| vec![BTreeSet::from([i * 25, 999 - i * 19])];
+    let each = |i: usize| vec![BTreeSet::from([i * 25]), BTreeSet::from([999 - i * 19])];
+    // One trial after the other takes 24.5 and 25.4. With 16 at once, groups leave one pair after two or three rounds;
+    // one more proves the answer.
+    for (fails, most) in [(&pair as &dyn Fn(usize) -> Vec<BTreeSet<usize>>, [90, 36]), (&each, [95, 46])] {
+        let sum = |in_flight| (0..40).map(|i| rounds(in_flight, fails(i))).sum::<usize>();
+        let sums = [4, 16].map(sum);
+        println!("rounds of 40 searches for two changes with 4 and 16 trials in flight: {sums:?}");
+        assert!(sums.iter().zip(most).all(|(&sum, most)| 10 * sum <= 40 * most), "{sums:?}");
+    }
 }
 
 #[test]

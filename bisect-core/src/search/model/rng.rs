@@ -17,6 +17,13 @@ impl SeededRng {
         mixed ^ (mixed >> 31)
     }
 
+    /// Returns true with this probability.
+    pub(in crate::search) fn happens(&mut self, probability: f64) -> bool {
+        #[expect(clippy::cast_precision_loss, reason = "53 bits of the number are exact")]
+        let share = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        share < probability
+    }
+
     /// Returns one of two equally likely sides.
     pub(in crate::search) fn coin(&mut self) -> bool {
         self.next() >> 63 == 1

@@ -8,9 +8,11 @@ mod bracket;
 mod checks;
 mod density;
 pub(super) mod group_tests;
+mod pairs;
 mod procedure;
 mod progress;
 mod speculation;
+mod suspects;
 mod trials;
 mod weights;
 
@@ -21,6 +23,7 @@ pub(super) use checks::{left_out, of_change, under_check};
 use procedure::lookahead;
 pub(super) use procedure::{Answer, Asked, Procedure};
 use speculation::Early;
+use suspects::Suspects;
 pub(super) use trials::Trials;
 
 use super::{
@@ -192,8 +195,10 @@ impl Sequential {
     fn steer(&mut self, options: &Options) {
         let is_tested = |asked| self.trials.find(&asked).is_some_and(|(_, progress)| progress.started > 0);
         if may_test_groups(options) && !self.procedure.question().is_ok_and(is_tested) {
-            let suspects = self.suspects(&self.procedure).unwrap_or_default();
-            lookahead::suspect(&mut self.procedure, suspects);
+            match self.suspects(&self.procedure) {
+                Some(suspects) => suspects.steer(&mut self.procedure),
+                None => lookahead::suspect(&mut self.procedure, Vec::new()),
+            }
         }
     }
 
@@ -254,7 +259,7 @@ impl Sequential {
         let count = options.in_flight.get();
         let (mut asked, sole_suspect) = self
             .with_groups(options, early_answer)
-            .unwrap_or_else(|| (speculation::wanted(&self.procedure, count, early_answer), None));
+            .unwrap_or_else(|| (speculation::wanted(&self.procedure, None, count, early_answer), None));
         self.sole_suspect = sole_suspect;
         asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
         let trials = &mut self.trials;
@@ -287,17 +292,18 @@ impl Sequential {
         wanted.push(next.question().ok()?);
         let running = self.trials.iter().filter(|progress| progress.in_flight() > 0).map(|progress| &progress.asked);
         for asked in running {
-            if group_tests::tells_apart(&suspects, &asked.selection) && !wanted.contains(asked) {
+            if suspects.are_told_apart_by(&next, &asked.selection) && !wanted.contains(asked) {
                 wanted.push(asked.clone());
             }
         }
         let groups = count.saturating_sub(wanted.len());
         let asked = wanted.iter().map(|asked| &asked.selection);
-        let groups = group_tests::groups(&next, &suspects, asked, groups);
+        let groups = suspects.groups(&next, asked, groups);
         wanted.extend(groups);
-        let sole_suspect = if let [suspect] = suspects[..] { Some(suspect) } else { None };
-        lookahead::suspect(&mut next, suspects);
-        for asked in speculation::wanted(&next, count, early_answer) {
+        let sole_suspect = suspects.sole();
+        let pairs = suspects.pairs().cloned();
+        suspects.steer(&mut next);
+        for asked in speculation::wanted(&next, pairs, count, early_answer) {
             if !wanted.contains(&asked) {
                 wanted.push(asked);
             }
@@ -306,17 +312,10 @@ impl Sequential {
         Some((wanted, sole_suspect))
     }
 
-    /// Returns the suspects of the present cut of a procedure; `None` if no single change explains all runs, or groups
-    /// are not worth their time.
-    fn suspects(&self, procedure: &Procedure) -> Option<Vec<Rank>> {
-        let (_, bracket) = procedure.narrowing()?;
-        if !bracket.may_steer() || bracket.candidates().len() > tuning::MAX_CANDIDATES_FOR_GROUPS {
-            return None;
-        }
+    fn suspects(&self, procedure: &Procedure) -> Option<Suspects> {
         let runs = self.trials.iter().filter(|progress| !progress.outcomes.is_empty() && progress.agrees());
-        let runs = runs.map(|progress| (&progress.trial.selection, progress.outcomes[0]));
-        let suspects = group_tests::suspects(procedure, runs);
-        (!suspects.is_empty()).then_some(suspects)
+        let runs: Vec<_> = runs.map(|progress| (&progress.trial.selection, progress.outcomes[0])).collect();
+        Suspects::of(procedure, &runs)
     }
 
     /// Returns true if the outcomes so far show that the target is not reliable, and noise is suspected.

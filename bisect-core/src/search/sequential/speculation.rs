@@ -9,7 +9,10 @@
 use alloc::{collections::BinaryHeap, rc::Rc, sync::Arc, vec::Vec};
 use core::cmp::{Ordering, Reverse};
 
-use super::procedure::{Answer, Asked, Procedure, lookahead};
+use super::{
+    pairs::Pairs,
+    procedure::{Answer, Asked, Procedure, lookahead},
+};
 use crate::search::tuning;
 use crate::{
     search::model::rank::Rank,
@@ -25,15 +28,25 @@ struct Future {
     /// The order of creation, by which the first of equally likely futures is examined first.
     turn: Reverse<usize>,
     procedure: Rc<Procedure>,
+    /// The pairs that explain all runs of this future, if only pairs explain those that were made.
+    pairs: Option<Pairs>,
     /// The outcome of the trial that the procedure waits for. It is applied only when the future is examined.
     outcome: Option<Outcome>,
 }
 
 impl Future {
-    fn procedure(self) -> Rc<Procedure> {
-        let Some(outcome) = self.outcome else { return self.procedure };
+    /// Returns the procedure and the pairs after the outcome.
+    fn examine(self) -> (Rc<Procedure>, Option<Pairs>) {
+        let Some(outcome) = self.outcome else { return (self.procedure, self.pairs) };
         // No culprit is used before its trial is over, so any trial number will do.
-        Rc::new(self.procedure.after(&Answer { trial: TrialId(usize::MAX), outcome, reported: None }))
+        let mut procedure = self.procedure.after(&Answer { trial: TrialId(usize::MAX), outcome, reported: None });
+        let pairs = self.pairs.zip(self.procedure.question().ok());
+        let pairs = pairs.map(|(pairs, asked)| pairs.after(procedure.mode(), &asked.selection, outcome));
+        let pairs = pairs.filter(|pairs| !pairs.is_empty());
+        if let Some(pairs) = &pairs {
+            pairs.steer(&mut procedure);
+        }
+        (Rc::new(procedure), pairs)
     }
 }
 
@@ -64,17 +77,18 @@ pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[Rank]>);
 /// first.
 pub(in crate::search) fn wanted<'a>(
     procedure: &Procedure,
+    pairs: Option<Pairs>,
     count: usize,
     early_answer: impl Fn(&Asked) -> Option<Early<'a>>,
 ) -> Vec<Asked> {
     let mut wanted: Vec<Asked> = Vec::new();
     let mut futures = BinaryHeap::new();
     let mut turns = 0;
-    let mut think_of = |futures: &mut BinaryHeap<Future>, likelihood, procedure: &Rc<Procedure>, outcome| {
+    let mut think_of = |futures: &mut BinaryHeap<Future>, likelihood, procedure, pairs, outcome| {
         turns += 1;
-        futures.push(Future { likelihood, turn: Reverse(turns), procedure: procedure.clone(), outcome });
+        futures.push(Future { likelihood, turn: Reverse(turns), procedure, pairs, outcome });
     };
-    think_of(&mut futures, CERTAIN, &Rc::new(procedure.clone()), None);
+    think_of(&mut futures, CERTAIN, Rc::new(procedure.clone()), pairs, None);
     for _ in 0..count * tuning::FUTURES_PER_TRIAL {
         let Some(future) = futures.pop() else { break };
         let likelihood = future.likelihood;
@@ -83,25 +97,29 @@ pub(in crate::search) fn wanted<'a>(
         if likelihood < CERTAIN / count as u64 {
             break;
         }
-        let procedure = future.procedure();
+        let (procedure, pairs) = future.examine();
         let Ok(asked) = procedure.question() else { continue };
         if let Some((trial, outcome, reported)) = early_answer(&asked) {
-            let after = procedure.after(&Answer { trial, outcome, reported: Some(reported) });
-            think_of(&mut futures, likelihood, &Rc::new(after), None);
+            let mut after = procedure.after(&Answer { trial, outcome, reported: Some(reported) });
+            if let Some(pairs) = &pairs {
+                pairs.steer(&mut after);
+            }
+            think_of(&mut futures, likelihood, Rc::new(after), pairs, None);
             continue;
         }
         if lookahead::asks_about_made_up(&procedure) {
             continue;
         }
+        let of_pairs = pairs.as_ref().and_then(|pairs| pairs.odds_of_failure(procedure.mode(), &asked.selection));
+        let fails = likelihood / 256 * of_pairs.unwrap_or_else(|| lookahead::odds_of_failure(&procedure));
         if !wanted.contains(&asked) {
             wanted.push(asked);
             if wanted.len() == count {
                 break;
             }
         }
-        let fails = likelihood / 256 * lookahead::odds_of_failure(&procedure);
-        think_of(&mut futures, fails, &procedure, Some(Outcome::Fail));
-        think_of(&mut futures, likelihood - fails, &procedure, Some(Outcome::Pass));
+        think_of(&mut futures, fails, procedure.clone(), pairs.clone(), Some(Outcome::Fail));
+        think_of(&mut futures, likelihood - fails, procedure, pairs, Some(Outcome::Pass));
     }
     wanted
 }

@@ -28,11 +28,14 @@ pub(super) fn made_up(options: &Options) -> Arc<[Rank]> {
 /// Returns the changes reported by a run that leaves out the excluded changes and `left_out`. If that run was not made,
 /// guesses them from the known changes.
 pub(super) fn reported_of_rest(procedure: &Procedure, answer: &Answer<'_>, left_out: &[Rank]) -> Arc<[Rank]> {
-    answer.reported.cloned().unwrap_or_else(|| {
-        let excluded = procedure.excluded();
-        let is_left = |id: &&Rank| !excluded.contains(id) && !left_out.contains(id);
-        procedure.known.iter().filter(is_left).copied().collect::<Vec<_>>().into()
-    })
+    answer.reported.cloned().unwrap_or_else(|| rest_of_known(procedure, left_out).into())
+}
+
+/// Returns the known changes without the excluded ones and `left_out`, in order.
+pub(in crate::search) fn rest_of_known(procedure: &Procedure, left_out: &[Rank]) -> Vec<Rank> {
+    let excluded = procedure.excluded();
+    let is_left = |id: &&Rank| !excluded.contains(id) && !left_out.contains(id);
+    procedure.known.iter().filter(is_left).copied().collect()
 }
 
 /// Returns the question about a group: a prefix with gaps, together with the forced changes.

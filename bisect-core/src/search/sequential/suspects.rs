@@ -1,0 +1,95 @@
+//! The suspects: what explains all runs so far, if little is needed. They determine the groups that are tested, and the
+//! cuts that the procedure asks for next. They prove nothing.
+
+use alloc::vec::Vec;
+
+use super::{
+    group_tests,
+    pairs::Pairs,
+    procedure::{Asked, Procedure, lookahead},
+};
+use crate::search::{
+    model::{rank::Rank, selection::Selection, trial::Outcome},
+    tuning,
+};
+
+/// What explains all runs.
+#[derive(Clone, Debug)]
+pub(super) enum Suspects {
+    /// Each of these changes, in order, together with the forced ones; at least one.
+    Singles(Vec<Rank>),
+    /// Only pairs of changes; at least one pair.
+    Pairs(Pairs),
+}
+
+impl Suspects {
+    /// Returns the suspects at the present cut of a procedure; `None` if neither a single change nor a pair explains all
+    /// runs, or if groups are not worth their time.
+    pub(super) fn of(procedure: &Procedure, runs: &[(&Selection, Outcome)]) -> Option<Self> {
+        let (forced, bracket) = procedure.narrowing()?;
+        if !bracket.may_steer() || bracket.candidates().len() > tuning::MAX_CANDIDATES_FOR_GROUPS {
+            return None;
+        }
+        let singles = group_tests::suspects(procedure, runs.iter().copied());
+        if !singles.is_empty() {
+            return Some(Self::Singles(singles));
+        }
+        if !forced.is_empty() {
+            return None;
+        }
+        let pairs = Pairs::that_explain(procedure, runs);
+        (!pairs.is_empty()).then_some(Self::Pairs(pairs))
+    }
+
+    /// Returns the pairs, if only pairs explain all runs.
+    pub(super) fn pairs(&self) -> Option<&Pairs> {
+        match self {
+            Self::Singles(_) => None,
+            Self::Pairs(pairs) => Some(pairs),
+        }
+    }
+
+    /// Returns the only suspect, if it is a single change.
+    pub(super) fn sole(&self) -> Option<Rank> {
+        match self {
+            Self::Singles(singles) => {
+                if let [sole] = singles[..] {
+                    Some(sole)
+                } else {
+                    None
+                }
+            }
+            Self::Pairs(_) => None,
+        }
+    }
+
+    /// Returns true if the outcome of a run of this selection is open.
+    pub(super) fn are_told_apart_by(&self, procedure: &Procedure, selection: &Selection) -> bool {
+        match self {
+            Self::Singles(singles) => group_tests::tells_apart(singles, selection),
+            Self::Pairs(pairs) => pairs.are_told_apart_by(procedure.mode(), selection),
+        }
+    }
+
+    /// Returns the questions of up to `count` groups. `asked` are the selections of runs that are in flight or about to
+    /// start.
+    pub(super) fn groups<'a>(
+        &self,
+        procedure: &Procedure,
+        asked: impl Iterator<Item = &'a Selection>,
+        count: usize,
+    ) -> Vec<Asked> {
+        match self {
+            Self::Singles(singles) => group_tests::groups(procedure, singles, asked, count),
+            Self::Pairs(pairs) => pairs.groups(procedure, asked, count),
+        }
+    }
+
+    /// Lets the cuts of the present bracket halve the changes of which one is needed next.
+    pub(super) fn steer(self, procedure: &mut Procedure) {
+        match self {
+            Self::Singles(singles) => lookahead::suspect(procedure, singles),
+            Self::Pairs(pairs) => pairs.steer(procedure),
+        }
+    }
+}
