@@ -1,18 +1,14 @@
 //! Updates in the lock file as changes: each run is made in a copy of the workspace with some of the new versions.
 
-use std::{collections::BTreeSet, ffi::OsStr, io, path::Path};
+use std::{collections::BTreeSet, ffi::OsStr, path::Path};
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::{ChangeId, search::Order};
 
 use super::{
-    AfterBuild, Application, Axis, Files, Place,
+    Axis,
     command_spec::AxisError,
-    lock_runs::LockRuns,
+    lock_runs::{LockAxis, LockRuns, VersionChanges},
     option_axis::{AxisResult, OptionAxis, SearchedTarget},
-    summary_of_builds,
     versions::{Versions, describe_between},
 };
 use crate::{
@@ -22,7 +18,6 @@ use crate::{
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
-        scan::Reports,
     },
     run::{
         error::RunError,
@@ -93,7 +88,8 @@ fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
         error => AxisError::Usage(error.to_string()),
     })?;
     let runs = LockRuns::new(updates, subdirectory, builds);
-    Ok(Box::new(Deps { runs, old: name, searches_versions }))
+    let changes = Deps { runs: runs.clone(), old: name, searches_versions };
+    Ok(Box::new(LockAxis { runs, changes }))
 }
 
 /// Returns true if the value of the option asks for versions, and its OLD.
@@ -108,20 +104,6 @@ fn split(value: Option<&OsStr>) -> (bool, Option<&OsStr>) {
 }
 
 impl Deps {
-    /// Returns the changes that a run enables: those that it is asked for, with what they need. A change that is
-    /// disabled in a prefix takes along what needs it.
-    fn selected(&self, choice: &Choice) -> LockSelection {
-        let updates = &self.runs.updates;
-        let count = updates.changes();
-        let enabled: BTreeSet<_> = (0..count).filter(|&index| choice.enables(id(index))).collect();
-        let mut selected = updates.with_needs(&enabled);
-        if let Some((_, excluded)) = choice.exceptions(count) {
-            let without = updates.with_dependents(&excluded.into_iter().collect());
-            selected.retain(|change| !without.contains(change));
-        }
-        selected.into()
-    }
-
     /// Returns the command line that also searches versions, for that of the target.
     fn line_for_versions(&self, line: &str) -> String {
         let old = self.old.trim_matches('`');
@@ -140,30 +122,36 @@ impl Deps {
     }
 }
 
-impl Axis for Deps {
+impl VersionChanges for Deps {
     fn terms(&self) -> Terms {
         TERMS
     }
 
-    fn subject(&self) -> Option<String> {
+    fn subject(&self) -> String {
         let (updates, changes) = (self.runs.updates.updates(), self.runs.updates.changes());
         let tied = if changes < updates { format!(" as {}", plural(changes, "change")) } else { String::new() };
-        Some(format!("{}{tied} since the Cargo.lock of {}", plural(updates, "update"), self.old))
+        format!("{}{tied} since the Cargo.lock of {}", plural(updates, "update"), self.old)
     }
 
-    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
-        Some(if changes == 1 {
+    fn headline(&self, changes: usize) -> String {
+        if changes == 1 {
             "this update makes the target fail".to_owned()
         } else {
             "these updates together make the target fail".to_owned()
-        })
+        }
     }
 
     fn order(&self) -> Order {
         Order::Given
     }
 
-    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+    fn reported(&self, _: &Choice) -> usize {
+        self.runs.updates.changes()
+    }
+
+    /// Returns the changes that a run is asked for, with what they need. A change that is disabled in a prefix takes
+    /// along what needs it.
+    fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError> {
         if choice.is_inverted() && choice.end_state() != Some(EndState::AllOff) {
             return Err(RunError::Unusable(format!(
                 "it passes with the present Cargo.lock and fails with that of {}, but `--deps` searches for updates that \
@@ -171,43 +159,18 @@ impl Axis for Deps {
                 self.old
             )));
         }
-        Ok(self.runs.application())
+        let updates = &self.runs.updates;
+        let count = updates.changes();
+        let enabled: BTreeSet<_> = (0..count).filter(|&index| choice.enables(id(index))).collect();
+        let mut selected = updates.with_needs(&enabled);
+        if let Some((_, excluded)) = choice.exceptions(count) {
+            let without = updates.with_dependents(&excluded.into_iter().collect());
+            selected.retain(|change| !without.contains(change));
+        }
+        Ok(selected.into())
     }
 
-    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        Ok(self.runs.reproduction(&self.selected(choice), files)?)
-    }
-
-    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        self.runs.place(&self.selected(choice), slot)
-    }
-
-    fn copied(&self) -> Option<&Path> {
-        Some(self.runs.updates.root())
-    }
-
-    fn builds(&self) -> bool {
-        self.runs.builds
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        reports.add_known((0..self.runs.updates.changes()).map(id).filter(|&id| choice.selects(id)));
-        Ok(())
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn moves_lines(&self) -> bool {
-        true
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn describe(&self, report: Report) -> Report {
         let updates = self.updates_of(report.id);
         let Some(first) = updates.first() else { return report };
         let text: Vec<_> = updates.iter().map(ToString::to_string).collect();
@@ -231,31 +194,23 @@ impl Axis for Deps {
         Report { kind: KIND, name: first.name.clone(), text, details, ..report }
     }
 
-    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+    fn next_steps(&self, ids: &[ChangeId], line: &str) -> Vec<String> {
         let updates = ids.iter().filter_map(|&id| self.runs.updates.main_update_of(index(id)?));
         let between = updates.filter_map(|(_, update)| Some((update, self.runs.updates.between(update)?)));
-        let between: Vec<_> = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions).collect();
-        let mut steps: Vec<_> = self.runs.restoration().into_iter().collect();
-        if let Some((update, versions)) = between.first() {
-            if let Some(missing) = versions.iter().find(|version| !version.is_here) {
-                steps.push(format!(
-                    "cargo info {}@{}  # downloads an intermediate version",
-                    update.name, missing.version
-                ));
-            }
-            steps.push(format!("{}  # finds the first bad version", self.line_for_versions(line)));
-        }
-        (!steps.is_empty()).then(|| steps.join("\n"))
+        let mut between = between.filter(|(_, versions)| !versions.is_empty() && !self.searches_versions);
+        let Some((update, versions)) = between.next() else { return Vec::new() };
+        let missing = versions.iter().find(|version| !version.is_here);
+        let download = missing.map(|missing| {
+            format!("cargo info {}@{}  # downloads an intermediate version", update.name, missing.version)
+        });
+        let search = format!("{}  # finds the first bad version", self.line_for_versions(line));
+        download.into_iter().chain([search]).collect()
     }
 
     fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
         let changes: BTreeSet<_> = ids.iter().filter_map(|&id| index(id)).filter(|_| self.searches_versions).collect();
         let search = |&change: &usize| Ok(Box::new(Versions::within(&self.runs, &changes, change)?) as Box<dyn Axis>);
         changes.iter().map(search).collect()
-    }
-
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.runs.builds.then(|| summary_of_builds(builds, invocations))
     }
 }
 

@@ -1,16 +1,24 @@
-//! Runs in copies of a workspace that differ in their lock file.
+//! Runs in copies of a workspace that differ in their lock file, and the axis of all changes that are versions in it.
 
 use std::{
+    fmt::Debug,
     io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
 };
 
-use super::{Application, Files, Place, Preparation};
+use bisect_core::{
+    ChangeId,
+    search::{Mode, Order},
+};
+
+use super::{AfterBuild, Application, Axis, Files, Place, Preparation, summary_of_builds};
 use crate::{
     cargo::{BuildOverrides, CargoError, DependencyUpdates, LockSelection},
+    output::terms::Terms,
     process::shell,
-    run::error::RunError,
+    report::{content::Report, scan::Reports},
+    run::{error::RunError, spec::Choice},
 };
 
 /// The variable that keeps cargo from the network.
@@ -19,6 +27,125 @@ const OFFLINE: &str = "CARGO_NET_OFFLINE";
 const SAVED: &str = "present.lock";
 /// The variables that choose directories for what cargo builds.
 const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DIR"];
+
+/// Changes that are versions in a lock file. All changes with this trait are applied in the same way: see [`LockAxis`].
+pub(super) trait VersionChanges: Debug + Send + Sync {
+    /// See [`Axis::terms`].
+    fn terms(&self) -> Terms;
+
+    /// Describes the searched changes.
+    fn subject(&self) -> String;
+
+    /// Returns the headline of a culprit with this many changes.
+    fn headline(&self, changes: usize) -> String;
+
+    /// See [`Axis::order`].
+    fn order(&self) -> Order;
+
+    /// Returns the number of the first changes that a run reports: all, or those of a counter.
+    fn reported(&self, choice: &Choice) -> usize;
+
+    /// Returns the versions that a choice selects.
+    ///
+    /// # Errors
+    /// If no lock file has them. The error ends the search.
+    fn selected(&self, choice: &Choice) -> Result<LockSelection, RunError>;
+
+    /// Completes the report about a change of a culprit.
+    fn describe(&self, report: Report) -> Report;
+
+    /// Returns next steps for a user who knows these changes of a culprit. `line` is the command line of the search.
+    fn next_steps(&self, _ids: &[ChangeId], _line: &str) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// See [`Axis::within`].
+    fn within(&self, _ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+        Vec::new()
+    }
+}
+
+/// The axis of changes that are versions in a lock file.
+#[derive(Debug)]
+pub(super) struct LockAxis<C> {
+    pub(super) runs: LockRuns,
+    pub(super) changes: C,
+}
+
+impl<C: VersionChanges> Axis for LockAxis<C> {
+    fn terms(&self) -> Terms {
+        self.changes.terms()
+    }
+
+    fn subject(&self) -> Option<String> {
+        Some(self.changes.subject())
+    }
+
+    fn headline(&self, changes: usize, _: Mode) -> Option<String> {
+        Some(self.changes.headline(changes))
+    }
+
+    fn order(&self) -> Order {
+        self.changes.order()
+    }
+
+    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
+        self.changes.selected(choice)?;
+        Ok(self.runs.application())
+    }
+
+    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
+        Ok(self.runs.reproduction(&self.changes.selected(choice)?, files)?)
+    }
+
+    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
+        self.runs.place(&self.changes.selected(choice)?, slot)
+    }
+
+    fn copied(&self) -> Option<&Path> {
+        Some(self.runs.updates.root())
+    }
+
+    fn builds(&self) -> bool {
+        self.runs.builds
+    }
+
+    fn is_reported_by_target(&self) -> bool {
+        false
+    }
+
+    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
+        let ids = (0..self.changes.reported(choice) as u64).map(ChangeId);
+        reports.add_known(ids.filter(|&id| choice.selects(id)));
+        Ok(())
+    }
+
+    fn needs_text_run(&self) -> bool {
+        false
+    }
+
+    fn moves_lines(&self) -> bool {
+        true
+    }
+
+    fn change(&self, report: Report, _: &Path) -> Report {
+        self.changes.describe(report)
+    }
+
+    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+        let mut steps: Vec<_> = self.runs.restoration().into_iter().collect();
+        steps.extend(self.changes.next_steps(ids, line));
+        (!steps.is_empty()).then(|| steps.join("\n"))
+    }
+
+    fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+        self.changes.within(ids)
+    }
+
+    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
+        self.runs.builds.then(|| summary_of_builds(builds, invocations))
+    }
+}
 
 /// Copies of a workspace, each for runs with any lock file.
 #[derive(Clone, Debug)]
@@ -39,7 +166,7 @@ impl LockRuns {
     }
 
     /// Returns the application of any lock file to a run.
-    pub(super) fn application(&self) -> Application {
+    fn application(&self) -> Application {
         let mut application = self.build();
         if !self.builds {
             let target = self.updates.home().join("target-{slot}").display().to_string();
@@ -61,7 +188,7 @@ impl LockRuns {
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub(super) fn reproduction(&self, selection: &LockSelection, files: &Files<'_>) -> io::Result<Application> {
+    fn reproduction(&self, selection: &LockSelection, files: &Files<'_>) -> io::Result<Application> {
         fs_err::create_dir_all(files.directory)?;
         let path = files.directory.join(format!("{}.lock", files.stem));
         fs_err::write(&path, self.updates.lock_file(selection))?;
@@ -81,7 +208,7 @@ impl LockRuns {
     }
 
     /// Returns the command that restores the user's lock file; `None` before a culprit was worded.
-    pub(super) fn restoration(&self) -> Option<String> {
+    fn restoration(&self) -> Option<String> {
         let (from, to) = (self.saved.get()?, self.lock_file_from_here());
         Some(format!("cp {} {}  # restores your lock file", shell::quote(from), shell::quote(to)))
     }
@@ -90,7 +217,7 @@ impl LockRuns {
     ///
     /// # Errors
     /// If that cannot be done. The error ends the search.
-    pub(super) fn place(&self, selection: &LockSelection, slot: usize) -> Result<Option<Place>, RunError> {
+    fn place(&self, selection: &LockSelection, slot: usize) -> Result<Option<Place>, RunError> {
         let placed = self.updates.place(selection, slot).map_err(|error| match error {
             CargoError::Interrupted => RunError::Interrupted,
             CargoError::Spawn(error) => RunError::Spawn(error),

@@ -1,20 +1,16 @@
 //! Versions of one updated package as changes, in their order: the first bad version between the old and the new one.
 
-use std::{collections::BTreeSet, io, path::Path};
+use std::collections::BTreeSet;
 
-use bisect_core::{
-    ChangeId,
-    search::{Mode, Order},
-};
+use bisect_core::search::Order;
 
-use super::{AfterBuild, Application, Axis, Files, Place, lock_runs::LockRuns, summary_of_builds};
+use super::lock_runs::{LockAxis, LockRuns, VersionChanges};
 use crate::{
     cargo::{KnownVersion, LockSelection, LockUpdate},
     output::terms::Terms,
     report::{
         content::Report,
         kind::{ChangeKind, ShownSource},
-        scan::Reports,
     },
     run::{error::RunError, spec::Choice},
     units::plural,
@@ -51,7 +47,7 @@ impl Versions {
     ///
     /// # Errors
     /// Returns the reason if there is nothing to search, for a note.
-    pub(super) fn within(runs: &LockRuns, changes: &BTreeSet<usize>, change: usize) -> Result<Self, String> {
+    pub(super) fn within(runs: &LockRuns, changes: &BTreeSet<usize>, change: usize) -> Result<LockAxis<Self>, String> {
         let updates = &runs.updates;
         let (update, described) = updates.main_update_of(change).ok_or("there is no such update")?;
         let LockUpdate { name, old, new, .. } = described;
@@ -69,12 +65,45 @@ impl Versions {
         let here = between.iter().filter(|version| version.is_here).cloned();
         let tested = [first].into_iter().chain(here).chain([last]).collect();
         let changes = updates.with_needs(changes);
-        Ok(Self { runs: runs.clone(), changes, change, update, name: name.clone(), tested, between })
+        let changes = Self { runs: runs.clone(), changes, change, update, name: name.clone(), tested, between };
+        Ok(LockAxis { runs: runs.clone(), changes })
     }
 
     /// Returns the number of steps from a version to the next one.
     fn steps(&self) -> usize {
         self.tested.len() - 1
+    }
+
+    /// Returns the known versions after one of the searched versions, and before the next one.
+    fn left_out(&self, step: usize) -> &[KnownVersion] {
+        let position = |version: &KnownVersion| self.between.iter().position(|other| other == version);
+        let start = position(&self.tested[step]).map_or(0, |position| position + 1);
+        let end = position(&self.tested[step + 1]).unwrap_or(self.between.len());
+        &self.between[start..end]
+    }
+}
+
+impl VersionChanges for Versions {
+    fn terms(&self) -> Terms {
+        TERMS
+    }
+
+    fn subject(&self) -> String {
+        let (first, last) = (&self.tested[0], &self.tested[self.steps()]);
+        let versions = plural(self.steps(), "version");
+        format!("{versions} of {} after {first}, up to {last}", self.name)
+    }
+
+    fn headline(&self, _: usize) -> String {
+        "this is the first bad version".to_owned()
+    }
+
+    fn order(&self) -> Order {
+        Order::Counter
+    }
+
+    fn reported(&self, choice: &Choice) -> usize {
+        choice.counter_limit(self.steps()).unwrap_or(0)
     }
 
     /// Returns the lock file that a choice selects: with the version after its last step.
@@ -96,74 +125,7 @@ impl Versions {
         Ok(selection)
     }
 
-    /// Returns the known versions after one of the searched versions, and before the next one.
-    fn left_out(&self, step: usize) -> &[KnownVersion] {
-        let position = |version: &KnownVersion| self.between.iter().position(|other| other == version);
-        let start = position(&self.tested[step]).map_or(0, |position| position + 1);
-        let end = position(&self.tested[step + 1]).unwrap_or(self.between.len());
-        &self.between[start..end]
-    }
-}
-
-impl Axis for Versions {
-    fn terms(&self) -> Terms {
-        TERMS
-    }
-
-    fn subject(&self) -> Option<String> {
-        let (first, last) = (&self.tested[0], &self.tested[self.steps()]);
-        let versions = plural(self.steps(), "version");
-        Some(format!("{versions} of {} after {first}, up to {last}", self.name))
-    }
-
-    fn headline(&self, _: usize, _: Mode) -> Option<String> {
-        Some("this is the first bad version".to_owned())
-    }
-
-    fn order(&self) -> Order {
-        Order::Counter
-    }
-
-    fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        self.selected(choice)?;
-        Ok(self.runs.application())
-    }
-
-    fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        Ok(self.runs.reproduction(&self.selected(choice)?, files)?)
-    }
-
-    fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        self.runs.place(&self.selected(choice)?, slot)
-    }
-
-    fn copied(&self) -> Option<&Path> {
-        Some(self.runs.updates.root())
-    }
-
-    fn builds(&self) -> bool {
-        self.runs.builds
-    }
-
-    fn is_reported_by_target(&self) -> bool {
-        false
-    }
-
-    fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let limit = choice.counter_limit(self.steps()).unwrap_or(0);
-        reports.add_known((0..limit as u64).map(ChangeId).filter(|&id| choice.selects(id)));
-        Ok(())
-    }
-
-    fn needs_text_run(&self) -> bool {
-        false
-    }
-
-    fn moves_lines(&self) -> bool {
-        true
-    }
-
-    fn change(&self, report: Report, _: &Path) -> Report {
+    fn describe(&self, report: Report) -> Report {
         let step = usize::try_from(report.id.0).ok().filter(|&step| step < self.steps());
         let Some(step) = step else { return report };
         let (old, new) = (&self.tested[step], &self.tested[step + 1]);
@@ -174,14 +136,6 @@ impl Axis for Versions {
             details.push(format!("not tested, because they are not on this machine: {}", listed(left_out)));
         }
         Report { kind: KIND, name: self.name.clone(), text: vec![text], details, ..report }
-    }
-
-    fn next_step(&self, _: &[ChangeId], _: &str) -> Option<String> {
-        self.runs.restoration()
-    }
-
-    fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.runs.builds.then(|| summary_of_builds(builds, invocations))
     }
 }
 
