@@ -34,6 +34,7 @@ mod update_groups;
 pub(crate) mod variables;
 mod workspace;
 mod workspace_copies;
+mod workspace_snapshot;
 
 use arguments::Arguments;
 pub(crate) use arguments::Subcommand;

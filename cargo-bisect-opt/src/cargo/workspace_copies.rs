@@ -2,31 +2,44 @@
 //!
 //! A copy is at the place that corresponds to its original below a common directory: the top of the git work tree, or
 //! the directory that also contains path dependencies outside of the workspace. Everything beside the workspace is a
-//! link. Before each run, files that the run before has changed are restored.
+//! link. The files are copied once before the first run. Before each run, those that the run before has changed are
+//! restored.
 
 use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    fs::FileTimes,
+    collections::BTreeSet,
     io,
     path::{Component, Path, PathBuf},
+    sync::{Mutex, PoisonError},
 };
 
-use crate::process::{owned_dir::OwnedDir, remove_tree::remove_tree};
+use super::workspace_snapshot::{WorkspaceSnapshot, link};
+use crate::process::owned_dir::OwnedDir;
 
 /// The file that marks a directory that can be made again, such as a target directory.
 const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The directory of cargo's configuration.
 const CONFIG: &str = ".cargo";
-/// The name of the copy from which the others are made.
-const PRISTINE: &str = "pristine";
+/// The directory for files that runs have changed.
+const BACKUP: &str = "backup";
+/// The slot whose copy is made first.
+const FIRST: usize = 0;
 
 /// The copies of one search.
 #[derive(Debug)]
 pub(super) struct WorkspaceCopies {
+    places: CopyPlaces,
+    snapshot: WorkspaceSnapshot,
+    /// The slots that have a copy.
+    slots: Mutex<BTreeSet<usize>>,
+    home: OwnedDir,
+}
+
+/// The places of copies.
+#[derive(Debug)]
+struct CopyPlaces {
     root: PathBuf,
     base: PathBuf,
-    home: OwnedDir,
+    home: PathBuf,
     /// Set if cargo finds the user's configuration in directories that contain the copies.
     is_inside: bool,
 }
@@ -42,17 +55,20 @@ impl WorkspaceCopies {
         let git = root.ancestors().find(|directory| directory.join(".git").exists()).unwrap_or(&root);
         let outside = outside.iter().map(|path| normalized(path));
         let base = outside.fold(git.to_owned(), |base, path| common(&base, &path));
-        let is_inside = fs_err::canonicalize(home.path())?.starts_with(&root);
-        let copies = Self { root, base, home, is_inside };
-        let pristine = copies.home.path().join(PRISTINE);
+        let home_path = fs_err::canonicalize(home.path())?;
+        let is_inside = home_path.starts_with(&root);
+        let places = CopyPlaces { root, base, home: home.path().to_owned(), is_inside };
         let omitted = |path: &Path| {
             path == target
+                || path == home_path
                 || path.file_name().is_some_and(|name| name == ".git")
-                || copies.is_inside && path == copies.root.join(CONFIG)
-                || path.join(CACHE_TAG).exists() && path != copies.root
+                || places.is_inside && path == places.root.join(CONFIG)
+                || path.join(CACHE_TAG).exists() && path != places.root
         };
-        synchronize(&copies.root, &pristine, &omitted)?;
-        Ok(copies)
+        places.mirror(FIRST)?;
+        let backup = places.home.join(BACKUP);
+        let snapshot = WorkspaceSnapshot::take(&places.root, &places.root_of(FIRST), &backup, &omitted)?;
+        Ok(Self { places, snapshot, slots: Mutex::new([FIRST].into()), home })
     }
 
     /// Returns the directory in the copy of a slot that corresponds to a directory of the user. Makes the copy, or
@@ -61,49 +77,67 @@ impl WorkspaceCopies {
     /// # Errors
     /// If a file cannot be copied.
     pub(super) fn prepare(&self, slot: usize, directory: &Path) -> io::Result<PathBuf> {
-        let root = self.root(slot);
-        if !root.exists() {
-            self.mirror(&self.home.path().join(slot.to_string()))?;
+        let mut others = self.slots.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if !others.remove(&slot) {
+            self.places.mirror(slot)?;
         }
-        synchronize(&self.home.path().join(PRISTINE), &root, &|_| false)?;
+        let others: Vec<_> = others.into_iter().map(|other| self.root(other)).collect();
+        self.snapshot.restore(&self.root(slot), &others)?;
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner).insert(slot);
         let directory = fs_err::canonicalize(directory)?;
-        let below = directory.strip_prefix(&self.base).unwrap_or(Path::new(""));
-        Ok(self.home.path().join(slot.to_string()).join(below))
+        let below = directory.strip_prefix(&self.places.base).unwrap_or(Path::new(""));
+        Ok(self.places.top_of(slot).join(below))
     }
 
     /// Returns the directory of the workspace in a slot.
     pub(super) fn root(&self, slot: usize) -> PathBuf {
-        let below = self.root.strip_prefix(&self.base).unwrap_or(Path::new(""));
-        self.home.path().join(slot.to_string()).join(below)
+        self.places.root_of(slot)
     }
 
     /// Returns the directory that is copied.
     pub(super) fn original(&self) -> &Path {
-        &self.root
+        &self.places.root
     }
 
     /// Returns the directory that contains the copies.
     pub(super) fn home(&self) -> &Path {
         self.home.path()
     }
+}
 
-    /// Makes the directories between the common one and that of the workspace, with links to all that is beside it.
-    fn mirror(&self, top: &Path) -> io::Result<()> {
-        let (mut from, mut to) = (self.base.clone(), top.to_owned());
-        for name in self.root.strip_prefix(&self.base).unwrap_or(Path::new("")) {
+impl CopyPlaces {
+    /// Returns the directory of a slot, which corresponds to the common directory.
+    fn top_of(&self, slot: usize) -> PathBuf {
+        self.home.join(slot.to_string())
+    }
+
+    /// Returns the directory of the workspace in a slot.
+    fn root_of(&self, slot: usize) -> PathBuf {
+        self.top_of(slot).join(self.below())
+    }
+
+    /// Returns the path of the workspace below the common directory.
+    fn below(&self) -> &Path {
+        self.root.strip_prefix(&self.base).unwrap_or(Path::new(""))
+    }
+
+    /// Makes the directories of a slot above that of the workspace, with links to all that is beside it.
+    fn mirror(&self, slot: usize) -> io::Result<()> {
+        let (mut from, mut to) = (self.base.clone(), self.top_of(slot));
+        for name in self.below() {
             fs_err::create_dir_all(&to)?;
             for entry in fs_err::read_dir(&from)? {
                 let entry = entry?;
                 let other = entry.file_name();
                 let is_omitted = other == name || other == ".git" || self.is_inside && other == CONFIG;
-                if !is_omitted && entry.path() != self.home.path() {
+                if !is_omitted && entry.path() != self.home {
                     link(&entry.path(), &to.join(other))?;
                 }
             }
             from.push(name);
             to.push(name);
         }
-        fs_err::create_dir_all(&to)
+        Ok(())
     }
 }
 
@@ -123,85 +157,6 @@ fn normalized(path: &Path) -> PathBuf {
         }
     }
     normalized
-}
-
-/// Makes `to` equal to `from`, except for paths that are omitted. Only files that differ are written.
-fn synchronize(from: &Path, to: &Path, is_omitted: &dyn Fn(&Path) -> bool) -> io::Result<()> {
-    let mut wanted: BTreeMap<OsString, fs_err::DirEntry> = BTreeMap::new();
-    for entry in fs_err::read_dir(from)? {
-        let entry = entry?;
-        if !is_omitted(&entry.path()) {
-            wanted.insert(entry.file_name(), entry);
-        }
-    }
-    if fs_err::symlink_metadata(to).is_ok_and(|metadata| !metadata.is_dir()) {
-        fs_err::remove_file(to)?;
-    }
-    fs_err::create_dir_all(to)?;
-    for entry in fs_err::read_dir(to)? {
-        let entry = entry?;
-        if !wanted.contains_key(&entry.file_name()) {
-            remove(&entry.path())?;
-        }
-    }
-    for (name, entry) in wanted {
-        let (source, copy) = (entry.path(), to.join(name));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            synchronize(&source, &copy, is_omitted)?;
-        } else if kind.is_symlink() {
-            let target = fs_err::read_link(&source)?;
-            if std::fs::read_link(&copy).ok().as_ref() != Some(&target) {
-                remove(&copy)?;
-                link(&target, &copy)?;
-            }
-        } else if kind.is_file() {
-            copy_file(&source, &copy)?;
-        }
-        // Other files (sockets, pipes) belong to processes.
-    }
-    Ok(())
-}
-
-fn copy_file(source: &Path, copy: &Path) -> io::Result<()> {
-    let metadata = fs_err::metadata(source)?;
-    let modified = metadata.modified()?;
-    let is_equal = std::fs::symlink_metadata(copy).is_ok_and(|other| {
-        other.is_file()
-            && other.len() == metadata.len()
-            && other.permissions() == metadata.permissions()
-            && other.modified().is_ok_and(|time| time == modified)
-    });
-    if is_equal {
-        return Ok(());
-    }
-    remove(copy)?;
-    fs_err::copy(source, copy)?;
-    // Cargo compares the times of files. The owner may set them, even of a read-only file.
-    let file = fs_err::OpenOptions::new().read(true).write(cfg!(windows)).open(copy)?;
-    file.file().set_times(FileTimes::new().set_modified(modified))
-}
-
-fn remove(path: &Path) -> io::Result<()> {
-    match fs_err::symlink_metadata(path) {
-        Ok(metadata) if metadata.is_dir() => remove_tree(path),
-        Ok(_) => fs_err::remove_file(path),
-        Err(_) => Ok(()),
-    }
-}
-
-#[cfg(unix)]
-fn link(target: &Path, link: &Path) -> io::Result<()> {
-    fs_err::os::unix::fs::symlink(target, link)
-}
-
-#[cfg(windows)]
-fn link(target: &Path, link: &Path) -> io::Result<()> {
-    if target.is_dir() {
-        fs_err::os::windows::fs::symlink_dir(target, link)
-    } else {
-        fs_err::os::windows::fs::symlink_file(target, link)
-    }
 }
 
 #[cfg(test)]
