@@ -322,8 +322,16 @@ fn a_lock_file_may_be_old() {
     shop.search("test", &["--deps=nowhere"])
         .expect_status(2)
         .expect_message(&["no such file", "give an old lock file"]);
-    shop.scratch.write("bad.lock", "[[package]]\nname = 1\n");
-    shop.search("test", &["--deps=../bad.lock"]).expect_status(2).expect_message(&["the lock file of", "is invalid"]);
+    for (text, reason) in [
+        ("[[package]]\nname = 1\n", "it is invalid"),
+        ("version = 99\n", "it has format version 99, and this release of cargo-bisect-opt reads versions 1 to 4"),
+        ("<<<<<<< ours\nversion = 4\n", "it has conflict markers"),
+    ] {
+        shop.scratch.write("bad.lock", text);
+        let finished = shop.search("test", &["--deps=../bad.lock"]).expect_status(2);
+        finished.expect_message(&["the lock file of `../bad.lock` cannot be used:", reason]);
+        assert!(!finished.stderr.contains("parse error: "), "{finished}");
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::{
 
 use super::{
     CargoError, Project,
-    lock_file::{LockGraph, describe},
+    lock_file::{LockFileError, LockGraph, describe},
     lock_selection::LockSelection,
     lock_updates::{LockPair, LockUpdate},
     registry_versions::{KnownVersion, versions_between},
@@ -29,13 +29,13 @@ pub(crate) enum UpdatesError {
     /// The workspace has no lock file.
     #[error("`{}` does not exist: build the workspace once, so that cargo writes it", .0.display())]
     NoLockFile(PathBuf),
-    /// A lock file is invalid.
-    #[error("the lock file of {name} is invalid: {message}")]
-    Invalid {
+    /// A lock file cannot be read.
+    #[error("the lock file of {name} cannot be used: {error}")]
+    LockFile {
         /// The name of the lock file's origin.
         name: String,
-        /// The parser's message.
-        message: String,
+        /// The reason.
+        error: LockFileError,
     },
     /// Cargo cannot use a lock file without network.
     #[error(
@@ -88,12 +88,12 @@ impl DependencyUpdates {
         let root = project.root();
         let path = root.join(LOCK_FILE);
         let present = fs_err::read_to_string(&path).map_err(|_| UpdatesError::NoLockFile(path))?;
-        let invalid = |name: &str| {
+        let unusable = |name: &str| {
             let name = name.to_owned();
-            move |error: cargo_lock::Error| UpdatesError::Invalid { name, message: error.to_string() }
+            move |error| UpdatesError::LockFile { name, error }
         };
-        LockGraph::parse(old).map_err(invalid(name))?;
-        LockGraph::parse(&present).map_err(invalid("the workspace"))?;
+        LockGraph::parse(old).map_err(unusable(name))?;
+        LockGraph::parse(&present).map_err(unusable("the workspace"))?;
         if old == present {
             return Err(UpdatesError::Nothing(format!("Cargo.lock has the same versions as that of {name}")));
         }

@@ -6,6 +6,41 @@ use cargo_lock::{Dependency, Lockfile, Package, Version};
 
 use super::KnownVersion;
 
+/// The newest format that this release reads.
+const NEWEST_FORMAT: i64 = 4;
+
+/// A reason why a text is no lock file.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LockFileError {
+    /// Its format has a version that this release does not know.
+    #[error(
+        "it has format version {0}, and this release of cargo-bisect-opt reads versions 1 to {NEWEST_FORMAT}\n\
+         help: use a newer release, or write the lock file with a cargo that uses one of these versions"
+    )]
+    UnknownFormat(i64),
+    /// Two branches were merged.
+    #[error("it has conflict markers\nhelp: resolve the conflict first")]
+    Conflict,
+    /// It is invalid in another way.
+    #[error("it is invalid: {0}")]
+    Invalid(String),
+}
+
+impl LockFileError {
+    /// Explains an error of the parser.
+    fn new(error: &cargo_lock::Error, text: &str) -> Self {
+        let format = text.parse::<toml::Table>().ok().and_then(|table| table.get("version")?.as_integer());
+        match format.filter(|format| !(1..=NEWEST_FORMAT).contains(format)) {
+            Some(format) => Self::UnknownFormat(format),
+            None if text.lines().any(|line| line.starts_with("<<<<<<< ")) => Self::Conflict,
+            None => {
+                let message = error.to_string();
+                Self::Invalid(message.strip_prefix("parse error: ").unwrap_or(&message).trim_end().to_owned())
+            }
+        }
+    }
+}
+
 /// A lock file with its edges as indices of packages.
 #[derive(Clone, Debug)]
 pub(super) struct LockGraph {
@@ -44,8 +79,8 @@ impl LockGraph {
     ///
     /// # Errors
     /// If it is invalid.
-    pub(super) fn parse(text: &str) -> Result<Self, cargo_lock::Error> {
-        let file: Lockfile = text.parse()?;
+    pub(super) fn parse(text: &str) -> Result<Self, LockFileError> {
+        let file: Lockfile = text.parse().map_err(|error| LockFileError::new(&error, text))?;
         let mut by_name: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
         for (index, package) in file.packages.iter().enumerate() {
             by_name.entry(package.name.as_str()).or_default().push(index);
