@@ -38,6 +38,20 @@ impl Shop {
         old: &[Version<'_>],
         new: &[Version<'_>],
     ) -> Self {
+        let shop = Self::unpublished(files, needs, source);
+        for version in old {
+            shop.publish(*version);
+        }
+        shop.commit_lock_file();
+        for version in new {
+            shop.publish(*version);
+        }
+        shop.update();
+        shop
+    }
+
+    /// Makes one in which no version is published.
+    pub(crate) fn unpublished(files: &[(&str, &str)], needs: &str, source: &str) -> Self {
         let scratch = Scratch::new();
         for name in ["shop", "versions", "tmp"] {
             fs::create_dir(scratch.dir().join(name)).unwrap();
@@ -55,19 +69,20 @@ impl Shop {
         let config =
             format!("[source.crates-io]\nreplace-with = 'versions'\n[source.versions]\ndirectory = '{versions}'\n");
         repository.write(".cargo/config.toml", &config);
-        let shop = Self { scratch, repository };
-        for version in old {
-            shop.publish(*version);
-        }
-        shop.cargo(&["generate-lockfile", "--offline"]);
-        shop.repository.commit("old");
-        for version in new {
-            shop.publish(*version);
-        }
-        shop.cargo(&["update", "--offline"]);
-        shop.repository.write("untracked", "u");
-        shop.repository.write("ignored", "i");
-        shop
+        Self { scratch, repository }
+    }
+
+    /// Commits a lock file with all published versions.
+    pub(crate) fn commit_lock_file(&self) {
+        self.cargo(&["generate-lockfile", "--offline"]);
+        self.repository.commit("old");
+    }
+
+    /// Updates the lock file to the published versions.
+    pub(crate) fn update(&self) {
+        self.cargo(&["update", "--offline"]);
+        self.repository.write("untracked", "u");
+        self.repository.write("ignored", "i");
     }
 
     /// Makes a shop that depends on `count` packages, `p0`, `p1`, …, each with an update of which `broken` is wrong.

@@ -1,14 +1,17 @@
 //! `--deps` leaves everything of the user as it is, and stays away from the network.
 #![cfg(unix)]
 
-use std::{fs, io::ErrorKind, net::TcpListener, os::unix::fs::symlink};
+use std::{fs, os::unix::fs::symlink, process::Command};
 
 use bisect_tests::{
-    harness::{Running, run, wait_until},
+    harness::{Running, cargo, run, wait_until},
     repository::Repository,
 };
 
-use super::deps::{Shop, found};
+use super::{
+    deps::{Shop, found},
+    deps_registry::Registry,
+};
 
 /// Makes a shop whose owner has a stash, a staged file, a submodule, a link, and files that git does not know.
 fn untidy() -> Shop {
@@ -71,19 +74,28 @@ fn everything_of_the_user_stays_after_an_interrupt_and_a_kill() {
 
 #[test]
 fn no_request_goes_to_a_registry() {
-    let shop = Shop::with_packages(2, 1);
-    let registry = TcpListener::bind("127.0.0.1:0").unwrap();
-    registry.set_nonblocking(true).unwrap();
-    let protocol = "sparse";
-    let address = format!("{protocol}+http://{}/", registry.local_addr().unwrap());
-    let config = fs::read_to_string(shop.dir().join(".cargo/config.toml")).unwrap();
-    shop.repository.write(".cargo/config.toml", &format!("{config}[registries.far]\nindex = '{address}'\n"));
+    let (registry, shop) = Registry::with_shop();
+    for (version, value) in [("1.0.1", true), ("1.0.2", false)] {
+        registry.release(version, value);
+        registry.fetch(&shop);
+    }
+    // A search in which cargo selects versions, builds, and fails.
+    let before = registry.connections();
+    let cargo = cargo().display().to_string();
+    for words in [&["test", "--json", "--deps=versions"][..], &["exec", "--json", "--deps=HEAD", &cargo, "test"]] {
+        let finished = run(&mut registry.search(&shop, words)).expect_status(0);
+        assert_eq!(found(&finished)[0], ["glyph 1.0.0 -> 1.0.2"]);
+        assert_eq!(registry.connections(), before, "{finished}");
+    }
+    // A version that is not on this machine is not requested, either.
     let manifest = fs::read_to_string(shop.dir().join("Cargo.toml")).unwrap();
-    shop.repository.write("Cargo.toml", &format!("{manifest}absent = {{ version = '1', registry = 'far' }}\n"));
-    let mut command = shop.command(&["test", "--deps"]);
-    let home = shop.scratch.dir().join("home");
-    let finished = run(command.env_remove("CARGO_NET_OFFLINE").env("CARGO_HOME", home)).expect_status(2);
-    finished.expect_message(&["without network"]);
-    let error = registry.accept().expect_err("nobody connects");
-    assert_eq!(error.kind(), ErrorKind::WouldBlock);
+    shop.repository.write("Cargo.toml", &format!("{manifest}absent = {{ version = '1', registry = 'own' }}\n"));
+    run(&mut registry.search(&shop, &["test", "--deps"])).expect_status(2).expect_message(&["without network"]);
+    assert_eq!(registry.connections(), before);
+    // With these settings, cargo by itself would connect.
+    let mut by_itself = Command::new(&cargo);
+    let search = registry.search(&shop, &[]);
+    by_itself.args(["update"]).current_dir(shop.dir()).envs(search.get_envs().filter_map(|(k, v)| Some((k, v?))));
+    let _ = run(by_itself.env_remove("CARGO_NET_OFFLINE"));
+    assert!(registry.connections() > before);
 }

@@ -17,6 +17,8 @@ mod crashes;
 mod deps;
 mod deps_isolation;
 mod deps_of_workspaces;
+mod deps_registry;
+mod deps_requirements;
 mod deps_versions;
 mod diff;
 mod diff_of_cargo;

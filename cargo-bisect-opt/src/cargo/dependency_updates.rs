@@ -59,6 +59,24 @@ pub(crate) enum UpdatesError {
     Copy(#[from] io::Error),
 }
 
+/// Explains why two different lock files, of which the old one has this name, contain no update.
+fn no_update(name: &str, [old, new]: &[LockGraph; 2]) -> String {
+    let list = |what: &str, one: &LockGraph, other: &LockGraph| {
+        let packages = one.packages_not_in(other).filter(|package| package.source.is_some());
+        let packages: Vec<_> = packages.map(describe).collect();
+        (!packages.is_empty()).then(|| format!("{what}: {}", packages.join(", ")))
+    };
+    let lists: Vec<_> = [list("added", new, old), list("removed", old, new)].into_iter().flatten().collect();
+    if lists.is_empty() {
+        return format!("Cargo.lock has the same versions as that of {name}");
+    }
+    format!(
+        "with the present manifests, no version has changed since the Cargo.lock of {name} ({})\n\
+         help: `--diff` and `--commits` also search edits of manifests",
+        lists.join("; ")
+    )
+}
+
 /// The updates between an old lock file and that of a workspace.
 #[derive(Debug)]
 pub(crate) struct DependencyUpdates {
@@ -92,8 +110,10 @@ impl DependencyUpdates {
             let name = name.to_owned();
             move |error| UpdatesError::LockFile { name, error }
         };
-        LockGraph::parse(old).map_err(unusable(name))?;
-        LockGraph::parse(&present).map_err(unusable("the workspace"))?;
+        let graphs = [
+            LockGraph::parse(old).map_err(unusable(name))?,
+            LockGraph::parse(&present).map_err(unusable("the workspace"))?,
+        ];
         if old == present {
             return Err(UpdatesError::Nothing(format!("Cargo.lock has the same versions as that of {name}")));
         }
@@ -120,9 +140,7 @@ impl DependencyUpdates {
         requirements.extend(new.requirements);
         let pair = LockPair::new(old.graph, new.graph, requirements);
         if pair.updates().is_empty() {
-            return Err(UpdatesError::Nothing(format!(
-                "with the present manifests, Cargo.lock has the same versions as that of {name}"
-            )));
+            return Err(UpdatesError::Nothing(no_update(name, &graphs)));
         }
         let groups = UpdateGroups::new(&pair.needs());
         let (directory, known) = (directory.to_owned(), Mutex::default());

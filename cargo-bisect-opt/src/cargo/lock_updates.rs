@@ -154,10 +154,31 @@ impl LockPair {
                 }
             }
         }
+        for (old, new) in self.rivals() {
+            // What brings in the new package needs all that removes the old one.
+            let removals = self.owners(Node::Old(old));
+            for owner in self.owners(Node::New(new)) {
+                needs[owner].extend(&removals);
+            }
+        }
         for (update, needed) in needs.iter_mut().enumerate() {
             needed.remove(&update);
         }
         needs
+    }
+
+    /// Returns incompatible versions, an old one and a new one, that link the same native library. No build has both.
+    fn rivals(&self) -> impl Iterator<Item = (usize, usize)> {
+        let libraries = |graph: &LockGraph| -> Vec<_> {
+            let library = |package| self.requirements.library(package).map(str::to_owned);
+            let packages = graph.packages().iter().enumerate();
+            packages.filter_map(|(index, package)| Some((library(package)?, index, VersionLine::of(package)))).collect()
+        };
+        let (old, new) = (libraries(&self.old), libraries(&self.new));
+        old.into_iter().flat_map(move |(library, old, line)| {
+            let rivals = new.iter().filter(|(other, _, other_line)| *other == library && *other_line != line);
+            rivals.map(|&(_, new, _)| (old, new)).collect::<Vec<_>>()
+        })
     }
 
     /// Returns the updates that have a package in a build (for one of the new lock file), or remove it (for one of the

@@ -63,6 +63,8 @@ struct Declared {
 pub(super) struct Requirements {
     declared: BTreeMap<VersionKey, Vec<Declared>>,
     features: BTreeMap<VersionKey, BTreeSet<String>>,
+    /// The native libraries that packages link. A build has at most one package for each.
+    libraries: BTreeMap<VersionKey, String>,
 }
 
 impl Requirements {
@@ -76,6 +78,7 @@ impl Requirements {
                 features: dependency.features.clone(),
             });
             requirements.declared.entry(key.clone()).or_default().extend(declared);
+            requirements.libraries.extend(package.links.iter().map(|library| (key.clone(), library.clone())));
             requirements.features.entry(key).or_default().extend(package.features.keys().cloned());
         }
         requirements
@@ -85,6 +88,12 @@ impl Requirements {
     pub(super) fn extend(&mut self, other: Self) {
         self.declared.extend(other.declared);
         self.features.extend(other.features);
+        self.libraries.extend(other.libraries);
+    }
+
+    /// Returns the native library that a package links.
+    pub(super) fn library(&self, package: &cargo_lock::Package) -> Option<&str> {
+        self.libraries.get(&key(package)).map(String::as_str)
     }
 
     /// Returns true if a package that has one version of a dependency may have another one instead.
