@@ -1,8 +1,11 @@
-//! `--deps` on ten real differences between versions of published packages: answers, trials, builds, compiled crates.
+//! `--deps` on real differences between versions of published packages: answers, trials, builds, compiled crates.
 //!
 //! Seven change what a function returns, three deprecate a function that the package may not use. All are updated at
-//! once, with what they depend on; three are also searched among few updates. The table is Markdown, for BENCHMARKS.md.
-//! Needs the registry. Ends with status 1 if an answer is wrong, or a limit is exceeded.
+//! once, with what they depend on; three are also searched among few updates, and two among more than 200. One more
+//! version was withdrawn because code does not compile with it, and one needs a newer compiler than all others.
+//!
+//! The table is Markdown, for BENCHMARKS.md. `ONLY=name` selects the rows of a package. Needs the registry, and a cargo
+//! that resolves as of a date. Ends with status 1 if an answer is wrong, or a limit is exceeded.
 
 use std::{env, fs, process::ExitCode};
 
@@ -44,6 +47,48 @@ const CASES: [(&str, &str); 10] = [
     ("check --deps old.lock --features path", "tempfile"),
 ];
 
+/// The withdrawn version: its checksum, its case, and its package. Enum variants cannot be imported from a type alias.
+const YANKED: (&str, &str) = ("0.4.36", "3313f40d6fa9e783bbb01e814800bde9618da2207c72e9782f35e8dc7c77dabc");
+const OF_YANKED: [(&str, &str); 1] = [("check --deps old.lock --features variants", "chrono")];
+
+/// The cases among many updates.
+const OF_MANY: [(&str, &str); 3] = [
+    ("exec --deps=old.lock sh compiler.sh", "notify-types"),
+    ("test --lib --deps old.lock -- widths", "unicode-width"),
+    ("check --deps old.lock --features date", "chrono"),
+];
+
+/// More packages, which are locked, and compiled on Windows only.
+const MANY: &str = r#"[target.'cfg(windows)'.dependencies]
+actix-web = "4"
+axum = "0.7"
+bytemuck = { version = "1", features = ["derive"] }
+clap = { version = "4", features = ["derive"] }
+criterion = "0.5"
+hyper = { version = "1", features = ["full"] }
+image = "0.25"
+lettre = "0.11"
+notify = "8"
+ratatui = "0.29"
+rayon = "1"
+reqwest = { version = "0.12", features = ["json", "gzip", "stream"] }
+rusqlite = "0.32"
+rustls = "0.23"
+tokio = { version = "1", features = ["full"] }
+tonic = "0.12"
+tracing-subscriber = { version = "0.3", features = ["env-filter", "json"] }
+wasm-bindgen-futures = "0.4"
+zip = "2"
+"#;
+
+/// The dates of the lock files with many packages.
+const DATES: [&str; 2] = ["2025-03-01T00:00:00Z", "2026-11-20T00:00:00Z"];
+
+/// Fails if any package needs Rust 1.90 or newer.
+const COMPILER: &str = r#""${CARGO:-cargo}" metadata --offline --all-features --format-version=1 > metadata.json || exit 125
+! grep -q '"rust_version":"1\.9' metadata.json
+"#;
+
 const SOURCE: &str = r#"#![deny(deprecated)]
 #[cfg(feature = "date")]
 pub fn date() -> chrono::NaiveDate {
@@ -56,6 +101,11 @@ pub fn remove(map: &mut indexmap::IndexMap<u8, u8>) {
 #[cfg(feature = "path")]
 pub fn path(dir: tempfile::TempDir) -> std::path::PathBuf {
     dir.into_path()
+}
+#[cfg(feature = "variants")]
+pub fn is_single(result: chrono::LocalResult<u8>) -> bool {
+    use chrono::LocalResult::*;
+    matches!(result, Single(_))
 }
 #[test]
 fn widths() {
@@ -93,17 +143,24 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     println!(
-        "An answer may take log2 N + 6 trials, and compile a quarter of what building everything for each trial \
-         compiles, or what both ends of the search compile, if that is more.\n"
+        "An answer may take log2 N + 6 trials, and start rustc for a quarter of the crates of all trials, or for those \
+         of both ends of the search, if that is more.\n"
     );
-    println!("| update | updates | trials | limit | rustc started | limit |\n|:--|--:|--:|--:|--:|--:|");
+    println!("| update | updates | trials | limit | crates | rustc started | limit |");
+    println!("|:--|--:|--:|--:|--:|--:|--:|");
+    let only = env::var("ONLY").unwrap_or_default();
     let mut all_right = true;
-    for (count, cases) in [(FEW, &CASES[..3]), (PACKAGES.len(), &CASES[..])] {
-        let shop = Shop::new(count);
+    let mut search = |shop: &dyn Fn() -> Shop, cases: &[(&str, &str)]| {
+        let mut cases = cases.iter().filter(|(_, package)| package.contains(&only)).peekable();
+        let shop = cases.peek().map(|_| shop());
         for (words, package) in cases {
-            all_right &= shop.search(words, package);
+            all_right &= shop.as_ref().is_some_and(|shop| shop.search(words, package));
         }
-    }
+    };
+    search(&|| Shop::new(FEW, "", None), &CASES[..3]);
+    search(&|| Shop::new(PACKAGES.len(), "", None), &CASES);
+    search(&Shop::with_yanked_version, &OF_YANKED);
+    search(&|| Shop::new(PACKAGES.len(), MANY, Some(DATES)), &OF_MANY);
     if all_right { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -113,16 +170,20 @@ struct Shop {
 }
 
 impl Shop {
-    fn new(count: usize) -> Self {
+    /// Makes one with some of the packages, and more in its manifest. With dates, versions are those of these dates.
+    fn new(count: usize, more: &str, dates: Option<[&str; 2]>) -> Self {
         let shop = Self { scratch: Scratch::new() };
         fs::create_dir(shop.scratch.dir().join("src")).expect("the folder can be made");
         shop.scratch.write("src/lib.rs", SOURCE);
+        shop.scratch.write("compiler.sh", COMPILER);
         for is_old in [true, false] {
-            shop.scratch.write("Cargo.toml", &manifest(&PACKAGES[..count], is_old));
-            for words in [&["generate-lockfile"][..], &["fetch"]] {
-                let mut command = scrubbed(&cargo(), shop.scratch.dir());
-                let _ = run(command.args(words).env("CARGO_NET_OFFLINE", "false")).expect_status(0);
+            shop.scratch.write("Cargo.toml", &(manifest(&PACKAGES[..count], is_old) + more));
+            let mut resolve = vec!["generate-lockfile"];
+            if let Some([old, new]) = dates {
+                resolve.extend(["-Zunstable-options", "--publish-time", if is_old { old } else { new }]);
             }
+            shop.cargo(&resolve);
+            shop.cargo(&["fetch"]);
             if is_old {
                 fs::rename(shop.scratch.dir().join("Cargo.lock"), shop.scratch.dir().join("old.lock"))
                     .expect("the lock file is there");
@@ -131,8 +192,46 @@ impl Shop {
         shop
     }
 
+    /// Makes one whose lock file has a version that cargo does not select by itself.
+    fn with_yanked_version() -> Self {
+        let shop = Self::new(PACKAGES.len(), "", None);
+        let lock_file = shop.scratch.read("Cargo.lock");
+        let (before, chrono) = lock_file.split_once("name = \"chrono\"\n").expect("chrono is locked");
+        let (_, after) = chrono.split_once("dependencies").expect("chrono has dependencies");
+        let (version, checksum) = YANKED;
+        let source = chrono.lines().find(|line| line.starts_with("source")).expect("chrono has a source");
+        let chrono = format!("version = \"{version}\"\n{source}\nchecksum = \"{checksum}\"\ndependencies{after}");
+        shop.scratch.write("Cargo.lock", &format!("{before}name = \"chrono\"\n{chrono}"));
+        shop.cargo(&["fetch"]);
+        shop
+    }
+
+    /// Runs cargo with network.
+    fn cargo(&self, words: &[&str]) -> String {
+        let mut command = scrubbed(&cargo(), self.scratch.dir());
+        command.args(words).env("CARGO_NET_OFFLINE", "false").env("RUSTC_BOOTSTRAP", "1");
+        run(&mut command).expect_status(0).stdout
+    }
+
+    /// Returns the number of times that cargo would start rustc to compile everything.
+    fn crates(&self, words: &str) -> usize {
+        let words: Vec<_> = words.split(' ').collect();
+        let mut build = match words[0] {
+            "exec" => return 0,
+            "test" => vec!["test", "--no-run", "--lib"],
+            other => vec![other],
+        };
+        let features = words.iter().position(|&word| word == "--features");
+        build.extend(features.into_iter().flat_map(|position| &words[position..]));
+        build.extend(["--unit-graph", "-Zunstable-options"]);
+        let graph: serde_json::Value = serde_json::from_str(&self.cargo(&build)).expect("cargo prints JSON");
+        let units = graph["units"].as_array().expect("there are units").iter();
+        units.filter(|unit| unit["mode"] != "run-custom-build").count()
+    }
+
     /// Searches, prints a row, and returns true if the answer is right.
     fn search(&self, words: &str, package: &str) -> bool {
+        let crates = self.crates(words);
         let (subcommand, rest) = words.split_once(' ').expect("a subcommand");
         let words = [subcommand, "--json"].into_iter().chain(rest.split(' '));
         // Nothing that another search compiled is there.
@@ -144,10 +243,9 @@ impl Shop {
         let updates = number_before(&finished.stderr, " update");
         let compiled = finished.stderr.split("started rustc ").nth(1).map_or(0, first_number);
         let trials = finished.events_of("end").first().and_then(|end| end["trials"].as_u64()).unwrap_or(0);
-        let packages = self.scratch.read("Cargo.lock").matches("[[package]]").count();
         let most_trials = u64::from(updates.max(1).ilog2()) + 6;
-        let most_compiled = (packages as u64 * trials / 4).max(2 * packages as u64);
-        println!("| {package} | {updates} | {trials} | {most_trials} | {compiled} | {most_compiled} |");
+        let most_compiled = (crates as u64 * trials / 4).max(2 * crates as u64);
+        println!("| {package} | {updates} | {trials} | {most_trials} | {crates} | {compiled} | {most_compiled} |");
         let is_within = trials <= most_trials && compiled as u64 <= most_compiled;
         let is_right = finished.status == Some(0) && found == [package] && is_within;
         if !is_right {
@@ -165,7 +263,7 @@ fn manifest(packages: &[(&str, &str, &str)], is_old: bool) -> String {
     });
     format!(
         "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n[workspace]\n[features]\ndate = []\n\
-         removal = []\npath = []\n[dependencies]\n{}",
+         removal = []\npath = []\nvariants = []\n[dependencies]\n{}",
         requirements.collect::<String>()
     )
 }
