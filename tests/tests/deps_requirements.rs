@@ -138,3 +138,23 @@ fn packages_that_were_only_added_or_removed_are_no_updates() {
     expect_nothing("p = '1'\nq = '1'\n", &["no version has changed since the Cargo.lock of `HEAD`", "added: q 1.0.0"]);
     expect_nothing("", &["no version has changed since the Cargo.lock of `HEAD`", "removed: p 1.0.0"]);
 }
+
+#[test]
+fn a_version_that_needs_a_newer_compiler_is_found() {
+    let shop = Shop::new(
+        "p = '1'\nfree = '1'\n",
+        "#[test] fn fine() { assert!(p::v()); }\n",
+        &[("p", "1.0.0", "rust-version = '1.60'", TRUE), ("free", "1.0.0", "", "")],
+        &[("p", "1.0.1", "rust-version = '1.999'", TRUE), ("free", "1.0.1", "", "")],
+    );
+    for subcommand in ["check", "build"] {
+        let finished = shop.search(subcommand, &["--deps"]).expect_status(0);
+        assert_eq!(found(&finished), [["p 1.0.0 -> 1.0.1"]]);
+    }
+    // A test cannot fail if it is not compiled.
+    let finished = shop.search("test", &["--deps"]).expect_status(3);
+    finished.expect_message(&[
+        "p@1.0.1 requires rustc 1.999",
+        "`cargo bisect-opt build` searches for what breaks the build",
+    ]);
+}

@@ -128,6 +128,11 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
         true
     }
 
+    /// A version may need a newer compiler. Before that, cargo has accepted the lock file.
+    fn decides_whether_cargo_compiles(&self) -> bool {
+        true
+    }
+
     fn change(&self, report: Report, _: &Path) -> Report {
         self.changes.describe(report)
     }

@@ -165,6 +165,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         false
     }
 
+    /// Returns true if cargo may refuse to compile anything because of some of the changes. Then that is a failed build.
+    fn decides_whether_cargo_compiles(&self) -> bool {
+        false
+    }
+
     /// Completes the report about a change of a culprit. `root` is the directory of the target.
     fn change(&self, report: Report, root: &Path) -> Report;
 

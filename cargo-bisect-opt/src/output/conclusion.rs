@@ -284,7 +284,9 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
     match why {
         Unusable::Unresolved(question, reason) => {
             let with = if *question == Question::AllOn { "every change enabled" } else { "every change disabled" };
-            format!("the target cannot be used: with {with}, its run {}", unresolved(*reason))
+            let breaks_build = (*question, *reason) == (Question::AllOn, Reason::Build);
+            let hint = if breaks_build { "; `cargo bisect-opt build` searches for what breaks the build" } else { "" };
+            format!("the target cannot be used: with {with}, its run {}{hint}", unresolved(*reason))
         }
         Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \
              does it get the pattern, and do its reports get through?"

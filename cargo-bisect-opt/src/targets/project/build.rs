@@ -20,7 +20,12 @@ use super::{
 use crate::{
     cargo::{BuildOutput, Built},
     process::{Ending, Finished},
-    run::{cause::Cause, error::RunError, outcome::classify, spec::Surroundings},
+    run::{
+        cause::Cause,
+        error::RunError,
+        outcome::classify,
+        spec::{EndState, Surroundings},
+    },
 };
 
 /// The reason of a run in which cargo fails before it compiles anything.
@@ -58,8 +63,12 @@ pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<
 fn part(run: &RunContext<'_>, built: &Built, builds: &mut BuildCounts) -> Result<Part, RunError> {
     let has_begun = built.began || built.ending == Ending::TimedOut;
     builds.has_compiled |= has_begun;
-    if !has_begun {
-        if !(builds.has_compiled || run.brief.has_compiled) {
+    let has_compiled = builds.has_compiled || run.brief.has_compiled;
+    // If the changes may be the cause, only the run without them decides.
+    let may_be_changes = run.runner.axis.decides_whether_cargo_compiles();
+    let is_without = run.spec.choice.end_state() == Some(EndState::AllOff);
+    if !has_begun && (!may_be_changes || is_without && !has_compiled) {
+        if !has_compiled {
             // No run has compiled anything, so the selection is not the cause.
             let error = built.to_error();
             return Err(RunError::Unusable(format!("{NOT_BEGUN}: {error}")));
