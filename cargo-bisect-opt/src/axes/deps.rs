@@ -63,9 +63,9 @@ struct Deps {
 fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
     let builds = target.project.is_some();
     let project = match target.project {
-        Some(project) => project.in_copy(target.directory, None),
-        None => Project::load(Subcommand::Check, &[], &[]),
-    }?;
+        Some(project) => project.clone(),
+        None => Project::load(Subcommand::Check, &[], &[])?,
+    };
     let (searches_versions, old) = split(value);
     let old = old.unwrap_or(OsStr::new("HEAD"));
     let file = target.directory.join(old);

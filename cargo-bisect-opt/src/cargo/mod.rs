@@ -49,9 +49,9 @@ pub(crate) use launch::Launch;
 pub(crate) use lock_selection::LockSelection;
 pub(crate) use lock_updates::LockUpdate;
 pub(crate) use package_spec::is_spec_of;
-pub(crate) use project::{BuildOverrides, Project, features_of, for_check};
+pub(crate) use project::{BuildOverrides, Project, for_check};
 pub(crate) use registry_versions::KnownVersion;
-pub(crate) use searched_features::SearchedFeatures;
+pub(crate) use searched_features::{SearchedFeatures, features_of};
 use slot_dirs::SlotDirs;
 use workspace::Workspace;
 

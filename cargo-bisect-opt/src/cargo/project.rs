@@ -19,7 +19,6 @@ use super::{
     graph::Package,
     launch::LaunchContext,
     profiles::Profiles,
-    searched_features::{FeatureQuery, SearchedFeatures},
     toggles::{self, Libraries, Toggle},
 };
 use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt, owned_dir::OwnedDir};
@@ -30,7 +29,7 @@ const LISTING_TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_LIST_SIZE: usize = 64 << 20;
 
 /// A project, with the user's arguments and configuration.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Project {
     /// The subcommand of cargo.
     pub(crate) subcommand: Subcommand,
@@ -42,7 +41,7 @@ pub(crate) struct Project {
     pub(super) config: Config,
     pub(super) workspace: Workspace,
     /// The option that selects the program to build, if the user did not.
-    program: Vec<OsString>,
+    pub(super) program: Vec<OsString>,
     slot_dirs: Arc<SlotDirs>,
     libdir: Option<PathBuf>,
     /// The arguments after `--`.
@@ -92,15 +91,23 @@ impl Project {
         Self::load_in(&std::env::current_dir()?, subcommand, arguments, target_arguments, None)
     }
 
-    /// Returns the same command line for a copy of the sources. `directory` corresponds to the working directory of the
-    /// driver. Its target directories are in `scratch`, and deleted with the project, or else those of this project.
+    /// Returns the same command line for a copy of the sources, with the same target directories. `directory` corresponds
+    /// to the working directory of the driver.
     ///
     /// # Errors
     /// If the arguments, the configuration or the workspace are invalid there.
-    pub(crate) fn in_copy(&self, directory: &Path, scratch: Option<OwnedDir>) -> Result<Self, CargoError> {
-        let own = scratch.map(|scratch| Arc::new(SlotDirs::in_scratch(scratch, &self.root())));
-        let slot_dirs = own.unwrap_or_else(|| self.slot_dirs.clone());
-        Self::load_in(directory, self.subcommand, self.arguments.clone(), &self.target_arguments, Some(slot_dirs))
+    pub(crate) fn in_copy(&self, directory: &Path) -> Result<Self, CargoError> {
+        let slot_dirs = Some(self.slot_dirs.clone());
+        Self::load_in(directory, self.subcommand, self.arguments.clone(), &self.target_arguments, slot_dirs)
+    }
+
+    /// Returns the same project with target directories of its own, which are deleted with it.
+    ///
+    /// # Errors
+    /// If they cannot be made.
+    pub(crate) fn with_own_target_directories(&self) -> io::Result<Self> {
+        let slot_dirs = Arc::new(SlotDirs::in_scratch(self.scratch()?, &self.root()));
+        Ok(Self { slot_dirs, ..self.clone() })
     }
 
     fn load_in(
@@ -379,15 +386,6 @@ pub(crate) fn for_check(project: &Project, scratch: OwnedDir) -> Result<Project,
     let arguments = project.arguments.for_check(project.subcommand, &project.program);
     let slot_dirs = Arc::new(SlotDirs::in_scratch(scratch, &project.root()));
     Project::load_in(&std::env::current_dir()?, Subcommand::Check, arguments, &[], Some(slot_dirs))
-}
-
-/// Returns the features of a package of a project that the command line enables.
-///
-/// # Errors
-/// If the package is not built, if no feature can be switched, or if cargo fails.
-pub(crate) fn features_of(project: &Project, package: &str) -> Result<SearchedFeatures, CargoError> {
-    let Project { subcommand, ref arguments, ref config, ref workspace, ref program, .. } = *project;
-    FeatureQuery { subcommand, arguments, config, workspace, program }.searched(package)
 }
 
 /// Returns the command of a build in `target_dir`, without overrides.

@@ -13,7 +13,7 @@ use std::{
 use cargo_metadata::{Package, Target, TargetKind};
 
 use super::{
-    Arguments, CargoError, Config, Subcommand, Workspace,
+    Arguments, CargoError, Config, Project, Subcommand, Workspace,
     feature_options::{self, AskedFeatures},
     features::FeatureGraph,
     is_spec_of, manifest_lines, workspace,
@@ -104,15 +104,24 @@ impl FeatureOptions {
     }
 }
 
+/// Returns the features of a package of a project that the command line enables.
+///
+/// # Errors
+/// If the package is not built, if no feature can be switched, or if cargo fails.
+pub(crate) fn features_of(project: &Project, package: &str) -> Result<SearchedFeatures, CargoError> {
+    let Project { subcommand, ref arguments, ref config, ref workspace, ref program, .. } = *project;
+    FeatureQuery { subcommand, arguments, config, workspace, program }.searched(package)
+}
+
 /// A project, with the command line that enables features.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct FeatureQuery<'a> {
-    pub(super) subcommand: Subcommand,
-    pub(super) arguments: &'a Arguments,
-    pub(super) config: &'a Config,
-    pub(super) workspace: &'a Workspace,
+struct FeatureQuery<'a> {
+    subcommand: Subcommand,
+    arguments: &'a Arguments,
+    config: &'a Config,
+    workspace: &'a Workspace,
     /// The option that selects the program to run, if the user did not.
-    pub(super) program: &'a [OsString],
+    program: &'a [OsString],
 }
 
 impl FeatureQuery<'_> {
@@ -120,7 +129,7 @@ impl FeatureQuery<'_> {
     ///
     /// # Errors
     /// If the package is not built by this command line, if it has no such features, or if cargo fails.
-    pub(super) fn searched(&self, spec: &str) -> Result<SearchedFeatures, CargoError> {
+    fn searched(&self, spec: &str) -> Result<SearchedFeatures, CargoError> {
         let members = self.workspace.members();
         let member = members.iter().find(|package| is_spec_of(spec, package));
         let &package = member.ok_or_else(|| CargoError::Usage(not_a_member(spec, &members)))?;

@@ -17,7 +17,7 @@ use super::{
 use crate::process;
 
 /// The workspace as `cargo metadata` describes it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Workspace {
     metadata: Metadata,
 }

@@ -53,7 +53,7 @@ impl Compiler {
         top: &Path,
         directory: &Path,
     ) -> Result<Checked, RunError> {
-        let checked = match self.project.in_copy(directory, None) {
+        let checked = match self.project.in_copy(directory) {
             Err(error) => Checked::Fails(Complaint::of(format!("error: {error}").as_bytes())),
             Ok(project) => {
                 let scratch = tempfile::tempdir()?;

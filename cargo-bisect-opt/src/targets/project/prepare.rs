@@ -87,7 +87,7 @@ pub(crate) fn prepare_axis(
         None => users,
         Some(top) => {
             check_paths(&options, top, chosen.option.name)?;
-            users.in_copy(directory, Some(users.scratch().map_err(CargoError::from)?))?
+            users.with_own_target_directories().map_err(CargoError::from)?
         }
     };
     Ok(ProjectTarget::new(options, Arc::new(project), axis, None))

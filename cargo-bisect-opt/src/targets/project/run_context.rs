@@ -72,7 +72,7 @@ impl<'a> RunContext<'a> {
         let (project, missing) = match runner.axis.place(&spec.choice, spec.slot)? {
             None => (runner.project.clone(), None),
             Some(Place::Missing(why)) => (runner.project.clone(), Some(why)),
-            Some(Place::At(place)) => match runner.project.in_copy(&place, None) {
+            Some(Place::At(place)) => match runner.project.in_copy(&place) {
                 Ok(project) => (Arc::new(project), None),
                 Err(error) => (runner.project.clone(), Some(error.to_string())),
             },
