@@ -49,7 +49,7 @@ pub(crate) use launch::Launch;
 pub(crate) use lock_selection::LockSelection;
 pub(crate) use lock_updates::LockUpdate;
 pub(crate) use package_spec::is_spec_of;
-pub(crate) use project::{BuildOverrides, Project, for_check};
+pub(crate) use project::{BuildOverrides, Project, for_check, with_own_target_directories};
 pub(crate) use registry_versions::KnownVersion;
 pub(crate) use searched_features::{SearchedFeatures, features_of};
 use slot_dirs::SlotDirs;

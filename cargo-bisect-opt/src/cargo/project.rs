@@ -101,15 +101,6 @@ impl Project {
         Self::load_in(directory, self.subcommand, self.arguments.clone(), &self.target_arguments, slot_dirs)
     }
 
-    /// Returns the same project with target directories of its own, which are deleted with it.
-    ///
-    /// # Errors
-    /// If they cannot be made.
-    pub(crate) fn with_own_target_directories(&self) -> io::Result<Self> {
-        let slot_dirs = Arc::new(SlotDirs::in_scratch(self.scratch()?, &self.root()));
-        Ok(Self { slot_dirs, ..self.clone() })
-    }
-
     fn load_in(
         start: &Path,
         subcommand: Subcommand,
@@ -376,6 +367,15 @@ impl Project {
     pub(crate) fn flags(&self) -> &[String] {
         &self.config.rustflags
     }
+}
+
+/// Returns the same project with target directories of its own, which are deleted with it.
+///
+/// # Errors
+/// If they cannot be made.
+pub(crate) fn with_own_target_directories(project: &Project) -> io::Result<Project> {
+    let slot_dirs = Arc::new(SlotDirs::in_scratch(project.scratch()?, &project.root()));
+    Ok(Project { slot_dirs, ..project.clone() })
 }
 
 /// Returns the project for `cargo check` of what a project builds. Its target directories are in `scratch`.

@@ -25,22 +25,22 @@ pub(super) struct WorkspaceSnapshot {
     /// The directory for files that runs have changed.
     backup: PathBuf,
     /// The entries by their paths below the directory. A directory precedes its entries.
-    entries: BTreeMap<PathBuf, Entry>,
+    entries: BTreeMap<PathBuf, SnapshotEntry>,
     /// Locked while a file is written to the backup.
     backing_up: Mutex<()>,
 }
 
 /// An entry of a directory. Other files (sockets, pipes) belong to processes.
 #[derive(Debug, PartialEq, Eq)]
-enum Entry {
+enum SnapshotEntry {
     Directory,
     Link(PathBuf),
-    File(Stamp),
+    File(FileStamp),
 }
 
 /// The properties of a file that change with its contents.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     size: u64,
     modified: SystemTime,
     permissions: Permissions,
@@ -71,14 +71,14 @@ impl WorkspaceSnapshot {
                 let kind = entry.file_type()?;
                 if kind.is_dir() {
                     open.push(path.clone());
-                    entries.insert(path, Entry::Directory);
+                    entries.insert(path, SnapshotEntry::Directory);
                 } else if kind.is_symlink() {
                     let target = fs_err::read_link(entry.path())?;
                     link(&target, &copy.join(&path))?;
-                    entries.insert(path, Entry::Link(target));
+                    entries.insert(path, SnapshotEntry::Link(target));
                 } else if kind.is_file() {
                     let stamp = copy_new(&entry.path(), &copy.join(&path))?;
-                    entries.insert(path, Entry::File(stamp));
+                    entries.insert(path, SnapshotEntry::File(stamp));
                 }
             }
         }
@@ -108,9 +108,9 @@ impl WorkspaceSnapshot {
                 remove(&to)?;
             }
             match entry {
-                Entry::Directory => fs_err::create_dir(&to)?,
-                Entry::Link(target) => link(target, &to)?,
-                Entry::File(stamp) => {
+                SnapshotEntry::Directory => fs_err::create_dir(&to)?,
+                SnapshotEntry::Link(target) => link(target, &to)?,
+                SnapshotEntry::File(stamp) => {
                     if !is_new {
                         self.back_up(path, stamp)?;
                     }
@@ -128,7 +128,7 @@ impl WorkspaceSnapshot {
             let path = directory.join(entry.file_name());
             match self.entries.get(&path) {
                 None => remove(&entry.path())?,
-                Some(Entry::Directory) if entry.file_type()?.is_dir() => self.delete_others(copy, &path)?,
+                Some(SnapshotEntry::Directory) if entry.file_type()?.is_dir() => self.delete_others(copy, &path)?,
                 // If it is of another kind, it is replaced later.
                 Some(_) => {}
             }
@@ -137,7 +137,7 @@ impl WorkspaceSnapshot {
     }
 
     /// Saves a file that a run has changed, if the original still has it.
-    fn back_up(&self, path: &Path, stamp: &Stamp) -> io::Result<()> {
+    fn back_up(&self, path: &Path, stamp: &FileStamp) -> io::Result<()> {
         // A copy that a panic has interrupted has another size or time.
         let _guard = self.backing_up.lock().unwrap_or_else(PoisonError::into_inner);
         let to = self.backup.join(path);
@@ -150,7 +150,7 @@ impl WorkspaceSnapshot {
     }
 
     /// Copies a file from the first place where it is as it was.
-    fn copy_from_any(&self, path: &Path, stamp: &Stamp, to: &Path, others: &[PathBuf]) -> io::Result<()> {
+    fn copy_from_any(&self, path: &Path, stamp: &FileStamp, to: &Path, others: &[PathBuf]) -> io::Result<()> {
         for place in [&self.backup, &self.original].into_iter().chain(others) {
             if copy_if(&place.join(path), stamp, to)? {
                 return Ok(());
@@ -164,7 +164,7 @@ impl WorkspaceSnapshot {
 }
 
 /// Copies a file if it has these properties. Returns whether it has them.
-fn copy_if(from: &Path, stamp: &Stamp, to: &Path) -> io::Result<bool> {
+fn copy_if(from: &Path, stamp: &FileStamp, to: &Path) -> io::Result<bool> {
     if stamp_of(from).as_ref() != Some(stamp) {
         return Ok(false);
     }
@@ -177,7 +177,7 @@ fn copy_if(from: &Path, stamp: &Stamp, to: &Path) -> io::Result<bool> {
 }
 
 /// Copies a file and returns its properties. A file that changes all the time (a log) is copied as it is then.
-fn copy_new(from: &Path, to: &Path) -> io::Result<Stamp> {
+fn copy_new(from: &Path, to: &Path) -> io::Result<FileStamp> {
     for _ in 0..ATTEMPTS {
         if let Some(stamp) = stamp_of(from)
             && copy_if(from, &stamp, to)?
@@ -191,7 +191,7 @@ fn copy_new(from: &Path, to: &Path) -> io::Result<Stamp> {
 }
 
 /// Copies a file with its time, which cargo compares.
-fn copy_file(from: &Path, to: &Path, stamp: &Stamp) -> io::Result<()> {
+fn copy_file(from: &Path, to: &Path, stamp: &FileStamp) -> io::Result<()> {
     fs_err::copy(from, to)?;
     // The owner may set times, even of a read-only file.
     let file = fs_err::OpenOptions::new().read(true).write(cfg!(windows)).open(to)?;
@@ -199,24 +199,24 @@ fn copy_file(from: &Path, to: &Path, stamp: &Stamp) -> io::Result<()> {
 }
 
 /// Returns the properties of a regular file; `None` if there is none.
-fn stamp_of(path: &Path) -> Option<Stamp> {
+fn stamp_of(path: &Path) -> Option<FileStamp> {
     let metadata = std::fs::symlink_metadata(path).ok().filter(std::fs::Metadata::is_file)?;
     stamp(&metadata).ok()
 }
 
-fn stamp(metadata: &std::fs::Metadata) -> io::Result<Stamp> {
-    Ok(Stamp { size: metadata.len(), modified: metadata.modified()?, permissions: metadata.permissions() })
+fn stamp(metadata: &std::fs::Metadata) -> io::Result<FileStamp> {
+    Ok(FileStamp { size: metadata.len(), modified: metadata.modified()?, permissions: metadata.permissions() })
 }
 
 /// Returns the entry at a path. A file of another kind is like an empty link.
-fn entry_at(path: &Path) -> io::Result<Option<Entry>> {
+fn entry_at(path: &Path) -> io::Result<Option<SnapshotEntry>> {
     let Ok(metadata) = fs_err::symlink_metadata(path) else { return Ok(None) };
     Ok(Some(if metadata.is_dir() {
-        Entry::Directory
+        SnapshotEntry::Directory
     } else if metadata.is_file() {
-        Entry::File(stamp(&metadata)?)
+        SnapshotEntry::File(stamp(&metadata)?)
     } else {
-        Entry::Link(std::fs::read_link(path).unwrap_or_default())
+        SnapshotEntry::Link(std::fs::read_link(path).unwrap_or_default())
     }))
 }
 

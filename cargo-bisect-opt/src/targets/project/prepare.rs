@@ -16,6 +16,7 @@ use crate::{
     cargo::{
         Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand,
         toggles::{self, Toggle},
+        with_own_target_directories,
     },
     output::terminal,
     process::interrupt::Interrupt,
@@ -87,7 +88,7 @@ pub(crate) fn prepare_axis(
         None => users,
         Some(top) => {
             check_paths(&options, top, chosen.option.name)?;
-            users.with_own_target_directories().map_err(CargoError::from)?
+            with_own_target_directories(&users).map_err(CargoError::from)?
         }
     };
     Ok(ProjectTarget::new(options, Arc::new(project), axis, None))
