@@ -124,6 +124,8 @@ impl DependencyUpdates {
             project.scratch()?,
         )?;
         let place = copies.prepare(0, directory)?;
+        // Cargo stores rustc's answers only in a directory that exists.
+        fs_err::create_dir_all(copies.home().join(METADATA))?;
         let resolve = |text: &str, name: &str| {
             fs_err::write(copies.root(0).join(LOCK_FILE), text)?;
             Resolution::of(&project, &place, &copies.root(0), &copies.home().join(METADATA)).map_err(
