@@ -73,11 +73,13 @@ fn packages_that_link_the_same_library_move_together() {
     let mut after = vec![user("one", "1.1.0", new, FALSE), user("two", "1.1.0", new, LOW), links("2.0.0")];
     before.extend(free("1.0.0"));
     after.extend(free("1.0.1"));
-    let needs: String = names.iter().map(|name| format!("{name} = '1'\n")).collect();
+    let needs: Vec<_> = names.iter().map(|name| format!("{name} = '1'\n")).collect();
     let source = "#[test] fn fine() { assert!(one::v() && two::v()); }\n";
-    let shop = Shop::unpublished(&[], &format!("one = '1'\ntwo = '1'\n{needs}"), source);
+    let shop = Shop::unpublished(&[], &format!("one = '1'\ntwo = '1'\n{}", needs.concat()), source);
     let publish = |versions: &[Version<'_>]| {
-        versions.iter().for_each(|version| shop.publish(*version));
+        for version in versions {
+            shop.publish(*version);
+        }
         for (name, version, ..) in versions.iter().filter(|(name, ..)| *name == "low") {
             let script = shop.scratch.dir().join(format!("versions/{name}-{version}/build.rs"));
             fs::write(script, "fn main() {}\n").unwrap();
