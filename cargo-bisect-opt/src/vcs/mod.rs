@@ -8,4 +8,5 @@ pub(crate) mod ignored_file;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod since;
+mod submodules;
 pub(crate) mod worktrees;

@@ -9,7 +9,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use super::{diff, ignored_file::IgnoredFile, query};
+use super::{diff, ignored_file::IgnoredFile, query, submodules};
 use crate::process::{SpawnError, owned_dir::OwnedDir};
 
 /// The beginning of the name of the directory that holds the worktrees of a search. It begins like other directories
@@ -112,21 +112,17 @@ impl Worktrees {
                 return Ok(Checkout::Failed(format!("`git {}` failed: {}", arguments[0], reply.message)));
             }
         }
-        if tree.join(".gitmodules").exists() {
-            let update = ["submodule", "--quiet", "update", "--init", "--recursive", "--force"];
-            let reply = query::call(&tree, &update)?;
-            if reply.failure.is_some() {
-                return Ok(Checkout::Failed(format!("`git submodule update` failed: {}", reply.message)));
-            }
-        }
         self.completed(tree)
     }
 
-    /// Gives a worktree the file that git ignores.
+    /// Gives a worktree its submodules, and the file that git ignores.
     ///
     /// # Errors
     /// If git cannot be started.
     pub(super) fn completed(&self, tree: PathBuf) -> Result<Checkout, WorktreeError> {
+        if let Some(why) = submodules::check_out(&self.repository, &tree)? {
+            return Ok(Checkout::Failed(why));
+        }
         let written = self.lock_file.as_ref().map_or(Ok(Ok(())), |file| file.write(&tree))?;
         Ok(written.map_or_else(|error| Checkout::Failed(error.to_string()), |()| Checkout::Done(tree)))
     }
