@@ -73,8 +73,9 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
     if let [_] = changes[..] {
         let (question, selection) = mode.passing_end();
         let passing = TestCheck { question, selection, expected: Outcome::Pass };
-        let mut checks: Vec<_> =
-            (1..of_change(number, options)).map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
+        let mut checks: Vec<_> = (1..of_change(number, options))
+            .map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() })
+            .collect();
         let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
         // One check must pass: a test that now fails in every run would confirm any culprit.
         checks.push(if has_passing && rng.coin() { alone(changes.clone()) } else { passing });
