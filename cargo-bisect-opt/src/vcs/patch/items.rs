@@ -38,6 +38,21 @@ impl Items {
         innermost.map(|item| item.name.as_str()).filter(|name| !name.is_empty())
     }
 
+    /// Iterates over the names and lines of the items; the name of some is empty.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &Range<usize>)> {
+        self.items.iter().map(|item| (item.name.as_str(), &item.lines))
+    }
+
+    /// Returns the name of the innermost item of each line; empty for a line without a named item.
+    pub(crate) fn names_of_lines(&self, count: usize) -> Vec<&str> {
+        let mut names = vec![""; count];
+        for item in &self.items {
+            let lines = item.lines.start.min(count)..item.lines.end.min(count);
+            names[lines].fill(&item.name);
+        }
+        names
+    }
+
     /// Returns the items that begin inside of these lines, but neither in the first one nor inside of such an item:
     /// their first lines and their names.
     pub(crate) fn starts_in(&self, lines: &Range<usize>) -> Vec<(usize, &str)> {
@@ -159,6 +174,15 @@ mod inner {
         ] {
             assert_eq!(items.name_at(line - 1), name, "line {line}");
         }
+    }
+
+    #[test]
+    fn each_line_has_the_name_of_its_innermost_item() {
+        let names = Items::of(SOURCE.as_bytes()).names_of_lines(14).join(",");
+        assert_eq!(
+            names,
+            ",,struct A,struct A,struct A,,impl A,fn A::one,fn A::one,fn A::one,impl A,const A::C,impl A,"
+        );
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //! [`trees`] reads both trees from git, [`Patch`] divides their difference into parts, and [`overlay`] writes any
 //! selection of these parts into a work tree.
 
+mod aligned;
 mod conversions;
+mod finer;
 mod items;
 mod lines;
 pub(crate) mod overlay;

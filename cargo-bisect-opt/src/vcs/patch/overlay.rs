@@ -6,8 +6,8 @@
 use std::{
     collections::BTreeSet,
     io,
-    path::Path,
-    sync::{Mutex, PoisonError},
+    path::{Path, PathBuf},
+    sync::{Arc, Mutex, PoisonError},
 };
 
 use super::{
@@ -24,13 +24,13 @@ use crate::vcs::{
 /// The work trees of one search.
 #[derive(Debug)]
 pub(crate) struct Overlays {
-    worktrees: Worktrees,
+    worktrees: Arc<Worktrees>,
     /// The commit of the old tree.
     commit: String,
     /// The files that git converts.
     conversions: Conversions,
     /// The slots whose work tree exists.
-    slots: Mutex<BTreeSet<usize>>,
+    slots: Arc<Mutex<BTreeSet<usize>>>,
 }
 
 impl Overlays {
@@ -41,7 +41,17 @@ impl Overlays {
     pub(crate) fn new(repository: &Path, directory: &Path, commit: &str, patch: &Patch) -> Result<Self, WorktreeError> {
         let worktrees = Worktrees::new(repository, directory)?;
         let conversions = Conversions::of(patch, repository).map_err(WorktreeError::Conversion)?;
-        Ok(Self { worktrees, commit: commit.to_owned(), conversions, slots: Mutex::default() })
+        Ok(Self { worktrees: Arc::new(worktrees), commit: commit.to_owned(), conversions, slots: Arc::default() })
+    }
+
+    /// Returns the same work trees for the selections of another patch.
+    ///
+    /// # Errors
+    /// If git cannot convert a file.
+    pub(crate) fn of_patch(&self, repository: &Path, patch: &Patch) -> Result<Self, WorktreeError> {
+        let conversions = Conversions::of(patch, repository).map_err(WorktreeError::Conversion)?;
+        let (worktrees, slots) = (Arc::clone(&self.worktrees), Arc::clone(&self.slots));
+        Ok(Self { worktrees, commit: self.commit.clone(), conversions, slots })
     }
 
     /// Gives the work tree of a slot the files of a selection of parts. A slot is used by one thread at a time.
@@ -75,6 +85,22 @@ impl Overlays {
             // For example, one part makes a directory where without another part a file stays.
             Err(error) => Ok(Checkout::Failed(format!("these hunks cannot be applied together: {error}"))),
         }
+    }
+
+    /// Returns the Rust files of a work tree that no part changes, with their paths; none if there is no work tree, or
+    /// it has more than this number of files.
+    pub(crate) fn unchanged_sources(&self, patch: &Patch, most: usize) -> Vec<(PathBuf, Vec<u8>)> {
+        let Some(slot) = self.slots().first().copied() else { return Vec::new() };
+        let tree = self.worktrees.tree(slot);
+        let Ok(listed) = query::call(&tree, &["ls-files", "-z", "--", "*.rs"]) else { return Vec::new() };
+        let changed = patch.compose(|_| true);
+        let paths = listed.output.split(|&byte| byte == 0).filter(|path| !path.is_empty()).map(to_path);
+        let paths: Vec<_> = paths.filter(|path| !changed.contains_key(path)).collect();
+        if paths.len() > most {
+            return Vec::new();
+        }
+        let read = |path: PathBuf| fs_err::read(tree.join(&path)).ok().map(|content| (path, content));
+        paths.into_iter().filter_map(read).collect()
     }
 
     fn slots(&self) -> std::sync::MutexGuard<'_, BTreeSet<usize>> {

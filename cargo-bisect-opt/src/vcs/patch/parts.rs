@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
 use super::{
+    aligned, finer,
     items::Items,
     lines::{self, LineHunk},
     trees::{ChangedFile, FileMode, FileVersion},
@@ -13,6 +14,8 @@ use super::{
 pub(crate) struct Patch {
     files: Vec<ChangedFile>,
     parts: Vec<PatchPart>,
+    /// Files that a work tree has, and no selection.
+    removed: Vec<PathBuf>,
 }
 
 /// A part of a patch.
@@ -51,7 +54,31 @@ impl Patch {
         for (file, changed) in files.iter().enumerate() {
             parts.extend(pieces(changed).into_iter().map(|piece| PatchPart { file, piece }));
         }
-        Self { files, parts }
+        Self { files, parts, removed: Vec::new() }
+    }
+
+    /// Divides the difference between two selections of a patch into smaller parts: lines that resemble each other.
+    pub(crate) fn finer(before: &Composition<'_>, after: &Composition<'_>) -> Self {
+        let (mut files, mut removed) = (Vec::new(), Vec::new());
+        for (&path, old) in before {
+            match (old.clone(), after.get(path).cloned().flatten()) {
+                (None, None) => removed.push(path.clone()),
+                (old, new) => files.push(ChangedFile { old, new }),
+            }
+        }
+        let Self { files, parts, .. } = Self::new(files);
+        let divided = |part: &PatchPart| match (&part.piece, &files[part.file]) {
+            (Piece::Lines(hunk), ChangedFile { old: Some(old), new: Some(new) }) => {
+                let (old, new) = (lines::split(&old.content), lines::split(&new.content));
+                finer::divided(hunk, &old, &new).into_iter().map(Piece::Lines).collect()
+            }
+            (piece, _) => vec![piece.clone()],
+        };
+        let parts = parts.iter().flat_map(|part| {
+            let file = part.file;
+            divided(part).into_iter().map(move |piece| PatchPart { file, piece })
+        });
+        Self { parts: parts.collect(), files, removed }
     }
 
     /// Returns the parts, in the order of their files and lines.
@@ -95,7 +122,7 @@ impl Patch {
     pub(crate) fn compose(&self, is_enabled: impl Fn(usize) -> bool) -> Composition<'_> {
         let mut made = Composition::new();
         let paths = self.files.iter().flat_map(|file| [&file.old, &file.new]).flatten().map(|version| &version.path);
-        made.extend(paths.map(|path| (path, None)));
+        made.extend(paths.chain(&self.removed).map(|path| (path, None)));
         let mut parts = self.parts.iter().enumerate().peekable();
         for (number, file) in self.files.iter().enumerate() {
             let mut enabled = Vec::new();
@@ -217,9 +244,10 @@ fn pieces(file: &ChangedFile) -> Vec<Piece> {
         pieces.push(Piece::Content);
         return pieces;
     }
-    let hunks = lines::hunks(&old.content, &new.content);
+    let (old, content) = (&old.content, &new.content);
     let is_rust = new.path.extension().is_some_and(|extension| extension == "rs");
-    let hunks = if is_rust { along_items(hunks, &old.content, &new.content) } else { hunks };
+    let hunks =
+        if is_rust { along_items(aligned::hunks(old, content), old, content) } else { lines::hunks(old, content) };
     pieces.extend(hunks.into_iter().map(Piece::Lines));
     pieces
 }

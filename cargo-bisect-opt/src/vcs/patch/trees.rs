@@ -94,7 +94,7 @@ pub(crate) enum FileMode {
 }
 
 /// Two trees, and their difference.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Trees {
     /// The top directory of the user's work tree.
     pub(crate) top: PathBuf,
