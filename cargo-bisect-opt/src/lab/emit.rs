@@ -221,7 +221,8 @@ fn patches<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, found: &Found) -
     let write = |patches: Patches| {
         let culprit = session.lab.run_dir.write_patch(&format!("culprit-{}", found.set), &patches.culprit)?;
         let undo = session.lab.run_dir.write_patch(&format!("culprit-{}-undo", found.set), &patches.undo)?;
-        Ok(PatchFiles { culprit: culprit.display().to_string(), undo: undo.display().to_string() })
+        let (culprit, undo) = (culprit.display().to_string(), undo.display().to_string());
+        Ok(PatchFiles { culprit, undo, versions: patches.versions })
     };
     match session.target.patches(&ids).and_then(|patches| patches.map(write).transpose()) {
         Ok(written) => Ok(written),

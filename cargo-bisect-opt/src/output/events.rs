@@ -208,6 +208,8 @@ pub(crate) struct Patches {
     pub(crate) culprit: Vec<u8>,
     /// The patch that undoes the changes in the new sources.
     pub(crate) undo: Vec<u8>,
+    /// The names of the old and the new sources.
+    pub(crate) versions: (String, String),
 }
 
 /// The files with the patches of a culprit.
@@ -217,6 +219,8 @@ pub(crate) struct PatchFiles {
     pub(crate) culprit: String,
     /// The patch that undoes the changes in the new sources.
     pub(crate) undo: String,
+    /// The names of the old and the new sources.
+    pub(crate) versions: (String, String),
 }
 
 /// Shell command lines that run the target once more, in any directory. The words of a debugger are their arguments.

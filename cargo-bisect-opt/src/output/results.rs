@@ -90,10 +90,10 @@ impl Results {
         }
         show_tests(out, found)?;
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
-        if let Some(PatchFiles { culprit, undo }) = &found.patches {
+        if let Some(PatchFiles { culprit, undo, versions: (old, new) }) = &found.patches {
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
-            writeln!(out, "  git apply {undo}  {DIM}# undoes it{DIM:#}")?;
-            writeln!(out, "  git apply {culprit}  {DIM}# makes the old version fail{DIM:#}\n")?;
+            writeln!(out, "  git apply {undo}  {DIM}# applies to {new}: undoes it{DIM:#}")?;
+            writeln!(out, "  git apply {culprit}  {DIM}# applies to {old}: makes it fail{DIM:#}\n")?;
         }
         if let Some(next) = &found.next {
             writeln!(out, "{BOLD}next:{BOLD:#}")?;
