@@ -23,6 +23,7 @@ mod deps_versions;
 mod diff;
 mod diff_of_cargo;
 mod diff_of_files;
+mod diff_of_packages;
 mod edition;
 mod edition_input;
 mod exec;

@@ -4,18 +4,23 @@
 //! enabled by itself, and a change that others need takes them along when it is disabled by itself: see
 //! [`Diff::selected`].
 
+mod beside;
+mod blame;
 mod compiler;
 mod complaint;
 mod hunk_text;
+mod inside;
+mod relevance;
+mod thinning;
 mod ties;
+mod units;
 mod words;
 
 use std::{
-    collections::BTreeMap,
     ffi::OsStr,
     io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::Mutex,
 };
 
 use bisect_core::{
@@ -24,9 +29,10 @@ use bisect_core::{
 };
 
 use self::{
+    beside::KnownBeside,
     compiler::Compiler,
-    ties::{Check, Checked, PartSet, Ties},
-    words::PartWords,
+    ties::{Check, Checked, Ties},
+    words::{PartSet, PartWords},
 };
 use super::{
     AfterBuild, Application, Axis, Files, Place, Preparation,
@@ -49,7 +55,7 @@ use crate::{
     },
     units::plural,
     vcs::{
-        patch::{Patch, overlay::Overlays, trees::Trees},
+        patch::{Composition, Patch, overlay::Overlays, trees::Trees},
         worktrees::Checkout,
     },
 };
@@ -69,11 +75,16 @@ const TERMS: Terms = Terms { axis: "diff", change: "hunk", reported: None, if_no
 /// Hunks that are one change.
 const KIND: ChangeKind = ChangeKind { name: "hunk", noun: "hunk", label: "this hunk", source: ShownSource::Patch };
 
+/// The maximum number of unchanged source files that are read to find the likely hunks.
+const MAX_SOURCES: usize = 2000;
+
 /// Hunks between an old tree and a new one. *None* is the old tree, *all* is the new one.
 #[derive(Debug)]
 struct Diff {
     trees: Trees,
     patch: Patch,
+    /// The patch of the whole search, if this one is within a culprit.
+    original: Option<Patch>,
     words: Vec<PartWords>,
     overlays: Overlays,
     /// The parts of each change, in the order of the search.
@@ -81,7 +92,7 @@ struct Diff {
     /// The compiler that decides which hunks compile together; `None`: a build is the target, or there is no project.
     compiler: Option<Compiler>,
     /// The hunks that were enabled or disabled beside the ones asked for, so that the rest compiles.
-    beside: Mutex<BTreeMap<(bool, PartSet), PartSet>>,
+    beside: Mutex<KnownBeside>,
     /// True if cargo builds in the work tree; false if a command is started there.
     builds: bool,
 }
@@ -106,8 +117,17 @@ fn prepare(target: &SearchedTarget<'_>, range: Option<&OsStr>) -> AxisResult {
     };
     let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let builds = target.project.is_some();
-    let mut diff =
-        Diff { trees, patch, words, overlays, changes: Vec::new(), compiler, beside: Mutex::default(), builds };
+    let mut diff = Diff {
+        trees,
+        patch,
+        original: None,
+        words,
+        overlays,
+        changes: Vec::new(),
+        compiler,
+        beside: Mutex::default(),
+        builds,
+    };
     if diff.compiler.is_some()
         && let (Some(show), count @ 2..) = (target.show, diff.words.len())
     {
@@ -131,76 +151,26 @@ impl Diff {
     }
 
     fn compiling_groups(&self) -> Result<Vec<Vec<usize>>, RunError> {
-        let order = self.ties().order();
+        // Within a culprit, each part is one unit.
+        let units = if self.original.is_some() { (0..self.words.len()).collect() } else { units::of(&self.patch) };
+        let ties = self.ties().of_units(units);
+        let order = ties.order();
         if let Some(compiler) = &self.compiler
             && order.len() > 1
         {
             let mut check = SlotCheck { diff: self, compiler, slot: 0 };
-            let all: PartSet = order.iter().copied().collect();
+            let all: PartSet = (0..self.words.len()).collect();
             // If one of both trees does not compile, errors lead nowhere.
             if check.check(&PartSet::new())? == Checked::Compiles && check.check(&all)? == Checked::Compiles {
-                return self.ties().groups(order, &mut check);
+                return ties.groups(order, &mut check);
             }
         }
-        Ok(order.into_iter().map(|part| vec![part]).collect())
+        Ok(self.ties().order().into_iter().map(|part| vec![part]).collect())
     }
 
     /// Returns the parts of a change.
     fn parts_of(&self, id: ChangeId) -> &[usize] {
         usize::try_from(id.0).ok().and_then(|index| self.changes.get(index)).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns the parts that a run enables.
-    ///
-    /// Prefixes of the order compile. Changes that are enabled beyond a prefix may need others, and changes that it
-    /// leaves out may be needed by others. The first get what they need, and the second take along what needs them,
-    /// each in the same way in every run: so all runs of a search agree.
-    fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
-        let is_enabled: Vec<bool> = (0..self.changes.len()).map(|index| choice.enables(id(index))).collect();
-        let parts =
-            |changes: &[usize]| changes.iter().flat_map(|&change| self.changes[change].iter().copied()).collect();
-        let enabled: PartSet = parts(&(0..self.changes.len()).filter(|&change| is_enabled[change]).collect::<Vec<_>>());
-        let Some(compiler) = &self.compiler else { return Ok(enabled) };
-        let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
-        let mut check = SlotCheck { diff: self, compiler, slot };
-        let mut selected = enabled;
-        if !forced.is_empty() {
-            selected.extend(self.beside(true, &parts(&forced), &mut check)?);
-        }
-        if !excluded.is_empty() {
-            let without = self.beside(false, &parts(&excluded), &mut check)?;
-            selected.retain(|part| !without.contains(part));
-        }
-        Ok(selected)
-    }
-
-    /// Returns the parts that must be enabled (or disabled) together with these, so that the old tree with them (or the
-    /// new tree without them) compiles. If the errors lead to none, these are none.
-    fn beside(&self, is_enabled: bool, parts: &PartSet, check: &mut SlotCheck<'_>) -> Result<PartSet, RunError> {
-        let key = (is_enabled, parts.clone());
-        let known = self.beside.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
-        if let Some(beside) = known {
-            return Ok(beside);
-        }
-        let all: PartSet = (0..self.words.len()).collect();
-        let beside: PartSet = if is_enabled {
-            let extended = self.ties().extended(parts.clone(), &all, check)?;
-            extended.unwrap_or_default().difference(parts).copied().collect()
-        } else {
-            let rest = all.difference(parts).copied().collect();
-            let shrunk = self.ties().shrunk(rest, check)?;
-            shrunk.map_or_else(PartSet::new, |left| {
-                all.iter().filter(|part| !left.contains(part) && !parts.contains(part)).copied().collect()
-            })
-        };
-        self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
-        Ok(beside)
-    }
-
-    /// Returns the parts that a run enabled (or disabled) beside these; none if no run has.
-    fn known_beside(&self, is_enabled: bool, parts: &PartSet) -> PartSet {
-        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
-        beside.get(&(is_enabled, parts.clone())).cloned().unwrap_or_default()
     }
 
     /// Returns the parts that a choice enables, as far as they are known without a build.
@@ -210,6 +180,16 @@ impl Diff {
         let needed = self.known_beside(true, &parts);
         parts.extend(needed);
         parts
+    }
+
+    /// Returns the files of a selection.
+    fn files(&self, parts: &PartSet) -> Composition<'_> {
+        self.patch.compose(|part| parts.contains(&part))
+    }
+
+    /// Returns the files of the old commit.
+    fn original_files(&self) -> Composition<'_> {
+        self.original.as_ref().unwrap_or(&self.patch).compose(|_| false)
     }
 
     /// Gives the work tree of a slot these parts.
@@ -270,6 +250,24 @@ impl Axis for Diff {
         Order::Given
     }
 
+    fn learns_likely(&self) -> bool {
+        self.builds && self.changes.len() > 2
+    }
+
+    fn likely_after(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
+        let unchanged = self.overlays.unchanged_sources(&self.patch, MAX_SOURCES);
+        let groups = relevance::likely_parts(&self.patch, &unchanged, failed);
+        let changes = |group: PartSet| {
+            let has = |change: &usize| self.changes[*change].iter().any(|part| group.contains(part));
+            (0..self.changes.len()).filter(has).map(id).collect()
+        };
+        groups.into_iter().map(changes).collect()
+    }
+
+    fn needs_few_checks(&self) -> bool {
+        self.builds
+    }
+
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         if choice.is_inverted() && choice.end_state() != Some(EndState::AllOff) {
             let (old, new) = &self.trees.names;
@@ -287,7 +285,7 @@ impl Axis for Diff {
         let parts = self.selected_before(choice);
         fs_err::create_dir_all(files.directory)?;
         let path = files.directory.join(format!("{}.patch", files.stem));
-        let text = hunk_text::between(&self.patch, &PartSet::new(), &parts)?;
+        let text = hunk_text::between(&self.original_files(), &self.files(&parts))?;
         fs_err::write(&path, &text)?;
         let quoted = |path: &Path| shell::quote(path);
         let subdirectory = &self.trees.subdirectory;
@@ -361,15 +359,25 @@ impl Axis for Diff {
         hunk_text::describe(&self.patch, &parts, &needed, Report { kind: KIND, ..report })
     }
 
+    fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
+        inside::axis(self, ids).transpose().into_iter().collect()
+    }
+
     fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
         let parts: PartSet = ids.iter().flat_map(|&id| self.parts_of(id)).copied().collect();
         let (needed, dependent) = (self.known_beside(true, &parts), self.known_beside(false, &parts));
         let all: PartSet = (0..self.words.len()).collect();
         let rest = all.iter().filter(|part| !parts.contains(part) && !dependent.contains(part)).copied().collect();
         let with_needed = parts.union(&needed).copied().collect();
+        let (old, new) = &self.trees.names;
+        let titled =
+            |title: String, patch: Vec<u8>| if patch.is_empty() { patch } else { [title.into_bytes(), patch].concat() };
+        let culprit = hunk_text::between(&self.files(&PartSet::new()), &self.files(&with_needed))?;
+        let undo = hunk_text::between(&self.files(&all), &self.files(&rest))?;
         Ok(Some(Patches {
-            culprit: hunk_text::between(&self.patch, &PartSet::new(), &with_needed)?,
-            undo: hunk_text::between(&self.patch, &all, &rest)?,
+            culprit: titled(format!("This patch applies to {old}: it makes it fail.\n\n"), culprit),
+            undo: titled(format!("This patch applies to {new}: it undoes the culprit.\n\n"), undo),
+            versions: self.trees.names.clone(),
         }))
     }
 

@@ -85,6 +85,23 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
+    /// Returns true if it is known once the ends have run which changes are likely: see
+    /// [`likely_after`](Self::likely_after).
+    fn learns_likely(&self) -> bool {
+        false
+    }
+
+    /// Returns groups of changes for which there is evidence, the likeliest group first, if these tests fail with every
+    /// change and not without.
+    fn likely_after(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
+        Vec::new()
+    }
+
+    /// Returns true if a few checks of a culprit suffice: each run is a costly build, which no earlier run affects.
+    fn needs_few_checks(&self) -> bool {
+        false
+    }
+
     /// Returns the application that enables exactly these changes.
     ///
     /// # Errors

@@ -39,6 +39,10 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             }
             let axis = match axis {
                 Ok(axis) => axis,
+                Err(_) if lab.interrupt.requested() => {
+                    end.status = Exit::Interrupted;
+                    break;
+                }
                 Err(why) => {
                     lab.emit(&Event::Note(&why))?;
                     continue;

@@ -128,6 +128,22 @@ pub(crate) trait Target: Judge {
         Vec::new()
     }
 
+    /// Returns true if it is known once the ends have run which changes are likely.
+    fn learns_likely(&self) -> bool {
+        false
+    }
+
+    /// Returns groups of changes for which there is evidence, the likeliest group first, if these tests fail with every
+    /// change and not without.
+    fn likely_after(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
+        Vec::new()
+    }
+
+    /// Returns true if a few checks of a culprit suffice.
+    fn needs_few_checks(&self) -> bool {
+        false
+    }
+
     /// Returns a description of what is searched, if that is not obvious.
     fn subject(&self) -> Option<String> {
         None

@@ -115,9 +115,10 @@ pub(super) fn take_text<T: Target>(
     true
 }
 
-/// Returns true if it is not known yet which changes are on lines that were touched. The steps of a counter are on none.
+/// Returns true if it is not known yet which changes are on lines that were touched, or are likely for another reason.
+/// The steps of a counter are on no lines.
 pub(super) fn awaits_places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> bool {
-    session.since.is_some()
+    (session.since.is_some() || session.target.learns_likely())
         && session.target.order() != Order::Counter
         && session.texts.of_all != OfAll::Used
         && !session.search.progress().is_noisy()
@@ -140,7 +141,7 @@ fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
 }
 
 /// Favours the changes on edited lines, then those in edited files and those that the target calls likely, once the
-/// places of changes are known. Returns true if the search was waiting for that.
+/// places of changes are known. Without a revision, favours those that the target finds likely after the ends. Returns true if the search was waiting for that.
 pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<bool> {
     let is_time = if session.target.needs_text_run() {
         session.texts.of_all == OfAll::Awaited && !session.texts.is_pending()
@@ -151,11 +152,16 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
         return Ok(false);
     }
     session.texts.of_all = OfAll::Used;
-    let Some(since) = &session.since else { return Ok(false) };
+    let order = session.target.order();
+    let ranks = |group: Vec<ChangeId>| group.into_iter().map(|id| order.rank(id)).collect::<Vec<_>>();
+    let Some(since) = &session.since else {
+        let failed = session.failed_at_end.first().map_or(&[][..], Vec::as_slice);
+        session.search.favour(session.target.likely_after(failed).into_iter().map(ranks));
+        return Ok(true);
+    };
     if session.lab.since.is_none() && session.search.progress().changes() > MANY_PLACES {
         return Ok(true);
     }
-    let order = session.target.order();
     let Touched { on_lines, in_files } = since.touched(&places(session));
     let commit = &since.commit()[..12];
     let are_all_in_files = in_files.len() >= session.search.progress().changes();
@@ -171,7 +177,7 @@ pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>
     let is_any_favoured = !on_lines.is_empty() || !in_files.is_empty() && !are_all_in_files;
     let likely = in_files.into_iter().chain(session.target.likely());
     let groups: [Vec<_>; 2] = [on_lines.into_iter().collect(), likely.collect()];
-    session.search.favour(groups.map(|group| group.into_iter().map(|id| order.rank(id)).collect()));
+    session.search.favour(groups.map(ranks));
     if session.lab.since.is_some() || is_any_favoured {
         session.lab.emit(&Event::Note(&note))?;
     }

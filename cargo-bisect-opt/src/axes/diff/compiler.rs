@@ -3,13 +3,10 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, PoisonError},
 };
 
-use super::{
-    complaint::Complaint,
-    ties::{Checked, PartSet},
-};
+use super::{complaint::Complaint, ties::Checked, words::PartSet};
 use crate::{
     cargo::{self, BuildOutput, BuildOverrides, CargoError, Project},
     process::{Ending, interrupt::Interrupt},
@@ -20,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Compiler {
     /// The project, with target directories for this search.
-    project: Project,
+    project: Arc<Project>,
     interrupt: Interrupt,
     /// The answers so far.
     known: Mutex<BTreeMap<PartSet, Checked>>,
@@ -32,8 +29,13 @@ impl Compiler {
     /// # Errors
     /// If the project cannot be read, or there can be no target directory.
     pub(super) fn new(project: &Project, interrupt: &Interrupt) -> Result<Self, CargoError> {
-        let project = cargo::for_check(project, project.scratch()?)?;
+        let project = Arc::new(cargo::for_check(project, project.scratch()?)?);
         Ok(Self { project, interrupt: interrupt.clone(), known: Mutex::default() })
+    }
+
+    /// Returns a compiler of the same project that has no answers, for another patch.
+    pub(super) fn renewed(&self) -> Self {
+        Self { project: Arc::clone(&self.project), interrupt: self.interrupt.clone(), known: Mutex::default() }
     }
 
     /// Returns the answer about a set that was checked before.

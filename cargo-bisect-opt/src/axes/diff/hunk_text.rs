@@ -2,7 +2,7 @@
 
 use std::{io, process::Command};
 
-use super::ties::PartSet;
+use super::words::PartSet;
 use crate::{
     process,
     report::content::{Location, Report},
@@ -13,17 +13,16 @@ use crate::{
 /// The maximum number of lines of a hunk in an answer.
 const SHOWN: usize = 60;
 
-/// Returns the patch from one selection of parts to another, as git writes it.
+/// Returns the patch from some files to others, as git writes it.
 ///
 /// # Errors
 /// If files cannot be written, or git cannot be started.
-pub(super) fn between(patch: &Patch, before: &PartSet, after: &PartSet) -> io::Result<Vec<u8>> {
+pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::Result<Vec<u8>> {
     let scratch = tempfile::tempdir()?;
-    let write = |name: &str, parts: &PartSet| {
+    let write = |name: &str, composition: &Composition<'_>| {
         let directory = scratch.path().join(name);
         fs_err::create_dir(&directory)?;
-        let composition: Composition<'_> = patch.compose(|part| parts.contains(&part));
-        overlay::write(&directory, &composition)
+        overlay::write(&directory, composition)
     };
     write("a", before)?;
     write("b", after)?;
@@ -50,7 +49,10 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         details.push(format!("… {} more", plural(lines.len() - SHOWN, "line")));
     }
     if parts.len() > 1 {
-        details.insert(0, format!("{} that only compile together:", plural(parts.len(), "hunk")));
+        let first = name(patch, first);
+        let is_one_item = parts.iter().all(|&part| !first.is_empty() && name(patch, &all[part]) == first);
+        let why = if is_one_item { format!("of `{first}`") } else { "that only compile together".to_owned() };
+        details.insert(0, format!("{} {why}:", plural(parts.len(), "hunk")));
     }
     if !needed.is_empty() {
         let needed: Vec<_> = needed.iter().map(|&part| label(patch, &all[part])).collect();

@@ -9,12 +9,17 @@ use std::{
     path::Path,
 };
 
-use super::{complaint::Complaint, words::PartWords};
-use crate::vcs::patch::{Origin, Patch, Piece, trees::ChangedFile};
+use super::{
+    blame,
+    complaint::Complaint,
+    thinning::{Thinned, thinned},
+    words::{PartSet, PartWords},
+};
+use crate::vcs::patch::{Patch, Piece, trees::ChangedFile};
 
 /// The maximum number of builds to divide a patch. Parts that remain undivided are changes of their own: a selection
 /// that does not compile is unresolved.
-const MAX_CHECKS: usize = 150;
+const MAX_CHECKS: usize = 300;
 /// The maximum number of repairs of one selection. The compiler stops at the first errors, so there may be many.
 const MAX_REPAIRS: usize = 30;
 
@@ -26,9 +31,6 @@ pub(super) enum Checked {
     /// It does not compile, and the errors.
     Fails(Complaint),
 }
-
-/// A set of parts of a patch.
-pub(super) type PartSet = BTreeSet<usize>;
 
 /// A compiler for sets of parts.
 pub(super) trait Check {
@@ -44,12 +46,29 @@ pub(super) trait Check {
 pub(super) struct Ties<'a> {
     patch: &'a Patch,
     words: &'a [PartWords],
+    /// The first part of the unit of each part. Only these are in sets and orders.
+    units: Vec<usize>,
 }
 
 impl<'a> Ties<'a> {
     /// Creates ties of a patch. `words` are those of its parts.
     pub(super) fn new(patch: &'a Patch, words: &'a [PartWords]) -> Self {
-        Self { patch, words }
+        Self { patch, words, units: (0..words.len()).collect() }
+    }
+
+    /// Returns the same for units of several parts, by the first part of the unit of each part.
+    pub(super) fn of_units(self, units: Vec<usize>) -> Self {
+        Self { units, ..self }
+    }
+
+    /// Returns all parts of some units.
+    fn parts(&self, units: &PartSet) -> PartSet {
+        (0..self.units.len()).filter(|&part| units.contains(&self.units[part])).collect()
+    }
+
+    /// Returns the units of some parts.
+    fn units(&self, parts: PartSet) -> PartSet {
+        parts.into_iter().map(|part| self.units[part]).collect()
     }
 
     /// Returns the parts in an order in which definitions precede uses, and removed uses precede removed definitions;
@@ -61,23 +80,24 @@ impl<'a> Ties<'a> {
             words.defined.iter().for_each(|name| defining.entry(name).or_insert_with(Vec::new).push(part));
             words.unused.iter().for_each(|name| freeing.entry(name).or_insert_with(Vec::new).push(part));
         }
-        let needs = |part: usize| -> PartSet {
-            let PartWords { used, undefined, .. } = &self.words[part];
+        let mut needs = vec![PartSet::new(); count];
+        for (part, PartWords { used, undefined, .. }) in self.words.iter().enumerate() {
             let defining = used.iter().filter_map(|name| defining.get(name));
             let freeing = undefined.iter().filter_map(|name| freeing.get(name));
-            defining.chain(freeing).flatten().copied().filter(|&other| other != part).collect()
-        };
+            let others = defining.chain(freeing).flatten().map(|&other| self.units[other]);
+            needs[self.units[part]].extend(others.filter(|&other| other != self.units[part]));
+        }
         let mut order = Vec::with_capacity(count);
         let mut is_placed = vec![false; count];
         // Depth first, without recursion: a part follows what it needs, unless both need each other.
-        for root in 0..count {
+        for root in (0..count).filter(|&part| self.units[part] == part) {
             let mut stack = vec![(root, false)];
             while let Some((part, is_done)) = stack.pop() {
                 if is_done {
                     order.push(part);
                 } else if !std::mem::replace(&mut is_placed[part], true) {
                     stack.push((part, true));
-                    let needed = needs(part).into_iter().filter(|&other| !is_placed[other]);
+                    let needed = needs[part].iter().copied().filter(|&other| !is_placed[other]);
                     stack.extend(needed.rev().map(|other| (other, false)));
                 }
             }
@@ -105,65 +125,100 @@ impl<'a> Ties<'a> {
     pub(super) fn groups<C: Check>(&self, mut order: Vec<usize>, check: &mut C) -> Result<Vec<Vec<usize>>, C::Error> {
         let unread = order.iter().take_while(|&&part| self.is_unread(part)).count();
         let mut cuts: BTreeSet<usize> = (0..=unread).chain([order.len()]).collect();
+        // The ranges, by their beginnings, that were hard to divide.
+        let mut hard: BTreeSet<usize> = BTreeSet::new();
         let mut tied: BTreeSet<usize> = BTreeSet::new();
-        // The ranges, by their beginnings, that could not be divided near the middle, and how much to take off next.
-        let mut slices: BTreeMap<usize, usize> = BTreeMap::new();
-        let mut checks = 0;
-        while checks < MAX_CHECKS {
+        let mut check = UnitCheck { ties: self, check };
+        let mut check = CountedChecks { check: &mut check, known: BTreeMap::new() };
+        while !check.is_over() {
             let largest = pairs(&cuts).filter(|(low, high)| high - low > 1 && !tied.contains(low));
             let Some((low, high)) = largest.max_by_key(|(low, high)| (high - low, usize::MAX - low)) else { break };
-            let (length, slice) = (high - low, slices.get(&low).copied());
-            let near = match slice {
-                None => vec![length / 2, length / 4, length - length / 4],
-                Some(slice) => vec![length - slice.min(length - 1), slice.min(length - 1)],
+            let before: PartSet = order[..low].iter().copied().collect();
+            let range = &order[low..high];
+            let found = if hard.contains(&low) { None } else { self.near_middle(range, &before, &mut check)? };
+            let pieces = match found {
+                Some(pieces) => pieces,
+                None => self.peeled(range, &before, &mut check)?,
             };
-            let mut found = None;
-            let set = |parts: &[usize]| parts.iter().copied().collect::<PartSet>();
-            let (before, all) = (set(&order[..low]), set(&order[..high]));
-            let near = near.into_iter().filter(|cut| (1..length).contains(cut)).map(|cut| low + cut);
-            // If the first ones need all others, perhaps the others do without them.
-            let starts =
-                near.flat_map(|cut| [set(&order[..cut]), before.union(&set(&order[cut..high])).copied().collect()]);
-            for start in starts {
-                let mut counted = CountedChecks { check: &mut *check, count: &mut checks };
-                found = self.repair(start, &before, &all, &mut counted)?;
-                if found.is_some() || checks >= MAX_CHECKS {
-                    break;
-                }
+            if pieces.len() < 2 && !check.is_over() {
+                tied.insert(low);
             }
-            match (found, slice) {
-                (Some(parts), _) => {
-                    let (inside, outside): (Vec<_>, Vec<_>) =
-                        order[low..high].iter().partition(|part| parts.contains(part));
-                    let cut = low + inside.len();
-                    order.splice(low..high, inside.into_iter().chain(outside));
-                    cuts.insert(cut);
-                    // A cut far from the middle, too, shows that the rest is hard to divide.
-                    let rest = (cut - low).max(high - cut);
-                    if let Some(slice) = slices.remove(&low).or((8 * rest > 7 * length).then_some(1)) {
-                        slices.insert(if cut - low == rest { low } else { cut }, 2 * slice);
-                    }
+            let mut cut = low;
+            for OrderPiece { parts, is_hard } in pieces {
+                if is_hard {
+                    hard.insert(cut);
                 }
-                (None, None | Some(2..)) => {
-                    slices.insert(low, 1);
-                }
-                (None, Some(_)) => {
-                    tied.insert(low);
-                }
+                order.splice(cut..cut + parts.len(), parts.iter().copied());
+                cut += parts.len();
+                cuts.insert(cut);
             }
         }
         let mut groups = Vec::new();
+        let parts = |units: &[usize]| self.parts(&units.iter().copied().collect()).into_iter().collect::<Vec<_>>();
         for (low, high) in pairs(&cuts) {
             // What was hard to divide would only make runs that do not build.
-            if tied.contains(&low) || slices.contains_key(&low) {
-                let mut group = order[low..high].to_vec();
-                group.sort_unstable();
-                groups.push(group);
+            if tied.contains(&low) || hard.contains(&low) {
+                groups.push(parts(&order[low..high]));
             } else {
-                groups.extend(order[low..high].iter().map(|&part| vec![part]));
+                groups.extend(order[low..high].iter().map(|&unit| parts(&[unit])));
             }
         }
         Ok(groups)
+    }
+
+    /// Divides a range of the order that follows `before` near its middle, if the errors lead to a set that compiles.
+    fn near_middle<C: Check>(
+        &self,
+        range: &[usize],
+        before: &PartSet,
+        check: &mut CountedChecks<'_, C>,
+    ) -> Result<Option<Vec<OrderPiece>>, C::Error> {
+        let length = range.len();
+        let all = with(before, range);
+        let near = [length / 2, length / 4, length - length / 4].into_iter().filter(|cut| (1..length).contains(cut));
+        // If the first ones need all others, perhaps the others do without them.
+        for start in near.flat_map(|cut| [&range[..cut], &range[cut..]]) {
+            if let Some(parts) = self.repair(with(before, start), before, &all, check)? {
+                let (inside, outside) = range.iter().partition(|part| parts.contains(part));
+                return Ok(Some(vec![OrderPiece::easy(inside), OrderPiece::easy(outside)]));
+            }
+            if check.is_over() {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Divides a range of the order that follows `before` into pieces that can be enabled one after the other: first
+    /// those that need no others of the range, last those that no others need. If there are none, a part with what it
+    /// needs comes first.
+    fn peeled<C: Check>(
+        &self,
+        range: &[usize],
+        before: &PartSet,
+        check: &mut CountedChecks<'_, C>,
+    ) -> Result<Vec<OrderPiece>, C::Error> {
+        let Thinned { left: core, removed: last } = thinned(range, &mut |left| check.compiles(before | left))?;
+        let of_core: PartSet = core.iter().copied().collect();
+        let Thinned { left: core, removed: first } =
+            thinned(&core, &mut |missing| check.compiles(&(before | &of_core) - missing))?;
+        let mut pieces: Vec<_> = first.into_iter().map(OrderPiece::easy).collect();
+        if core.len() == range.len() && core.len() > 2 {
+            let all = with(before, &core);
+            let mut smallest: Option<PartSet> = None;
+            for &part in &core {
+                let parts = self.extended(with(before, &[part]), &all, check)?.filter(|parts| parts.len() < all.len());
+                let is_smaller = |parts: &PartSet| smallest.as_ref().is_none_or(|least| parts.len() < least.len());
+                smallest = parts.filter(is_smaller).or(smallest);
+            }
+            let (inside, outside): (Vec<_>, Vec<_>) =
+                core.iter().partition(|part| smallest.as_ref().is_some_and(|parts| parts.contains(part)));
+            pieces.extend([inside, outside].into_iter().filter(|piece| !piece.is_empty()).map(OrderPiece::hard));
+        } else if !core.is_empty() {
+            pieces.push(OrderPiece::hard(core));
+        }
+        pieces.extend(last.into_iter().rev().map(OrderPiece::easy));
+        Ok(pieces)
     }
 
     /// Returns a set near `start` that compiles, and that is larger than `low` and smaller than `high`, if the errors
@@ -236,56 +291,28 @@ impl<'a> Ties<'a> {
         Ok(None)
     }
 
-    /// Returns the disabled parts that the errors name.
+    /// Returns the disabled units that the errors name.
     fn needed(&self, complaint: &Complaint, enabled: &PartSet) -> PartSet {
-        let mut needed = PartSet::new();
-        for (path, line) in &complaint.places {
-            if let Some(Origin::Old { file, line }) = self.patch.origin(path, *line, |part| enabled.contains(&part)) {
-                needed.extend(self.patch.replacing(file, line));
-            }
-        }
-        let all = || (0..self.words.len()).filter(|part| !enabled.contains(part));
-        let defining: Vec<_> = all().filter(|&part| !self.words[part].defined.is_disjoint(&complaint.names)).collect();
-        needed.extend(defining);
-        needed.extend(all().filter(|&part| self.binds_in(part, &self.words[part].bound, complaint)));
-        needed.retain(|part| !enabled.contains(part));
-        if needed.is_empty() {
-            needed.extend(all().filter(|&part| !self.words[part].redefined.is_disjoint(&complaint.names)));
-        }
-        if needed.is_empty() {
-            needed.extend(all().filter(|&part| !self.words[part].used.is_disjoint(&complaint.names)));
-        }
-        needed
+        self.units(blame::needed(self.patch, self.words, complaint, &self.parts(enabled)))
     }
 
-    /// Returns true if `bound`, names that a part brings into scope or not any more, has a name of the errors, and the
-    /// part is in a file with an error.
-    fn binds_in(&self, part: usize, bound: &BTreeSet<String>, complaint: &Complaint) -> bool {
-        let ChangedFile { old, new } = self.patch.file_of(&self.patch.parts()[part]);
-        let is_there = |path: &Path| complaint.places.iter().any(|(place, _)| place == path);
-        !bound.is_disjoint(&complaint.names) && [old, new].into_iter().flatten().any(|version| is_there(&version.path))
-    }
-
-    /// Returns the enabled parts that the errors name.
+    /// Returns the enabled units that the errors name.
     fn blamed(&self, complaint: &Complaint, enabled: &PartSet) -> PartSet {
-        let origin = |(path, line): &(std::path::PathBuf, usize)| match self
-            .patch
-            .origin(path, *line, |part| enabled.contains(&part))
-        {
-            Some(Origin::Added(part)) => Some(part),
-            _ => None,
-        };
-        let mut blamed: PartSet = complaint.places.iter().filter_map(origin).collect();
-        let removing = |&&part: &&usize| {
-            let PartWords { undefined, unbound, .. } = &self.words[part];
-            !undefined.is_disjoint(&complaint.names) || self.binds_in(part, unbound, complaint)
-        };
-        blamed.extend(enabled.iter().filter(removing));
-        if blamed.is_empty() {
-            let redefining = |part: &&usize| !self.words[**part].redefined.is_disjoint(&complaint.names);
-            blamed.extend(enabled.iter().filter(redefining));
-        }
-        blamed
+        self.units(blame::blamed(self.patch, self.words, complaint, &self.parts(enabled)))
+    }
+}
+
+/// A check of units.
+struct UnitCheck<'a, C> {
+    ties: &'a Ties<'a>,
+    check: &'a mut C,
+}
+
+impl<C: Check> Check for UnitCheck<'_, C> {
+    type Error = C::Error;
+
+    fn check(&mut self, units: &PartSet) -> Result<Checked, C::Error> {
+        self.check.check(&self.ties.parts(units))
     }
 }
 
@@ -304,19 +331,58 @@ pub(super) fn joined(mut groups: Vec<Vec<usize>>, conflicts: &[(usize, usize)]) 
     groups
 }
 
-/// A check that counts.
+/// A piece of a range of the order.
+struct OrderPiece {
+    parts: Vec<usize>,
+    /// True if it was hard to divide; false if that was not tried.
+    is_hard: bool,
+}
+
+impl OrderPiece {
+    fn easy(parts: Vec<usize>) -> Self {
+        Self { parts, is_hard: false }
+    }
+
+    fn hard(parts: Vec<usize>) -> Self {
+        Self { parts, is_hard: true }
+    }
+}
+
+/// A check that remembers the answers. After a number of them, everything else counts as not compiling.
 struct CountedChecks<'a, C> {
     check: &'a mut C,
-    count: &'a mut usize,
+    known: BTreeMap<PartSet, Checked>,
+}
+
+impl<C: Check> CountedChecks<'_, C> {
+    fn is_over(&self) -> bool {
+        self.known.len() >= MAX_CHECKS
+    }
+
+    fn compiles(&mut self, parts: PartSet) -> Result<bool, C::Error> {
+        Ok(self.check(&parts)? == Checked::Compiles)
+    }
 }
 
 impl<C: Check> Check for CountedChecks<'_, C> {
     type Error = C::Error;
 
     fn check(&mut self, parts: &PartSet) -> Result<Checked, C::Error> {
-        *self.count += 1;
-        self.check.check(parts)
+        if let Some(known) = self.known.get(parts) {
+            return Ok(known.clone());
+        }
+        if self.is_over() {
+            return Ok(Checked::Fails(Complaint::default()));
+        }
+        let checked = self.check.check(parts)?;
+        self.known.insert(parts.clone(), checked.clone());
+        Ok(checked)
     }
+}
+
+/// Returns a set with more parts.
+fn with(parts: &PartSet, more: &[usize]) -> PartSet {
+    parts.iter().chain(more).copied().collect()
 }
 
 /// Returns adjacent cuts.

@@ -24,6 +24,18 @@ impl Check for Needs {
     }
 }
 
+/// A compiler that does not say what is missing.
+struct Silent(Needs);
+
+impl Check for Silent {
+    type Error = Infallible;
+
+    fn check(&mut self, parts: &PartSet) -> Result<Checked, Infallible> {
+        let Ok(checked) = self.0.check(parts);
+        Ok(if checked == Checked::Compiles { checked } else { Checked::Fails(Complaint::default()) })
+    }
+}
+
 /// Returns a patch that adds one file for each part. Part `n` defines `fn`, and uses the functions of `uses`.
 fn patch(uses: &[&[usize]]) -> Patch {
     let file = |(n, uses): (usize, &&[usize])| {
@@ -73,6 +85,26 @@ fn parts_that_need_each_other_are_one_change() {
     let mut groups = groups;
     groups.sort();
     assert_eq!(groups, [vec![0, 1], vec![2], vec![3]]);
+}
+
+#[test]
+fn parts_that_are_far_from_each_other_are_tied_without_those_between() {
+    for (count, pairs) in [(16, vec![(0, 15), (15, 0)]), (24, vec![(0, 23), (23, 5), (5, 0), (9, 21), (4, 9)])] {
+        let uses: Vec<&[usize]> = vec![&[]; count];
+        let patch = patch(&uses);
+        let words: Vec<_> = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
+        let ties = Ties::new(&patch, &words);
+        let mut compiler = Silent(Needs { pairs: pairs.clone(), checks: 0 });
+        let Ok(groups) = ties.groups(ties.order(), &mut compiler);
+        let mut tied: Vec<_> = groups.iter().filter(|group| group.len() > 1).cloned().collect();
+        tied.sort();
+        let expected = if count == 16 { [vec![0, 15]] } else { [vec![0, 5, 23]] };
+        assert_eq!(tied, expected, "{groups:?}");
+        // Each prefix compiles.
+        let place = |part: usize| groups.iter().position(|group| group.contains(&part)).unwrap();
+        assert!(pairs.iter().all(|&(one, other)| place(other) <= place(one)), "{groups:?}");
+        assert!(compiler.0.checks <= 6 * count, "{} checks", compiler.0.checks);
+    }
 }
 
 #[test]

@@ -14,6 +14,9 @@ const KEYWORDS: [&str; 18] = [
     "static", "unsafe", "use", "while",
 ];
 
+/// A set of parts of a patch, by their indices.
+pub(super) type PartSet = BTreeSet<usize>;
+
 /// The names in which a part of a patch differs from the old tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PartWords {

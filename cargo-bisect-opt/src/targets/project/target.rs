@@ -219,6 +219,18 @@ impl Target for ProjectTarget {
         self.runner.axis.likely()
     }
 
+    fn learns_likely(&self) -> bool {
+        self.runner.axis.learns_likely()
+    }
+
+    fn likely_after(&self, failed: &[String]) -> Vec<Vec<ChangeId>> {
+        self.runner.axis.likely_after(failed)
+    }
+
+    fn needs_few_checks(&self) -> bool {
+        self.runner.axis.needs_few_checks()
+    }
+
     fn subject(&self) -> Option<String> {
         self.runner.axis.subject()
     }

@@ -1,0 +1,92 @@
+//! Parts that are enabled or disabled beside those that a run asks for, so that the selection compiles.
+
+use std::{collections::BTreeMap, sync::PoisonError};
+
+use super::{
+    Diff, SlotCheck, id,
+    thinning::thinned,
+    ties::{Check, Checked},
+    words::PartSet,
+};
+use crate::run::{error::RunError, spec::Choice};
+
+/// The maximum number of builds to find the least set of parts beside others.
+const MAX_CHECKS: usize = 60;
+
+/// The parts beside others: of enabled ones (`true`), and of disabled ones.
+pub(super) type KnownBeside = BTreeMap<(bool, PartSet), PartSet>;
+
+impl Diff {
+    /// Returns the parts that a run enables.
+    ///
+    /// Prefixes of the order compile. Changes that are enabled beyond a prefix may need others, and changes that it
+    /// leaves out may be needed by others. The first get what they need, and the second take along what needs them,
+    /// each in the same way in every run: so all runs of a search agree.
+    pub(super) fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
+        let is_enabled: Vec<bool> = (0..self.changes.len()).map(|index| choice.enables(id(index))).collect();
+        let enabled = self.parts_of_changes((0..self.changes.len()).filter(|&change| is_enabled[change]));
+        let Some(compiler) = &self.compiler else { return Ok(enabled) };
+        let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
+        let mut check = SlotCheck { diff: self, compiler, slot };
+        let mut selected = enabled;
+        if let Some(&last) = forced.last() {
+            // The order up to the last one compiles.
+            let limit = self.parts_of_changes(0..=last);
+            selected.extend(self.beside(true, &self.parts_of_changes(forced), &limit, &mut check)?);
+        }
+        if let Some(&first) = excluded.first() {
+            let limit = self.parts_of_changes(first..self.changes.len());
+            let without = self.beside(false, &self.parts_of_changes(excluded), &limit, &mut check)?;
+            selected.retain(|part| !without.contains(part));
+        }
+        Ok(selected)
+    }
+
+    /// Returns the parts that must be enabled (or disabled) together with these, so that the old tree with them (or the
+    /// new tree without them) compiles. All of `limit` does. If nothing smaller is found, these are none.
+    fn beside(
+        &self,
+        is_enabled: bool,
+        parts: &PartSet,
+        limit: &PartSet,
+        check: &mut SlotCheck<'_>,
+    ) -> Result<PartSet, RunError> {
+        let key = (is_enabled, parts.clone());
+        let known = self.beside.lock().unwrap_or_else(PoisonError::into_inner).get(&key).cloned();
+        if let Some(beside) = known {
+            return Ok(beside);
+        }
+        let all: PartSet = (0..self.words.len()).collect();
+        let found = if is_enabled {
+            self.ties().extended(parts.clone(), &all, check)?
+        } else {
+            self.ties().shrunk(&all - parts, check)?.map(|left| &all - &left)
+        };
+        let with_them = |more: &PartSet| if is_enabled { parts | more } else { &(&all - parts) - more };
+        // If errors lead nowhere, take as much away from a set that compiles as possible.
+        let mut left = MAX_CHECKS;
+        let more: Vec<_> = (&found.unwrap_or_else(|| limit.clone()) - parts).into_iter().collect();
+        let beside: PartSet =
+            if more.is_empty() || check.check(&with_them(&more.iter().copied().collect()))? != Checked::Compiles {
+                PartSet::new()
+            } else {
+                let least = thinned(&more, &mut |more| {
+                    left = left.saturating_sub(1);
+                    Ok::<_, RunError>(left > 0 && check.check(&with_them(more))? == Checked::Compiles)
+                });
+                least?.left.into_iter().collect()
+            };
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner).insert(key, beside.clone());
+        Ok(beside)
+    }
+
+    /// Returns the parts that a run enabled (or disabled) beside these; none if no run has.
+    pub(super) fn known_beside(&self, is_enabled: bool, parts: &PartSet) -> PartSet {
+        let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
+        beside.get(&(is_enabled, parts.clone())).cloned().unwrap_or_default()
+    }
+
+    fn parts_of_changes(&self, changes: impl IntoIterator<Item = usize>) -> PartSet {
+        changes.into_iter().flat_map(|change| self.changes[change].iter().copied()).collect()
+    }
+}

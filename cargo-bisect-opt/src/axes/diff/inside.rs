@@ -1,0 +1,54 @@
+//! A search within a large culprit: its lines are the changes, and the rest of the new version is enabled.
+
+use super::{
+    Diff,
+    beside::KnownBeside,
+    words::{PartSet, PartWords},
+};
+use crate::{
+    axes::Axis,
+    vcs::patch::{Patch, trees::Trees},
+};
+use bisect_core::ChangeId;
+
+/// Lines: a smaller culprit is not divided.
+const MIN_LINES: usize = 17;
+
+/// Returns the axis of a search within a culprit with these changes, if it is large and can be divided.
+///
+/// # Errors
+/// Returns the reason if it cannot be prepared.
+pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis>>, String> {
+    let parts: PartSet = ids.iter().flat_map(|&id| whole.parts_of(id)).copied().collect();
+    let beside = |is_enabled: bool| whole.known_beside(is_enabled, &parts);
+    let culprit = &(&parts | &beside(true)) | &beside(false);
+    let lines = |&part: &usize| {
+        let part = &whole.patch.parts()[part];
+        whole.patch.removed(part).1.len() + whole.patch.added(part).1.len()
+    };
+    if whole.compiler.is_none() || whole.original.is_some() || culprit.iter().map(lines).sum::<usize>() < MIN_LINES {
+        return Ok(None);
+    }
+    // What needs the culprit is left out with it; what it needs stays, unless it needs the culprit.
+    let left_out = &parts | &beside(false);
+    let rest = whole.patch.compose(|part| !left_out.contains(&part));
+    let patch = Patch::finer(&rest, &whole.patch.compose(|_| true));
+    if patch.parts().len() < 2 {
+        return Ok(None);
+    }
+    let Trees { names: (_, new), .. } = &whole.trees;
+    let words = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
+    let mut inner = Diff {
+        overlays: whole.overlays.of_patch(&whole.trees.top, &patch).map_err(|error| error.to_string())?,
+        trees: Trees { names: (format!("{new} without it"), new.clone()), ..whole.trees.clone() },
+        original: Some(whole.patch.clone()),
+        words,
+        patch,
+        changes: Vec::new(),
+        compiler: whole.compiler.as_ref().map(super::Compiler::renewed),
+        beside: std::sync::Mutex::new(KnownBeside::new()),
+        builds: whole.builds,
+    };
+    inner.changes = inner.divide().map_err(|error| error.to_string())?;
+    Ok((inner.changes.len() > 1).then(|| Box::new(inner) as Box<dyn Axis>))
+}

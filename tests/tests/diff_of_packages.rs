@@ -1,0 +1,139 @@
+//! `--diff` with patches of manifests, build scripts, new packages, renamed files and large hunks.
+#![cfg(unix)]
+
+use std::fs;
+
+use bisect_tests::harness::{Running, wait_until};
+
+use crate::diff::{Place, names};
+
+const MANIFEST: &str = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+const TESTS: &str =
+    "\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn sums() {\n        assert_eq!(super::total(), 30);\n    }\n}\n";
+
+/// Returns a package whose library has this code before its test.
+fn package(code: &str) -> Place {
+    let place = Place::new();
+    place.repository.write("Cargo.toml", &format!("{MANIFEST}\n[workspace]\n"));
+    place.repository.write("src/lib.rs", &(code.to_owned() + TESTS));
+    // Each run would make a lock file.
+    place.repository.write(".gitignore", "Cargo.lock\n");
+    place.repository.commit("old");
+    place
+}
+
+fn library(place: &Place, code: &str) {
+    place.repository.write("src/lib.rs", &(code.to_owned() + TESTS));
+}
+
+const OLD: &str = "pub fn total() -> u32 {\n    price() + tax()\n}\n\nfn price() -> u32 {\n    25\n}\n\nfn tax() -> u32 {\n    5\n}\n";
+
+#[test]
+fn a_renamed_file_with_edits_has_one_bad_edit() {
+    let place =
+        package(&OLD.replace("pub fn total", "mod words;\n\npub fn total").replace("    5\n", "    words::five()\n"));
+    let module = |five: u8, six: u8| {
+        let filler: String = (0..20).map(|n| format!("pub fn filler{n}() {{}}\n\n")).collect();
+        format!("pub fn five() -> u32 {{\n    {five}\n}}\n\n{filler}pub fn six() -> u32 {{\n    {six}\n}}\n")
+    };
+    place.repository.write("src/words.rs", &module(5, 6));
+    place.repository.commit("old");
+    place.repository.git(&["mv", "src/words.rs", "src/numbers.rs"]);
+    place.repository.write("src/numbers.rs", &module(7, 8));
+    library(
+        &place,
+        &OLD.replace("pub fn total", "mod numbers;\n\npub fn total").replace("    5\n", "    numbers::five()\n"),
+    );
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn five@src/numbers.rs:2"]], "{finished}");
+    let unresolved = finished.events_of("trial").iter().filter(|trial| trial["outcome"] == "unresolved").count();
+    assert_eq!(unresolved, 0, "{finished}");
+    assert!(!place.patch(1).contains("rename"), "{}", place.patch(1));
+}
+
+#[test]
+fn a_new_package_comes_with_its_manifest_and_the_line_that_names_it() {
+    let place = package(OLD);
+    place
+        .repository
+        .write("Cargo.toml", &format!("{MANIFEST}\n[dependencies]\nrates = {{ path = \"rates\" }}\n\n[workspace]\n"));
+    place.repository.write("rates/Cargo.toml", &MANIFEST.replace("shop", "rates"));
+    place.repository.write("rates/src/lib.rs", "pub fn vat() -> u32 {\n    6\n}\n");
+    place.repository.write("README", "new\n");
+    library(&place, &OLD.replace("    5\n", "    rates::vat()\n").replace("    25\n", "    20 + 5\n"));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    let found = names(&finished);
+    assert!(found.len() == 1 && found[0].contains(&"fn tax@src/lib.rs:10".to_owned()), "{finished}");
+    let patch = place.patch(1);
+    for (text, is_there) in [
+        ("rates::vat()", true),
+        ("rates/Cargo.toml", true),
+        ("rates/src/lib.rs", true),
+        ("20 + 5", false),
+        ("README", false),
+    ] {
+        assert_eq!(patch.contains(text), is_there, "{text}: {patch}");
+    }
+}
+
+#[test]
+fn a_new_build_script_comes_with_the_code_that_needs_it() {
+    let place = package(OLD);
+    place.repository.write("build.rs", "fn main() {\n    println!(\"cargo:rustc-env=RATE=6\");\n}\n");
+    place.repository.write("README", "new\n");
+    let rate = "    env!(\"RATE\").parse().unwrap()\n";
+    library(&place, &OLD.replace("    5\n", rate).replace("    25\n", "    20 + 5\n"));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    let found = names(&finished);
+    assert!(found.len() == 1 && found[0].contains(&"fn tax@src/lib.rs:10".to_owned()), "{finished}");
+    let patch = place.patch(1);
+    assert!(patch.contains("build.rs") && !patch.contains("20 + 5") && !patch.contains("README"), "{patch}");
+}
+
+#[test]
+fn within_a_large_hunk_the_bad_line_is_found() {
+    // The sum of the lines is 30.
+    let code = |line: &dyn Fn(u32) -> String| {
+        let lines: String = (0..20).map(line).collect();
+        format!("pub fn total() -> u32 {{\n    let mut sum = 10;\n{lines}    sum\n}}\n")
+    };
+    let place = package(&code(&|n| format!("    sum += 1 + {n} - {n};\n")));
+    library(&place, &code(&|n| format!("    sum += 2 + {n} - {};\n", if n == 13 { n } else { n + 1 })));
+    place.repository.write("README", "new\n");
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn total@src/lib.rs:3"], ["fn total@src/lib.rs:16"]], "{finished}");
+    let found = finished.events_of("found");
+    assert_eq!((&found[0]["within"], &found[1]["within"]), (&serde_json::Value::Null, &1.into()), "{finished}");
+    let patch = place.patch(2);
+    assert!(patch.contains("-    sum += 1 + 13 - 13;\n+    sum += 2 + 13 - 13;\n"), "{patch}");
+    assert_eq!(patch.matches("\n+    ").count(), 1, "{patch}");
+    assert!(patch.starts_with("This patch applies to the working files without it: "), "{patch}");
+    let reproduce = found[1]["reproduce"].as_str().unwrap().to_owned();
+    assert_eq!(place.shell(&reproduce).status, Some(101), "{reproduce}");
+    // It undoes the bad line only.
+    place.repository.git(&["apply", "../out/culprit-2-undo.patch"]);
+    let undone = fs::read_to_string(place.dir().join("src/lib.rs")).unwrap();
+    assert_eq!(undone.matches("sum += 1 +").count(), 1, "{undone}");
+    assert!(undone.contains("    sum += 1 + 13 - 13;\n"), "{undone}");
+}
+
+#[test]
+fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
+    let place = package(OLD);
+    let started = place.scratch.dir().join("started");
+    let script = format!(
+        "fn main() {{\n    std::fs::write({started:?}, \"\").unwrap();\n    loop {{\n        std::thread::park();\n    }}\n}}\n"
+    );
+    place.repository.write("build.rs", &script);
+    place.repository.commit("old");
+    library(&place, &OLD.replace("    5\n", "    6\n").replace("    25\n", "    20 + 5\n"));
+    let before = place.repository.state();
+    let mut command = place.command(&["test", "--diff"]);
+    let running = Running::start(std::os::unix::process::CommandExt::process_group(&mut command, 0));
+    wait_until("the first check starts", || started.exists());
+    running.signal("INT");
+    let finished = running.finish().expect_status(130);
+    assert!(finished.events_of("trial").is_empty(), "{finished}");
+    assert_eq!(place.repository.state(), before);
+    assert_eq!(place.leftovers(), 0);
+}
