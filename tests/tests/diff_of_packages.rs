@@ -33,7 +33,7 @@ fn a_renamed_file_with_edits_has_one_bad_edit() {
     let place =
         package(&OLD.replace("pub fn total", "mod words;\n\npub fn total").replace("    5\n", "    words::five()\n"));
     let module = |five: u8, six: u8| {
-        let filler: String = (0..20).map(|n| format!("pub fn filler{n}() {{}}\n\n")).collect();
+        let filler = (0..20).fold(String::new(), |all, n| format!("{all}pub fn filler{n}() {{}}\n\n"));
         format!("pub fn five() -> u32 {{\n    {five}\n}}\n\n{filler}pub fn six() -> u32 {{\n    {six}\n}}\n")
     };
     place.repository.write("src/words.rs", &module(5, 6));

@@ -218,8 +218,8 @@ mod tests {
         let unchanged = [(PathBuf::from("tests/a.rs"), TEST.as_bytes().to_vec())];
         let groups = likely_parts(&patch, &unchanged, &["a::sums".to_owned()]);
         assert_eq!(groups, [PartSet::from([0, 1]), PartSet::from([2, 5])]);
-        assert_eq!(likely_parts(&patch, &unchanged, &["unknown".to_owned()]), [PartSet::new(); 0]);
-        assert_eq!(likely_parts(&patch, &unchanged, &[]), [PartSet::new(); 0]);
+        assert!(likely_parts(&patch, &unchanged, &["unknown".to_owned()]).is_empty());
+        assert!(likely_parts(&patch, &unchanged, &[]).is_empty());
     }
 
     #[test]

@@ -198,10 +198,10 @@ impl<'a> Ties<'a> {
         before: &PartSet,
         check: &mut CountedChecks<'_, C>,
     ) -> Result<Vec<OrderPiece>, C::Error> {
-        let Thinned { left: core, removed: last } = thinned(range, &mut |left| check.compiles(before | left))?;
+        let Thinned { left: core, removed: last } = thinned(range, &mut |left| check.compiles(&(before | left)))?;
         let of_core: PartSet = core.iter().copied().collect();
         let Thinned { left: core, removed: first } =
-            thinned(&core, &mut |missing| check.compiles(&(before | &of_core) - missing))?;
+            thinned(&core, &mut |missing| check.compiles(&(&(before | &of_core) - missing)))?;
         let mut pieces: Vec<_> = first.into_iter().map(OrderPiece::easy).collect();
         if core.len() == range.len() && core.len() > 2 {
             let all = with(before, &core);
@@ -359,8 +359,8 @@ impl<C: Check> CountedChecks<'_, C> {
         self.known.len() >= MAX_CHECKS
     }
 
-    fn compiles(&mut self, parts: PartSet) -> Result<bool, C::Error> {
-        Ok(self.check(&parts)? == Checked::Compiles)
+    fn compiles(&mut self, parts: &PartSet) -> Result<bool, C::Error> {
+        Ok(self.check(parts)? == Checked::Compiles)
     }
 }
 

@@ -96,10 +96,10 @@ fn parts_that_are_far_from_each_other_are_tied_without_those_between() {
         let ties = Ties::new(&patch, &words);
         let mut compiler = Silent(Needs { pairs: pairs.clone(), checks: 0 });
         let Ok(groups) = ties.groups(ties.order(), &mut compiler);
-        let mut tied: Vec<_> = groups.iter().filter(|group| group.len() > 1).cloned().collect();
-        tied.sort();
+        let mut joint: Vec<_> = groups.iter().filter(|group| group.len() > 1).cloned().collect();
+        joint.sort();
         let expected = if count == 16 { [vec![0, 15]] } else { [vec![0, 5, 23]] };
-        assert_eq!(tied, expected, "{groups:?}");
+        assert_eq!(joint, expected, "{groups:?}");
         // Each prefix compiles.
         let place = |part: usize| groups.iter().position(|group| group.contains(&part)).unwrap();
         assert!(pairs.iter().all(|&(one, other)| place(other) <= place(one)), "{groups:?}");

@@ -68,7 +68,7 @@ fn common_boundaries(old: &Items, new: &Items) -> Vec<(usize, usize)> {
         named.map(|(name, lines)| (name.to_owned(), lines.clone())).collect()
     };
     let (old, new) = (named(old), named(new));
-    let text = |items: &[(String, Range<usize>)]| items.iter().map(|(name, _)| format!("{name}\n")).collect::<String>();
+    let text = |items: &[(String, Range<usize>)]| items.iter().fold(String::new(), |all, (name, _)| all + name + "\n");
     let mut boundaries = Vec::new();
     let mut from = (0, 0);
     let differing = lines::hunks(text(&old).as_bytes(), text(&new).as_bytes());

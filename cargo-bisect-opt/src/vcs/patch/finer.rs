@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::lines::LineHunk;
 
-/// The least similarity, from 0 to 1, of two lines of which one replaces the other.
-const MIN_SIMILARITY: f64 = 0.5;
+/// Percent: the least similarity of two lines of which one replaces the other.
+const MIN_SIMILARITY: usize = 50;
 /// The maximum number of pairs of lines of a hunk that is divided.
 const MAX_PAIRS: usize = 250_000;
 
@@ -42,16 +42,16 @@ fn pairs(old: &[&[u8]], new: &[&[u8]]) -> Vec<(usize, usize)> {
     let similarity = |one: usize, other: usize| {
         let (one, other) = (&old_words[one], &new_words[other]);
         let most = one.len().max(other.len());
-        if most == 0 { 0.0 } else { one.intersection(other).count() as f64 / most as f64 }
+        (100 * one.intersection(other).count()).checked_div(most).unwrap_or(0)
     };
     // The best sums for the lines from these on.
-    let mut best = vec![vec![0.0; new.len() + 1]; old.len() + 1];
+    let mut best = vec![vec![0; new.len() + 1]; old.len() + 1];
     for one in (0..old.len()).rev() {
         for other in (0..new.len()).rev() {
-            let without = f64::max(best[one + 1][other], best[one][other + 1]);
+            let without = best[one + 1][other].max(best[one][other + 1]);
             let like = similarity(one, other);
-            let with = if like < MIN_SIMILARITY { 0.0 } else { like + best[one + 1][other + 1] };
-            best[one][other] = f64::max(without, with);
+            let with = if like < MIN_SIMILARITY { 0 } else { like + best[one + 1][other + 1] };
+            best[one][other] = without.max(with);
         }
     }
     let (mut found, mut one, mut other) = (Vec::new(), 0, 0);
