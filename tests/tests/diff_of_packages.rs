@@ -118,6 +118,20 @@ fn within_a_large_hunk_the_bad_line_is_found() {
 }
 
 #[test]
+fn a_large_hunk_whose_lines_only_compile_together_is_not_searched_again() {
+    let code = |name: &str, first: u32| {
+        let lines = (0..12).fold(String::new(), |all, n| format!("{all}    let {name}{} = {name}{n} + 1;\n", n + 1));
+        format!("pub fn total() -> u32 {{\n    let {name}0 = {first};\n{lines}    {name}12\n}}\n")
+    };
+    let place = package(&code("old", 18));
+    library(&place, &code("new", 19));
+    place.repository.write("README", "new\n");
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn total@src/lib.rs:2"]], "{finished}");
+    assert_eq!(finished.stderr.matches("bisecting ").count(), 1, "{finished}");
+}
+
+#[test]
 fn an_interrupt_while_hunks_are_checked_leaves_nothing() {
     let place = package(OLD);
     let started = place.scratch.dir().join("started");

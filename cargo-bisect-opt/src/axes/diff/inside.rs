@@ -22,11 +22,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let parts: PartSet = ids.iter().flat_map(|&id| whole.parts_of(id)).copied().collect();
     let beside = |is_enabled: bool| whole.known_beside(is_enabled, &parts);
     let culprit = &(&parts | &beside(true)) | &beside(false);
-    let lines = |&part: &usize| {
-        let part = &whole.patch.parts()[part];
-        whole.patch.removed(part).1.len() + whole.patch.added(part).1.len()
-    };
-    if whole.compiler.is_none() || whole.original.is_some() || culprit.iter().map(lines).sum::<usize>() < MIN_LINES {
+    if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &culprit) < MIN_LINES {
         return Ok(None);
     }
     // What needs the culprit is left out with it; what it needs stays, unless it needs the culprit.
@@ -50,5 +46,14 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
         builds: whole.builds,
     };
     inner.changes = inner.divide().map_err(|error| error.to_string())?;
-    Ok((inner.changes.len() > 1).then(|| Box::new(inner) as Box<dyn Axis>))
+    // If most lines only compile together, the answer would be nearly as large as the culprit.
+    let of_changes: Vec<_> = inner.changes.iter().map(|change| lines(&inner.patch, change)).collect();
+    let is_divided = of_changes.iter().all(|of_change| 2 * of_change <= of_changes.iter().sum());
+    Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
+}
+
+/// Returns the number of lines that parts remove and add.
+fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
+    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
+    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
 }
