@@ -3,6 +3,7 @@
 use super::{
     Diff,
     beside::KnownBeside,
+    units::{MAX_LINES, lines},
     words::{PartSet, PartWords},
 };
 use crate::{
@@ -10,9 +11,6 @@ use crate::{
     vcs::patch::{Patch, trees::Trees},
 };
 use bisect_core::ChangeId;
-
-/// Lines: a smaller culprit is not divided.
-const MIN_LINES: usize = 17;
 
 /// Returns the axis of a search within a culprit with these changes, if it is large and can be divided.
 ///
@@ -22,7 +20,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let parts: PartSet = ids.iter().flat_map(|&id| whole.parts_of(id)).copied().collect();
     let beside = |is_enabled: bool| whole.known_beside(is_enabled, &parts);
     let culprit = &(&parts | &beside(true)) | &beside(false);
-    if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &culprit) < MIN_LINES {
+    if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &culprit) <= MAX_LINES {
         return Ok(None);
     }
     // What needs the culprit is left out with it; what it needs stays, unless it needs the culprit.
@@ -50,10 +48,4 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let of_changes: Vec<_> = inner.changes.iter().map(|change| lines(&inner.patch, change)).collect();
     let is_divided = of_changes.iter().all(|of_change| 2 * of_change <= of_changes.iter().sum());
     Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
-}
-
-/// Returns the number of lines that parts remove and add.
-fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
-    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
-    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
 }

@@ -1,4 +1,4 @@
-//! Units of a large patch: adjacent parts of one function, which are searched together at first.
+//! Units of a large patch: adjacent parts of one function, if they are few lines.
 
 use std::path::Path;
 
@@ -6,6 +6,8 @@ use crate::vcs::patch::{Items, Patch, PatchPart, Piece, trees::FileVersion};
 
 /// Parts: in a larger patch, the parts of a function are one unit.
 const MAX_SINGLE_PARTS: usize = 40;
+/// Lines, removed and added: a unit of several parts has no more, so that it needs no search of its own.
+pub(super) const MAX_LINES: usize = 16;
 
 /// Returns the first part of the unit of each part.
 pub(super) fn of(patch: &Patch) -> Vec<usize> {
@@ -27,13 +29,23 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
         name.starts_with("fn ").then(|| name.clone())
     };
     let names: Vec<_> = parts.iter().map(&mut name_of).collect();
-    for part in 1..parts.len() {
-        let is_same_file = std::ptr::eq(patch.file_of(&parts[part]), patch.file_of(&parts[part - 1]));
-        if is_same_file && names[part].is_some() && names[part] == names[part - 1] {
-            units[part] = units[part - 1];
+    let is_same = |one: usize, other: usize| {
+        let is_same_file = std::ptr::eq(patch.file_of(&parts[one]), patch.file_of(&parts[other]));
+        is_same_file && names[one].is_some() && names[one] == names[other]
+    };
+    let all: Vec<_> = (0..parts.len()).collect();
+    for function in all.chunk_by(|&one, &other| is_same(one, other)) {
+        if lines(patch, function) <= MAX_LINES {
+            function.iter().for_each(|&part| units[part] = function[0]);
         }
     }
     units
+}
+
+/// Returns the number of lines that parts remove and add.
+pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
+    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
+    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
 }
 
 /// Returns the name of the innermost item of each line of a file, if it is Rust.
@@ -50,10 +62,11 @@ mod tests {
     use super::*;
     use crate::vcs::patch::trees::{ChangedFile, FileMode};
 
-    /// Returns a patch of a file with this number of functions, in each of which two lines differ.
-    fn patch(functions: usize) -> Patch {
+    /// Returns a patch of a file with this number of functions, in each of which lines differ in two places.
+    fn patch(functions: usize, lines: usize) -> Patch {
         let version = |value: u8| {
-            let function = |n: usize| format!("fn f{n}() {{\n    a({value});\n    b();\n    c({value});\n}}\n\n");
+            let changed = format!("    a({value});\n").repeat(lines);
+            let function = |n: usize| format!("fn f{n}() {{\n{changed}    b();\n    c({value});\n}}\n\n");
             let content = (0..functions).map(function).collect::<String>().into_bytes();
             Some(FileVersion { path: "a.rs".into(), mode: FileMode::Plain, content })
         };
@@ -62,7 +75,8 @@ mod tests {
 
     #[test]
     fn the_parts_of_a_function_are_one_unit_of_a_large_patch() {
-        assert_eq!(of(&patch(20)), (0..40).collect::<Vec<_>>());
-        assert_eq!(of(&patch(21)), (0..42).map(|part| part / 2 * 2).collect::<Vec<_>>());
+        assert_eq!(of(&patch(20, 1)), (0..40).collect::<Vec<_>>());
+        assert_eq!(of(&patch(21, 7)), (0..42).map(|part| part / 2 * 2).collect::<Vec<_>>());
+        assert_eq!(of(&patch(21, 8)), (0..42).collect::<Vec<_>>());
     }
 }
