@@ -116,7 +116,7 @@ impl Calls {
             }
             let method = last_name(name);
             self.names.entry(method.to_owned()).or_default().extend(words::words(line));
-            // Whoever uses the type may call its operators.
+            // Code that uses the type may call its operators.
             let of_type = name.split_once(' ').and_then(|(_, path)| path.rsplit_once("::"));
             if let Some((of_type, _)) = of_type.filter(|_| IMPLICIT.contains(&method)) {
                 self.names.entry(last_name(of_type).to_owned()).or_default().insert(method.to_owned());
