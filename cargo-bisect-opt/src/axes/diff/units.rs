@@ -36,7 +36,9 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
     let all: Vec<_> = (0..parts.len()).collect();
     for function in all.chunk_by(|&one, &other| is_same(one, other)) {
         if lines(patch, function) <= MAX_LINES {
-            function.iter().for_each(|&part| units[part] = function[0]);
+            for &part in function {
+                units[part] = function[0];
+            }
         }
     }
     units
