@@ -18,13 +18,11 @@ use bisect_core::ChangeId;
 /// Returns the reason if it cannot be prepared.
 pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis>>, String> {
     let parts: PartSet = ids.iter().flat_map(|&id| whole.parts_of(id)).copied().collect();
-    let beside = |is_enabled: bool| whole.known_beside(is_enabled, &parts);
-    let culprit = &(&parts | &beside(true)) | &beside(false);
-    if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &culprit) <= MAX_LINES {
+    if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &parts) <= MAX_LINES {
         return Ok(None);
     }
     // What needs the culprit is left out with it; what it needs stays, unless it needs the culprit.
-    let left_out = &parts | &beside(false);
+    let left_out = &parts | &whole.known_beside(false, &parts);
     let rest = whole.patch.compose(|part| !left_out.contains(&part));
     let patch = Patch::finer(&rest, &whole.patch.compose(|_| true));
     if patch.parts().len() < 2 {
