@@ -137,8 +137,8 @@ fn packages_that_were_only_added_or_removed_are_no_updates() {
         let words = ["--deps"];
         shop.search("test", &words).expect_status(1).expect_message(facts);
     };
-    expect_nothing("p = '1'\nq = '1'\n", &["no version has changed since the Cargo.lock of `HEAD`", "added: q 1.0.0"]);
-    expect_nothing("", &["no version has changed since the Cargo.lock of `HEAD`", "removed: p 1.0.0"]);
+    expect_nothing("p = '1'\nq = '1'\n", &["no package was updated since the Cargo.lock of `HEAD`", "added: q 1.0.0"]);
+    expect_nothing("", &["no package was updated since the Cargo.lock of `HEAD`", "removed: p 1.0.0"]);
 }
 
 #[test]
@@ -157,6 +157,6 @@ fn a_version_that_needs_a_newer_compiler_is_found() {
     let finished = shop.search("test", &["--deps"]).expect_status(3);
     finished.expect_message(&[
         "p@1.0.1 requires rustc 1.999",
-        "`cargo bisect-opt build` searches for what breaks the build",
+        "to find what breaks the build, search with `build` instead",
     ]);
 }

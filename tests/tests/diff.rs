@@ -109,14 +109,12 @@ fn one_hunk_among_many() {
     // The patch undoes it, and the command line reproduces it.
     let finished = run(&mut place.command(&[&["exec", "--diff"][..], &grep("new 31")].concat()));
     let undo = fs::read_to_string(place.scratch.dir().join("out/culprit-1-undo.patch")).unwrap();
-    assert!(
-        undo.starts_with("This patch applies to the working files: it undoes the culprit.\n\ndiff --git "),
-        "{undo}"
-    );
-    assert!(place.patch(1).starts_with("This patch applies to HEAD: it makes it fail.\n\ndiff --git "));
+    assert!(undo.starts_with("Apply this patch to the working files: it undoes the culprit.\n\ndiff --git "), "{undo}");
+    assert!(place.patch(1).starts_with("Apply this patch to HEAD: the target then fails.\n\ndiff --git "));
     let words = [&["exec", "--out", "../text", "--diff"][..], &grep("new 31")].concat();
     let text = run(place.scratch.driver(words).current_dir(place.dir())).expect_status(0);
-    for line in ["undo.patch  # applies to the working files: undoes it", "1.patch  # applies to HEAD: makes it fail"] {
+    for line in ["undo.patch  # on the working files: undoes the culprit", "1.patch  # on HEAD: makes the target fail"]
+    {
         assert!(text.stdout.contains(line), "{text}");
     }
     let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();

@@ -107,7 +107,7 @@ fn within_a_large_hunk_the_bad_line_is_found() {
     let patch = place.patch(2);
     assert!(patch.contains("-    sum += 1 + 13 - 13;\n+    sum += 2 + 13 - 13;\n"), "{patch}");
     assert_eq!(patch.matches("\n+    ").count(), 1, "{patch}");
-    assert!(patch.starts_with("This patch applies to the working files without it: "), "{patch}");
+    assert!(patch.starts_with("Apply this patch to the working files without the culprit: "), "{patch}");
     let reproduce = found[1]["reproduce"].as_str().unwrap().to_owned();
     assert_eq!(place.shell(&reproduce).status, Some(101), "{reproduce}");
     // It undoes the bad line only.

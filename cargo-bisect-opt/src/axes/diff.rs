@@ -10,8 +10,8 @@ mod compiler;
 mod complaint;
 mod hunk_text;
 mod inside;
+mod reduction;
 mod relevance;
-mod thinning;
 mod ties;
 mod units;
 mod words;
@@ -375,8 +375,8 @@ impl Axis for Diff {
         let culprit = hunk_text::between(&self.files(&PartSet::new()), &self.files(&with_needed))?;
         let undo = hunk_text::between(&self.files(&all), &self.files(&rest))?;
         Ok(Some(Patches {
-            culprit: titled(format!("This patch applies to {old}: it makes it fail.\n\n"), culprit),
-            undo: titled(format!("This patch applies to {new}: it undoes the culprit.\n\n"), undo),
+            culprit: titled(format!("Apply this patch to {old}: the target then fails.\n\n"), culprit),
+            undo: titled(format!("Apply this patch to {new}: it undoes the culprit.\n\n"), undo),
             versions: self.trees.names.clone(),
         }))
     }

@@ -85,19 +85,19 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns true if it is known once the ends have run which changes are likely: see
+    /// Returns true if the likely changes are known after the runs of both ends: see
     /// [`likely_after`](Self::likely_after).
     fn learns_likely(&self) -> bool {
         false
     }
 
-    /// Returns groups of changes for which there is evidence, the likeliest group first, if these tests fail with every
-    /// change and not without.
+    /// Returns groups of likely changes, the likeliest group first. `failed` are the tests that fail with every change
+    /// enabled, and pass with none.
     fn likely_after(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
         Vec::new()
     }
 
-    /// Returns true if a few checks of a culprit suffice: each run is a costly build, which no earlier run affects.
+    /// Returns true if few checks of a culprit suffice: for axes whose runs are costly builds that no earlier run affects.
     fn needs_few_checks(&self) -> bool {
         false
     }
@@ -182,7 +182,7 @@ pub(crate) trait Axis: Debug + Send + Sync {
         false
     }
 
-    /// Returns true if cargo may refuse to compile anything because of some of the changes. Then that is a failed build.
+    /// Returns true if an enabled change can make cargo stop before it compiles anything. Then that is a failed build.
     fn decides_whether_cargo_compiles(&self) -> bool {
         false
     }

@@ -71,7 +71,7 @@ fn no_update(name: &str, [old, new]: &[LockGraph; 2]) -> String {
         return format!("Cargo.lock has the same versions as that of {name}");
     }
     format!(
-        "with the present manifests, no version has changed since the Cargo.lock of {name} ({})\n\
+        "no package was updated since the Cargo.lock of {name}; packages were only added or removed ({})\n\
          help: `--diff` and `--commits` also search edits of manifests",
         lists.join("; ")
     )

@@ -9,7 +9,7 @@ use super::KnownVersion;
 /// The newest format that this release reads.
 const NEWEST_FORMAT: i64 = 4;
 
-/// A reason why a text is no lock file.
+/// An error in a lock file.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LockFileError {
     /// Its format has a version that this release does not know.
@@ -18,7 +18,7 @@ pub(crate) enum LockFileError {
          help: use a newer release, or write the lock file with a cargo that uses one of these versions"
     )]
     UnknownFormat(i64),
-    /// Two branches were merged.
+    /// It has conflict markers.
     #[error("it has conflict markers\nhelp: resolve the conflict first")]
     Conflict,
     /// It is invalid in another way.

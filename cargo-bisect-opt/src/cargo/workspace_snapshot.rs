@@ -1,8 +1,8 @@
 //! A snapshot of a directory: its files with their sizes and times, from which copies are made and restored.
 //!
-//! The contents are in the original and in the copies. A file that a run changes is restored from the original, or from
-//! any other place where it still has its size and time. From then on it is also in a backup, so that the user may edit
-//! the original.
+//! The contents stay in the original and in the copies. A file that a run changed is restored from any of these where
+//! its size and time are unchanged. When a file is first restored, it is also saved in a backup, because the user may
+//! edit the original.
 
 use std::{
     collections::BTreeMap,
@@ -30,7 +30,7 @@ pub(super) struct WorkspaceSnapshot {
     backing_up: Mutex<()>,
 }
 
-/// An entry of a directory. Other files (sockets, pipes) belong to processes.
+/// An entry of a directory. Sockets and pipes are skipped.
 #[derive(Debug, PartialEq, Eq)]
 enum SnapshotEntry {
     Directory,
@@ -157,7 +157,7 @@ impl WorkspaceSnapshot {
             }
         }
         Err(io::Error::other(format!(
-            "`{}` has changed since the search began, and a run has changed its copy: start the search again",
+            "`{}` was changed or deleted after the search began, and no unchanged copy is left: start the search again",
             self.original.join(path).display()
         )))
     }

@@ -128,13 +128,13 @@ pub(crate) trait Target: Judge {
         Vec::new()
     }
 
-    /// Returns true if it is known once the ends have run which changes are likely.
+    /// Returns true if the likely changes are known after the runs of both ends.
     fn learns_likely(&self) -> bool {
         false
     }
 
-    /// Returns groups of changes for which there is evidence, the likeliest group first, if these tests fail with every
-    /// change and not without.
+    /// Returns groups of likely changes, the likeliest group first. `failed` are the tests that fail with every change
+    /// enabled, and pass with none.
     fn likely_after(&self, _failed: &[String]) -> Vec<Vec<ChangeId>> {
         Vec::new()
     }

@@ -140,8 +140,9 @@ fn places<T: Target>(session: &Session<'_, '_, '_, '_, T>) -> Vec<Report> {
     known.values().cloned().chain(unknown).map(complete).collect()
 }
 
-/// Favours the changes on edited lines, then those in edited files and those that the target calls likely, once the
-/// places of changes are known. Without a revision, favours those that the target finds likely after the ends. Returns true if the search was waiting for that.
+/// Favours changes before the first cut. With a revision: those on edited lines, then those in edited files, once their
+/// places are known. Without one: those that the target calls likely after the runs of both ends. Returns true if the
+/// search was waiting for this.
 pub(super) fn favour_touched<T: Target>(session: &mut Session<'_, '_, '_, '_, T>) -> io::Result<bool> {
     let is_time = if session.target.needs_text_run() {
         session.texts.of_all == OfAll::Awaited && !session.texts.is_pending()

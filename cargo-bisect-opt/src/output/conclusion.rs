@@ -285,7 +285,7 @@ fn unusable(why: &Unusable, search: &Search, about: &TargetFacts<'_>) -> String 
         Unusable::Unresolved(question, reason) => {
             let with = if *question == Question::AllOn { "every change enabled" } else { "every change disabled" };
             let breaks_build = (*question, *reason) == (Question::AllOn, Reason::Build);
-            let hint = if breaks_build { "; `cargo bisect-opt build` searches for what breaks the build" } else { "" };
+            let hint = if breaks_build { "; to find what breaks the build, search with `build` instead" } else { "" };
             format!("the target cannot be used: with {with}, its run {}{hint}", unresolved(*reason))
         }
         Unusable::NoReports => "the target cannot be used: it passes and fails, but reported no change; \

@@ -92,8 +92,8 @@ impl Results {
         writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
         if let Some(PatchFiles { culprit, undo, versions: (old, new) }) = &found.patches {
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
-            writeln!(out, "  git apply {undo}  {DIM}# applies to {new}: undoes it{DIM:#}")?;
-            writeln!(out, "  git apply {culprit}  {DIM}# applies to {old}: makes it fail{DIM:#}\n")?;
+            writeln!(out, "  git apply {undo}  {DIM}# on {new}: undoes the culprit{DIM:#}")?;
+            writeln!(out, "  git apply {culprit}  {DIM}# on {old}: makes the target fail{DIM:#}\n")?;
         }
         if let Some(next) = &found.next {
             writeln!(out, "{BOLD}next:{BOLD:#}")?;

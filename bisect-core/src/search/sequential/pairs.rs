@@ -1,10 +1,10 @@
-//! Pairs of changes that explain all runs: where no single change does, two are needed together, or two fail on their
-//! own.
+//! Pairs of changes that explain all runs. They are used if no single change does: then two changes are needed together,
+//! or each of two makes the target fail.
 //!
 //! A group that selects a share of 0.71 of the changes contains half of all pairs, so that its run tells as much as
 //! possible about two changes that are needed together (Coja-Oghlan, Gebhard, Hahn-Klimroth and Loick, "Optimal group
-//! testing", 2020, on random designs). If each of the two fails alone, the complement holds: a share of 0.29. Few runs
-//! leave hundreds of thousands of pairs, so groups and guesses are chosen by an even sample of them.
+//! testing", 2020, on random designs). If each of the two makes the target fail, the share is 0.29. After few
+//! runs, hundreds of thousands of pairs are left, so an even sample of them chooses groups and guesses.
 
 use alloc::{rc::Rc, vec, vec::Vec};
 
@@ -24,9 +24,9 @@ use crate::search::{
     tuning,
 };
 
-/// What two changes do.
+/// The way in which two changes make the target fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum PairKind {
     /// The target fails if both are switched.
     Both,
     /// The target fails if one of them is switched.
@@ -36,7 +36,7 @@ enum Kind {
 /// Two changes, as indices of [`Pairs::changes`].
 #[derive(Clone, Copy, Debug)]
 struct Pair {
-    kind: Kind,
+    kind: PairKind,
     first: u16,
     last: u16,
 }
@@ -46,8 +46,8 @@ impl Pair {
     fn fails(self, is_switched: &[bool]) -> bool {
         let [first, last] = [self.first, self.last].map(|index| is_switched[usize::from(index)]);
         match self.kind {
-            Kind::Both => first && last,
-            Kind::Either => first || last,
+            PairKind::Both => first && last,
+            PairKind::Either => first || last,
         }
     }
 }
@@ -73,8 +73,9 @@ impl Pairs {
         // Both changes of a pair are in every failing run; neither of two that fail alone is in a passing one.
         let both = Members::new(&changes, |change| failed.iter().all(|run| switches(mode, run, change)));
         let either = Members::new(&changes, |change| !passed.iter().any(|run| switches(mode, run, change)));
-        let both = both.pairs(Kind::Both, |change| passed.iter().map(move |run| switches(mode, run, change)));
-        let either = either.pairs(Kind::Either, |change| failed.iter().map(move |run| !switches(mode, run, change)));
+        let both = both.pairs(PairKind::Both, |change| passed.iter().map(move |run| switches(mode, run, change)));
+        let either =
+            either.pairs(PairKind::Either, |change| failed.iter().map(move |run| !switches(mode, run, change)));
         let all = [both, either].concat();
         let step = all.len().div_ceil(tuning::MAX_PAIRS_SAMPLED).max(1);
         Self { changes, pairs: all.into_iter().step_by(step).collect() }
@@ -89,7 +90,7 @@ impl Pairs {
         self.changes.iter().map(|&change| switches(mode, selection, change)).collect()
     }
 
-    /// Returns true if the outcome of a run of this selection is open.
+    /// Returns true if a run of this selection fails with some pairs and passes with others.
     pub(super) fn are_told_apart_by(&self, mode: Mode, selection: &Selection) -> bool {
         let failing = self.failing(mode, selection);
         0 < failing && failing < self.pairs.len()
@@ -115,18 +116,18 @@ impl Pairs {
         Self { changes: self.changes.clone(), pairs: self.pairs.iter().filter(explains).copied().collect() }
     }
 
-    /// Lets the cuts of the present bracket halve the changes of which one is needed next: the last one of two that are
-    /// needed together, or the other one if the last is forced; the first one of two that fail alone, or the other one if
-    /// the first is excluded.
+    /// Lets the cuts of the present bracket halve the changes that may be needed next. If both changes of a pair are needed
+    /// together, this is the last one, or the first one if the last is forced. If each makes the target fail, this is the
+    /// first one, or the last one if the first is excluded.
     pub(super) fn steer(&self, procedure: &mut Procedure) {
         let Some((forced, bracket)) = procedure.narrowing() else { return };
         let excluded = procedure.excluded();
         let next = |pair: &Pair| {
             let [first, last] = [pair.first, pair.last].map(|index| self.changes[usize::from(index)]);
             match (pair.kind, forced) {
-                (Kind::Both, []) => Some(last),
-                (Kind::Both, [other]) => (*other == last).then_some(first),
-                (Kind::Either, []) => Some(if excluded.contains(&first) { last } else { first }),
+                (PairKind::Both, []) => Some(last),
+                (PairKind::Both, [other]) => (*other == last).then_some(first),
+                (PairKind::Either, []) => Some(if excluded.contains(&first) { last } else { first }),
                 _ => None,
             }
         };
@@ -184,7 +185,7 @@ impl Pairs {
 
     /// Returns the share of the changes that a group selects so that its run fails with half of the pairs.
     fn share_to_select(&self) -> f64 {
-        let both = self.pairs.iter().filter(|pair| pair.kind == Kind::Both).count();
+        let both = self.pairs.iter().filter(|pair| pair.kind == PairKind::Both).count();
         #[expect(clippy::cast_precision_loss, reason = "a sample is small")]
         let both = both as f64 / self.pairs.len() as f64;
         // With a share s selected, s² of one kind fail, and 1 - (1 - s)² of the other. The sum increases with s.
@@ -206,8 +207,8 @@ impl Pairs {
         chosen
     }
 
-    /// Returns the number of twos of pairs, both in the same part, of which one fails with this group and the other does
-    /// not.
+    /// Returns how many combinations of two pairs in one part this group tells apart: its run fails with one of them and
+    /// passes with the other.
     fn told_apart(&self, parts: &[usize], chosen: &[bool]) -> u64 {
         let count = parts.iter().max().map_or(0, |last| last + 1);
         let mut sizes = vec![[0_u64; 2]; count];
@@ -234,9 +235,9 @@ impl<'a> Members<'a> {
         Self { changes, indices: indices.unwrap_or_default() }
     }
 
-    /// Returns the pairs of which no run refutes both changes. `refuting` returns for each of these runs if it refutes
-    /// a change.
-    fn pairs<I: Iterator<Item = bool>>(&self, kind: Kind, refuting: impl Fn(Rank) -> I) -> Vec<Pair> {
+    /// Returns the pairs that no run refutes. `refuting` returns for each run if it refutes a change; a run that refutes
+    /// both changes of a pair refutes the pair.
+    fn pairs<I: Iterator<Item = bool>>(&self, kind: PairKind, refuting: impl Fn(Rank) -> I) -> Vec<Pair> {
         let bits = |&index: &u16| {
             let mut words = Vec::new();
             for (run, refutes) in refuting(self.changes[usize::from(index)]).enumerate() {
@@ -281,13 +282,13 @@ mod tests {
         procedure
     }
 
-    fn of(kind: Kind, [first, last]: [u64; 2], selection: &Selection) -> Outcome {
+    fn of(kind: PairKind, [first, last]: [u64; 2], selection: &Selection) -> Outcome {
         let [first, last] = [first, last].map(|change| selection.contains(Rank(change)));
-        let fails = if kind == Kind::Both { first && last } else { first || last };
+        let fails = if kind == PairKind::Both { first && last } else { first || last };
         if fails { Outcome::Fail } else { Outcome::Pass }
     }
 
-    fn listed(pairs: &Pairs) -> Vec<(Kind, [u64; 2])> {
+    fn listed(pairs: &Pairs) -> Vec<(PairKind, [u64; 2])> {
         let rank = |index: u16| pairs.changes[usize::from(index)].0;
         pairs.pairs.iter().map(|pair| (pair.kind, [rank(pair.first), rank(pair.last)])).collect()
     }
@@ -303,10 +304,10 @@ mod tests {
             let outcome = |fails| if fails { Outcome::Fail } else { Outcome::Pass };
             let runs: Vec<_> = runs.iter().map(|(changes, fails)| (selection(changes), outcome(*fails))).collect();
             let runs: Vec<_> = runs.iter().map(|(selection, outcome)| (selection, *outcome)).collect();
-            let all = [Kind::Both, Kind::Either].into_iter().flat_map(|kind| {
+            let all = [PairKind::Both, PairKind::Either].into_iter().flat_map(|kind| {
                 (1..=9).flat_map(move |first| (first + 1..=9).map(move |last| (kind, [first, last])))
             });
-            let explains = |&(kind, changes): &(Kind, [u64; 2])| {
+            let explains = |&(kind, changes): &(PairKind, [u64; 2])| {
                 runs.iter().all(|(selection, outcome)| of(kind, changes, selection) == *outcome)
             };
             let expected: Vec<_> = all.filter(explains).collect();
@@ -317,7 +318,7 @@ mod tests {
     #[test]
     fn groups_leave_one_pair_after_few_rounds() {
         let procedure = procedure(300);
-        for (kind, pair) in [(Kind::Both, [17, 231]), (Kind::Either, [90, 91]), (Kind::Both, [1, 300])] {
+        for (kind, pair) in [(PairKind::Both, [17, 231]), (PairKind::Either, [90, 91]), (PairKind::Both, [1, 300])] {
             let mut runs: Vec<(Selection, Outcome)> = Vec::new();
             for _ in 0..3 {
                 let known: Vec<_> = runs.iter().map(|(selection, outcome)| (selection, *outcome)).collect();

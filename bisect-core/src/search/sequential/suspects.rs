@@ -1,5 +1,5 @@
-//! The suspects: what explains all runs so far, if little is needed. They determine the groups that are tested, and the
-//! cuts that the procedure asks for next. They prove nothing.
+//! The suspects: the single changes, or the pairs of changes, that explain all runs so far. They determine the groups
+//! that are tested, and the cuts that the procedure asks for next. They prove nothing.
 
 use alloc::vec::Vec;
 
@@ -13,12 +13,12 @@ use crate::search::{
     tuning,
 };
 
-/// What explains all runs.
+/// The changes that explain all runs.
 #[derive(Clone, Debug)]
 pub(super) enum Suspects {
-    /// Each of these changes, in order, together with the forced ones; at least one.
+    /// Single changes, in order, never empty. Each one explains all runs, together with the forced changes.
     Singles(Vec<Rank>),
-    /// Only pairs of changes; at least one pair.
+    /// Pairs of changes, never empty. No single change explains all runs.
     Pairs(Pairs),
 }
 

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::PoisonError};
 
 use super::{
     Diff, SlotCheck, id,
-    thinning::thinned,
+    reduction::reduce,
     ties::{Check, Checked},
     words::PartSet,
 };
@@ -13,7 +13,8 @@ use crate::run::{error::RunError, spec::Choice};
 /// The maximum number of builds to find the least set of parts beside others.
 const MAX_CHECKS: usize = 60;
 
-/// The parts beside others: of enabled ones (`true`), and of disabled ones.
+/// The additional parts found so far, by the parts that a run asks for. The flag of the key is true for enabled parts,
+/// and false for disabled ones.
 pub(super) type KnownBeside = BTreeMap<(bool, PartSet), PartSet>;
 
 impl Diff {
@@ -21,7 +22,7 @@ impl Diff {
     ///
     /// Prefixes of the order compile. Changes that are enabled beyond a prefix may need others, and changes that it
     /// leaves out may be needed by others. The first get what they need, and the second take along what needs them,
-    /// each in the same way in every run: so all runs of a search agree.
+    /// which is decided once for each set of changes: so all runs of a search agree.
     pub(super) fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
         let is_enabled: Vec<bool> = (0..self.changes.len()).map(|index| choice.enables(id(index))).collect();
         let enabled = self.parts_of_changes((0..self.changes.len()).filter(|&change| is_enabled[change]));
@@ -42,8 +43,8 @@ impl Diff {
         Ok(selected)
     }
 
-    /// Returns the parts that must be enabled (or disabled) together with these, so that the old tree with them (or the
-    /// new tree without them) compiles. All of `limit` does. If nothing smaller is found, these are none.
+    /// Returns the additional parts that must be enabled (or disabled) together with these, so that the old tree with them
+    /// (or the new tree without them) compiles; an empty set if none are found. With all parts of `limit` it compiles.
     fn beside(
         &self,
         is_enabled: bool,
@@ -70,7 +71,7 @@ impl Diff {
             if more.is_empty() || check.check(&with_them(&more.iter().copied().collect()))? != Checked::Compiles {
                 PartSet::new()
             } else {
-                let least = thinned(&more, &mut |more| {
+                let least = reduce(&more, &mut |more| {
                     left = left.saturating_sub(1);
                     Ok::<_, RunError>(left > 0 && check.check(&with_them(more))? == Checked::Compiles)
                 });

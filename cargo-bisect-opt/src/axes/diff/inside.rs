@@ -21,7 +21,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     if whole.compiler.is_none() || whole.original.is_some() || lines(&whole.patch, &parts) <= MAX_LINES {
         return Ok(None);
     }
-    // What needs the culprit is left out with it; what it needs stays, unless it needs the culprit.
+    // Parts that need the culprit are left out with it. Parts that the culprit needs stay, unless they also need it.
     let left_out = &parts | &whole.known_beside(false, &parts);
     let rest = whole.patch.compose(|part| !left_out.contains(&part));
     let patch = Patch::finer(&rest, &whole.patch.compose(|_| true));
@@ -32,7 +32,7 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let words = patch.parts().iter().map(|part| PartWords::of(&patch, part)).collect();
     let mut inner = Diff {
         overlays: whole.overlays.of_patch(&whole.trees.top, &patch).map_err(|error| error.to_string())?,
-        trees: Trees { names: (format!("{new} without it"), new.clone()), ..whole.trees.clone() },
+        trees: Trees { names: (format!("{new} without the culprit"), new.clone()), ..whole.trees.clone() },
         original: Some(whole.patch.clone()),
         words,
         patch,

@@ -12,7 +12,7 @@ use std::{
 use super::{
     blame,
     complaint::Complaint,
-    thinning::{Thinned, thinned},
+    reduction::{Reduction, reduce},
     words::{PartSet, PartWords},
 };
 use crate::vcs::patch::{Patch, Piece, trees::ChangedFile};
@@ -198,10 +198,10 @@ impl<'a> Ties<'a> {
         before: &PartSet,
         check: &mut CountedChecks<'_, C>,
     ) -> Result<Vec<OrderPiece>, C::Error> {
-        let Thinned { left: core, removed: last } = thinned(range, &mut |left| check.compiles(&(before | left)))?;
+        let Reduction { left: core, removed: last } = reduce(range, &mut |left| check.compiles(&(before | left)))?;
         let of_core: PartSet = core.iter().copied().collect();
-        let Thinned { left: core, removed: first } =
-            thinned(&core, &mut |missing| check.compiles(&(&(before | &of_core) - missing)))?;
+        let Reduction { left: core, removed: first } =
+            reduce(&core, &mut |missing| check.compiles(&(&(before | &of_core) - missing)))?;
         let mut pieces: Vec<_> = first.into_iter().map(OrderPiece::easy).collect();
         if core.len() == range.len() && core.len() > 2 {
             let all = with(before, &core);

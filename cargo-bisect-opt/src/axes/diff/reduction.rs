@@ -2,37 +2,37 @@
 
 use std::collections::BTreeSet;
 
-/// A set from which elements were removed.
+/// The removal of elements from a set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Thinned {
+pub(super) struct Reduction {
     /// The elements that are left, in their order.
     pub(super) left: Vec<usize>,
     /// The elements that were removed together, in the order of their removal.
     pub(super) removed: Vec<Vec<usize>>,
 }
 
-/// Removes elements, the last ones first, while the condition holds for the rest. It holds for all elements. At first,
-/// not all are removed together.
+/// Removes elements, the last ones first, while the condition holds for the rest. The condition must
+/// hold for all elements. The first attempts remove half of them, never all.
 ///
 /// # Errors
 /// Those of the condition.
-pub(super) fn thinned<E>(
+pub(super) fn reduce<E>(
     elements: &[usize],
     holds: &mut impl FnMut(&BTreeSet<usize>) -> Result<bool, E>,
-) -> Result<Thinned, E> {
-    let mut thinned = Thinned { left: elements.to_vec(), removed: Vec::new() };
+) -> Result<Reduction, E> {
+    let mut reduction = Reduction { left: elements.to_vec(), removed: Vec::new() };
     loop {
-        let before = thinned.left.clone();
+        let before = reduction.left.clone();
         for half in halves(&before) {
-            thinned.remove(half, holds)?;
+            reduction.remove(half, holds)?;
         }
-        if thinned.left.len() == before.len() || thinned.left.is_empty() {
-            return Ok(thinned);
+        if reduction.left.len() == before.len() || reduction.left.is_empty() {
+            return Ok(reduction);
         }
     }
 }
 
-impl Thinned {
+impl Reduction {
     /// Removes a chunk, or as much of its halves as possible.
     fn remove<E>(
         &mut self,
@@ -65,11 +65,11 @@ fn halves(elements: &[usize]) -> [&[usize]; 2] {
 mod tests {
     use super::*;
 
-    /// Thins elements, some of which need others, and counts how often the condition is asked.
-    fn thin(count: usize, base: &[usize], needs: &[(usize, usize)]) -> (Thinned, usize) {
+    /// Reduces elements, some of which need others, and counts the calls of the condition.
+    fn reduced(count: usize, base: &[usize], needs: &[(usize, usize)]) -> (Reduction, usize) {
         let mut asked = 0;
         let elements: Vec<_> = (0..count).collect();
-        let result = thinned::<()>(&elements, &mut |left| {
+        let result = reduce::<()>(&elements, &mut |left| {
             asked += 1;
             Ok(base.iter().all(|element| left.contains(element))
                 && needs.iter().all(|(one, other)| !left.contains(one) || left.contains(other)))
@@ -79,22 +79,22 @@ mod tests {
 
     #[test]
     fn the_elements_that_are_needed_are_left() {
-        let (thinned, asked) = thin(64, &[17], &[(17, 40), (40, 3), (50, 51)]);
-        assert_eq!(thinned.left, [3, 17, 40]);
-        assert_eq!(thinned.removed.iter().flatten().count(), 61);
+        let (reduction, asked) = reduced(64, &[17], &[(17, 40), (40, 3), (50, 51)]);
+        assert_eq!(reduction.left, [3, 17, 40]);
+        assert_eq!(reduction.removed.iter().flatten().count(), 61);
         assert!(asked <= 64, "{asked} questions");
     }
 
     #[test]
     fn all_are_removed_where_none_is_needed() {
-        let (thinned, _) = thin(5, &[], &[(0, 1), (1, 0)]);
-        assert!(thinned.left.is_empty());
-        assert_eq!(thinned.removed.concat().len(), 5);
+        let (reduction, _) = reduced(5, &[], &[(0, 1), (1, 0)]);
+        assert!(reduction.left.is_empty());
+        assert_eq!(reduction.removed.concat().len(), 5);
     }
 
     #[test]
     fn elements_that_need_each_other_stay_together() {
-        let (thinned, _) = thin(2, &[], &[(0, 1), (1, 0)]);
-        assert_eq!(thinned, Thinned { left: vec![0, 1], removed: Vec::new() });
+        let (reduction, _) = reduced(2, &[], &[(0, 1), (1, 0)]);
+        assert_eq!(reduction, Reduction { left: vec![0, 1], removed: Vec::new() });
     }
 }
