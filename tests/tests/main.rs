@@ -60,6 +60,7 @@ mod verdict;
 mod victim;
 mod victim_leaves_nothing;
 mod victim_names;
+mod victim_needs;
 mod victim_suites;
 mod watch;
 mod watch_sequences;

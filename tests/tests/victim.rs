@@ -35,8 +35,13 @@ pub(crate) fn found(finished: &Finished) -> Vec<Vec<String>> {
 
 /// Returns the facts about the first culprit.
 fn facts(finished: &Finished) -> String {
+    facts_of(finished, 0)
+}
+
+/// Returns the facts about the culprit with this position among the answers.
+pub(crate) fn facts_of(finished: &Finished, answer: usize) -> String {
     let end = &finished.events_of("end")[0];
-    let facts = end["answers"][0]["facts"].as_array().unwrap_or_else(|| panic!("{finished}")).iter();
+    let facts = end["answers"][answer]["facts"].as_array().unwrap_or_else(|| panic!("{finished}")).iter();
     let lines = facts.map(|fact| format!("{}: {}", fact["of"].as_str().unwrap(), fact["text"].as_str().unwrap()));
     lines.collect::<Vec<_>>().join("\n")
 }

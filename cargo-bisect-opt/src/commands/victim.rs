@@ -1,5 +1,7 @@
 //! `test --victim`: the tests that make another one fail, or that it needs, and what they share.
 
+mod needed;
+mod separating_sets;
 mod shared;
 
 use std::{io, sync::Arc, time::Instant};
@@ -193,6 +195,11 @@ impl Victim {
                 }
             }
         }
+        if leftover.is_none()
+            && let Some(failed) = searched.take_if(|searched| fails_always(searched))
+        {
+            return needed::search(lab, target, failed, begun);
+        }
         let passes = |searched: &Searched| searched.verdict == Some(Verdict::NoDifference(Outcome::Pass));
         if searched.as_ref().is_none_or(passes) {
             match self.fails_by_chance(lab)? {
@@ -219,7 +226,7 @@ impl Victim {
         };
         lab.list(&found)?;
         for named in &found {
-            let answer = shared::explain(lab, &target, (named, &found), end.noise.is_some())?;
+            let answer = shared::explain(lab, &target, (named, &found), end.noise.is_some())?.answer;
             lab.emit(&Event::Answer(&answer))?;
             end.answers.push(answer);
         }
@@ -230,14 +237,14 @@ impl Victim {
         match verdict {
             Some(Verdict::NoDifference(Outcome::Pass)) => end.words = self.never_failed(),
             Some(Verdict::NoDifference(Outcome::Fail)) => {
-                end.words = match leftover {
-                    Some(thing) => format!(
+                let words = |thing: Thing| {
+                    format!(
                         "`{victim}` fails alone, and passes with an empty {0}. Something in your {0} makes it fail, and no \
                          other test of this executable creates it",
                         thing.name()
-                    ),
-                    None => format!("`{victim}` fails alone, too: no other test is needed to make it fail"),
+                    )
                 };
+                end.words = leftover.map_or(end.words, words);
             }
             Some(Verdict::Unusable(_)) => {
                 let reason = target.unresolved().map(|reason| format!(": {reason}"));
@@ -316,4 +323,9 @@ impl Victim {
         lab.emit(&Event::End(&end))?;
         Ok(status)
     }
+}
+
+/// Returns true if the victim fails alone and with all others.
+fn fails_always(searched: &Searched) -> bool {
+    searched.verdict == Some(Verdict::NoDifference(Outcome::Fail))
 }

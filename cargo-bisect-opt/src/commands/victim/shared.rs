@@ -32,6 +32,20 @@ struct Question<'a> {
     is_noisy: bool,
 }
 
+/// The answer to what a victim shares with a culprit.
+pub(super) struct Explanation {
+    /// The answer, with how often the victim fails.
+    pub(super) answer: Answer,
+    /// True if they share state in the process, false if it is outside; `None` if runs do not tell it.
+    pub(super) is_in_process: Option<bool>,
+}
+
+/// The thing that a victim shares with other tests.
+struct Shared {
+    is_in_process: bool,
+    text: String,
+}
+
 /// Returns how often the victim fails with and without one of `all` culprits, and what they share.
 ///
 /// # Errors
@@ -41,7 +55,7 @@ pub(super) fn explain(
     target: &VictimTarget,
     (culprit, all): (&Named, &[Named]),
     is_noisy: bool,
-) -> io::Result<Answer> {
+) -> io::Result<Explanation> {
     let changes = &culprit.changes;
     let needs = culprit.found.mode == "disable";
     let mode = if needs { Mode::Disable } else { Mode::Enable };
@@ -62,18 +76,21 @@ pub(super) fn explain(
     };
     let mut answer = Answer { set: culprit.found.set, facts: Vec::new(), advice: Vec::new() };
     answer.facts.push(Fact { of: "failures", text: rates });
+    let mut is_in_process = None;
     if good.0 == 0
+        && target.can_run_apart()
         && let Some(times) = enough(bad, is_noisy)
-        && let Some(text) = (Question { target, changes, needs, times, is_noisy }).answer(lab)?
+        && let Some(shared) = (Question { target, changes, needs, times, is_noisy }).answer(lab)?
     {
-        answer.facts.push(Fact { of: "shared", text });
+        answer.facts.push(Fact { of: "shared", text: shared.text });
+        is_in_process = Some(shared.is_in_process);
     }
-    Ok(answer)
+    Ok(Explanation { answer, is_in_process })
 }
 
 impl Question<'_> {
-    /// Returns what the victim and the tests share, in words; `None` if runs do not tell it.
-    fn answer(mut self, lab: &mut Lab<'_>) -> io::Result<Option<String>> {
+    /// Returns what the victim and the tests share; `None` if runs do not tell it.
+    fn answer(mut self, lab: &mut Lab<'_>) -> io::Result<Option<Shared>> {
         let victim = self.target.victim();
         let with = if self.changes.len() == 1 { "that test" } else { "those tests" };
         let (does, where_) = match (self.needs, self.target.is_parallel()) {
@@ -87,21 +104,23 @@ impl Question<'_> {
         match self.follows(lab, renewed, renewed.is_some(), all)? {
             None => return Ok(None),
             Some(false) => {
-                return Ok(Some(format!(
+                let text = format!(
                     "state in the process, such as a static variable, an environment variable or the current directory \
                      that a test sets: `{victim}` {does} {where_} {with} in a process of its own, as cargo-nextest runs \
                      each test"
-                )));
+                );
+                return Ok(Some(Shared { is_in_process: true, text }));
             }
             Some(true) => {}
         }
+        let outside = |text: String| Ok(Some(Shared { is_in_process: false, text }));
         if self.is_noisy {
             // In processes of their own, tests may meet less often.
             let Some(times) = self.times_apart(lab)? else {
-                return Ok(Some(format!(
+                return outside(format!(
                     "something outside of the process, such as a file, a port or a service. In a process of its own, \
                      `{victim}` fails too rarely {where_} {with} to tell more"
-                )));
+                ));
             };
             self.times = times;
         }
@@ -122,14 +141,14 @@ impl Question<'_> {
                 },
                 _ => format!("with its own {}", thing.name()),
             };
-            return Ok(Some(format!("something outside of the process: {what}, `{victim}` {does} {where_} {with}")));
+            return outside(format!("something outside of the process: {what}, `{victim}` {does} {where_} {with}"));
         }
         let things: Vec<_> = tried.map(|thing| thing.name().to_owned()).collect();
-        Ok(Some(format!(
+        outside(format!(
             "something outside of the process, such as a file at a fixed path, a port or a service. The outcome of \
              `{victim}` stays the same if it gets its own {}",
             things.join(", or its own ")
-        )))
+        ))
     }
 
     /// Returns true if the victim, in a process of its own, does as it does in one process with the tests; `None` if

@@ -31,6 +31,7 @@ pub(crate) struct VictimRunner {
     /// The other tests, in the order of the harness: the changes.
     pub(super) others: Vec<String>,
     pub(super) way: Way,
+    pub(super) required: Required,
     /// A thing that is new in each run.
     pub(super) renewed: Option<Thing>,
     /// The variables that a new environment lacks.
@@ -39,6 +40,15 @@ pub(crate) struct VictimRunner {
 }
 
 /// The observations of one run.
+/// The tests that run in each run, because the victim needs them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Required {
+    /// Their names.
+    pub(super) tests: Vec<String>,
+    /// True if what they set is state in the process, false if it is outside; `None` if that is not known.
+    pub(super) sets_process_state: Option<bool>,
+}
+
 #[derive(Debug)]
 pub(crate) struct VictimRun {
     /// The positions of the other tests that ran.
@@ -77,9 +87,22 @@ impl VictimRunner {
     /// Returns the arguments for one process with these tests, and the victim if it runs with them.
     pub(super) fn arguments(&self, chosen: &[usize], with_victim: bool) -> Vec<OsString> {
         let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
+    /// Returns the tests that the victim needs and that run in its process, or else in the process before it.
+    ///
+    /// If they set state in the process, they run with the victim. If not, they run with the others, so that the order
+    /// of the tests stays the same.
+    fn required(&self, with_victim: bool) -> &[String] {
+        let is_here = match self.way {
+            Way::Serial | Way::Parallel => true,
+            Way::Apart(_) => self.required.sets_process_state.unwrap_or(true) == with_victim,
+        };
+        if is_here { &self.required.tests } else { &[] }
+    }
+
         tests.extend(with_victim.then_some(self.victim.as_str()));
         self.suite.arguments_for(&tests, self.way != Way::Parallel)
     }
+        tests.extend(self.required(with_victim).iter().map(String::as_str));
 
     /// Makes a run, and returns the end of the process in which the victim ran, and the number of tests in it.
     fn execute(
@@ -96,7 +119,7 @@ impl VictimRunner {
             if let Some(thing) = self.renewed {
                 self.renew(&mut command, thing, &own);
             }
-            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + 1));
+            return Ok((self.run(command, &spec.log, surroundings)?, chosen.len() + self.required.tests.len() + 1));
         };
         let (mut first, mut second) = (command(&self.arguments(chosen, false)), command(&self.arguments(&[], true)));
         let slot = |is_new: bool| spec.slot + usize::from(is_new && apart.thing == Some(Thing::Slot));
@@ -120,7 +143,7 @@ impl VictimRunner {
         } else {
             self.run(first, &log, surroundings).and_then(|_| self.run(second, &spec.log, surroundings))
         };
-        Ok((victim?, 1))
+        Ok((victim?, self.required(true).len() + 1))
     }
 
     fn run(&self, command: Command, log: &Path, surroundings: &Surroundings<'_>) -> Result<Finished, RunError> {

@@ -15,7 +15,7 @@ use bisect_core::{
 
 use super::{
     options::VictimOptions,
-    runner::{VictimRun, VictimRunner, spare_variables},
+    runner::{Required, VictimRun, VictimRunner, spare_variables},
     suite::Suite,
     way::{Thing, Way},
 };
@@ -29,7 +29,7 @@ use crate::{
         result::{Notes, RunResult},
         spec::Choice,
     },
-    units::plural,
+    units::{listed, plural},
 };
 
 /// The terms of a search for tests. A run reports all other tests that it runs.
@@ -63,7 +63,16 @@ impl VictimTarget {
         };
         let victim = suite.tests[victim].clone();
         let variables = spare_variables();
-        Self::of(VictimRunner { suite: suite.clone(), victim, others, way, renewed: None, variables, options })
+        Self::of(VictimRunner {
+            suite: suite.clone(),
+            victim,
+            others,
+            required: Required::default(),
+            way,
+            renewed: None,
+            variables,
+            options,
+        })
     }
 
     /// Returns the target whose runs have a new thing each.
@@ -89,8 +98,26 @@ impl VictimTarget {
 
     /// Returns the victim with only these other tests, in another way.
     pub(crate) fn with(&self, changes: &[ChangeId], way: Way) -> Self {
-        let others = positions(changes).map(|at| self.runner.others[at].clone()).collect();
-        Self::of(VictimRunner { others, way, ..(*self.runner).clone() })
+        Self::of(VictimRunner { others: self.names(changes), way, ..(*self.runner).clone() })
+    }
+
+    /// Returns the target whose runs include these of the other tests, because the victim needs them. They set state in
+    /// the process or outside, if that is known.
+    pub(crate) fn requiring(&self, tests: Vec<String>, sets_process_state: Option<bool>) -> Self {
+        let others = self.runner.others.iter().filter(|other| !tests.contains(other)).cloned().collect();
+        let required = Required { tests, sets_process_state };
+        Self::of(VictimRunner { others, required, ..(*self.runner).clone() })
+    }
+
+    /// Returns true if the victim can run in a process of its own: if it needs tests, it must be known whether they run in
+    /// that process.
+    pub(crate) fn can_run_apart(&self) -> bool {
+        self.runner.required.tests.is_empty() || self.runner.required.sets_process_state.is_some()
+    }
+
+    /// Returns the names of the tests that are these changes.
+    pub(crate) fn names(&self, changes: &[ChangeId]) -> Vec<String> {
+        positions(changes).map(|at| self.runner.others[at].clone()).collect()
     }
 
     /// Returns the target whose new environments lack these variables.
@@ -147,6 +174,12 @@ impl VictimTarget {
             Mode::Disable => !positions(set).any(|at| tests.contains(&at)),
         };
         let count = |runs: &mut dyn Iterator<Item = &(BTreeSet<usize>, bool)>| {
+    /// Returns the names of the tests that run in each run, for a message.
+    fn required(&self) -> Option<String> {
+        let tests = &self.runner.required.tests;
+        (!tests.is_empty()).then(|| listed(tests.iter().map(|test| format!("`{test}`"))))
+    }
+
             runs.fold((0, 0), |(failed, all), (_, fails)| (failed + usize::from(*fails), all + 1))
         };
         let with = count(&mut self.observed.iter().filter(|(tests, _)| breaks(culprit, tests)));
@@ -233,7 +266,13 @@ impl Target for VictimTarget {
             return Some(format!("alone{renewed}"));
         }
         Some(match self.runner.way {
-            Way::Serial => format!("{others} that run before `{victim}`, one after the other{renewed}"),
+            Way::Serial => {
+                let required = match self.required() {
+                    Some(tests) => format!(", with {tests}"),
+                    None => String::new(),
+                };
+                format!("{others} that run before `{victim}`, one after the other{required}{renewed}")
+            }
             Way::Parallel => {
                 format!("{others} that run beside `{victim}`, {} at once", self.runner.suite.threads)
             }
@@ -251,7 +290,13 @@ impl Target for VictimTarget {
         let run = if one { "runs" } else { "run" };
         let place = if self.runner.way == Way::Serial { "before it" } else { "beside it" };
         Some(match mode {
-            Mode::Enable => format!("`{victim}` fails if {which} {run} {place}"),
+            Mode::Enable => {
+                let required = match self.required() {
+                    Some(tests) => format!(", even together with {tests}"),
+                    None => String::new(),
+                };
+                format!("`{victim}` fails if {which} {run} {place}{required}")
+            }
             Mode::Disable => format!("`{victim}` needs {which}: it fails unless {which} {run} {place}"),
         })
     }

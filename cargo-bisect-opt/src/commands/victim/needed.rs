@@ -1,0 +1,183 @@
+//! A victim that fails alone and after all others: it may need one test, and be disturbed by another one.
+
+use std::{io, time::Instant};
+
+use bisect_core::{
+    ChangeId,
+    search::{Outcome, Verdict},
+};
+
+use super::{
+    Victim, fails_always,
+    separating_sets::separating_sets,
+    shared::{self, Explanation},
+};
+use crate::{
+    lab::{Lab, Named, Searched, Totals},
+    output::{
+        events::{Answer, End, Event},
+        exit_status::Exit,
+    },
+    run::error::RunError,
+    targets::victim::{VictimTarget, Way},
+    units::plural,
+};
+
+/// The result of runs with some of the tests that precede the victim.
+enum Probe {
+    /// The victim passes after these tests.
+    Passes(Vec<ChangeId>),
+    /// The victim failed after each of this number of selections.
+    Fails(usize),
+    /// The limit of runs was reached.
+    Limit,
+}
+
+/// Searches a victim that has failed alone and after all of the other tests. It may pass after some of them: then the
+/// tests that it needs are searched, and, with these, the tests that disturb it.
+///
+/// # Errors
+/// If an event cannot be emitted.
+pub(super) fn search(lab: &mut Lab<'_>, target: VictimTarget, failed: Searched, begun: Instant) -> io::Result<Exit> {
+    let victim = target.victim().to_owned();
+    let passing = match probe(lab, &target)? {
+        Ok(Probe::Passes(passing)) => passing,
+        Ok(Probe::Fails(selections)) => {
+            return end(lab, End { words: always(&target, selections), ..failed.end }, begun);
+        }
+        Ok(Probe::Limit) => {
+            let words = format!(
+                "stopped at --max-runs: `{victim}` fails alone and after all tests that precede it. More runs show whether \
+                 it passes after some of them"
+            );
+            return end(lab, End { status: Exit::Limit, words, ..failed.end }, begun);
+        }
+        Err(error) => return Victim::stopped(lab, &error, begun),
+    };
+    let (all, some) = (plural(target.others(), "test"), passing.len());
+    lab.emit(&Event::Note(&format!(
+        "`{victim}` fails alone and after all {all} that precede it, but passes after {some} of them. First, the tests \
+         that it needs are searched, then those that disturb it"
+    )))?;
+    let mut subset = target.with(&passing, Way::Serial);
+    let mut needed = within_limit(lab, &mut subset)?;
+    if fails_always(&needed) {
+        let words = format!(
+            "`{victim}` passed once after {}, and failed in the next run after the same ones: it fails at random, alone, \
+             too. Debug it alone first",
+            plural(some, "test")
+        );
+        return end(lab, End { status: Exit::Inconsistent, words, ..needed.end }, begun);
+    }
+    let (mut answers, mut tests, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for named in &needed.found {
+        let (answer, is_in_process) = explain(lab, &subset, &needed, named)?;
+        answers.push(answer);
+        places.push(is_in_process);
+        tests.extend(subset.names(&named.changes));
+    }
+    if needed.verdict != Some(Verdict::Complete) || lab.interrupt.requested() {
+        lab.list(&needed.found)?;
+        let words = format!("{}. Tests that disturb `{victim}` were not searched", needed.end.words);
+        return end(lab, End { answers, words, ..needed.end }, begun);
+    }
+    let is_known = places.iter().all(Option::is_some);
+    let mut target = target.requiring(tests, is_known.then(|| places.contains(&Some(true))));
+    let disturbing = within_limit(lab, &mut target)?;
+    for named in &disturbing.found {
+        answers.push(explain(lab, &target, &disturbing, named)?.0);
+    }
+    let is_complete = disturbing.verdict == Some(Verdict::Complete);
+    let (needs, disturbs) = (culprits(&needed), culprits(&disturbing));
+    needed.found.extend(disturbing.found);
+    lab.list(&needed.found)?;
+    let words = if is_complete {
+        format!(
+            "found {needs} among the tests that `{victim}` needs, and {disturbs} among those that disturb it; with everything else it passes"
+        )
+    } else {
+        format!(
+            "found {needs} among the tests that `{victim}` needs; of those that disturb it: {}",
+            disturbing.end.words
+        )
+    };
+    end(lab, End { answers, words, ..disturbing.end }, begun)
+}
+
+/// Runs a victim that fails alone and after all of the other tests after some of them, until it passes.
+///
+/// If it needs one test and another one disturbs it, then one of the selections has the first without the second.
+///
+/// # Errors
+/// If an event cannot be emitted.
+fn probe(lab: &mut Lab<'_>, target: &VictimTarget) -> io::Result<Result<Probe, RunError>> {
+    let sets = separating_sets(target.others());
+    let count = sets.len();
+    for set in sets {
+        if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+            return Ok(Ok(Probe::Limit));
+        }
+        let changes: Vec<_> = set.into_iter().map(|at| ChangeId(at as u64)).collect();
+        match lab.try_once(&mut target.with(&changes, Way::Serial))? {
+            Ok(run) if run.outcome == Outcome::Pass => return Ok(Ok(Probe::Passes(changes))),
+            Ok(_) => {}
+            Err(error) => return Ok(Err(error)),
+        }
+    }
+    Ok(Ok(Probe::Fails(count)))
+}
+
+/// Runs a search with the runs that earlier ones have left.
+///
+/// # Errors
+/// If an event cannot be emitted.
+fn within_limit(lab: &mut Lab<'_>, target: &mut VictimTarget) -> io::Result<Searched> {
+    let max = lab.options.max_runs;
+    lab.options.max_runs = max.map(|max| max.saturating_sub(lab.totals.runs));
+    let searched = lab.search(target);
+    lab.options.max_runs = max;
+    searched
+}
+
+/// Emits and returns the answer to a culprit, with true if the victim shares state in the process with it.
+fn explain(
+    lab: &mut Lab<'_>,
+    target: &VictimTarget,
+    searched: &Searched,
+    named: &Named,
+) -> io::Result<(Answer, Option<bool>)> {
+    let is_noisy = searched.end.noise.is_some();
+    let Explanation { answer, is_in_process } = shared::explain(lab, target, (named, &searched.found), is_noisy)?;
+    lab.emit(&Event::Answer(&answer))?;
+    Ok((answer, is_in_process))
+}
+
+/// Emits the end of all searches, and returns its status.
+fn end(lab: &mut Lab<'_>, mut end: End, begun: Instant) -> io::Result<Exit> {
+    if lab.interrupt.requested() {
+        end.status = Exit::Interrupted;
+    }
+    let Totals { sets, trials, runs } = lab.totals;
+    let end = End { sets, trials, runs, duration: begun.elapsed(), ..end };
+    lab.emit(&Event::End(&end))?;
+    Ok(end.status)
+}
+
+fn culprits(searched: &Searched) -> String {
+    plural(searched.found.len(), "culprit")
+}
+
+/// Returns the conclusion for a victim that fails alone, after all others and after this number of selections.
+fn always(target: &VictimTarget, selections: usize) -> String {
+    let victim = target.victim();
+    let words = format!("`{victim}` fails alone, too: no other test is needed to make it fail");
+    if selections == 0 {
+        return words;
+    }
+    format!(
+        "{words}. It also fails after all {} that precede it, and after each of {selections} selections of these tests, \
+         which include each test without each other one. If it needs a test, then several others disturb it, or the \
+         harness runs that test later. Debug it alone first",
+        plural(target.others(), "test")
+    )
+}
