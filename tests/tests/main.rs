@@ -61,6 +61,7 @@ mod victim;
 mod victim_leaves_nothing;
 mod victim_names;
 mod victim_needs;
+mod victim_processes;
 mod victim_suites;
 mod watch;
 mod watch_sequences;

@@ -261,10 +261,10 @@ impl Victim {
         Ok(end.status)
     }
 
-    /// Removes another test that precedes the victim.
+    /// Removes another test.
     fn leave_out(&mut self, test: &str) {
+        self.position -= usize::from(self.suite.tests[..self.position].iter().any(|other| other == test));
         self.suite = Arc::new(self.suite.without(test));
-        self.position -= 1;
     }
 
     fn never_failed(&self) -> String {
@@ -276,8 +276,8 @@ impl Victim {
     }
 
     /// Runs all tests again and again, one after the other and in parallel. Returns the way in which the victim first
-    /// fails, if it does.
-    fn fails_by_chance(&self, lab: &mut Lab<'_>) -> io::Result<Result<Option<Way>, RunError>> {
+    /// fails, if it does. Tests that end the process without the victim, too, are left out.
+    fn fails_by_chance(&mut self, lab: &mut Lab<'_>) -> io::Result<Result<Option<Way>, RunError>> {
         let mut ways = vec![];
         if self.suite.tests.len() > 1 && self.suite.threads > 1 {
             ways.push(Way::Parallel);
@@ -290,11 +290,35 @@ impl Victim {
                 if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
                     return Ok(Ok(None));
                 }
-                match lab.try_once(&mut self.target(way).for_a_chance())? {
-                    Ok(run) if run.outcome == Outcome::Fail => return Ok(Ok(Some(way))),
-                    Ok(_) => {}
+                let mut target = self.target(way).for_a_chance();
+                match lab.try_once(&mut target)? {
+                    Ok(run) if run.outcome == Outcome::Fail => {}
+                    Ok(_) => continue,
                     Err(error) => return Ok(Err(error)),
                 }
+                match self.crashing_alone(lab, target.crash().unwrap_or_default())? {
+                    Ok(None) => return Ok(Ok(Some(way))),
+                    Ok(Some(test)) => {
+                        let text = format!("`{test}` ends the process when it runs alone. It is left out");
+                        lab.emit(&Event::Note(&text))?;
+                        self.leave_out(&test);
+                    }
+                    Err(error) => return Ok(Err(error)),
+                }
+            }
+        }
+        Ok(Ok(None))
+    }
+
+    /// Returns the first of these tests that ends the process when it runs alone.
+    fn crashing_alone(&self, lab: &mut Lab<'_>, tests: &[String]) -> io::Result<Result<Option<String>, RunError>> {
+        for test in tests {
+            let Some(position) = self.suite.tests.iter().position(|other| other == test) else { continue };
+            let mut target = VictimTarget::new(&self.suite, position, Way::Parallel, self.options.clone()).alone();
+            match lab.try_once(&mut target)? {
+                Ok(_) if target.crash().is_some() => return Ok(Ok(Some(test.clone()))),
+                Ok(_) => {}
+                Err(error) => return Ok(Err(error)),
             }
         }
         Ok(Ok(None))

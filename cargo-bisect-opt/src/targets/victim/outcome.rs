@@ -15,8 +15,10 @@ pub(super) struct VictimRule<'a> {
     pub(super) victim: &'a str,
     /// The number of tests that were to run, with the victim.
     pub(super) tests: usize,
-    /// True if the tests run one after the other.
-    pub(super) is_serial: bool,
+    /// The number of these tests that the harness starts before the victim.
+    pub(super) before: usize,
+    /// The number of tests that run at once.
+    pub(super) threads: usize,
     /// The exit status of an inconclusive run.
     pub(super) skip_code: i32,
     /// A regular expression: only a failure whose output matches counts.
@@ -27,7 +29,7 @@ impl VictimRule<'_> {
     /// Returns the outcome of the victim, with its description, which is empty if it passed.
     ///
     /// Failures of other tests do not count. If the process ended before all tests had run, the victim failed if it was
-    /// the one that ran.
+    /// running. With several threads, a crash does not show which of the running tests caused it.
     pub(super) fn outcome(&self, finished: &Finished) -> (Outcome, String) {
         let output = &finished.output;
         let code = match finished.ending {
@@ -62,8 +64,8 @@ impl VictimRule<'_> {
         if libtest::ended_tests(output).contains(self.victim) {
             return (Outcome::Pass, String::new());
         }
-        let running = if self.is_serial { libtest::running_test(output) } else { None };
-        if running.as_ref().is_some_and(is_victim) || self.tests == 1 {
+        let running = if self.is_serial() { libtest::running_test(output) } else { None };
+        if running.as_ref().is_some_and(is_victim) || self.tests == 1 || self.is_running_beside(finished) {
             return self.failure(finished);
         }
         let test = running.map_or_else(|| "another test".to_owned(), |test| format!("`{test}`"));
@@ -73,11 +75,29 @@ impl VictimRule<'_> {
 
     /// Returns the other test that ended the process before the victim ran, if the tests ran one after the other.
     pub(super) fn blocker(&self, finished: &Finished) -> Option<String> {
-        if !self.is_serial || libtest::has_ended(&finished.output) {
+        if !self.is_serial() || libtest::has_ended(&finished.output) {
             return None;
         }
         let ended = libtest::ended_tests(&finished.output);
         libtest::running_test(&finished.output).filter(|test| test != self.victim && !ended.contains(self.victim))
+    }
+
+    /// Returns the number of tests, in the order of the harness, that had started at most when the process ended before
+    /// the victim did; `None` if the tests run one after the other, or if the victim or all tests ended.
+    pub(super) fn started_at_most(&self, finished: &Finished) -> Option<usize> {
+        let ended = libtest::ended_tests(&finished.output);
+        let is_over = libtest::has_ended(&finished.output) || ended.contains(self.victim);
+        // The harness starts a test when it has shown the end of another one.
+        (!self.is_serial() && !is_over).then(|| ended.len() + self.threads)
+    }
+
+    /// Returns true if the victim had started, and not ended, when the process ended.
+    fn is_running_beside(&self, finished: &Finished) -> bool {
+        self.started_at_most(finished).is_some_and(|started| self.before < started)
+    }
+
+    fn is_serial(&self) -> bool {
+        self.threads == 1
     }
 
     fn failure(&self, finished: &Finished) -> (Outcome, String) {

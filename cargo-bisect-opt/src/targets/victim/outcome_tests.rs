@@ -13,7 +13,7 @@ const SKIP: Outcome = Outcome::Unresolved(Reason::Skip);
 
 /// Returns the outcome of `victim` among three tests that ran one after the other.
 fn outcome(ending: Ending, output: &str) -> (Outcome, String) {
-    let rule = VictimRule { victim: "m::victim", tests: 3, is_serial: true, skip_code: 125, fail_when: None };
+    let rule = VictimRule { victim: "m::victim", tests: 3, before: 1, threads: 1, skip_code: 125, fail_when: None };
     rule.outcome(&finished(ending, output))
 }
 
@@ -68,17 +68,24 @@ fn the_test_that_ran_last_ended_the_process() {
 }
 
 #[test]
-fn in_parallel_a_crash_tells_nothing_unless_the_victim_is_alone() {
-    let killed = finished(Ending::Exited(ExitStatus::from_raw(6)), "\nrunning 3 tests\ntest m::victim ... ");
-    let rule = VictimRule { victim: "m::victim", tests: 3, is_serial: false, skip_code: 125, fail_when: None };
-    assert_eq!(rule.outcome(&killed).0, SKIP);
-    assert_eq!(VictimRule { tests: 1, ..rule }.outcome(&killed).0, Outcome::Fail);
+fn in_parallel_a_crash_is_a_failure_if_the_victim_was_running() {
+    let output = "\nrunning 9 tests\ntest a ... ok\ntest c ... ok\n";
+    let killed = finished(Ending::Exited(ExitStatus::from_raw(6)), output);
+    let rule =
+        |before| VictimRule { victim: "m::victim", tests: 9, before, threads: 2, skip_code: 125, fail_when: None };
+    // Two tests have ended, so two more of the first four were running.
+    assert_eq!(rule(3).outcome(&killed), (Outcome::Fail, "signal 6".to_owned()));
+    assert_eq!(rule(4).outcome(&killed).0, SKIP);
+    assert_eq!(VictimRule { tests: 1, ..rule(4) }.outcome(&killed).0, Outcome::Fail);
+    let ended = finished(Ending::TimedOut, "\nrunning 9 tests\ntest a ... ok\ntest m::victim ... ok\n");
+    assert_eq!(rule(1).outcome(&ended).0, Outcome::Pass);
 }
 
 #[test]
 fn another_failure_is_unresolved() {
     let other = Regex::new("other").unwrap();
-    let rule = VictimRule { victim: "m::victim", tests: 3, is_serial: true, skip_code: 125, fail_when: Some(&other) };
+    let rule =
+        VictimRule { victim: "m::victim", tests: 3, before: 1, threads: 1, skip_code: 125, fail_when: Some(&other) };
     assert_eq!(rule.outcome(&finished(exit(101), &output(&["m::victim"]))).0, SKIP);
     assert_eq!(rule.outcome(&finished(exit(101), &(output(&["m::victim"]) + "other"))).0, Outcome::Fail);
 }

@@ -1,6 +1,6 @@
 //! The runner of a victim, which any thread can use.
 
-use std::{env, ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
+use std::{collections::HashSet, env, ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
 
 use bisect_core::{ChangeId, protocol::names, search::Outcome};
 
@@ -11,6 +11,7 @@ use super::{
     way::{Thing, Way},
 };
 use crate::{
+    cargo::libtest,
     lab::target::Runner,
     process::{self, Ending, Finished, ProcessSpec, scratch_dir::ScratchDir},
     report::scan::Reports,
@@ -30,8 +31,8 @@ pub(crate) struct VictimRunner {
     pub(super) victim: String,
     /// The other tests, in the order of the harness: the changes.
     pub(super) others: Vec<String>,
-    pub(super) way: Way,
     pub(super) required: Required,
+    pub(super) way: Way,
     /// A thing that is new in each run.
     pub(super) renewed: Option<Thing>,
     /// The variables that a new environment lacks.
@@ -39,7 +40,6 @@ pub(crate) struct VictimRunner {
     pub(super) options: VictimOptions,
 }
 
-/// The observations of one run.
 /// The tests that run in each run, because the victim needs them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Required {
@@ -49,6 +49,7 @@ pub(super) struct Required {
     pub(super) sets_process_state: Option<bool>,
 }
 
+/// The observations of one run.
 #[derive(Debug)]
 pub(crate) struct VictimRun {
     /// The positions of the other tests that ran.
@@ -60,6 +61,8 @@ pub(crate) struct VictimRun {
     pub(super) notes: Vec<Note>,
     /// The other test that ended a process before the victim ran.
     pub(super) blocker: Option<String>,
+    /// The other tests that were probably running when the process ended with the victim.
+    pub(super) crash: Option<Vec<String>>,
 }
 
 /// The variables that take precedence over `HOME`.
@@ -84,9 +87,6 @@ impl VictimRunner {
         (0..self.others.len()).filter(|&at| choice.enables(id(at))).collect()
     }
 
-    /// Returns the arguments for one process with these tests, and the victim if it runs with them.
-    pub(super) fn arguments(&self, chosen: &[usize], with_victim: bool) -> Vec<OsString> {
-        let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
     /// Returns the tests that the victim needs and that run in its process, or else in the process before it.
     ///
     /// If they set state in the process, they run with the victim. If not, they run with the others, so that the order
@@ -99,10 +99,19 @@ impl VictimRunner {
         if is_here { &self.required.tests } else { &[] }
     }
 
+    /// Returns the arguments for one process with these tests, and the victim if it runs with them.
+    pub(super) fn arguments(&self, chosen: &[usize], with_victim: bool) -> Vec<OsString> {
+        let mut tests: Vec<_> = chosen.iter().map(|&at| self.others[at].as_str()).collect();
+        tests.extend(self.required(with_victim).iter().map(String::as_str));
         tests.extend(with_victim.then_some(self.victim.as_str()));
         self.suite.arguments_for(&tests, self.way != Way::Parallel)
     }
-        tests.extend(self.required(with_victim).iter().map(String::as_str));
+
+    /// Returns the chosen tests and the victim, in the order in which the harness starts them.
+    fn in_order(&self, chosen: &[usize]) -> Vec<&str> {
+        let tests: HashSet<_> = chosen.iter().map(|&at| self.others[at].as_str()).chain([&*self.victim]).collect();
+        self.suite.tests.iter().map(String::as_str).filter(|test| tests.contains(test)).collect()
+    }
 
     /// Makes a run, and returns the end of the process in which the victim ran, and the number of tests in it.
     fn execute(
@@ -197,18 +206,27 @@ impl Runner for VictimRunner {
         let chosen = self.chosen(&spec.choice);
         let mut reports = Reports::new(true);
         reports.add_known((0..self.others.len()).map(id).filter(|&id| spec.choice.selects(id)));
-        let (mut executions, mut duration, mut notes, mut blocker) = (Vec::new(), Duration::ZERO, Vec::new(), None);
+        let (mut executions, mut duration, mut notes) = (Vec::new(), Duration::ZERO, Vec::new());
+        let (mut blocker, mut crash) = (None, None);
         for _ in 0..spec.repetition.times() {
             let (finished, tests) = self.execute(spec, surroundings, &chosen)?;
+            let (names, is_parallel) = (self.in_order(&chosen), self.way == Way::Parallel);
             let rule = VictimRule {
                 victim: &self.victim,
                 tests,
-                is_serial: self.way != Way::Parallel,
+                before: names.iter().take_while(|&&test| test != self.victim).count(),
+                threads: if is_parallel { self.suite.threads } else { 1 },
                 skip_code: self.options.skip_code,
                 fail_when: self.options.fail_when.as_ref(),
             };
             let (outcome, reason) = rule.outcome(&finished);
             blocker = blocker.or_else(|| rule.blocker(&finished));
+            if let (Outcome::Fail, Some(started)) = (outcome, rule.started_at_most(&finished)) {
+                let ended = libtest::ended_tests(&finished.output);
+                let is_other = |test: &&&str| **test != self.victim && !ended.contains(**test);
+                let running = names.iter().take(started).filter(is_other).map(|&test| test.to_owned());
+                crash = Some(running.collect());
+            }
             duration += finished.duration;
             notes.extend(finished.lost_log.as_ref().map(Note::lost_log));
             executions.push((outcome, reason));
@@ -216,7 +234,7 @@ impl Runner for VictimRunner {
                 break;
             }
         }
-        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker })
+        Ok(VictimRun { chosen, executions, repetition: spec.repetition, reports, duration, notes, blocker, crash })
     }
 }
 

@@ -48,6 +48,8 @@ pub(crate) struct VictimTarget {
     unresolved: Option<String>,
     /// The other test that ended the process of the last run before the victim ran, if one did.
     blocker: Option<String>,
+    /// The other tests that were running when the process of the last run ended with the victim.
+    crash: Option<Vec<String>>,
     /// True if runs are made only to see whether the victim ever fails.
     is_chance: bool,
     notes: Notes,
@@ -91,6 +93,7 @@ impl VictimTarget {
             observed: Vec::new(),
             unresolved: None,
             blocker: None,
+            crash: None,
             is_chance: false,
             notes: Notes::default(),
         }
@@ -160,9 +163,21 @@ impl VictimTarget {
         self.blocker.as_deref()
     }
 
+    /// Returns the other tests that were probably running when the process of the last run ended with the victim, if it
+    /// ended so. The tests ran in parallel.
+    pub(crate) fn crash(&self) -> Option<&[String]> {
+        self.crash.as_deref()
+    }
+
     /// Returns the number of other tests.
     pub(crate) fn others(&self) -> usize {
         self.runner.others.len()
+    }
+
+    /// Returns the names of the tests that run in each run, for a message.
+    fn required(&self) -> Option<String> {
+        let tests = &self.runner.required.tests;
+        (!tests.is_empty()).then(|| listed(tests.iter().map(|test| format!("`{test}`"))))
     }
 
     /// Returns how often the victim failed in runs in which this culprit can make it fail, and in runs in which no
@@ -174,12 +189,6 @@ impl VictimTarget {
             Mode::Disable => !positions(set).any(|at| tests.contains(&at)),
         };
         let count = |runs: &mut dyn Iterator<Item = &(BTreeSet<usize>, bool)>| {
-    /// Returns the names of the tests that run in each run, for a message.
-    fn required(&self) -> Option<String> {
-        let tests = &self.runner.required.tests;
-        (!tests.is_empty()).then(|| listed(tests.iter().map(|test| format!("`{test}`"))))
-    }
-
             runs.fold((0, 0), |(failed, all), (_, fails)| (failed + usize::from(*fails), all + 1))
         };
         let with = count(&mut self.observed.iter().filter(|(tests, _)| breaks(culprit, tests)));
@@ -214,6 +223,7 @@ impl Judge for VictimTarget {
         let decisive = shown.repetition.decisive(&outcomes);
         let (outcome, ref reason) = shown.executions[decisive];
         self.blocker.clone_from(&shown.blocker);
+        self.crash.clone_from(&shown.crash);
         self.unresolved = matches!(outcome, Outcome::Unresolved(_)).then(|| reason.clone());
         let failed = (outcome == Outcome::Fail).then(|| self.runner.victim.clone());
         Judgement::Ready(vec![RunResult {
