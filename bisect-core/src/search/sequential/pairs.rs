@@ -1,6 +1,6 @@
-//! Pairs of changes that explain all runs. They are used if no single change does: then two changes are needed together,
-//! or each of two makes the target fail.
+//! Pairs of changes that explain all runs, where no single change does.
 //!
+//! Either both changes of a pair are needed together, or each one makes the target fail.
 //! A group that selects a share of 0.71 of the changes contains half of all pairs, so that its run tells as much as
 //! possible about two changes that are needed together (Coja-Oghlan, Gebhard, Hahn-Klimroth and Loick, "Optimal group
 //! testing", 2020, on random designs). If each of the two makes the target fail, the share is 0.29. After few

@@ -1,5 +1,6 @@
-//! The suspects: the single changes, or the pairs of changes, that explain all runs so far. They determine the groups
-//! that are tested, and the cuts that the procedure asks for next. They prove nothing.
+//! The suspects: single changes, or pairs of changes, that explain all runs so far.
+//!
+//! They determine the groups that are tested, and the cuts that the procedure asks for next. They prove nothing.
 
 use alloc::vec::Vec;
 
