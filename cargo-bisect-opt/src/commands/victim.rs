@@ -198,7 +198,7 @@ impl Victim {
         if leftover.is_none()
             && let Some(failed) = searched.take_if(|searched| fails_always(searched))
         {
-            return needed::search(lab, target, failed, begun);
+            return needed::search(lab, &target, failed, begun);
         }
         let passes = |searched: &Searched| searched.verdict == Some(Verdict::NoDifference(Outcome::Pass));
         if searched.as_ref().is_none_or(passes) {
@@ -298,10 +298,10 @@ impl Victim {
                 }
                 match self.crashing_alone(lab, target.crash().unwrap_or_default())? {
                     Ok(None) => return Ok(Ok(Some(way))),
-                    Ok(Some(test)) => {
-                        let text = format!("`{test}` ends the process when it runs alone. It is left out");
+                    Ok(Some(crashing)) => {
+                        let text = format!("`{crashing}` ends the process when it runs alone. It is left out");
                         lab.emit(&Event::Note(&text))?;
-                        self.leave_out(&test);
+                        self.leave_out(&crashing);
                     }
                     Err(error) => return Ok(Err(error)),
                 }

@@ -38,12 +38,12 @@ enum Probe {
 ///
 /// # Errors
 /// If an event cannot be emitted.
-pub(super) fn search(lab: &mut Lab<'_>, target: VictimTarget, failed: Searched, begun: Instant) -> io::Result<Exit> {
+pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched, begun: Instant) -> io::Result<Exit> {
     let victim = target.victim().to_owned();
-    let passing = match probe(lab, &target)? {
+    let passing = match probe(lab, target)? {
         Ok(Probe::Passes(passing)) => passing,
         Ok(Probe::Fails(selections)) => {
-            return end(lab, End { words: always(&target, selections), ..failed.end }, begun);
+            return end(lab, End { words: always(target, selections), ..failed.end }, begun);
         }
         Ok(Probe::Limit) => {
             let words = format!(
