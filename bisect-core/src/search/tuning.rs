@@ -230,12 +230,6 @@ pub(super) const CHECKS_BEFORE_FIRST: usize = 5;
 /// Runs before each further culprit of one change is named. Decided by: `trust`, `trials` (at most 3 runs more).
 pub(super) const CHECKS_BEFORE_FURTHER: usize = 3;
 
-/// Runs before a culprit of one change is named, where [`few_checks`](super::Options::few_checks) is set: each run is a
-/// build and a test, which is in a process of its own. With both ends and both confirmations, a target that fails in half
-/// of its runs names a change in one of 128 searches. With one check less, that is one of 64, more than the promised 1%.
-/// Decided by: the runs of `--diff` on real patches.
-pub(super) const FEW_CHECKS: usize = 3;
-
 /// Checks are made in batches of the trials in flight, or of this number if that is smaller. One run of the last batch
 /// is left for the text of the culprit.
 /// Decided by: `trust` with several runs in flight.

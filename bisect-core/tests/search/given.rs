@@ -38,31 +38,6 @@ fn sets(search: &Search) -> BTreeSet<BTreeSet<usize>> {
 }
 
 #[test]
-fn with_few_checks_a_culprit_is_still_confirmed_alone_and_by_the_rest() {
-    for (wanted, saved) in [(vec![5], 2), (vec![5, 40], 3)] {
-        let runs = [false, true].map(|few_checks| {
-            let made = RefCell::new(Vec::new());
-            let fails = |selection: &Selection| {
-                let on: BTreeSet<_> = selection.enabled(64).collect();
-                made.borrow_mut().push(on.clone());
-                wanted.iter().all(|change| on.contains(change))
-            };
-            let (search, verdict) = search(Options { few_checks, ..options() }, 64, fails);
-            assert_eq!((verdict, sets(&search)), (Verdict::Complete, [wanted.iter().copied().collect()].into()));
-            let made = made.into_inner();
-            let alone: BTreeSet<_> = wanted.iter().copied().collect();
-            let rest: BTreeSet<_> = (0..64).filter(|change| !wanted.contains(change)).collect();
-            assert!(made.contains(&alone) && made.contains(&rest), "{made:?}");
-            // Without each change of the set.
-            let without = |left_out: &usize| alone.iter().copied().filter(|change| change != left_out).collect();
-            assert!(wanted.iter().all(|change| made.contains(&without(change))), "{made:?}");
-            made.len()
-        });
-        assert_eq!(runs[0] - runs[1], saved, "{runs:?}");
-    }
-}
-
-#[test]
 fn items_of_a_list_are_found_by_their_indices() {
     for wanted in [vec![vec![0]], vec![vec![9_999]], vec![vec![1], vec![2]], vec![vec![17, 4_321]]] {
         let expected: BTreeSet<BTreeSet<usize>> = wanted.iter().map(|set| set.iter().copied().collect()).collect();

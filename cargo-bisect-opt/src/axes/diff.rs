@@ -264,10 +264,6 @@ impl Axis for Diff {
         groups.into_iter().map(changes).collect()
     }
 
-    fn needs_few_checks(&self) -> bool {
-        self.builds
-    }
-
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
         if choice.is_inverted() && choice.end_state() != Some(EndState::AllOff) {
             let (old, new) = &self.trees.names;

@@ -97,11 +97,6 @@ pub(crate) trait Axis: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns true if few checks of a culprit suffice: for axes whose runs are costly builds that no earlier run affects.
-    fn needs_few_checks(&self) -> bool {
-        false
-    }
-
     /// Returns the application that enables exactly these changes.
     ///
     /// # Errors

@@ -139,11 +139,6 @@ pub(crate) trait Target: Judge {
         Vec::new()
     }
 
-    /// Returns true if a few checks of a culprit suffice.
-    fn needs_few_checks(&self) -> bool {
-        false
-    }
-
     /// Returns a description of what is searched, if that is not obvious.
     fn subject(&self) -> Option<String> {
         None

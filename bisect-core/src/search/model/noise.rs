@@ -10,9 +10,9 @@ use crate::search::posterior::Rate;
 pub enum Noise {
     /// Each run is believed. A contradiction ends the search: [`Inconsistency`](super::verdict::Inconsistency).
     Refused,
-    /// Each run is believed. Extra runs check this: five before the first culprit of one change (three with
-    /// [`few_checks`](super::Options::few_checks)), three before each further one, more if several trials may be in
-    /// flight; two before [`NoDifference`](super::verdict::Verdict::NoDifference). Before a set of several changes is named, runs without
+    /// Each run is believed. Extra runs check this: five before the first culprit of one change, three before each
+    /// further one, more if several trials may be in flight; two before
+    /// [`NoDifference`](super::verdict::Verdict::NoDifference). Before a set of several changes is named, runs without
     /// each of its changes show that it is minimal. The [seed](super::Options::seed) decides which runs these are.
     /// After a contradiction all runs, earlier ones included, are only evidence, the culprits found so far are dropped,
     /// and the search continues until an answer has this probability.

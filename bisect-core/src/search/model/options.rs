@@ -19,9 +19,6 @@ pub struct Options {
     pub runs_per_trial: NonZeroUsize,
     /// The treatment of a target that contradicts itself.
     pub noise: Noise,
-    /// True if a reliable target is likely and each run is costly: fewer checks are made before a culprit is named. The
-    /// confirmations, by a run of exactly the culprit and one of everything else, are always made.
-    pub few_checks: bool,
     /// The seed of random choices: the same seed makes the same choices.
     pub seed: u64,
     /// Maximum number of culprits, after which the search stops.
@@ -41,7 +38,6 @@ impl Default for Options {
             favours: false,
             runs_per_trial: NonZeroUsize::MIN,
             noise: Noise::Refused,
-            few_checks: false,
             seed: 0,
             max_sets: None,
             max_set_size: None,

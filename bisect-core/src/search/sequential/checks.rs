@@ -73,13 +73,12 @@ impl Sequential {
         let rounded = |runs: usize| if beside == 1 { runs } else { (runs + 1).next_multiple_of(beside) - 1 };
         match culprit.changes.len() {
             1 => {
-                let (runs, least) = (of_change(number, options), of_change(number.max(1), options));
-                let runs = runs.saturating_sub(self.predicted_cuts(culprit)).max(least);
-                self.most_likely_to_differ(culprit, rounded(runs), options)
+                let runs = of_change(number).saturating_sub(self.predicted_cuts(culprit));
+                self.most_likely_to_differ(culprit, rounded(runs.max(tuning::CHECKS_BEFORE_FURTHER)), options)
             }
             size => {
-                let parts = left_out(size, options);
-                let runs = parts.len() + of_whole_set(options);
+                let parts = left_out(size);
+                let runs = parts.len() + tuning::CHECKS_OF_WHOLE_SET;
                 self.minimal(culprit, parts, rounded(runs))
             }
         }
@@ -204,25 +203,16 @@ pub(super) fn may_check(options: &Options) -> bool {
 }
 
 /// Returns the number of runs that are made before the culprit with this number is named, if it is one change.
-pub(in crate::search) fn of_change(number: usize, options: &Options) -> usize {
-    match number {
-        _ if options.few_checks => tuning::FEW_CHECKS,
-        0 => tuning::CHECKS_BEFORE_FIRST,
-        _ => tuning::CHECKS_BEFORE_FURTHER,
-    }
-}
-
-/// Returns the number of runs of a whole set of several changes that are made before it is named.
-pub(in crate::search) fn of_whole_set(options: &Options) -> usize {
-    if options.few_checks { 1 } else { tuning::CHECKS_OF_WHOLE_SET }
+pub(in crate::search) fn of_change(number: usize) -> usize {
+    if number == 0 { tuning::CHECKS_BEFORE_FIRST } else { tuning::CHECKS_BEFORE_FURTHER }
 }
 
 /// Returns the indices of the changes that the checks of a set of several changes leave out, one index a run. A flaky
 /// change beside a reliable culprit is often found together with an innocent one. No run has shown yet how a set ends
 /// without its first change, so that one is left out twice: with one run less, 1.1% of the searches of a pair beside a
-/// coin are wrong instead of 0.6% (bench `trust`). With few checks, each is left out once.
-pub(in crate::search) fn left_out(size: usize, options: &Options) -> Vec<usize> {
-    (0..size).chain((!options.few_checks).then_some(0)).collect()
+/// coin are wrong instead of 0.6% (bench `trust`).
+pub(in crate::search) fn left_out(size: usize) -> Vec<usize> {
+    (0..size).chain([0]).collect()
 }
 
 /// Returns the outcome that the next check should have to contradict the rules: a failure, `Some(true)`, if the rules

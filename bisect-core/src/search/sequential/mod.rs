@@ -19,7 +19,7 @@ mod weights;
 use alloc::vec::Vec;
 
 pub(super) use bracket::Bracket;
-pub(super) use checks::{left_out, of_change, of_whole_set, under_check};
+pub(super) use checks::{left_out, of_change, under_check};
 use procedure::lookahead;
 pub(super) use procedure::{Answer, Asked, Procedure};
 use speculation::Early;

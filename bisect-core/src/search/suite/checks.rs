@@ -13,6 +13,7 @@ use super::{
     shared_trials::SharedTrials,
     test::{Test, TestCheck},
 };
+use crate::search::tuning;
 use crate::search::{
     model::{
         Options,
@@ -22,7 +23,7 @@ use crate::search::{
         trial::{Outcome, Question},
         verdict::Culprit,
     },
-    sequential::{Answer, left_out, of_change, of_whole_set},
+    sequential::{Answer, left_out, of_change},
 };
 
 /// Schedules checks before a test takes this answer, if the answer would name a culprit. Returns true if the test has
@@ -73,9 +74,8 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
     if let [_] = changes[..] {
         let (question, selection) = mode.passing_end();
         let passing = TestCheck { question, selection, expected: Outcome::Pass };
-        let mut checks: Vec<_> = (1..of_change(number, options))
-            .map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() })
-            .collect();
+        let mut checks: Vec<_> =
+            (1..of_change(number)).map(|_| if rng.coin() { alone(changes.clone()) } else { passing.clone() }).collect();
         let has_passing = checks.iter().any(|check| check.expected == Outcome::Pass);
         // One check must pass: a test that now fails in every run would confirm any culprit.
         checks.push(if has_passing && rng.coin() { alone(changes.clone()) } else { passing });
@@ -83,8 +83,8 @@ fn checks(test: &Test, culprit: &Culprit, number: usize, options: &Options) -> V
     }
     let without = |left_out: usize| [&changes[..left_out], &changes[left_out + 1..]].concat();
     let passes = |change| TestCheck { expected: Outcome::Pass, ..alone(without(change)) };
-    let whole = core::iter::repeat_with(|| alone(changes.clone())).take(of_whole_set(options));
-    let mut checks: Vec<_> = left_out(changes.len(), options).into_iter().map(passes).chain(whole).collect();
+    let whole = core::iter::repeat_with(|| alone(changes.clone())).take(tuning::CHECKS_OF_WHOLE_SET);
+    let mut checks: Vec<_> = left_out(changes.len()).into_iter().map(passes).chain(whole).collect();
     rng.shuffle(&mut checks);
     checks
 }

@@ -249,10 +249,6 @@ impl Target for CommandTarget {
         self.runner.axis.likely_after(failed)
     }
 
-    fn needs_few_checks(&self) -> bool {
-        self.runner.axis.needs_few_checks()
-    }
-
     fn subject(&self) -> Option<String> {
         self.runner.axis.subject()
     }
