@@ -97,12 +97,21 @@ impl Candidates {
                 "no test is reported as failed, but a run of all tests ended early ({ending}). Its output does not show \
                  which test ended it: give the name of a test"
             ),
-            ([test], _) => format!("1 test fails with all others and alone: {test}. No other test is to blame"),
+            ([test], _) => {
+                format!(
+                    "1 test fails with all others and alone: {test}. Either no other test is to blame, or it needs one and \
+                     is disturbed by another: then give its name"
+                )
+            }
             (tests, _) => {
                 let more = tests.len().saturating_sub(MOST_NAMED);
                 let named = tests.iter().take(MOST_NAMED).cloned();
                 let text = listed(named.chain((more > 0).then(|| format!("{more} more"))));
-                format!("{} tests fail with all others and alone: {text}. No other test is to blame", tests.len())
+                format!(
+                    "{} tests fail with all others and alone: {text}. Either no other test is to blame, or they need some \
+                     and are disturbed by others: then give one name",
+                    tests.len()
+                )
             }
         })
     }
