@@ -72,7 +72,7 @@ fn a_disturbance_outside_of_the_process_is_recognized() {
 fn a_test_that_always_fails_costs_few_more_runs() {
     let finished = search("victim=100 always", "--victim t100").expect_status(1);
     finished.expect_message(&["9 selections", "no other test is needed to make it fail"]);
-    // Both ends, with their checks, what is left in two directories, and the selections.
+    // Four runs of both ends, two with a new HOME or current directory, and nine after selections.
     assert!(finished.events_of("end")[0]["runs"].as_u64().unwrap() <= 4 + 2 + 9, "{finished}");
 }
 

@@ -96,7 +96,8 @@ impl LockPair {
         updates
     }
 
-    /// Returns the dependencies of an unchanged package that it has in another incompatible version: before and after.
+    /// Returns the dependencies of an unchanged package that moved to an incompatible version: the old package and the
+    /// new one.
     fn moves(&self, old: usize, new: usize) -> impl Iterator<Item = (usize, usize)> {
         let old_edges = self.old.dependencies(old);
         self.new.dependencies(new).iter().filter_map(move |&after| {
@@ -155,7 +156,7 @@ impl LockPair {
             }
         }
         for (old, new) in self.rivals() {
-            // What brings in the new package needs all that removes the old one.
+            // The updates that add the new package need all updates that remove the old one.
             let removals = self.owners(Node::Old(old));
             for owner in self.owners(Node::New(new)) {
                 needs[owner].extend(&removals);
@@ -167,7 +168,8 @@ impl LockPair {
         needs
     }
 
-    /// Returns incompatible versions, an old one and a new one, that link the same native library. No build has both.
+    /// Returns the pairs of an old and a new package that link the same native library and are not compatible versions
+    /// of one package. No build has both.
     fn rivals(&self) -> impl Iterator<Item = (usize, usize)> {
         let libraries = |graph: &LockGraph| -> Vec<_> {
             let library = |package| self.requirements.library(package).map(str::to_owned);

@@ -30,8 +30,8 @@ pub(super) fn needed(patch: &Patch, words: &[PartWords], complaint: &Complaint, 
     needed
 }
 
-/// Returns true if `bound`, names that a part brings into scope or not any more, has a name of the errors, and the
-/// part is in a file with an error.
+/// Returns true if the errors name one of `bound`, and the part is in a file with an error. `bound` are the names that
+/// the part brings into scope, or those that it removes from scope.
 fn binds_in(patch: &Patch, part: usize, bound: &BTreeSet<String>, complaint: &Complaint) -> bool {
     let ChangedFile { old, new } = patch.file_of(&patch.parts()[part]);
     let is_there = |path: &Path| complaint.places.iter().any(|(place, _)| place == path);

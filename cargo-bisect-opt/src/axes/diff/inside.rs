@@ -1,4 +1,6 @@
-//! A search within a large culprit: its lines are the changes, and the rest of the new version is enabled.
+//! A search within a large culprit, whose lines are the changes.
+//!
+//! The lines of parts that need the culprit are changes, too. The rest of the new version is enabled.
 
 use super::{
     Diff,

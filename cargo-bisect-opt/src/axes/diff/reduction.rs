@@ -11,8 +11,8 @@ pub(super) struct Reduction {
     pub(super) removed: Vec<Vec<usize>>,
 }
 
-/// Removes elements, the last ones first, while the condition holds for the rest. The condition must
-/// hold for all elements. The first attempts remove half of them, never all.
+/// Removes elements, the last ones first, while the condition holds for the rest. The condition must hold for the whole
+/// set. The first attempt removes the second half.
 ///
 /// # Errors
 /// Those of the condition.

@@ -59,9 +59,10 @@ const IMPLICIT: [&str; 44] = [
     "try_from",
 ];
 
-/// Returns groups of parts, the likeliest group first: the nearer half of those that the tests reach; the others that
-/// they reach, and those of manifests and build scripts. None if the tests are not found. `unchanged` are the source
-/// files that the patch does not change.
+/// Returns groups of parts, the likeliest group first. The first group is the nearer half of the parts that the tests
+/// reach. The second group is the other parts that they reach, and parts of manifests, lock files and build scripts.
+/// Returns no groups if the tests are not found or reach no part. `unchanged` are the source files that the patch does
+/// not change.
 pub(super) fn likely_parts(patch: &Patch, unchanged: &[(PathBuf, Vec<u8>)], tests: &[String]) -> Vec<PartSet> {
     let changed = || patch.compose(|_| true);
     let composed = changed();

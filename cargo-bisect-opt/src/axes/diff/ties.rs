@@ -71,7 +71,7 @@ impl<'a> Ties<'a> {
         parts.into_iter().map(|part| self.units[part]).collect()
     }
 
-    /// Returns the parts in an order in which definitions precede uses, and removed uses precede removed definitions;
+    /// Returns the units in an order in which definitions precede uses, and removed uses precede removed definitions;
     /// otherwise in the order of the patch.
     pub(super) fn order(&self) -> Vec<usize> {
         let count = self.words.len();
@@ -102,7 +102,7 @@ impl<'a> Ties<'a> {
                 }
             }
         }
-        // No part needs what the compiler does not read, so it is enabled first, in any number.
+        // Parts that the compiler does not read compile in any selection, so they come first.
         order.sort_by_key(|&part| !self.is_unread(part));
         order
     }
@@ -250,8 +250,8 @@ impl<'a> Ties<'a> {
         Ok(None)
     }
 
-    /// Returns the smallest set with `start` that compiles, as far as the errors lead to it: what `start` needs is
-    /// added, if it is in `allowed`.
+    /// Adds units of `allowed` that the errors name to `start`, until the set compiles. Returns that set; `None` if none
+    /// is found.
     ///
     /// # Errors
     /// If nothing more can be checked.
@@ -273,7 +273,7 @@ impl<'a> Ties<'a> {
         Ok(None)
     }
 
-    /// Returns the largest set in `start` that compiles, as far as the errors lead to it.
+    /// Removes units that the errors name from `start`, until the set compiles. Returns that set; `None` if none is found.
     ///
     /// # Errors
     /// If nothing more can be checked.
@@ -316,7 +316,7 @@ impl<C: Check> Check for UnitCheck<'_, C> {
     }
 }
 
-/// Joins groups that contain both parts of a pair.
+/// Joins the groups of both parts of each pair.
 pub(super) fn joined(mut groups: Vec<Vec<usize>>, conflicts: &[(usize, usize)]) -> Vec<Vec<usize>> {
     for (one, other) in conflicts {
         let with = |groups: &[Vec<usize>], part| groups.iter().position(|group| group.contains(part));

@@ -33,7 +33,7 @@ enum Probe {
     Limit,
 }
 
-/// Searches a victim that has failed alone and after all of the other tests. It may pass after some of them: then the
+/// Searches a victim that has failed alone and after all tests that precede it. It may pass after some of them: then the
 /// tests that it needs are searched, and, with these, the tests that disturb it.
 ///
 /// # Errors
@@ -93,18 +93,20 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
     lab.list(&needed.found)?;
     let words = if is_complete {
         format!(
-            "found {needs} among the tests that `{victim}` needs, and {disturbs} among those that disturb it; with everything else it passes"
+            "found {needs} (tests that `{victim}` needs) and {disturbs} (tests that disturb it); without the tests that \
+             disturb it, it passes"
         )
     } else {
         format!(
-            "found {needs} among the tests that `{victim}` needs; of those that disturb it: {}",
+            "found {needs} (tests that `{victim}` needs). The search for tests that disturb it: {}",
             disturbing.end.words
         )
     };
     end(lab, End { answers, words, ..disturbing.end }, begun)
 }
 
-/// Runs a victim that fails alone and after all of the other tests after some of them, until it passes.
+/// Runs the victim after selections of the tests that precede it, until it passes. It has failed alone and after all of
+/// them.
 ///
 /// If it needs one test and another one disturbs it, then one of the selections has the first without the second.
 ///
@@ -175,9 +177,9 @@ fn always(target: &VictimTarget, selections: usize) -> String {
         return words;
     }
     format!(
-        "{words}. It also fails after all {} that precede it, and after each of {selections} selections of these tests, \
-         which include each test without each other one. If it needs a test, then several others disturb it, or the \
-         harness runs that test later. Debug it alone first",
+        "{words}. It also fails after all {} that precede it, and after each of {selections} selections of them. For any \
+         two of these tests, one selection contains the first without the second. So if it needs other tests to pass, \
+         it needs several, or several disturb it, or the harness runs them after it. Debug it alone first",
         plural(target.others(), "test")
     )
 }

@@ -1,4 +1,4 @@
-//! Few sets of numbers such that each number is in one without each other number.
+//! A few sets that separate numbers: for any two numbers, one set contains the first and not the second.
 
 /// Returns sets of the numbers below `count`, as few as possible: for any two numbers, one set contains the first and
 /// not the second.

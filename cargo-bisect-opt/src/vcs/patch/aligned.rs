@@ -60,8 +60,8 @@ fn passes(hunks: &[LineHunk], (old, new): (usize, usize)) -> bool {
     new.checked_sub(from.1) == old.checked_sub(from.0)
 }
 
-/// Returns the lines, in both versions, before which an item that both have begins, or after which it ends. Both
-/// increase.
+/// Returns the boundaries, as positions in the lines of both versions, at which an item that both have begins or ends.
+/// Neither position decreases.
 fn common_boundaries(old: &Items, new: &Items) -> Vec<(usize, usize)> {
     let named = |items: &Items| -> Vec<(String, Range<usize>)> {
         let named = items.iter().filter(|(name, _)| !name.is_empty());
