@@ -51,7 +51,8 @@ impl Registry {
         let shop = Shop::new("free = '1'\n", "", &[("free", "1.0.0", "", "")], &[("free", "1.0.1", "", "")]);
         let registry = Self::new(shop.scratch.dir().join("registry"), shop.scratch.dir().join("home"));
         let config = fs::read_to_string(shop.dir().join(".cargo/config.toml")).unwrap();
-        let index = format!("[registries.own]\nindex = 'sparse+http://{}/'\n", registry.address);
+        let (protocol, address) = ("sparse", &registry.address);
+        let index = format!("[registries.own]\nindex = '{protocol}+http://{address}/'\n");
         shop.repository.write(".cargo/config.toml", &(config + &index));
         let manifest = fs::read_to_string(shop.dir().join("Cargo.toml")).unwrap();
         let needs = "glyph = { version = '1', registry = 'own' }\n";
