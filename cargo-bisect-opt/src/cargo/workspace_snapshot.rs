@@ -296,7 +296,7 @@ mod tests {
         write(&dir.path().join("original/a"), "by the user");
         write(&dir.path().join("0/a"), "by a run");
         let error = snapshot.restore(&dir.path().join("0"), &[]).unwrap_err().to_string();
-        assert!(error.contains("original/a` has changed since the search began"), "{error}");
+        assert!(error.contains("original/a` was changed or deleted after the search began"), "{error}");
     }
 
     #[test]
