@@ -65,9 +65,6 @@ pub(super) fn groups<'a>(
     while groups.len() < count {
         let chosen = half_of_each(&parts, &parts);
         let Some((prefix, gaps)) = selection_of(suspects, &chosen, bracket.high()) else { break };
-        if gaps.len() > tuning::MAX_GROUP_GAPS {
-            break;
-        }
         let before = parts.clone();
         split(&mut parts, |index| chosen[index]);
         if parts == before {
@@ -132,7 +129,7 @@ pub(in crate::search) fn half_of_each(parts: &[usize], cells: &[usize]) -> Vec<b
 }
 
 /// Returns the end and the gaps of a selection that contains the chosen suspects and not the others. `high` is its end if
-/// it contains the last suspect. `None` if no suspect is chosen.
+/// it contains the last suspect. `None` if no suspect is chosen, or if there are too many gaps.
 pub(in crate::search) fn selection_of(
     suspects: &[Rank],
     chosen: &[bool],
@@ -153,7 +150,7 @@ pub(in crate::search) fn selection_of(
         }
     }
     let prefix = gap.map_or(high, Prefix::Below);
-    (prefix != Prefix::NONE).then_some((prefix, gaps))
+    (prefix != Prefix::NONE && gaps.len() <= tuning::MAX_GROUP_GAPS).then_some((prefix, gaps))
 }
 
 #[cfg(test)]

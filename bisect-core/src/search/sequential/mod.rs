@@ -20,6 +20,7 @@ use alloc::vec::Vec;
 
 pub(super) use bracket::Bracket;
 pub(super) use checks::{left_out, of_change, under_check};
+use pairs::Pairs;
 use procedure::lookahead;
 pub(super) use procedure::{Answer, Asked, Procedure};
 use speculation::Early;
@@ -259,7 +260,7 @@ impl Sequential {
         let count = options.in_flight.get();
         let (mut asked, sole_suspect) = self
             .with_groups(options, early_answer)
-            .unwrap_or_else(|| (speculation::wanted(&self.procedure, None, count, early_answer), None));
+            .unwrap_or_else(|| (speculation::wanted(&self.procedure, Pairs::default(), count, early_answer), None));
         self.sole_suspect = sole_suspect;
         asked.retain(|asked| asked.question != Question::Baseline || !checks::may_check(options));
         let trials = &mut self.trials;
@@ -292,7 +293,7 @@ impl Sequential {
         wanted.push(next.question().ok()?);
         let running = self.trials.iter().filter(|progress| progress.in_flight() > 0).map(|progress| &progress.asked);
         for asked in running {
-            if suspects.are_told_apart_by(&next, &asked.selection) && !wanted.contains(asked) {
+            if suspects.are_separated_by(&next, &asked.selection) && !wanted.contains(asked) {
                 wanted.push(asked.clone());
             }
         }
@@ -301,7 +302,7 @@ impl Sequential {
         let groups = suspects.groups(&next, asked, groups);
         wanted.extend(groups);
         let sole_suspect = suspects.sole();
-        let pairs = suspects.pairs().cloned();
+        let pairs = suspects.pairs();
         suspects.steer(&mut next);
         for asked in speculation::wanted(&next, pairs, count, early_answer) {
             if !wanted.contains(&asked) {

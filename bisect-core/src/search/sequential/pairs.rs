@@ -52,8 +52,8 @@ impl Pair {
     }
 }
 
-/// A sample of the pairs that explain all runs.
-#[derive(Clone, Debug)]
+/// A sample of the pairs that explain all runs; empty if other changes explain them.
+#[derive(Clone, Debug, Default)]
 pub(super) struct Pairs {
     /// Changes, in order.
     changes: Rc<[Rank]>,
@@ -91,7 +91,7 @@ impl Pairs {
     }
 
     /// Returns true if a run of this selection fails with some pairs and passes with others.
-    pub(super) fn are_told_apart_by(&self, mode: Mode, selection: &Selection) -> bool {
+    pub(super) fn are_separated_by(&self, mode: Mode, selection: &Selection) -> bool {
         let failing = self.failing(mode, selection);
         0 < failing && failing < self.pairs.len()
     }
@@ -155,18 +155,18 @@ impl Pairs {
         }
         let mut rng = SeededRng::new(self.pairs.len() as u64);
         let members = self.members();
+        let suspects: Vec<_> = members.iter().map(|&index| self.changes[index]).collect();
         let share = self.share_to_select();
         let mut groups = Vec::new();
         while groups.len() < count {
-            let tries = (0..tuning::TRIES_OF_A_GROUP).map(|_| self.draw(&members, share, &mut rng));
-            let best = tries.max_by_key(|chosen| self.told_apart(&parts, chosen));
-            let Some(chosen) = best.filter(|chosen| self.told_apart(&parts, chosen) > 0) else { break };
-            let suspects: Vec<_> = members.iter().map(|&index| self.changes[index]).collect();
+            let tries = (0..tuning::TRIES_OF_A_GROUP).map(|_| {
+                let chosen = self.draw(&members, share, &mut rng);
+                (self.separated(&parts, &chosen), chosen)
+            });
+            let best = tries.max_by_key(|(separated, _)| *separated);
+            let Some((_, chosen)) = best.filter(|(separated, _)| *separated > 0) else { break };
             let is_chosen: Vec<_> = members.iter().map(|&index| chosen[index]).collect();
             let Some((prefix, gaps)) = selection_of(&suspects, &is_chosen, Prefix::All) else { break };
-            if gaps.len() > tuning::MAX_GROUP_GAPS {
-                break;
-            }
             split(&mut parts, |index| self.pairs[index].fails(&chosen));
             groups.push(lookahead::group(procedure, prefix, gaps));
         }
@@ -209,7 +209,7 @@ impl Pairs {
 
     /// Returns how many combinations of two pairs in one part this group tells apart: its run fails with one of them and
     /// passes with the other.
-    fn told_apart(&self, parts: &[usize], chosen: &[bool]) -> u64 {
+    fn separated(&self, parts: &[usize], chosen: &[bool]) -> u64 {
         let count = parts.iter().max().map_or(0, |last| last + 1);
         let mut sizes = vec![[0_u64; 2]; count];
         for (pair, &part) in self.pairs.iter().zip(parts) {

@@ -28,24 +28,22 @@ struct Future {
     /// The order of creation, by which the first of equally likely futures is examined first.
     turn: Reverse<usize>,
     procedure: Rc<Procedure>,
-    /// The pairs that explain all runs of this future, if only pairs explain those that were made.
-    pairs: Option<Pairs>,
+    /// The pairs that explain all runs of this future, if only pairs explain those that were made; else none.
+    pairs: Pairs,
     /// The outcome of the trial that the procedure waits for. It is applied only when the future is examined.
     outcome: Option<Outcome>,
 }
 
 impl Future {
     /// Returns the procedure and the pairs after the outcome.
-    fn examine(self) -> (Rc<Procedure>, Option<Pairs>) {
+    fn examine(self) -> (Rc<Procedure>, Pairs) {
         let Some(outcome) = self.outcome else { return (self.procedure, self.pairs) };
         // No culprit is used before its trial is over, so any trial number will do.
         let mut procedure = self.procedure.after(&Answer { trial: TrialId(usize::MAX), outcome, reported: None });
-        let pairs = self.pairs.zip(self.procedure.question().ok());
-        let pairs = pairs.map(|(pairs, asked)| pairs.after(procedure.mode(), &asked.selection, outcome));
-        let pairs = pairs.filter(|pairs| !pairs.is_empty());
-        if let Some(pairs) = &pairs {
-            pairs.steer(&mut procedure);
-        }
+        let asked = self.procedure.question().ok();
+        let pairs =
+            asked.map(|asked| self.pairs.after(procedure.mode(), &asked.selection, outcome)).unwrap_or_default();
+        pairs.steer(&mut procedure);
         (Rc::new(procedure), pairs)
     }
 }
@@ -77,7 +75,7 @@ pub(in crate::search) type Early<'a> = (TrialId, Outcome, &'a Arc<[Rank]>);
 /// first.
 pub(in crate::search) fn wanted<'a>(
     procedure: &Procedure,
-    pairs: Option<Pairs>,
+    pairs: Pairs,
     count: usize,
     early_answer: impl Fn(&Asked) -> Option<Early<'a>>,
 ) -> Vec<Asked> {
@@ -101,16 +99,14 @@ pub(in crate::search) fn wanted<'a>(
         let Ok(asked) = procedure.question() else { continue };
         if let Some((trial, outcome, reported)) = early_answer(&asked) {
             let mut after = procedure.after(&Answer { trial, outcome, reported: Some(reported) });
-            if let Some(pairs) = &pairs {
-                pairs.steer(&mut after);
-            }
+            pairs.steer(&mut after);
             think_of(&mut futures, likelihood, Rc::new(after), pairs, None);
             continue;
         }
         if lookahead::asks_about_made_up(&procedure) {
             continue;
         }
-        let of_pairs = pairs.as_ref().and_then(|pairs| pairs.odds_of_failure(procedure.mode(), &asked.selection));
+        let of_pairs = pairs.odds_of_failure(procedure.mode(), &asked.selection);
         let fails = likelihood / 256 * of_pairs.unwrap_or_else(|| lookahead::odds_of_failure(&procedure));
         if !wanted.contains(&asked) {
             wanted.push(asked);

@@ -42,33 +42,27 @@ impl Suspects {
         (!pairs.is_empty()).then_some(Self::Pairs(pairs))
     }
 
-    /// Returns the pairs, if only pairs explain all runs.
-    pub(super) fn pairs(&self) -> Option<&Pairs> {
+    /// Returns the pairs; none if single changes explain all runs.
+    pub(super) fn pairs(&self) -> Pairs {
         match self {
-            Self::Singles(_) => None,
-            Self::Pairs(pairs) => Some(pairs),
+            Self::Singles(_) => Pairs::default(),
+            Self::Pairs(pairs) => pairs.clone(),
         }
     }
 
     /// Returns the only suspect, if it is a single change.
     pub(super) fn sole(&self) -> Option<Rank> {
         match self {
-            Self::Singles(singles) => {
-                if let [sole] = singles[..] {
-                    Some(sole)
-                } else {
-                    None
-                }
-            }
-            Self::Pairs(_) => None,
+            Self::Singles(singles) if singles.len() == 1 => singles.first().copied(),
+            Self::Singles(_) | Self::Pairs(_) => None,
         }
     }
 
     /// Returns true if the outcome of a run of this selection is open.
-    pub(super) fn are_told_apart_by(&self, procedure: &Procedure, selection: &Selection) -> bool {
+    pub(super) fn are_separated_by(&self, procedure: &Procedure, selection: &Selection) -> bool {
         match self {
             Self::Singles(singles) => group_tests::tells_apart(singles, selection),
-            Self::Pairs(pairs) => pairs.are_told_apart_by(procedure.mode(), selection),
+            Self::Pairs(pairs) => pairs.are_separated_by(procedure.mode(), selection),
         }
     }
 

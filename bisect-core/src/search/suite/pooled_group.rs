@@ -35,7 +35,7 @@ pub(super) fn group(
     let halves = [lists.parts(&cells), cells.clone()].into_iter().filter_map(|parts| {
         let chosen = group_tests::half_of_each(&parts, &cells);
         let (end, gaps) = group_tests::selection_of(&lists.suspects, &chosen, high)?;
-        (gaps.len() <= tuning::MAX_GROUP_GAPS).then(|| named.selection(end, gaps, model))
+        Some(named.selection(end, gaps, model))
     });
     let told = halves.chain(prefix.cloned()).map(|selection| (lists.information(&cells, &selection), selection));
     let (information, best) = told.max_by_key(|(information, _)| *information)?;
