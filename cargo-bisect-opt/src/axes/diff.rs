@@ -160,7 +160,7 @@ impl Diff {
         {
             let mut check = SlotCheck { diff: self, compiler, slot: 0 };
             let all: PartSet = (0..self.words.len()).collect();
-            // If one of both trees does not compile, errors lead nowhere.
+            // If one of both trees does not compile, errors are no guide.
             if check.check(&PartSet::new())? == Checked::Compiles && check.check(&all)? == Checked::Compiles {
                 return ties.groups(order, &mut check);
             }
@@ -175,8 +175,7 @@ impl Diff {
 
     /// Returns the parts that a choice enables, as far as they are known without a build.
     fn selected_before(&self, choice: &Choice) -> PartSet {
-        let enabled: Vec<_> = (0..self.changes.len()).map(id).filter(|&id| choice.enables(id)).collect();
-        let mut parts: PartSet = enabled.iter().flat_map(|&id| self.parts_of(id)).copied().collect();
+        let mut parts = self.enabled(choice);
         let needed = self.known_beside(true, &parts);
         parts.extend(needed);
         parts

@@ -24,8 +24,7 @@ impl Diff {
     /// leaves out may be needed by others. The first get what they need, and the second take along what needs them,
     /// which is decided once for each set of changes: so all runs of a search agree.
     pub(super) fn selected(&self, choice: &Choice, slot: usize) -> Result<PartSet, RunError> {
-        let is_enabled: Vec<bool> = (0..self.changes.len()).map(|index| choice.enables(id(index))).collect();
-        let enabled = self.parts_of_changes((0..self.changes.len()).filter(|&change| is_enabled[change]));
+        let enabled = self.enabled(choice);
         let Some(compiler) = &self.compiler else { return Ok(enabled) };
         let Some((forced, excluded)) = choice.exceptions(self.changes.len()) else { return Ok(enabled) };
         let mut check = SlotCheck { diff: self, compiler, slot };
@@ -64,7 +63,7 @@ impl Diff {
             self.ties().shrunk(&all - parts, check)?.map(|left| &all - &left)
         };
         let with_them = |more: &PartSet| if is_enabled { parts | more } else { &(&all - parts) - more };
-        // If errors lead nowhere, take as much away from a set that compiles as possible.
+        // If the errors are no guide, take as much away from a set that compiles as possible.
         let mut left = MAX_CHECKS;
         let more: Vec<_> = (&found.unwrap_or_else(|| limit.clone()) - parts).into_iter().collect();
         let beside: PartSet =
@@ -85,6 +84,11 @@ impl Diff {
     pub(super) fn known_beside(&self, is_enabled: bool, parts: &PartSet) -> PartSet {
         let beside = self.beside.lock().unwrap_or_else(PoisonError::into_inner);
         beside.get(&(is_enabled, parts.clone())).cloned().unwrap_or_default()
+    }
+
+    /// Returns the parts of the changes that a choice enables.
+    pub(super) fn enabled(&self, choice: &Choice) -> PartSet {
+        self.parts_of_changes((0..self.changes.len()).filter(|&change| choice.enables(id(change))))
     }
 
     fn parts_of_changes(&self, changes: impl IntoIterator<Item = usize>) -> PartSet {

@@ -1,4 +1,4 @@
-//! Parts of a patch that the compiler's errors lead to: those that are missing, and those that are in the way.
+//! Parts of a patch that the compiler's errors name: disabled parts to enable, and enabled parts to disable.
 
 use std::{collections::BTreeSet, path::Path};
 

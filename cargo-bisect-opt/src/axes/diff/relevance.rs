@@ -64,15 +64,14 @@ const IMPLICIT: [&str; 44] = [
 /// Returns no groups if the tests are not found or reach no part. `unchanged` are the source files that the patch does
 /// not change.
 pub(super) fn likely_parts(patch: &Patch, unchanged: &[(PathBuf, Vec<u8>)], tests: &[String]) -> Vec<PartSet> {
-    let changed = || patch.compose(|_| true);
-    let composed = changed();
+    let composed = patch.compose(|_| true);
     let changed = composed.iter().filter_map(|(path, version)| Some((path.as_path(), version.as_ref()?)));
     let changed = changed.map(|(path, version)| (path, version.content.as_slice()));
     let unchanged = unchanged.iter().map(|(path, content)| (path.as_path(), content.as_slice()));
     let sources: BTreeMap<&Path, &[u8]> =
         changed.chain(unchanged).filter(|(path, _)| path.extension() == Some("rs".as_ref())).collect();
     let names_of_lines: BTreeMap<&Path, Vec<String>> =
-        sources.iter().map(|(&path, content)| (path, names_of_lines(content))).collect();
+        sources.iter().map(|(&path, content)| (path, Items::names_of_lines(content))).collect();
     let mut calls = Calls::default();
     for (path, content) in &sources {
         calls.add(content, &names_of_lines[path]);
@@ -143,12 +142,6 @@ impl Calls {
 /// Returns the last name of a path such as `fn Parser::next`.
 fn last_name(path: &str) -> &str {
     path.rsplit([' ', ':']).next().unwrap_or_default()
-}
-
-/// Returns the name of the innermost item of each line.
-fn names_of_lines(content: &[u8]) -> Vec<String> {
-    let count = content.split(|&byte| byte == b'\n').count();
-    Items::of(content).names_of_lines(count).into_iter().map(str::to_owned).collect()
 }
 
 /// Returns the names of the items that a part changes in the new version of its file.

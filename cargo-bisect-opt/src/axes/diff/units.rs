@@ -55,8 +55,7 @@ fn names_of_lines(path: &Path, content: &[u8]) -> Vec<String> {
     if path.extension() != Some("rs".as_ref()) {
         return Vec::new();
     }
-    let count = content.split(|&byte| byte == b'\n').count();
-    Items::of(content).names_of_lines(count).into_iter().map(str::to_owned).collect()
+    Items::names_of_lines(content)
 }
 
 #[cfg(test)]

@@ -34,9 +34,7 @@ fn hunks_between(cuts: &[(usize, usize)], old: &[&[u8]], new: &[&[u8]]) -> Vec<L
     let (mut all, mut from) = (Vec::new(), (0, 0));
     for to in cuts.iter().copied().chain([(old.len(), new.len())]) {
         let (old, new) = (old[from.0..to.0].concat(), new[from.1..to.1].concat());
-        let shifted = |range: Range<usize>, by: usize| range.start + by..range.end + by;
-        let hunks = lines::hunks(&old, &new).into_iter();
-        all.extend(hunks.map(|hunk| LineHunk { old: shifted(hunk.old, from.0), new: shifted(hunk.new, from.1) }));
+        all.extend(lines::hunks(&old, &new).into_iter().map(|hunk| hunk.shifted(from)));
         from = to;
     }
     all

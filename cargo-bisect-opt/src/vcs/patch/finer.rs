@@ -19,11 +19,7 @@ pub(super) fn divided(hunk: &LineHunk, old: &[&[u8]], new: &[&[u8]]) -> Vec<Line
     let mut from = (0, 0);
     let mut add = |old: std::ops::Range<usize>, new: std::ops::Range<usize>| {
         if !old.is_empty() || !new.is_empty() {
-            let (by_old, by_new) = (hunk.old.start, hunk.new.start);
-            divided.push(LineHunk {
-                old: old.start + by_old..old.end + by_old,
-                new: new.start + by_new..new.end + by_new,
-            });
+            divided.push(LineHunk { old, new }.shifted((hunk.old.start, hunk.new.start)));
         }
     };
     for (one, other) in pairs(old, new) {

@@ -43,12 +43,13 @@ impl Items {
         self.items.iter().map(|item| (item.name.as_str(), &item.lines))
     }
 
-    /// Returns the name of the innermost item of each line; empty for a line without a named item.
-    pub(crate) fn names_of_lines(&self, count: usize) -> Vec<&str> {
-        let mut names = vec![""; count];
-        for item in &self.items {
+    /// Returns the name of the innermost item of each line of a Rust file; empty for a line without a named item.
+    pub(crate) fn names_of_lines(content: &[u8]) -> Vec<String> {
+        let count = content.split(|&byte| byte == b'\n').count();
+        let mut names = vec![String::new(); count];
+        for item in &Self::of(content).items {
             let lines = item.lines.start.min(count)..item.lines.end.min(count);
-            names[lines].fill(&item.name);
+            names[lines].fill(item.name.clone());
         }
         names
     }
@@ -178,7 +179,7 @@ mod inner {
 
     #[test]
     fn each_line_has_the_name_of_its_innermost_item() {
-        let names = Items::of(SOURCE.as_bytes()).names_of_lines(14).join(",");
+        let names = Items::names_of_lines(SOURCE.as_bytes())[..14].join(",");
         assert_eq!(
             names,
             ",,struct A,struct A,struct A,,impl A,fn A::one,fn A::one,fn A::one,impl A,const A::C,impl A,"

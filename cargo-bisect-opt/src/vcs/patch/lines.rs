@@ -14,6 +14,15 @@ pub(crate) struct LineHunk {
     pub(crate) new: Range<usize>,
 }
 
+impl LineHunk {
+    /// Returns the same hunk, counted from the lines that are this number of lines earlier in the old and in the new
+    /// version.
+    pub(crate) fn shifted(self, (old, new): (usize, usize)) -> Self {
+        let shifted = |lines: Range<usize>, by: usize| lines.start + by..lines.end + by;
+        Self { old: shifted(self.old, old), new: shifted(self.new, new) }
+    }
+}
+
 /// Returns the lines of a file, with their line breaks.
 pub(crate) fn split(text: &[u8]) -> Vec<&[u8]> {
     text.split_inclusive(|&byte| byte == b'\n').collect()
