@@ -88,8 +88,7 @@ fn prepare(target: &SearchedTarget<'_>, value: Option<&OsStr>) -> AxisResult {
         error => AxisError::Usage(error.to_string()),
     })?;
     let runs = LockRuns::new(updates, subdirectory, builds);
-    let changes = Deps { runs: runs.clone(), old: name, searches_versions };
-    Ok(Box::new(LockAxis { runs, changes }))
+    Ok(Box::new(LockAxis(Deps { runs, old: name, searches_versions })))
 }
 
 /// Returns true if the value of the option asks for versions, and its OLD.
@@ -123,6 +122,10 @@ impl Deps {
 }
 
 impl VersionChanges for Deps {
+    fn runs(&self) -> &LockRuns {
+        &self.runs
+    }
+
     fn terms(&self) -> Terms {
         TERMS
     }

@@ -30,6 +30,9 @@ const TARGET_DIRECTORIES: [&str; 2] = ["CARGO_TARGET_DIR", "CARGO_BUILD_BUILD_DI
 
 /// Changes that are versions in a lock file. All changes with this trait are applied in the same way: see [`LockAxis`].
 pub(super) trait VersionChanges: Debug + Send + Sync {
+    /// Returns the runs in which these changes are applied.
+    fn runs(&self) -> &LockRuns;
+
     /// See [`Axis::terms`].
     fn terms(&self) -> Terms;
 
@@ -67,47 +70,44 @@ pub(super) trait VersionChanges: Debug + Send + Sync {
 
 /// The axis of changes that are versions in a lock file.
 #[derive(Debug)]
-pub(super) struct LockAxis<C> {
-    pub(super) runs: LockRuns,
-    pub(super) changes: C,
-}
+pub(super) struct LockAxis<C>(pub(super) C);
 
 impl<C: VersionChanges> Axis for LockAxis<C> {
     fn terms(&self) -> Terms {
-        self.changes.terms()
+        self.0.terms()
     }
 
     fn subject(&self) -> Option<String> {
-        Some(self.changes.subject())
+        Some(self.0.subject())
     }
 
     fn headline(&self, changes: usize, _: Mode) -> Option<String> {
-        Some(self.changes.headline(changes))
+        Some(self.0.headline(changes))
     }
 
     fn order(&self) -> Order {
-        self.changes.order()
+        self.0.order()
     }
 
     fn apply(&self, choice: &Choice, _: &Files<'_>) -> Result<Application, RunError> {
-        self.changes.selected(choice)?;
-        Ok(self.runs.application())
+        self.0.selected(choice)?;
+        Ok(self.0.runs().application())
     }
 
     fn reproduction(&self, choice: &Choice, files: &Files<'_>) -> Result<Application, RunError> {
-        Ok(self.runs.reproduction(&self.changes.selected(choice)?, files)?)
+        Ok(self.0.runs().reproduction(&self.0.selected(choice)?, files)?)
     }
 
     fn place(&self, choice: &Choice, slot: usize) -> Result<Option<Place>, RunError> {
-        self.runs.place(&self.changes.selected(choice)?, slot)
+        self.0.runs().place(&self.0.selected(choice)?, slot)
     }
 
     fn copied(&self) -> Option<&Path> {
-        Some(self.runs.updates.root())
+        Some(self.0.runs().updates.root())
     }
 
     fn builds(&self) -> bool {
-        self.runs.builds
+        self.0.runs().builds
     }
 
     fn is_reported_by_target(&self) -> bool {
@@ -115,7 +115,7 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
     }
 
     fn collect(&self, choice: &Choice, _: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
-        let ids = (0..self.changes.reported(choice) as u64).map(ChangeId);
+        let ids = (0..self.0.reported(choice) as u64).map(ChangeId);
         reports.add_known(ids.filter(|&id| choice.selects(id)));
         Ok(())
     }
@@ -134,21 +134,21 @@ impl<C: VersionChanges> Axis for LockAxis<C> {
     }
 
     fn change(&self, report: Report, _: &Path) -> Report {
-        self.changes.describe(report)
+        self.0.describe(report)
     }
 
     fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
-        let mut steps: Vec<_> = self.runs.restoration().into_iter().collect();
-        steps.extend(self.changes.next_steps(ids, line));
+        let mut steps: Vec<_> = self.0.runs().restoration().into_iter().collect();
+        steps.extend(self.0.next_steps(ids, line));
         (!steps.is_empty()).then(|| steps.join("\n"))
     }
 
     fn within(&self, ids: &[ChangeId]) -> Vec<Result<Box<dyn Axis>, String>> {
-        self.changes.within(ids)
+        self.0.within(ids)
     }
 
     fn summary(&self, builds: usize, invocations: usize) -> Option<String> {
-        self.runs.builds.then(|| summary_of_builds(builds, invocations))
+        self.0.runs().builds.then(|| summary_of_builds(builds, invocations))
     }
 }
 

@@ -65,8 +65,7 @@ impl Versions {
         let here = between.iter().filter(|version| version.is_here).cloned();
         let tested = [first].into_iter().chain(here).chain([last]).collect();
         let changes = updates.with_needs(changes);
-        let changes = Self { runs: runs.clone(), changes, change, update, name: name.clone(), tested, between };
-        Ok(LockAxis { runs: runs.clone(), changes })
+        Ok(LockAxis(Self { runs: runs.clone(), changes, change, update, name: name.clone(), tested, between }))
     }
 
     /// Returns the number of steps from a version to the next one.
@@ -84,6 +83,10 @@ impl Versions {
 }
 
 impl VersionChanges for Versions {
+    fn runs(&self) -> &LockRuns {
+        &self.runs
+    }
+
     fn terms(&self) -> Terms {
         TERMS
     }
