@@ -158,7 +158,7 @@ impl Victim {
     /// Returns the first lasting thing whose replacement changes the outcome of the victim alone from `outcome`.
     fn leftover(&self, lab: &mut Lab<'_>, outcome: Outcome) -> io::Result<Result<Option<Thing>, RunError>> {
         for thing in Thing::LASTING {
-            if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+            if lab.is_at_limit() {
                 return Ok(Ok(None));
             }
             match lab.try_once(&mut self.serial_target(Some(thing)).alone())? {
@@ -226,9 +226,7 @@ impl Victim {
         };
         lab.list(&found)?;
         for named in &found {
-            let answer = shared::explain(lab, &target, (named, &found), end.noise.is_some())?.answer;
-            lab.emit(&Event::Answer(&answer))?;
-            end.answers.push(answer);
+            end.answers.push(shared::explain(lab, &target, (named, &found), end.noise.is_some())?.answer);
         }
         if lab.interrupt.requested() {
             end.status = Exit::Interrupted;
@@ -287,7 +285,7 @@ impl Victim {
         }
         for _ in 0..CHANCES {
             for &way in &ways {
-                if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+                if lab.is_at_limit() {
                     return Ok(Ok(None));
                 }
                 let mut target = self.target(way).for_a_chance();

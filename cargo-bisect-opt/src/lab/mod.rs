@@ -126,6 +126,11 @@ impl Lab<'_> {
         if found.len() > 1 { self.emit(&Event::List(&found)) } else { Ok(()) }
     }
 
+    /// Returns true if the searches so far have made as many runs as the user allows.
+    pub(crate) fn is_at_limit(&self) -> bool {
+        self.options.max_runs.is_some_and(|max| self.totals.runs >= max)
+    }
+
     /// Runs a whole search, and returns its result without emitting its end.
     ///
     /// # Errors

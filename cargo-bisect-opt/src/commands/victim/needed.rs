@@ -13,9 +13,9 @@ use super::{
     shared::{self, Explanation},
 };
 use crate::{
-    lab::{Lab, Named, Searched, Totals},
+    lab::{Lab, Searched, Totals},
     output::{
-        events::{Answer, End, Event},
+        events::{End, Event},
         exit_status::Exit,
     },
     run::error::RunError,
@@ -71,7 +71,8 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
     }
     let (mut answers, mut tests, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for named in &needed.found {
-        let (answer, is_in_process) = explain(lab, &subset, &needed, named)?;
+        let is_noisy = needed.end.noise.is_some();
+        let Explanation { answer, is_in_process } = shared::explain(lab, &subset, (named, &needed.found), is_noisy)?;
         answers.push(answer);
         places.push(is_in_process);
         tests.extend(subset.names(&named.changes));
@@ -85,7 +86,8 @@ pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched,
     let mut target = target.requiring(tests, is_known.then(|| places.contains(&Some(true))));
     let disturbing = within_limit(lab, &mut target)?;
     for named in &disturbing.found {
-        answers.push(explain(lab, &target, &disturbing, named)?.0);
+        let is_noisy = disturbing.end.noise.is_some();
+        answers.push(shared::explain(lab, &target, (named, &disturbing.found), is_noisy)?.answer);
     }
     let is_complete = disturbing.verdict == Some(Verdict::Complete);
     let (needs, disturbs) = (culprits(&needed), culprits(&disturbing));
@@ -116,7 +118,7 @@ fn probe(lab: &mut Lab<'_>, target: &VictimTarget) -> io::Result<Result<Probe, R
     let sets = separating_sets(target.others());
     let count = sets.len();
     for set in sets {
-        if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+        if lab.is_at_limit() {
             return Ok(Ok(Probe::Limit));
         }
         let changes: Vec<_> = set.into_iter().map(|at| ChangeId(at as u64)).collect();
@@ -139,19 +141,6 @@ fn within_limit(lab: &mut Lab<'_>, target: &mut VictimTarget) -> io::Result<Sear
     let searched = lab.search(target);
     lab.options.max_runs = max;
     searched
-}
-
-/// Emits and returns the answer to a culprit, with true if the victim shares state in the process with it.
-fn explain(
-    lab: &mut Lab<'_>,
-    target: &VictimTarget,
-    searched: &Searched,
-    named: &Named,
-) -> io::Result<(Answer, Option<bool>)> {
-    let is_noisy = searched.end.noise.is_some();
-    let Explanation { answer, is_in_process } = shared::explain(lab, target, (named, &searched.found), is_noisy)?;
-    lab.emit(&Event::Answer(&answer))?;
-    Ok((answer, is_in_process))
 }
 
 /// Emits the end of all searches, and returns its status.

@@ -9,7 +9,7 @@ use bisect_core::{
 
 use crate::{
     lab::{Lab, Named},
-    output::events::{Answer, Fact},
+    output::events::{Answer, Event, Fact},
     targets::victim::{Apart, Thing, VictimTarget, Way},
     units::plural,
 };
@@ -46,7 +46,7 @@ struct Shared {
     text: String,
 }
 
-/// Returns how often the victim fails with and without one of `all` culprits, and what they share.
+/// Emits and returns how often the victim fails with and without one of `all` culprits, and what they share.
 ///
 /// # Errors
 /// If an event cannot be emitted.
@@ -85,6 +85,7 @@ pub(super) fn explain(
         answer.facts.push(Fact { of: "shared", text: shared.text });
         is_in_process = Some(shared.is_in_process);
     }
+    lab.emit(&Event::Answer(&answer))?;
     Ok(Explanation { answer, is_in_process })
 }
 
@@ -203,7 +204,7 @@ impl Question<'_> {
 /// Returns true if the victim fails in one of at most `times` runs; `None` if a run tells nothing.
 fn fails(lab: &mut Lab<'_>, target: &mut VictimTarget, times: usize) -> io::Result<Option<bool>> {
     for _ in 0..times {
-        if lab.options.max_runs.is_some_and(|max| lab.totals.runs >= max) {
+        if lab.is_at_limit() {
             return Ok(None);
         }
         match lab.try_once(target)? {
