@@ -12,9 +12,9 @@ use std::{
 
 use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
-    search::{Observation, Options, Order, Outcome, Rank, Search, Step, Trial, Verdict},
+    search::{Observation, Options, Order, Outcome, Rank, Search, Trial, Verdict},
 };
-use bisect_tests::seeds::number_of_seeds;
+use bisect_tests::{rounds::search_in_rounds, seeds::number_of_seeds};
 
 const ROWS: [Row; 13] = [
     Row { name: "40 tests, 3 culprits", ..ROW },
@@ -197,24 +197,9 @@ impl Target {
     /// Searches all tests. Returns the search, and the rounds that it takes if all runs take the same time.
     fn search(&self, in_flight: NonZeroUsize) -> (Search, usize) {
         let mut search = Search::new(Options { in_flight, ..Options::default() });
-        for round in 0.. {
-            let mut running = Vec::new();
-            let verdict = loop {
-                match search.step() {
-                    Step::Run(trial) => running.push(trial),
-                    Step::Wait => break None,
-                    Step::Done(verdict) => break Some(verdict),
-                }
-            };
-            if let Some(verdict) = verdict {
-                self.check(&search, &verdict);
-                return (search, round);
-            }
-            for trial in running {
-                self.run(&mut search, &trial);
-            }
-        }
-        unreachable!("every search ends")
+        let (verdict, rounds) = search_in_rounds(&mut search, |search, trial| self.run(search, &trial));
+        self.check(&search, &verdict);
+        (search, rounds)
     }
 
     /// Runs each of the trial's tests, or all together before the search is split into several.

@@ -17,6 +17,7 @@ pub mod process_tree;
 pub mod redundancy;
 pub mod release_cases;
 pub mod repository;
+pub mod rounds;
 pub mod seeds;
 pub mod simulator;
 pub mod small_disk;

@@ -5,10 +5,13 @@ use std::collections::BTreeSet;
 
 use bisect_core::{
     ChangeId, Field, Matcher, Pattern,
-    search::{Observation, Options, Order, Outcome, Search, Step, Verdict},
+    search::{Observation, Options, Order, Outcome, Search, Verdict},
 };
 
-use crate::go_peer::{GoPeer, Report, Stuck};
+use crate::{
+    go_peer::{GoPeer, Report, Stuck},
+    rounds::search_in_rounds,
+};
 
 /// A formula: returns true if the target fails, given a predicate of the changes that are enabled, by index.
 pub type Formula = Box<dyn Fn(&dyn Fn(usize) -> bool) -> bool>;
@@ -128,27 +131,14 @@ impl Simulator {
     /// Searches the target with our engine. All runs of a round take the same time.
     pub fn search(&mut self, options: Options) -> Found {
         let mut search = Search::new(options);
-        for rounds in 0.. {
-            let mut running = Vec::new();
-            let verdict = loop {
-                match search.step() {
-                    Step::Run(trial) => running.push(trial),
-                    Step::Wait => break None,
-                    Step::Done(verdict) => break Some(verdict),
-                }
-            };
-            if let Some(verdict) = verdict {
-                let found = search.test(0).found();
-                let sets = found.iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
-                return Found { verdict, sets, runs: search.progress().runs(), rounds };
-            }
-            for trial in running {
-                let (success, ids) = self.run(&trial.pattern().to_string());
-                let outcome = if success { Outcome::Pass } else { Outcome::Fail };
-                search.record(trial.id, [Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId))]);
-            }
-        }
-        unreachable!("every search ends")
+        let (verdict, rounds) = search_in_rounds(&mut search, |search, trial| {
+            let (success, ids) = self.run(&trial.pattern().to_string());
+            let outcome = if success { Outcome::Pass } else { Outcome::Fail };
+            search.record(trial.id, [Observation::of_ids(Order::ByHash, outcome, ids.into_iter().map(ChangeId))]);
+        });
+        let found = search.test(0).found();
+        let sets = found.iter().map(|culprit| self.indices(culprit.ids(Order::ByHash))).collect();
+        Found { verdict, sets, runs: search.progress().runs(), rounds }
     }
 
     /// Searches the target with the peer.
