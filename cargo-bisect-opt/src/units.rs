@@ -30,6 +30,11 @@ pub(crate) fn grouped(n: u64) -> String {
     groups.join(",")
 }
 
+/// Formats a number in groups of three digits, with a noun: `1,204 changes`.
+pub(crate) fn grouped_plural(n: usize, noun: &str) -> String {
+    plural(n, noun).replacen(&n.to_string(), &grouped(n as u64), 1)
+}
+
 /// Returns the name most similar to `word`, if at most a third of its characters differ.
 pub(crate) fn nearest(word: &str, all: impl IntoIterator<Item = String>) -> Option<String> {
     let distances = all.into_iter().map(|other| (strsim::levenshtein(word, &other), other));
@@ -56,9 +61,22 @@ pub(crate) fn seconds(duration: Duration) -> String {
     }
 }
 
+/// Formats the whole seconds of a duration: `0s`, `2m08s`.
+pub(crate) fn whole_seconds(duration: Duration) -> String {
+    match duration.as_secs() {
+        short @ 0..100 => format!("{short}s"),
+        long => format!("{}m{:02}s", long / 60, long % 60),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn large_numbers_with_a_noun() {
+        assert_eq!([1, 1_204].map(|n| grouped_plural(n, "pass")), ["1 pass", "1,204 passes"]);
+    }
 
     #[test]
     fn numbers_of_a_series() {

@@ -18,6 +18,8 @@ pub mod redundancy;
 pub mod release_cases;
 pub mod repository;
 pub mod rounds;
+#[cfg(unix)]
+pub mod screen;
 pub mod seeds;
 pub mod simulator;
 pub mod small_disk;

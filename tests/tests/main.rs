@@ -40,6 +40,7 @@ mod killed;
 mod launcher;
 mod list;
 mod listeners;
+mod live_lines;
 mod occurrences;
 mod parallel;
 mod peers;

@@ -12,7 +12,7 @@ use super::{
         verdict::Verdict,
     },
     noisy::{NoisySearch, Run},
-    sequential::{Sequential, Trials},
+    sequential::{self, Sequential, Trials},
     suite::Suite,
 };
 use crate::search::model::rank::Rank;
@@ -162,6 +162,15 @@ impl Engine {
             Self::Sequential(sequential) => sequential.known(),
             Self::Noisy(noisy) => noisy.state().known(),
             Self::Suite(suite) => suite.known(),
+        }
+    }
+
+    /// Returns the number of changes that are still candidates.
+    pub(super) fn candidates(&self) -> Option<usize> {
+        match self {
+            Self::Sequential(sequential) => sequential::candidates(sequential),
+            Self::Noisy(_) => None,
+            Self::Suite(suite) => suite.candidates(),
         }
     }
 

@@ -138,6 +138,14 @@ impl<'a> ProgressView<'a> {
         self.search.engine.trials_left()
     }
 
+    /// Returns the number of changes that may be the next one that the present culprit needs. `None` while the search
+    /// does not narrow them down, and where each run is only evidence. With several tests, that of the test with the
+    /// most.
+    #[must_use]
+    pub fn candidates(self) -> Option<usize> {
+        self.search.engine.candidates()
+    }
+
     /// Returns the number of runs started so far.
     #[must_use]
     pub fn runs(self) -> usize {

@@ -14,8 +14,14 @@ use cargo_metadata::{
 
 use bisect_core::protocol::names;
 
-use super::{Arguments, BuiltFile, CargoError, Config, Executable, Subcommand, feature_options};
-use crate::process::{self, Ending, ProcessSpec, interrupt::Interrupt};
+use super::{
+    Arguments, BuiltFile, CargoError, Config, Executable, Subcommand, build_progress::BuildProgress, feature_options,
+};
+use crate::{
+    process::{self, Ending, ProcessSpec, ReadAlong, interrupt::Interrupt},
+    run::in_flight::Seat,
+    stderr,
+};
 
 /// One build of the targets that the user's arguments select.
 #[derive(Debug)]
@@ -61,6 +67,15 @@ pub(crate) enum BuildOutput<'a> {
     Shown(fn(&str)),
     /// The end of this file.
     Log(&'a Path),
+    /// The end of the log of a run, whose entry among those in flight shows the progress.
+    Run {
+        /// The file.
+        log: &'a Path,
+        /// The entry of the run.
+        seat: &'a Seat,
+        /// The number of units of an earlier build, if there was one.
+        total: Option<usize>,
+    },
 }
 
 /// The option that makes cargo continue after an error with crates that do not depend on the failed one.
@@ -162,7 +177,7 @@ impl Build<'_> {
     ) -> Result<Built, CargoError> {
         let (stderr, length_before) = match self.output {
             BuildOutput::Shown(_) => (Stdio::inherit(), 0),
-            BuildOutput::Log(log) => {
+            BuildOutput::Log(log) | BuildOutput::Run { log, .. } => {
                 let file = fs_err::OpenOptions::new().create(true).append(true).open(log)?;
                 let length = file.metadata()?.len();
                 (file.into_parts().0.into(), length)
@@ -170,9 +185,17 @@ impl Build<'_> {
         };
         let log = scratch.join("messages.json");
         let command = self.command();
-        let spec =
-            ProcessSpec { command, timeout, log: &log, append: false, interrupt, reader: None, tail: usize::MAX };
-        let finished = process::run_except_stderr(spec, stderr)?;
+        let mut progress = match self.output {
+            BuildOutput::Run { seat, total, .. } => Some(BuildProgress::new(seat, total)),
+            BuildOutput::Shown(_) | BuildOutput::Log(_) => None,
+        };
+        let reader = progress.as_mut().map(|progress| progress as &mut dyn ReadAlong);
+        let spec = ProcessSpec { command, timeout, log: &log, append: false, interrupt, reader, tail: usize::MAX };
+        let finished = match self.output {
+            // Cargo writes there itself.
+            BuildOutput::Shown(_) => stderr::beside_live_lines(|| process::run_except_stderr(spec, stderr))?,
+            BuildOutput::Log(_) | BuildOutput::Run { .. } => process::run_except_stderr(spec, stderr)?,
+        };
         if finished.ending == Ending::Interrupted {
             return Err(CargoError::Interrupted);
         }
@@ -181,7 +204,7 @@ impl Build<'_> {
                 show(&errors(&finished.output));
                 Vec::new()
             }
-            BuildOutput::Log(log) => fs_err::read(log)?,
+            BuildOutput::Log(log) | BuildOutput::Run { log, .. } => fs_err::read(log)?,
         };
         messages.drain(..usize::try_from(length_before).map_or(messages.len(), |before| before.min(messages.len())));
         let (artifacts, began) = Artifacts::parse(&finished.output);
@@ -226,7 +249,7 @@ impl Build<'_> {
         argv.push(
             match self.output {
                 BuildOutput::Shown(_) => "--message-format=json-diagnostic-rendered-ansi",
-                BuildOutput::Log(_) => "--message-format=json-render-diagnostics",
+                BuildOutput::Log(_) | BuildOutput::Run { .. } => "--message-format=json-render-diagnostics",
             }
             .into(),
         );

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod build;
+mod build_progress;
 mod clone_target_dir;
 mod config;
 mod dependency_updates;

@@ -7,30 +7,41 @@ use crate::output::{
     closing::Closing,
     json::Json,
     listeners::{Listener, Listeners},
+    live::{self, BesideLive},
     record::Record,
     results::Results,
     run_dir::RunDir,
     terminal,
     trace::Trace,
 };
+use crate::run::in_flight::InFlight;
 
 /// Returns the listeners of a search. The user's own code is below `root`.
-pub(super) fn listeners<'a>(run_dir: &'a RunDir, out_dir: &Path, root: &Path, show: &ShowArgs) -> Listeners<'a> {
+pub(super) fn listeners<'a>(
+    run_dir: &'a RunDir,
+    out_dir: &Path,
+    root: &Path,
+    show: &ShowArgs,
+    in_flight: &InFlight,
+) -> Listeners<'a> {
     const TRACE: &str = "the trace on standard error";
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
     let record = Listener::new("the run directory", Record::new(run_dir));
+    let trace = Trace::new(show.verbose, out_dir);
+    let has_live_lines = show.color != Color::Never && live::are_wanted();
     Listeners::new([
         record,
-        if show.quiet {
-            Listener::new(TRACE, Closing)
-        } else {
-            Listener::new(TRACE, Trace::new(show.verbose, out_dir))
+        match (show.quiet, has_live_lines) {
+            (true, _) => Listener::new(TRACE, Closing),
+            (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight)),
+            (false, false) => Listener::new(TRACE, trace),
         },
         if show.json {
-            Listener::new(ANSWER, Json(io::stdout()))
+            Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true))
         } else {
-            Listener::new(ANSWER, Results::new(root)).or(Results::beside_trace(root))
+            let results = |results| BesideLive::new(results, false);
+            Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))
         },
     ])
 }

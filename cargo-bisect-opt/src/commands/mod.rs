@@ -2,6 +2,7 @@
 
 mod axis_option;
 mod beside;
+mod cargo_settings;
 mod cli;
 mod codegen;
 mod command_error;
@@ -42,7 +43,7 @@ use crate::{
         events::Event, exit_status::Exit, noise, run_dir::RunDir, terminal, toggle_list, verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
-    run::{error::RunError, seed::Seed},
+    run::{error::RunError, in_flight::InFlight, seed::Seed},
     targets::{
         command::{CommandOptions, CommandTarget},
         project::{self, PerTest, ProjectOptions},
@@ -64,7 +65,7 @@ pub fn main() -> ExitCode {
 }
 
 fn bisect_opt() -> CommandStatus {
-    let cli = match command_line::parse(env::args_os()) {
+    let mut cli = match command_line::parse(env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
             // If this fails, the error cannot be reported anywhere.
@@ -79,6 +80,7 @@ fn bisect_opt() -> CommandStatus {
             };
         }
     };
+    cargo_settings::complete(&mut cli.command);
     #[cfg(unix)]
     if !matches!(cli.command, Command::Replay(_)) {
         // A replayed target takes the place of this process, and would get the guard as its child.
@@ -275,6 +277,7 @@ fn bisect<R>(
     }
     let since = since?;
     let run_dir = RunDir::create(&args.out)?;
+    let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {
             runs_per_trial: args.count,
@@ -293,11 +296,12 @@ fn bisect<R>(
         since,
         run_dir: &run_dir,
         out_dir: &args.out,
-        listeners: listeners(&run_dir, &args.out, root, show),
+        listeners: listeners(&run_dir, &args.out, root, show, &in_flight),
         interrupt,
         totals: Totals::default(),
         parent_culprit: None,
         numbered: 0,
+        in_flight,
     };
     search(&mut lab).map_err(CommandError::Output)
 }

@@ -50,6 +50,7 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
     let log = session.lab.shown_log(run);
     session.lab.emit(&Event::Run(&RunBegins {
         trial: trial.id,
+        number: run,
         n,
         is_repeat,
         log,
@@ -60,6 +61,7 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
         tests: session.tests.as_ref().map(|tests| (trial.tests.len(), tests.len())),
         pattern: &pattern,
         left: search.progress().trials_left(),
+        candidates: search.progress().candidates(),
     }))
 }
 

@@ -44,6 +44,7 @@ use crate::{
     process::interrupt::Interrupt,
     run::{
         error::RunError,
+        in_flight::InFlight,
         repetition::Repetition,
         result::RunResult,
         seed::Seed,
@@ -83,6 +84,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) parent_culprit: Option<usize>,
     /// The number of trials shown so far, in all searches. Each of them has a number.
     pub(crate) numbered: usize,
+    /// The runs in flight, for a display of them.
+    pub(crate) in_flight: InFlight,
 }
 
 /// The work done by completed searches.
@@ -142,7 +145,7 @@ impl Lab<'_> {
         self.emit(&Event::Start(&start))?;
         let interrupt = self.interrupt;
         let (search, conclusion, noise, found, log) = thread::scope(|scope| {
-            let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt);
+            let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt, &self.in_flight);
             let mut session = Session::new(self, target, workers);
             let conclusion = session.go()?;
             let noise = noisy_notes::estimate(&session);
@@ -191,6 +194,7 @@ impl Lab<'_> {
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
         self.emit(&Event::Run(&RunBegins {
             trial: id,
+            number,
             n: Some(n),
             is_repeat: false,
             log: self.shown_log(number),
@@ -201,10 +205,11 @@ impl Lab<'_> {
             tests: None,
             pattern: &pattern,
             left: None,
+            candidates: None,
         }))?;
         let spec = RunSpec { repetition: self.repetition, ..self.spec(number, trial.clone(), choice, 0) };
         let shown = thread::scope(|scope| {
-            let mut workers = Workers::new(scope, target.runner(), 1, interrupt);
+            let mut workers = Workers::new(scope, target.runner(), 1, interrupt, &self.in_flight);
             workers.start(spec, target.brief());
             let next = workers.next(None);
             workers.finish();

@@ -33,7 +33,7 @@ use crate::{
         trace::Trace,
     },
     process::interrupt::Interrupt,
-    run::{repetition::Repetition, seed::Seed},
+    run::{in_flight::InFlight, repetition::Repetition, seed::Seed},
 };
 use behaviour::Settings;
 use fake_target::FakeTarget;
@@ -101,6 +101,7 @@ fn simulate(text: &str) -> Simulated {
         totals: Totals::default(),
         parent_culprit: None,
         numbered: 0,
+        in_flight: InFlight::default(),
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);

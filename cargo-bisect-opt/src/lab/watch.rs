@@ -226,7 +226,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         let report_file = spec.report_file.clone();
         let (interrupt, started) = (self.lab.interrupt, Instant::now());
         let shown = thread::scope(|scope| {
-            let mut workers = Workers::new(scope, self.target.runner(), 1, interrupt);
+            let mut workers = Workers::new(scope, self.target.runner(), 1, interrupt, &self.lab.in_flight);
             workers.start(spec, self.target.brief());
             let next = workers.next(None);
             workers.finish();
@@ -267,6 +267,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         let number = self.lab.totals.runs + self.facts.runs;
         self.lab.emit(&Event::Run(&RunBegins {
             trial: TrialId(self.facts.trials),
+            number,
             n: Some(self.lab.numbered + 1),
             is_repeat: false,
             log: self.lab.shown_log(number),
@@ -277,6 +278,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             tests: None,
             pattern: &format!("{}@{moment}", self.facts.name),
             left: None,
+            candidates: None,
         }))
     }
 

@@ -26,6 +26,7 @@ use crate::{
     },
     run::{
         error::RunError,
+        in_flight::{InFlight, Seat},
         spec::{RunSpec, Surroundings},
     },
     units::plural,
@@ -43,6 +44,7 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     /// The directories of runs that could not be deleted.
     left: Vec<PathBuf>,
     notes: Vec<String>,
+    in_flight: InFlight,
     sender: Sender<Message<R::Shown>>,
     messages: Receiver<Message<R::Shown>>,
     _registration: Registration<'env>,
@@ -90,12 +92,13 @@ pub(super) enum Next<S> {
 }
 
 impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
-    /// Returns workers for this number of parallel runs.
+    /// Returns workers for this number of parallel runs, which they add to those in flight.
     pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
         runner: Arc<R>,
         slots: usize,
         interrupt: &'env Interrupt,
+        in_flight: &InFlight,
     ) -> Self {
         let (sender, messages) = channel();
         let waker = sender.clone();
@@ -104,7 +107,20 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         let slots = Arc::new(Slots::inherited());
         let scratch = Arc::new(ScratchDir::new());
         let (left, notes) = (Vec::new(), Vec::new());
-        Self { scope, runner, slots, running, scratch, left, notes, sender, messages, _registration: registration }
+        let in_flight = in_flight.clone();
+        Self {
+            scope,
+            runner,
+            slots,
+            running,
+            scratch,
+            left,
+            notes,
+            in_flight,
+            sender,
+            messages,
+            _registration: registration,
+        }
     }
 
     /// Returns a slot in which another run can be started.
@@ -135,9 +151,12 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         self.running[slot] = Some(running);
         let (runner, sender) = (self.runner.clone(), self.sender.clone());
         let (slots, scratch) = (self.slots.clone(), self.scratch.clone());
+        let seat = self.in_flight.begin(slot, spec.number);
         self.scope.spawn(move || {
             let mut on_drop = SendOnDrop { sender, slot, ended: None };
-            on_drop.ended = Some(make(&*runner, &spec, &brief, &slots, &scratch, &interrupt));
+            // The entry ends before the loop learns of the end, which may use the slot again.
+            let seat = seat;
+            on_drop.ended = Some(make(&*runner, &spec, &brief, (&slots, &scratch, &interrupt, &seat)));
         });
     }
 
@@ -254,9 +273,7 @@ fn make<R: Runner>(
     runner: &R,
     spec: &RunSpec,
     brief: &R::Brief,
-    slots: &Slots,
-    scratch: &io::Result<ScratchDir>,
-    interrupt: &Interrupt,
+    (slots, scratch, interrupt, seat): (&Slots, &io::Result<ScratchDir>, &Interrupt, &Seat),
 ) -> Ended<R::Shown> {
     let scratch = match scratch {
         Ok(outer) => outer.inner(),
@@ -266,7 +283,7 @@ fn make<R: Runner>(
         Ok(scratch) => scratch,
         Err(error) => return Ended { result: Err(error.into()), left: None },
     };
-    let result = runner.run(spec, brief, &Surroundings { slots, scratch: &scratch, interrupt });
+    let result = runner.run(spec, brief, &Surroundings { slots, scratch: &scratch, interrupt, seat });
     let path = scratch.path().to_owned();
     Ended { result, left: scratch.delete().err().map(|error| (path, error)) }
 }

@@ -87,6 +87,8 @@ pub(crate) struct Start {
 pub(crate) struct RunBegins<'a> {
     /// The trial, within its search.
     pub(crate) trial: TrialId,
+    /// The number of the run among those of all searches.
+    pub(crate) number: usize,
     /// The number of the trial, from 1, in the order in which trials are shown. With one run at a time, a trial is
     /// shown when its first run begins. With parallel runs, it is shown when it is answered, so it has no number yet. A
     /// repeated run has none.
@@ -109,6 +111,8 @@ pub(crate) struct RunBegins<'a> {
     pub(crate) pattern: &'a str,
     /// The estimated number of trials left for this culprit.
     pub(crate) left: Option<usize>,
+    /// The number of changes that may still be needed for the present culprit, where that is known.
+    pub(crate) candidates: Option<usize>,
 }
 
 /// The answer to a trial.

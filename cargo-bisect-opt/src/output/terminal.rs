@@ -5,10 +5,11 @@
 
 use std::{
     fmt::Display,
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
 };
 
 use super::style::BAD;
+use crate::stderr;
 
 /// A writer that passes text and colours on, and shows other control characters as visible signs. It has no buffer, but
 /// keeps an incomplete sequence back.
@@ -41,10 +42,31 @@ pub(crate) fn show_error(error: &impl Display) {
     let _ = writeln!(stderr(), "{BAD}error{BAD:#}: {error}");
 }
 
-/// Shows whole lines of a tool on standard error, with their colours.
+/// Shows whole lines of a tool on standard error, with their colours, above live lines.
 pub(crate) fn show_lines(text: &str) {
     // As for an error, there is no other place to report it.
-    let _ = stderr().write_all(text.as_bytes());
+    let _ = text_for_stderr(|out| out.write_all(text.as_bytes())).and_then(|text| stderr::write_lines(&text));
+}
+
+/// Returns what a function writes as the text that a terminal on standard error gets.
+///
+/// # Errors
+/// If the function returns one.
+pub(super) fn text_for_stderr(write: impl FnOnce(&mut Terminal<&mut Vec<u8>>) -> io::Result<()>) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    write(&mut Terminal::new(&mut bytes))?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    Ok(if has_colors() { text } else { without_colors(&text) })
+}
+
+/// Returns true if standard error gets colours.
+pub(super) fn has_colors() -> bool {
+    anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
+}
+
+/// Returns true if standard error is a terminal.
+pub(super) fn is_terminal() -> bool {
+    io::stderr().is_terminal()
 }
 
 /// Turns colours on or off for the whole process; `None` leaves the decision to the terminal.

@@ -12,13 +12,15 @@ use super::{
     closing,
     events::{Event, RunBegins, Sink, Start, TrialDone},
     groups,
+    live::LiveDisplay,
     style::{BAD, BOLD, DIM, GOOD, ODD},
     terminal,
     terms::Terms,
 };
 use crate::{
+    run::in_flight::InFlight,
     stderr,
-    units::{plural, seconds},
+    units::{grouped_plural, plural, seconds},
 };
 
 /// The trace of a search: one line per trial. With one run at a time, a line appears when its run begins; with parallel
@@ -34,6 +36,12 @@ pub(crate) struct Trace {
     jobs: usize,
     /// The words for changes.
     terms: Terms,
+    /// True once the number of changes was shown.
+    has_scope: bool,
+    /// The runs in flight, if live lines show them.
+    in_flight: Option<InFlight>,
+    /// The live lines, from the first event to the last.
+    live: Option<LiveDisplay>,
 }
 
 /// The line of a trial whose outcome is not known yet.
@@ -50,7 +58,15 @@ impl Trace {
     /// Creates a trace. A verbose one also shows patterns, and logs in `out_dir`.
     pub(crate) fn new(verbose: bool, out_dir: &Path) -> Self {
         let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
-        Self { verbose, out_dir, open: None, begun, jobs: 1, terms: Terms::TOGGLES }
+        let (terms, has_scope) = (Terms::TOGGLES, false);
+        Self { verbose, out_dir, open: None, begun, jobs: 1, terms, has_scope, in_flight: None, live: None }
+    }
+
+    /// Shows these runs in flight, and a summary, on live lines below the trace. A line of a trial then appears when
+    /// the trial is answered.
+    #[must_use]
+    pub(crate) fn with_live_lines(self, in_flight: &InFlight) -> Self {
+        Self { in_flight: Some(in_flight.clone()), ..self }
     }
 
     /// Shows an event on this terminal.
@@ -95,7 +111,7 @@ impl Trace {
     fn start(&mut self, err: &mut impl Write, start: &Start) -> io::Result<()> {
         self.jobs = start.jobs;
         let at_once = if start.jobs > 1 { format!(", {} runs at once", start.jobs) } else { String::new() };
-        self.terms = start.axis;
+        (self.terms, self.has_scope) = (start.axis, false);
         let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
         writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
@@ -106,14 +122,15 @@ impl Trace {
 
     fn run(&mut self, err: &mut impl Write, run: &RunBegins<'_>) -> io::Result<()> {
         let (nth, _) = run.run;
-        if self.jobs == 1 && nth > 1 && self.is_open(run.trial) {
+        if nth > 1 && self.in_flight.is_none() && self.jobs == 1 && self.is_open(run.trial) {
             return write!(err, ".").and_then(|()| err.flush());
         }
         if nth > 1 {
             return Ok(());
         }
+        self.scope(err, run)?;
         let beginning = self.beginning(run);
-        if self.jobs > 1 || self.open.is_some() {
+        if self.jobs > 1 || self.in_flight.is_some() || self.open.is_some() {
             self.begun.insert(run.trial, beginning);
             return Ok(());
         }
@@ -122,21 +139,26 @@ impl Trace {
         Ok(())
     }
 
+    /// Shows how many changes are searched, as soon as that is known, and how many trials this takes.
+    fn scope(&mut self, err: &mut impl Write, run: &RunBegins<'_>) -> io::Result<()> {
+        let (Question::Prefix, Some((_, known)), Some(left), false) =
+            (run.question, run.selected, run.left, self.has_scope)
+        else {
+            return Ok(());
+        };
+        self.has_scope = true;
+        self.complete_line(err)?;
+        let (changes, trials) = (grouped_plural(known, self.terms.change), plural(left, "trial"));
+        let of_what = match run.tests {
+            Some((_, tests)) => format!("for {}", plural(tests, "test")),
+            None => "to the first culprit".to_owned(),
+        };
+        writeln!(err, "      {BOLD}{changes}{BOLD:#}: about {trials} {of_what}")
+    }
+
     /// Returns the line of a trial after its number, as far as it is known when the first run begins.
     fn beginning(&self, run: &RunBegins<'_>) -> String {
-        let noun = self.terms.change;
-        let what = match (run.question, run.selected) {
-            _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
-            (Question::AllOn, _) => format!("with every {noun}"),
-            (Question::AllOff, _) => format!("with no {noun}"),
-            (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
-            (Question::Prefix, None) => format!("with some of the {}", plural(2, noun).trim_start_matches("2 ")),
-            (Question::FoundAlone, Some((n, _))) => format!("with {} alone", plural(n, noun)),
-            (Question::FoundAlone, None) => "with the changes found alone".to_owned(),
-            (Question::AllButFound, _) => "with everything else".to_owned(),
-            (Question::Baseline, _) => "with what passed at first".to_owned(),
-        };
-        let what = if run.is_repeat { format!("again {what}") } else { what };
+        let what = self.what(run);
         let left = match (run.tests, run.left) {
             (Some((tests, all)), _) => format!("{tests} of {all} tests"),
             (None, Some(left)) => format!("about {} left", plural(left, "trial")),
@@ -150,6 +172,23 @@ impl Trace {
             return format!("{left}\n      {DIM}{pattern} → {log}{DIM:#}\n      {times}");
         }
         format!("{what:<28}{DIM}{left:<22}{DIM:#}{times}")
+    }
+
+    /// Returns the selection of a run, in words.
+    fn what(&self, run: &RunBegins<'_>) -> String {
+        let noun = self.terms.change;
+        let what = match (run.question, run.selected) {
+            _ if run.subject.is_some() => run.subject.clone().unwrap_or_default(),
+            (Question::AllOn, _) => format!("with every {noun}"),
+            (Question::AllOff, _) => format!("with no {noun}"),
+            (Question::Prefix, Some((selected, known))) => format!("with {selected} of {}", plural(known, noun)),
+            (Question::Prefix, None) => format!("with some of the {}", plural(2, noun).trim_start_matches("2 ")),
+            (Question::FoundAlone, Some((n, _))) => format!("with {} alone", plural(n, noun)),
+            (Question::FoundAlone, None) => "with the changes found alone".to_owned(),
+            (Question::AllButFound, _) => "with everything else".to_owned(),
+            (Question::Baseline, _) => "with what passed at first".to_owned(),
+        };
+        if run.is_repeat { format!("again {what}") } else { what }
     }
 
     fn trial(&mut self, err: &mut impl Write, trial: &TrialDone) -> io::Result<()> {
@@ -198,6 +237,16 @@ impl Trace {
 
 impl Sink for Trace {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
+        if matches!(event, Event::End(_)) {
+            self.live = None;
+        } else if let Some(in_flight) = &self.in_flight {
+            self.live.get_or_insert_with(|| LiveDisplay::start(in_flight));
+        }
+        if self.live.is_some() {
+            let text = terminal::text_for_stderr(|err| self.show(err, event))?;
+            let label = if let Event::Run(run) = event { Some(self.what(run)) } else { None };
+            return self.live.as_ref().map_or(Ok(()), |live| live.event(event, label, &text));
+        }
         let mut line = stderr::line();
         if !line.is_open() {
             self.leave_line();
@@ -224,6 +273,7 @@ mod tests {
         let mut trace = Trace::new(false, Path::new("out"));
         let begins = RunBegins {
             trial: TrialId(0),
+            number: 1,
             n: Some(1),
             is_repeat: false,
             log: PathBuf::new(),
@@ -234,6 +284,7 @@ mod tests {
             tests: None,
             pattern: "y",
             left: None,
+            candidates: None,
         };
         let done = TrialDone {
             n: 1,

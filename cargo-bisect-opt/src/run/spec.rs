@@ -7,7 +7,7 @@ use bisect_core::{
     search::{Order, Prefix, Question, Rank, Selection, Trial},
 };
 
-use super::repetition::Repetition;
+use super::{in_flight::Seat, repetition::Repetition};
 use crate::process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots};
 
 /// The specification of a run. The lab makes it once; it is shared down to the process that is started.
@@ -249,8 +249,8 @@ impl EndState {
     }
 }
 
-/// The surroundings of a run: the slots of its search, its directory for temporary files, and the user's request to
-/// stop.
+/// The surroundings of a run: the slots of its search, its directory for temporary files, the user's request to stop,
+/// and its entry among the runs in flight.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Surroundings<'a> {
     /// The variables that depend on the slot.
@@ -259,6 +259,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) scratch: &'a ScratchDir,
     /// A flag that is raised when the run must end.
     pub(crate) interrupt: &'a Interrupt,
+    /// The entry of the run among those in flight.
+    pub(crate) seat: &'a Seat,
 }
 
 impl Surroundings<'_> {

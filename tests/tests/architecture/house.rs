@@ -68,6 +68,8 @@ pub(crate) struct Owned {
 pub(crate) const OWNED: &[Owned] = &[
     Owned { path: &["anstream"], rooms: &["output"] },
     Owned { path: &["anstyle"], rooms: &["output"] },
+    Owned { path: &["console"], rooms: &["output"] },
+    Owned { path: &["indicatif"], rooms: &["output"] },
     Owned { path: &["annotate_snippets"], rooms: &["output"] },
     Owned { path: &["std", "io", "IsTerminal"], rooms: &["output"] },
     Owned { path: &["cargo_metadata"], rooms: &["cargo", "compiler"] },

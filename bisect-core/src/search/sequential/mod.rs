@@ -241,8 +241,7 @@ impl Sequential {
 
     /// Estimates the number of trials left, if one more change is needed.
     pub(super) fn trials_left(&self) -> Option<usize> {
-        let (_, bracket) = self.procedure.narrowing()?;
-        let candidates = bracket.candidates().len();
+        let candidates = candidates(self)?;
         // Trials to halve the candidates, one of the set alone, one of the rest.
         Some(candidates.next_power_of_two().ilog2() as usize + 2)
     }
@@ -352,4 +351,9 @@ impl Sequential {
 /// Returns true if groups are tested. A counter can only be run with a prefix of its steps.
 fn may_test_groups(options: &Options) -> bool {
     options.in_flight.get() > 1 && options.order != Order::Counter
+}
+
+/// Returns the number of changes that may be the next one that the present culprit needs.
+pub(super) fn candidates(search: &Sequential) -> Option<usize> {
+    search.procedure.narrowing().map(|(_, bracket)| bracket.candidates().len())
 }

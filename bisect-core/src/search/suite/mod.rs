@@ -310,12 +310,16 @@ impl Suite {
         &self.trials
     }
 
+    /// Returns the number of candidates of the test with the most.
+    pub(super) fn candidates(&self) -> Option<usize> {
+        self.tests.iter().filter_map(|test| Some(test.narrowing()?.candidates.len())).max()
+    }
+
     /// Estimates the number of trials left, if each test needs one more change.
     pub(super) fn trials_left(&self) -> usize {
         let asked = self.tests.iter().enumerate().filter_map(|(i, test)| Some((i, test.asks()?)));
         let asked = joint::runs(&self.tests, asked).len();
-        let candidates = |test: &Test| test.narrowing().map_or(0, |narrowing| narrowing.candidates.len());
-        let candidates = self.tests.iter().map(candidates).max().unwrap_or(0);
+        let candidates = self.candidates().unwrap_or(0);
         let halvings = candidates.next_power_of_two().ilog2() as usize;
         let noisy = self.tests.iter().filter(|test| test.mode.turns().is_some());
         let under_noise: usize = noisy.map(|test| test.mode.runs_left()).sum();

@@ -15,7 +15,7 @@ use signal_hook::{
     low_level::emulate_default_handler,
 };
 
-use crate::process;
+use crate::{process, stderr};
 
 /// Has another thread call `stop` at every signal that asks this process to end.
 ///
@@ -31,9 +31,11 @@ pub(super) fn handle(stop: impl Fn() + Send + 'static) -> io::Result<()> {
         for signal in signals.forever() {
             if signal == SIGTSTP {
                 // Ctrl-Z does not reach runs, since they have their own sessions.
-                process::pause_all();
-                let _ = emulate_default_handler(signal);
-                process::resume_all();
+                stderr::while_stopped(|| {
+                    process::pause_all();
+                    let _ = emulate_default_handler(signal);
+                    process::resume_all();
+                });
             } else {
                 stop();
             }

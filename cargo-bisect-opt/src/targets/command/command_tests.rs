@@ -13,6 +13,7 @@ use crate::{
     lab::target::{Reader, Runner},
     process::{SpawnError, interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     run::{
+        in_flight::InFlight,
         repetition::Repetition,
         spec::{RunSpec, Surroundings},
     },
@@ -62,7 +63,8 @@ fn make(
     repetition: Repetition,
 ) -> Result<CommandRun, RunError> {
     let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
-    let surroundings = Surroundings { slots, scratch, interrupt: &Interrupt::default() };
+    let surroundings =
+        Surroundings { slots, scratch, interrupt: &Interrupt::default(), seat: &InFlight::default().begin(0, 1) };
     target.runner().run(&spec(dir, pattern, number, repetition), &target.brief(), &surroundings)
 }
 
@@ -298,7 +300,7 @@ fn an_interrupt_is_no_outcome() {
     interrupt.raise();
     let dir = tempfile::tempdir().unwrap();
     let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
-    let surroundings = Surroundings { slots, scratch, interrupt: &interrupt };
+    let surroundings = Surroundings { slots, scratch, interrupt: &interrupt, seat: &InFlight::default().begin(0, 1) };
     let exec = target(&["true", "PATTERN"]).unwrap();
     let result = exec.runner().run(&spec(dir.path(), "y", 1, Repetition::Once), &exec.brief(), &surroundings);
     assert!(matches!(result, Err(RunError::Interrupted)));

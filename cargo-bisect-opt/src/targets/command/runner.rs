@@ -29,6 +29,7 @@ use crate::{
     run::{
         cause::{Cause, Environment},
         error::RunError,
+        in_flight::Activity,
         lost_reports,
         outcome::{SEARCHED, classify},
         repetition::Repetition,
@@ -185,6 +186,7 @@ impl CommandRunner {
         let random = self.options.seed.number(spec.number, i);
         let (command, _temporary) = self.command(spec, surroundings, applied, random)?;
         let mut scanner = self.axis.is_reported_by_target().then(|| reports.scanner());
+        surroundings.seat.set(Activity::Program(self.program.clone()));
         let started = process::run(ProcessSpec {
             command,
             timeout: self.options.timeout,

@@ -18,7 +18,7 @@ use super::{
     test_selection::{Failure, Failures},
 };
 use crate::{
-    cargo::{BuildOutput, Built},
+    cargo::Built,
     process::{Ending, Finished},
     run::{
         cause::Cause,
@@ -40,7 +40,7 @@ pub(super) fn attempt(run: &RunContext<'_>, builds: &mut BuildCounts) -> Result<
     }
     let overrides = run.build_overrides().unwrap_or_default();
     let Surroundings { scratch, interrupt, .. } = run.surroundings;
-    let (timeout, output) = (run.runner.options.timeout, BuildOutput::Log(&run.spec.log));
+    let (timeout, output) = (run.runner.options.timeout, run.build_output());
     let started = Instant::now();
     let mut artifacts = None;
     let repetition = run.spec.repetition;

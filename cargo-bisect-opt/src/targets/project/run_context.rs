@@ -29,6 +29,7 @@ use crate::{
     run::{
         cause::Cause,
         error::RunError,
+        in_flight::Activity,
         lost_reports,
         outcome::{SEARCHED, classify},
         repetition::Repetition,
@@ -115,7 +116,7 @@ impl<'a> RunContext<'a> {
             return Ok(Ok(Cow::Borrowed(self.runner.first_artifacts())));
         };
         let Surroundings { scratch, interrupt, .. } = self.surroundings;
-        let output = BuildOutput::Log(&self.spec.log);
+        let output = self.build_output();
         match self.project.build_in(self.spec.slot, &overrides, output, scratch.path(), interrupt) {
             Ok(artifacts) => {
                 builds.add(&artifacts);
@@ -128,6 +129,12 @@ impl<'a> RunContext<'a> {
             }
             Err(error) => Err(unusable(error)),
         }
+    }
+
+    /// Returns the destination of the messages of this run's builds.
+    pub(super) fn build_output(&self) -> BuildOutput<'a> {
+        let total = self.runner.artifacts.get().map(|artifacts| artifacts.units);
+        BuildOutput::Run { log: &self.spec.log, seat: self.surroundings.seat, total }
     }
 
     /// Returns the overrides of the build for this run, if there is one.
@@ -204,6 +211,10 @@ impl<'a> RunContext<'a> {
         // A launcher may start the executable where the report file cannot be reached: then reports come with the
         // output.
         let has_reports = self.runner.options.launcher.is_some() && self.runner.axis.is_reported_by_target();
+        self.surroundings.seat.set(match start.subset {
+            Subset::Tests(tests) => Activity::Tests(tests.len()),
+            Subset::Nothing | Subset::Everything => Activity::Program(start.executable.to_string()),
+        });
         let mut scanner = has_reports.then(|| reports.scanner());
         let finished = process::run(ProcessSpec {
             command,

@@ -24,7 +24,7 @@ use crate::{
     lab::target::{Judge, Runner, Target},
     process::{interrupt::Interrupt, scratch_dir::ScratchDir, slots::Slots},
     report::kind::ChangeKind,
-    run::{error::RunError, repetition::Repetition, spec::Surroundings},
+    run::{error::RunError, in_flight::InFlight, repetition::Repetition, spec::Surroundings},
 };
 
 #[test]
@@ -112,7 +112,8 @@ fn an_interrupt_stops_builds_and_runs() {
             interrupt.raise();
         });
         let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
-        let surroundings = Surroundings { slots, scratch, interrupt: &interrupt };
+        let surroundings =
+            Surroundings { slots, scratch, interrupt: &interrupt, seat: &InFlight::default().begin(0, 1) };
         let spec = spec(bench.dir.path(), &Pattern::all(), Repetition::Once);
         let result = bench.program.runner().run(&spec, &bench.program.brief(), &surroundings);
         over.store(true, Ordering::Relaxed);

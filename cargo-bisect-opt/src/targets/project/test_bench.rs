@@ -27,6 +27,7 @@ use crate::{
     report::kind::ChangeKind,
     run::{
         error::RunError,
+        in_flight::InFlight,
         repetition::Repetition,
         result::RunResult,
         spec::{Choice, RunSpec, Surroundings},
@@ -90,7 +91,8 @@ impl Bench {
     pub(super) fn shown(&mut self, pattern: &Pattern) -> Result<ProjectRun, RunError> {
         self.runs += 1;
         let (slots, scratch) = (&Slots::inherited(), &ScratchDir::new().unwrap());
-        let surroundings = Surroundings { slots, scratch, interrupt: &Interrupt::default() };
+        let surroundings =
+            Surroundings { slots, scratch, interrupt: &Interrupt::default(), seat: &InFlight::default().begin(0, 1) };
         let spec = spec(self.dir.path(), pattern, self.repetition);
         let shown = self.program.runner().run(&spec, &self.program.brief(), &surroundings)?;
         self.program.learn(&trial(pattern), &shown)?;

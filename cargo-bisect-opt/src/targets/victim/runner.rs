@@ -17,6 +17,7 @@ use crate::{
     report::scan::Reports,
     run::{
         error::RunError,
+        in_flight::Activity,
         outcome::SEARCHED,
         repetition::Repetition,
         result::Note,
@@ -121,6 +122,7 @@ impl VictimRunner {
         chosen: &[usize],
     ) -> Result<(Finished, usize), RunError> {
         let command = |arguments: &[OsString]| self.suite.launch.command(arguments);
+        surroundings.seat.set(Activity::Tests(chosen.len() + self.required.tests.len() + 1));
         let Way::Apart(apart) = self.way else {
             let mut command = command(&self.arguments(chosen, true));
             let _temporary = surroundings.set_apart(&mut command, spec.slot)?;
