@@ -61,6 +61,23 @@ pub(crate) fn seconds(duration: Duration) -> String {
     }
 }
 
+/// Formats an age in its largest unit: `3 weeks`, `1 hour`, `a moment`.
+pub(crate) fn age_in_words(age: Duration) -> String {
+    const UNITS: [(u64, &str); 6] = [
+        (365 * 24 * 3600, "year"),
+        (30 * 24 * 3600, "month"),
+        (7 * 24 * 3600, "week"),
+        (24 * 3600, "day"),
+        (3600, "hour"),
+        (60, "minute"),
+    ];
+    let unit = UNITS.iter().find(|(seconds, _)| age.as_secs() >= *seconds);
+    unit.map_or_else(
+        || "a moment".to_owned(),
+        |(seconds, unit)| plural(usize::try_from(age.as_secs() / seconds).unwrap_or(usize::MAX), unit),
+    )
+}
+
 /// Formats the whole seconds of a duration: `0s`, `2m08s`.
 pub(crate) fn whole_seconds(duration: Duration) -> String {
     match duration.as_secs() {

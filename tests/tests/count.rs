@@ -62,6 +62,8 @@ fn the_line_about_the_step_is_the_commands_own() {
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     assert!(line.ends_with(" sh 25"), "{line}");
     let _ = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &line])).expect_status(1);
+    let passes = finished.events_of("found")[0]["passes"].as_str().unwrap().to_owned();
+    assert!(passes.ends_with(" sh 24"), "{passes}");
     let mut command = scratch.driver(["count"]);
     let for_people = run(command.args(options).args(["sh", "-c", script, "sh", "COUNT"])).expect_status(0);
     assert!(for_people.stdout.contains("up to the step before this one the target passes"), "{for_people}");

@@ -119,6 +119,8 @@ fn one_hunk_among_many() {
     }
     let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     assert_eq!(place.shell(&reproduce).status, Some(1), "{reproduce}");
+    let passes = finished.events_of("found")[0]["passes"].as_str().unwrap().to_owned();
+    assert_eq!(place.shell(&passes).status, Some(0), "{passes}");
     place.repository.git(&["apply", "../out/culprit-1-undo.patch"]);
     assert_eq!(fs::read_to_string(place.dir().join("a")).unwrap(), lines(50, |n| n != 31));
 }

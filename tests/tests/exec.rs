@@ -6,6 +6,7 @@ use std::{ffi::OsStr, fs, os::unix::fs::PermissionsExt};
 use bisect_tests::{
     foreign,
     harness::{Finished, Scratch, run},
+    repository::Repository,
 };
 
 /// Searches the foreign program with `--json`; its own variable holds the pattern.
@@ -114,6 +115,44 @@ fn what_reproduces_a_culprit_can_be_pasted_into_a_shell() {
         assert!(again.stderr.contains(&marker), "{line}\n{again}");
     }
     assert_eq!(again.stderr.lines().count(), 2, "{line}\n{again}");
+}
+
+#[test]
+fn the_state_beside_each_culprit_passes() {
+    let scratch = Scratch::new();
+    let finished = search_in(&scratch, &[], &["--fails-when=3&7|12"]).expect_status(0);
+    let shell = |line: &str| run(bisect_tests::harness::scrubbed("sh".as_ref(), scratch.dir()).args(["-c", line]));
+    let found = finished.events_of("found");
+    let lines: Vec<_> = found.iter().map(|found| found["passes"].as_str().unwrap()).collect();
+    assert_eq!(lines.len(), 2, "{finished}");
+    for line in &lines {
+        let _ = shell(line).expect_status(0);
+    }
+    // Everything but the first culprit fails, and everything but both passes.
+    assert!(lines[0].contains("FOREIGN_CHANGES=n ") && lines[1].contains("FOREIGN_CHANGES=-x"), "{lines:?}");
+}
+
+#[test]
+fn the_last_change_of_the_decisive_line_is_named() {
+    let scratch = Scratch::new();
+    let repository = Repository::new(scratch.dir());
+    let steps = |last: &str| (0..20).map(|step| format!("step {step}{last}")).collect::<Vec<_>>().join("\n");
+    repository.write("mill.txt", &steps(""));
+    let hash = repository.commit("mill: twenty steps");
+    let answer = || {
+        let mut command = scratch.driver(["exec", "FOREIGN_CHANGES=PATTERN"]);
+        run(command.arg(foreign::executable()).arg("--fails-when=12")).expect_status(0).stdout
+    };
+    let expected = format!("last changed in {} \"mill: twenty steps\" by n, a moment ago\n", &hash[..8]);
+    let committed = answer();
+    assert!(
+        committed.starts_with("culprit 1: enabling the change at mill.txt:13 makes the target fail\n"),
+        "{committed}"
+    );
+    assert!(committed.contains(&expected), "{expected}{committed}");
+    repository.write("mill.txt", &steps("!"));
+    let edited = answer();
+    assert!(edited.contains("\nthis line is not committed yet\n") && !edited.contains("last changed"), "{edited}");
 }
 
 #[test]

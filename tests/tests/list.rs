@@ -75,6 +75,8 @@ fn what_reproduces_it_can_be_pasted() {
     let line = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let again = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &line]));
     let _ = again.expect_status(1);
+    let passes = finished.events_of("found")[0]["passes"].as_str().unwrap().to_owned();
+    let _ = run(scrubbed("sh".as_ref(), scratch.dir()).args(["-c", &passes])).expect_status(0);
 }
 
 #[test]

@@ -66,9 +66,9 @@ fn stacks_that_differ_only_in_the_test_are_shown_together() {
     let finished = run(command.args(["--", "--exact"]).args(&tests)).expect_status(0);
     let (answer, trace) = (&finished.stdout, &finished.stderr);
     assert_eq!(answer.matches("crowd::roll\n").count(), 2, "a stack of two tests is shown once: {finished}");
-    assert_eq!(answer.matches("to reproduce:").count(), 3, "{finished}");
+    assert_eq!(answer.matches("fails:\n").count(), 3, "{finished}");
     assert_eq!(
-        answer.matches(", each on its own: enabling this change makes the target fail").count(),
+        answer.matches(", each on its own: enabling `dice` where crowd::once calls it (src/lib.rs:").count(),
         1,
         "{finished}"
     );

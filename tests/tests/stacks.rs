@@ -153,3 +153,25 @@ fn what_reproduces_a_stack_can_be_pasted_into_a_shell() {
         "{line}\n{again}"
     );
 }
+
+#[test]
+fn the_answer_begins_with_the_decisive_call() {
+    let fixture = Fixture::new("stacks");
+    let words = ["test", "--toggle", "ranking", "-p", "app", "--test", "pages"];
+    let finished = run(&mut fixture.driver(words)).expect_status(0);
+    let file = "pages/src/lib.rs";
+    let line = line_of(fixture.dir(), file, "rank(&mut players);");
+    let headline = format!(
+        "culprit 1: enabling `ranking` where pages::top calls it ({file}:{line}) makes the_south_is_as_it_was fail\n"
+    );
+    let (first, rest) = finished.stdout.split_once("\n\n").unwrap();
+    assert_eq!(format!("{first}\n"), headline, "{finished}");
+    // The source of that call, the stack, and both command lines follow.
+    assert!(rest.trim_start().starts_with(&format!("--> {file}:{line}:")), "{finished}");
+    assert_eq!(rest.matches("called here").count(), 1, "{finished}");
+    assert!(rest.contains("\nfails:\n  ") && rest.contains("\npasses:\n  "), "{finished}");
+    let whole = run(&mut fixture.driver([&words[..], &["-v"]].concat())).expect_status(0);
+    assert!(whole.stdout.matches("called here").count() > 1, "{whole}");
+    let is_folded = |finished: &Finished| finished.stdout.lines().any(|line| line.starts_with("    … "));
+    assert_eq!((is_folded(&finished), is_folded(&whole)), (true, false), "{finished}\n{whole}");
+}

@@ -28,7 +28,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     if words.get(1).is_some_and(|word| word == "bisect-opt") {
         words.remove(1);
     }
-    let command = Cli::command().subcommands(table::COMMANDS.iter().map(axis_command));
+    let command = command();
     check_victim(&command, &words)?;
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
@@ -76,6 +76,11 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     // They come first: for `run`, all words after the first positional one belong to the program.
     words.cargo.splice(..0, passed_on.arguments.drain(..));
     Ok(cli)
+}
+
+/// Returns the parser, with all commands.
+pub(super) fn command() -> clap::Command {
+    Cli::command().subcommands(table::COMMANDS.iter().map(axis_command))
 }
 
 /// Returns an error for `--victim` with another command than `test`. A command of cargo-nextest is such a command: it

@@ -2,9 +2,12 @@
 
 use std::{io, path::Path};
 
-use super::options::{Color, ShowArgs};
+use super::{
+    command_line, continuation,
+    options::{Color, ShowArgs},
+};
 use crate::output::{
-    closing::Closing,
+    closing::{Closing, Continuation},
     json::Json,
     listeners::{Listener, Listeners},
     live::{self, BesideLive},
@@ -28,19 +31,21 @@ pub(super) fn listeners<'a>(
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
     let record = Listener::new("the run directory", Record::new(run_dir));
-    let trace = Trace::new(show.verbose, out_dir);
+    let line = continuation::line(&command_line::command());
+    let continuation = Continuation { out_dir: out_dir.to_owned(), line };
+    let trace = Trace::new(show.verbose, continuation.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted();
     Listeners::new([
         record,
         match (show.quiet, has_live_lines) {
-            (true, _) => Listener::new(TRACE, Closing),
+            (true, _) => Listener::new(TRACE, Closing(continuation)),
             (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight)),
             (false, false) => Listener::new(TRACE, trace),
         },
         if show.json {
             Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true))
         } else {
-            let results = |results| BesideLive::new(results, false);
+            let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
             Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))
         },
     ])

@@ -8,6 +8,7 @@ mod codegen;
 mod command_error;
 mod command_line;
 mod command_status;
+mod continuation;
 mod edition;
 mod listeners;
 mod occurrences;

@@ -313,6 +313,8 @@ fn culprit_found<T: Target>(
         others: line(&others, &format!("{stem}-others"), Reader::Replay),
     };
     let reproduce = line(&selection, &stem, Reader::Person);
+    let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
+    let last_change = changes.first().and_then(|change| session.target.last_change(change));
     Found {
         set: number,
         mode: match culprit.mode {
@@ -328,6 +330,9 @@ fn culprit_found<T: Target>(
         next: session.target.next_step(&ids),
         is_of_tests: session.tests.is_some(),
         reproduce,
+        // An axis that cannot express the state says so in a comment.
+        passes: Some(passes).filter(|line| !line.starts_with('#')),
+        last_change,
         replay,
         tests,
         stop_gap,

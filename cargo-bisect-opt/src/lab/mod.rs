@@ -7,6 +7,7 @@ mod moment_facts;
 mod noisy_notes;
 mod noisy_stats;
 mod parallelism_hint;
+mod passing;
 mod per_test;
 mod search_loop;
 mod session;

@@ -164,6 +164,7 @@ impl MomentFacts {
             last_good: good.map(change).into_iter().collect(),
             last_good_values: good.map(values).unwrap_or_default(),
         };
+        let last_change = target.last_change(&bad_change);
         let place = bad_change.location.as_ref().map(ToString::to_string);
         let line = |selection, reader| {
             target.reproduce(&Reproduction { selection, tests: &[], directory: inputs, stem: "culprit-1", reader })
@@ -179,6 +180,9 @@ impl MomentFacts {
             tests: Vec::new(),
             failures: Vec::new(),
             reproduce: line(&at_bad, Reader::Person),
+            // Evaluations of a moment have the same exit status.
+            passes: None,
+            last_change,
             replay,
             stop_gap: None,
             patches: None,

@@ -206,6 +206,7 @@ impl<T: Target> Session<'_, '_, '_, '_, T> {
                 self.texts.learn(&run.reports);
             }
         }
+        self.passing.learn(trial, &runs);
         if trial.question == Question::FoundAlone {
             self.confirming_runs.insert(trial.id, runs);
         }

@@ -15,6 +15,7 @@ use super::{
     Lab, Named,
     noisy_stats::NoisyStats,
     parallelism_hint::ParallelismHint,
+    passing::PassingStates,
     smallest_failure::SmallestFailure,
     target::{Runner, Target},
     texts::Texts,
@@ -57,6 +58,8 @@ pub(super) struct Session<'s, 'lab, 'scope, 'env, T: Target> {
     pub(super) progress: HashMap<TrialId, Progress>,
     /// The results of trials that may confirm a culprit, one for each of their tests.
     pub(super) confirming_runs: HashMap<TrialId, Vec<RunResult>>,
+    /// The outcomes of runs of everything but the culprits.
+    pub(super) passing: PassingStates,
     /// The culprits that were emitted, in that order.
     pub(super) emitted: Vec<BTreeSet<ChangeId>>,
     /// The culprits as they were emitted last.
@@ -123,6 +126,7 @@ impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {
             texts: Texts::default(),
             progress: HashMap::new(),
             confirming_runs: HashMap::new(),
+            passing: PassingStates::default(),
             emitted: Vec::new(),
             named: Vec::new(),
             tests: None,

@@ -21,7 +21,7 @@ use regex::Regex;
 use super::{Lab, Searched, Totals, target::Target};
 use crate::{
     output::{
-        closing::Closing,
+        closing::{Closing, Continuation},
         events::{Answer, Event, Fact, Sink},
         exit_status::Exit,
         json::Json,
@@ -75,9 +75,12 @@ fn simulate(text: &str) -> Simulated {
     let verbosity = settings.take("verbosity").unwrap_or("normal");
     let (screen, events) = (Text::default(), Text::default());
     let out_dir = Path::new("bisect.out");
+    let continuation = Continuation { out_dir: out_dir.to_owned(), line: None };
     let trace = match verbosity {
-        "quiet" => Listener::new("the trace", OnScreen(Closing, screen.clone())),
-        verbosity => Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", out_dir), screen.clone())),
+        "quiet" => Listener::new("the trace", OnScreen(Closing(continuation), screen.clone())),
+        verbosity => {
+            Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", continuation), screen.clone()))
+        }
     };
     settings.finish();
     let directory = tempfile::tempdir().expect("a temporary directory");
@@ -188,7 +191,7 @@ impl Show for Trace {
 
 impl Show for Closing {
     fn show(&mut self, out: &mut Vec<u8>, event: &Event<'_>) -> io::Result<()> {
-        Closing::show(&mut Terminal::new(out), event)
+        Closing::show(self, &mut Terminal::new(out), event)
     }
 }
 

@@ -10,6 +10,7 @@ use bisect_core::{
 use crate::{
     output::{
         events::{Patches, StopGap},
+        snippets::Own,
         terms::Terms,
     },
     report::{content::Report, scan::Reports},
@@ -18,6 +19,7 @@ use crate::{
         result::RunResult,
         spec::{RunSpec, Surroundings},
     },
+    vcs::blame::LastChange,
 };
 
 /// A maker of runs, in any thread. It is immutable.
@@ -167,6 +169,11 @@ pub(crate) trait Target: Judge {
 
     /// Completes the report about a change of a culprit.
     fn change(&self, report: Report, mode: Mode) -> Report;
+
+    /// Returns the last change of the place that decides about a change of a culprit, if git tracks it.
+    fn last_change(&self, change: &Report) -> Option<LastChange> {
+        Own::new(self.root()).last_change(change)
+    }
 
     /// Returns a workaround to use until these changes are fixed, which break the target where they are enabled.
     fn stop_gap(&self, _ids: &[ChangeId], _changes: &[Report]) -> Option<StopGap> {

@@ -1,6 +1,9 @@
 //! The last lines of a search on standard error: its conclusion, and the end of a log.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::PathBuf,
+};
 
 use super::{
     events::{End, Event, LogEnd, Sink},
@@ -10,11 +13,41 @@ use super::{
 };
 use crate::units::{plural, seconds};
 
-/// Shows the end of a search.
+/// The means to continue a search that was stopped.
+#[derive(Clone, Debug)]
+pub(crate) struct Continuation {
+    /// The run directory, as messages show it.
+    pub(crate) out_dir: PathBuf,
+    /// The command line that continues the search, if there is one.
+    pub(crate) line: Option<String>,
+}
+
+impl Continuation {
+    fn show(&self, err: &mut impl Write, status: Exit) -> io::Result<()> {
+        match status {
+            // Its conclusion says what is kept.
+            Exit::Interrupted => {}
+            Exit::Limit => {
+                let directory = self.out_dir.display();
+                writeln!(err, "{DIM}all logs, and result.json with the answers so far, are in {directory}{DIM:#}")?;
+            }
+            _ => return Ok(()),
+        }
+        let Some(line) = &self.line else { return Ok(()) };
+        writeln!(err, "{BOLD}to continue:{BOLD:#}\n  {line}")
+    }
+}
+
+/// Shows the end of a search, and how it can be continued if it was stopped.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(super) fn show_end(err: &mut impl Write, end: &End) -> io::Result<()> {
+pub(super) fn show_end(err: &mut impl Write, end: &End, continuation: &Continuation) -> io::Result<()> {
+    show_conclusion(err, end)?;
+    continuation.show(err, end.status)
+}
+
+fn show_conclusion(err: &mut impl Write, end: &End) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
     writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(end.duration))?;
     let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
@@ -24,16 +57,16 @@ pub(super) fn show_end(err: &mut impl Write, end: &End) -> io::Result<()> {
 
 /// A substitute for the trace that only says why nothing was found.
 #[derive(Debug)]
-pub(crate) struct Closing;
+pub(crate) struct Closing(pub(crate) Continuation);
 
 impl Closing {
     /// Shows an event on this terminal.
     ///
     /// # Errors
     /// If it cannot be written.
-    pub(crate) fn show(err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
+    pub(crate) fn show(&self, err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::End(end) if end.status != Exit::Found => show_end(err, end),
+            Event::End(end) if end.status != Exit::Found => show_end(err, end, &self.0),
             Event::OutputLost(note) => writeln!(err, "{ODD}note{ODD:#}: {note}"),
             _ => Ok(()),
         }
@@ -42,6 +75,6 @@ impl Closing {
 
 impl Sink for Closing {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        Self::show(&mut terminal::stderr(), event)
+        self.show(&mut terminal::stderr(), event)
     }
 }

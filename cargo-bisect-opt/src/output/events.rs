@@ -16,6 +16,7 @@ use super::{
 use crate::{
     report::content::Report,
     run::{result::Failed, seed::Seed},
+    vcs::blame::LastChange,
 };
 
 /// An event of a search.
@@ -176,6 +177,13 @@ pub(crate) struct Found {
     pub(crate) failures: Vec<Failed>,
     /// A command line that runs the target with exactly these changes.
     pub(crate) reproduce: String,
+    /// A command line that runs the target in a neighbouring state that has passed: with all other changes, or else
+    /// with none of the changes that break it. `None` if there is no such line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) passes: Option<String>,
+    /// The last change of the decisive place, if git tracks it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) last_change: Option<LastChange>,
     /// The command lines for `replay`. Only the run directory keeps them.
     #[serde(skip)]
     pub(crate) replay: Replay,

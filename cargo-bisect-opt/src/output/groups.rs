@@ -111,6 +111,8 @@ mod tests {
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
             failures: Vec::new(),
             reproduce: String::new(),
+            passes: None,
+            last_change: None,
             replay: Replay::default(),
             noise: None,
             moments: None,

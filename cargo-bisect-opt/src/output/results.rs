@@ -3,21 +3,21 @@
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
+    time::{Duration, SystemTime},
 };
 
 use super::{
     events::{Answer, CulpritGroup, Event, Fact, Found, PatchFiles, Sink, StopGap},
-    groups,
+    groups, headline,
     snippets::{self, Own},
+    stack,
     style::{ADDED, BAD, BOLD, DIM, ODD, REMOVED},
     terminal,
 };
 use crate::{
-    report::{
-        content::{Frame, Location, Report},
-        kind::ShownSource,
-    },
-    units::{listed, plural},
+    report::{content::Report, kind::ShownSource},
+    units::{age_in_words, listed, plural},
+    vcs::blame::{BlamedCommit, LastChange},
 };
 
 /// The maximum number of tests that are named for a culprit.
@@ -28,12 +28,19 @@ const MAX_TESTS: usize = 12;
 pub(crate) struct Results {
     root: PathBuf,
     is_beside_trace: bool,
+    is_verbose: bool,
 }
 
 impl Results {
     /// Creates results on standard output. The user's own code is below `root`.
     pub(crate) fn new(root: &Path) -> Self {
-        Self { root: root.to_owned(), is_beside_trace: false }
+        Self { root: root.to_owned(), is_beside_trace: false, is_verbose: false }
+    }
+
+    /// Shows all frames of call stacks, and the source lines of several.
+    #[must_use]
+    pub(crate) fn verbose(self, is_verbose: bool) -> Self {
+        Self { is_verbose, ..self }
     }
 
     /// Creates results on standard error, after the trace.
@@ -67,12 +74,12 @@ impl Results {
     }
 
     fn found(&self, out: &mut impl Write, found: &Found) -> io::Result<()> {
-        let headline = headline(found);
+        let headline = headline::headline(&Own::new(&self.root), found);
         match found.within {
             None => writeln!(out, "{BAD}culprit {}{BAD:#}{BOLD}: {headline}{BOLD:#}", found.set)?,
             Some(whole) => writeln!(out, "{BAD}in culprit {whole}{BAD:#}{BOLD}: {headline}{BOLD:#}")?,
         }
-        self.changes(out, &found.changes)?;
+        self.changes(out, &found.changes, found.last_change.as_ref())?;
         if let Some(moments) = &found.moments {
             moments.show_remarks(out)?;
             moments.show_last_good(out)?;
@@ -84,12 +91,14 @@ impl Results {
                     writeln!(out, "  with the same call stack")?;
                     good.details.iter().try_for_each(|line| writeln!(out, "    {line}"))?;
                 } else {
-                    self.change(out, good, None)?;
+                    self.change(out, good, None, None)?;
                 }
             }
         }
         show_tests(out, found)?;
-        writeln!(out, "\n{BOLD}to reproduce:{BOLD:#}\n  {}\n", found.reproduce)?;
+        writeln!(out)?;
+        show_commands(out, found)?;
+        writeln!(out)?;
         if let Some(PatchFiles { culprit, undo, versions: (old, new) }) = &found.patches {
             writeln!(out, "{BOLD}as patches:{BOLD:#}")?;
             writeln!(out, "  git apply {undo}  {DIM}# on {new}: undoes the culprit{DIM:#}")?;
@@ -115,28 +124,51 @@ impl Results {
             return self.found(out, first);
         }
         let numbers = listed(group.culprits.iter().map(|found| found.set.to_string()));
-        let headline = headline(first);
+        let headline = headline::headline_of_group(&Own::new(&self.root), first, &group.shared);
         writeln!(out, "{BAD}culprits {numbers}{BAD:#}{BOLD}, each on its own: {headline}{BOLD:#}")?;
         writeln!(out, "{DIM}They differ only in the test that the call comes from.{DIM:#}")?;
-        self.changes(out, &group.shared)?;
+        self.changes(out, &group.shared, None)?;
         for found in &group.culprits {
             let ids: Vec<_> = found.changes.iter().map(|change| change.id.to_string()).collect();
             writeln!(out, "\n{BOLD}culprit {}{BOLD:#}  {DIM}{}{DIM:#}", found.set, ids.join(" + "))?;
             show_tests(out, found)?;
-            writeln!(out, "{BOLD}to reproduce:{BOLD:#}\n  {}", found.reproduce)?;
+            show_commands(out, found)?;
         }
         writeln!(out)
     }
 
-    fn changes(&self, out: &mut impl Write, changes: &[Report]) -> io::Result<()> {
+    /// Shows changes. `last_change` is about the decisive place of the first one.
+    fn changes(
+        &self,
+        out: &mut impl Write,
+        changes: &[Report],
+        mut last_change: Option<&LastChange>,
+    ) -> io::Result<()> {
         for (i, change) in changes.iter().enumerate() {
             writeln!(out)?;
-            self.change(out, change, (changes.len() > 1).then_some(i + 1))?;
+            self.change(out, change, (changes.len() > 1).then_some(i + 1), last_change.take())?;
         }
         Ok(())
     }
 
-    fn change(&self, out: &mut impl Write, change: &Report, number: Option<usize>) -> io::Result<()> {
+    fn change(
+        &self,
+        out: &mut impl Write,
+        change: &Report,
+        number: Option<usize>,
+        last_change: Option<&LastChange>,
+    ) -> io::Result<()> {
+        let own = Own::new(&self.root);
+        let snippets = snippets::snippets(&own, change, self.is_verbose);
+        if !snippets.is_empty() {
+            writeln!(out, "{snippets}")?;
+        }
+        if let Some(last_change) = last_change {
+            writeln!(out, "{DIM}{}{DIM:#}", in_words(last_change, SystemTime::now()))?;
+        }
+        if !snippets.is_empty() || last_change.is_some() {
+            writeln!(out)?;
+        }
         let number = number.map(|n| format!("{n}. ")).unwrap_or_default();
         let name = if change.name.is_empty() { String::new() } else { format!(" `{}`", change.name) };
         let noun = change.kind.noun;
@@ -146,18 +178,7 @@ impl Results {
         let package = change.package.as_ref().map(|package| format!(" of {package}")).unwrap_or_default();
         let place = package + &place;
         writeln!(out, "{number}{noun}{BOLD}{name}{BOLD:#}{place}  {DIM}{}{DIM:#}", change.id)?;
-        let own = Own::new(&self.root);
-        // The user's own frames stand out. Of other successive frames, only the first and the last are shown.
-        for frames in change.frames.chunk_by(|a, b| own.is_own(a) == own.is_own(b)) {
-            match frames {
-                [first, .., last] if !own.is_own(first) && frames.len() > 2 => {
-                    show_frame(out, &own, first)?;
-                    writeln!(out, "    {DIM}… {}{DIM:#}", plural(frames.len() - 2, "frame"))?;
-                    show_frame(out, &own, last)?;
-                }
-                _ => frames.iter().try_for_each(|each| show_frame(out, &own, each))?,
-            }
-        }
+        stack::show(out, &own, &change.frames, self.is_verbose)?;
         // A report in an unknown form is shown as it is.
         let is_unknown = change.name.is_empty() && change.frames.is_empty();
         let details = if is_unknown { &change.text } else { &change.details };
@@ -166,19 +187,27 @@ impl Results {
             Some(b'+') if is_patch => writeln!(out, "    {ADDED}{line}{ADDED:#}"),
             Some(b'-') if is_patch => writeln!(out, "    {REMOVED}{line}{REMOVED:#}"),
             _ => writeln!(out, "    {line}"),
-        })?;
-        let snippets = snippets::snippets(&own, change);
-        if snippets.is_empty() { Ok(()) } else { writeln!(out, "\n{snippets}") }
+        })
     }
 }
 
-/// Returns the sentence that says what a culprit does.
-fn headline(found: &Found) -> String {
-    found.headline.clone().unwrap_or_else(|| {
-        let these = if found.changes.len() == 1 { "this change" } else { "these changes together" };
-        let does = if found.mode == "enable" { "enabling" } else { "disabling" };
-        format!("{does} {these} makes the target fail")
-    })
+/// Shows the command lines that run the target with the culprit, and in the neighbouring state that passes.
+fn show_commands(out: &mut impl Write, found: &Found) -> io::Result<()> {
+    let title = if found.moments.is_some() { "to reproduce" } else { "fails" };
+    writeln!(out, "{BOLD}{title}:{BOLD:#}\n  {}", found.reproduce)?;
+    let Some(passes) = &found.passes else { return Ok(()) };
+    writeln!(out, "{BOLD}passes:{BOLD:#}\n  {passes}")
+}
+
+/// Returns who changed a line last, and when.
+fn in_words(last_change: &LastChange, now: SystemTime) -> String {
+    let Some(BlamedCommit { hash, subject, author, time, is_oldest }) = &last_change.commit else {
+        return "this line is not committed yet".to_owned();
+    };
+    let short = hash.get(..8).unwrap_or(hash);
+    let age = now.duration_since(SystemTime::UNIX_EPOCH + Duration::from_secs(*time)).unwrap_or_default();
+    let when = if *is_oldest { "last changed in or before" } else { "last changed in" };
+    format!("{when} {short} \"{subject}\" by {author}, {} ago", age_in_words(age))
 }
 
 /// Shows the tests that a culprit breaks, and the confidence in it.
@@ -224,14 +253,6 @@ fn show_answer(out: &mut impl Write, answer: &Answer) -> io::Result<()> {
     writeln!(out)
 }
 
-fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<()> {
-    let (mark, style) = if own.is_own(frame) { ("➜", BOLD) } else { (" ", DIM) };
-    writeln!(out, "  {mark} {style}{}{style:#}", frame.function)?;
-    let Some(location) = &frame.location else { return Ok(()) };
-    let file = own.shorten(&location.file).display().to_string();
-    writeln!(out, "        {DIM}{}{DIM:#}", Location { file, ..location.clone() })
-}
-
 impl Sink for Results {
     fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
         if self.is_beside_trace {
@@ -239,5 +260,28 @@ impl Sink for Results {
         } else {
             self.show(&mut terminal::stdout(), event)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_change_is_one_line() {
+        let commit = |is_oldest| BlamedCommit {
+            hash: "1a2b3c4d5e6f".to_owned(),
+            subject: "board: sort faster".to_owned(),
+            author: "Ann Other".to_owned(),
+            time: 1_700_000_000,
+            is_oldest,
+        };
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000 + 22 * 24 * 3600);
+        let words = |commit, now| in_words(&LastChange { commit }, now);
+        let shown = "1a2b3c4d \"board: sort faster\" by Ann Other, ";
+        assert_eq!(words(Some(commit(false)), now), format!("last changed in {shown}3 weeks ago"));
+        let earlier = SystemTime::UNIX_EPOCH;
+        assert_eq!(words(Some(commit(true)), earlier), format!("last changed in or before {shown}a moment ago"));
+        assert_eq!(words(None, now), "this line is not committed yet");
     }
 }

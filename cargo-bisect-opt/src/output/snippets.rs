@@ -9,9 +9,12 @@ use std::{
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
-use crate::report::{
-    content::{Frame, Location, Report},
-    kind::ShownSource,
+use crate::{
+    report::{
+        content::{Frame, Location, Report},
+        kind::ShownSource,
+    },
+    vcs::blame::{self, LastChange},
 };
 
 /// The maximum number of places that are shown of one call stack.
@@ -40,6 +43,27 @@ impl<'a> Own<'a> {
         frame.location.as_ref().is_some_and(|location| self.find(&location.file).is_some())
     }
 
+    /// Returns the place of the user's own code that decides about a change: the innermost call on its call stack, or
+    /// else the location of the change, even if it is not the user's own.
+    pub(crate) fn place<'c>(&self, change: &'c Report) -> Option<DecisivePlace<'c>> {
+        if change.kind.source == ShownSource::Patch {
+            return None;
+        }
+        spots(self, change).first().map(|spot| DecisivePlace { location: spot.location, caller: spot.caller })
+    }
+
+    /// Returns the line of a place, as a user would write it.
+    pub(crate) fn line(&self, location: &Location) -> String {
+        let file = self.shorten(&location.file).display();
+        location.line.map_or_else(|| file.to_string(), |line| format!("{file}:{line}"))
+    }
+
+    /// Returns the last change of the decisive place, if git tracks it and it is the user's own.
+    pub(crate) fn last_change(&self, change: &Report) -> Option<LastChange> {
+        let location = self.place(change)?.location;
+        blame::last_change(&self.find(&location.file)?, location.line?)
+    }
+
     /// Returns the file, if it exists and is the user's own.
     fn find(&self, file: &str) -> Option<PathBuf> {
         let path = self.root.join(file);
@@ -55,9 +79,20 @@ impl<'a> Own<'a> {
     }
 }
 
+/// The decisive place of a change.
+#[derive(Debug)]
+pub(crate) struct DecisivePlace<'a> {
+    /// The place, with a line.
+    pub(crate) location: &'a Location,
+    /// The frame that calls: its number on the call stack, from 0 for the innermost, and its function. `None` for the
+    /// location of the change itself.
+    pub(crate) caller: Option<(usize, &'a str)>,
+}
+
 /// A place to show.
 struct Spot<'a> {
     location: &'a Location,
+    caller: Option<(usize, &'a str)>,
     /// Its line, from 1.
     line: u32,
     /// True for a function, which ends with its body.
@@ -65,14 +100,14 @@ struct Spot<'a> {
     label: &'a str,
 }
 
-/// Renders the source lines of a change. Returns an empty text if there are none.
-pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
+/// Renders the source lines of a change, the decisive ones first: those of one place, or, if `is_verbose`, of several.
+/// Returns an empty text if there are none.
+pub(crate) fn snippets(own: &Own<'_>, change: &Report, is_verbose: bool) -> String {
     if change.kind.source == ShownSource::Patch {
         return String::new();
     }
-    let spots = spots(own, change);
     let mut rendered = Vec::new();
-    for spot in spots {
+    for spot in spots(own, change).into_iter().take(if is_verbose { MAX_SNIPPETS } else { 1 }) {
         // A function or expression that was compiled differently is shown even if it is not the user's own.
         let elsewhere = || {
             Some(PathBuf::from(&spot.location.file)).filter(|path| {
@@ -93,7 +128,8 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
     let of_frames = callers.filter_map(|(i, frame)| {
         let location = frame.location.as_ref()?;
         let label = if i == 0 { change.kind.label } else { "called here" };
-        Some(Spot { location, line: location.line?, is_function: false, label })
+        let caller = (i > 0).then_some((i, frame.function.as_str()));
+        Some(Spot { location, caller, line: location.line?, is_function: false, label })
     });
     let mut spots: Vec<_> = of_frames.take(MAX_SNIPPETS).collect();
     if spots.is_empty()
@@ -101,7 +137,7 @@ fn spots<'a>(own: &Own<'_>, change: &'a Report) -> Vec<Spot<'a>> {
         && let Some(line) = location.line
     {
         let is_function = change.kind.source == ShownSource::Function;
-        spots.push(Spot { location, line, is_function, label: change.kind.label });
+        spots.push(Spot { location, caller: None, line, is_function, label: change.kind.label });
     }
     spots
 }
@@ -197,7 +233,7 @@ mod tests {
         let own = Own::new(Path::new("."));
         let shown = |line, column, text| {
             let location = Location::new("src/x.rs", line, column);
-            render(&own, &Spot { location: &location, line, is_function: false, label: "here" }, text)
+            render(&own, &Spot { location: &location, caller: None, line, is_function: false, label: "here" }, text)
         };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
             assert!(shown(line, column, "one\ntwo\n").is_none(), "{line}");
@@ -217,7 +253,7 @@ mod tests {
             let location = Some(Location { end: Some((4, 2)), ..place });
             let kind = ChangeKind { source: kind, ..ChangeKind::SITE };
             let change = Report { kind, location, ..Report::new(ChangeId(1)) };
-            let shown = snippets(&Own::new(root.path()), &change);
+            let shown = snippets(&Own::new(root.path()), &change, false);
             assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
         }
     }
@@ -235,7 +271,7 @@ mod tests {
                 location,
                 ..Report::new(ChangeId(1))
             };
-            snippets(&Own::new(dir.path()), &change)
+            snippets(&Own::new(dir.path()), &change, false)
         };
         assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));
         assert!(!shown(SHORT - 2).contains("last()"), "{}", shown(SHORT - 2));

@@ -3,13 +3,12 @@
 use std::{
     collections::HashMap,
     io::{self, Write},
-    path::{Path, PathBuf},
 };
 
 use bisect_core::search::{Question, TrialId};
 
 use super::{
-    closing,
+    closing::{self, Continuation},
     events::{Event, RunBegins, Sink, Start, TrialDone},
     groups,
     live::LiveDisplay,
@@ -28,7 +27,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Trace {
     verbose: bool,
-    out_dir: PathBuf,
+    continuation: Continuation,
     /// The line that is not complete yet.
     open: Option<OpenLine>,
     /// The lines of other trials in flight, without their numbers and outcomes.
@@ -55,11 +54,11 @@ struct OpenLine {
 }
 
 impl Trace {
-    /// Creates a trace. A verbose one also shows patterns, and logs in `out_dir`.
-    pub(crate) fn new(verbose: bool, out_dir: &Path) -> Self {
-        let (out_dir, begun) = (out_dir.to_owned(), HashMap::new());
+    /// Creates a trace. A verbose one also shows patterns and logs.
+    pub(crate) fn new(verbose: bool, continuation: Continuation) -> Self {
+        let begun = HashMap::new();
         let (terms, has_scope) = (Terms::TOGGLES, false);
-        Self { verbose, out_dir, open: None, begun, jobs: 1, terms, has_scope, in_flight: None, live: None }
+        Self { verbose, continuation, open: None, begun, jobs: 1, terms, has_scope, in_flight: None, live: None }
     }
 
     /// Shows these runs in flight, and a summary, on live lines below the trace. A line of a trial then appears when
@@ -103,7 +102,7 @@ impl Trace {
             Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(err)?;
-                closing::show_end(err, end)
+                closing::show_end(err, end, &self.continuation)
             }
         }
     }
@@ -115,7 +114,12 @@ impl Trace {
         let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
         writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
-            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
+            writeln!(
+                err,
+                "{DIM}seed {}; logs and results go to {}{DIM:#}",
+                start.seed,
+                self.continuation.out_dir.display()
+            )?;
         }
         Ok(())
     }
@@ -264,13 +268,13 @@ fn numbered(n: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{path::PathBuf, time::Duration};
 
     use super::*;
 
     #[test]
     fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
-        let mut trace = Trace::new(false, Path::new("out"));
+        let mut trace = Trace::new(false, Continuation { out_dir: PathBuf::from("out"), line: None });
         let begins = RunBegins {
             trial: TrialId(0),
             number: 1,

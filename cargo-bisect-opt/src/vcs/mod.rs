@@ -1,5 +1,6 @@
-//! Git: the lines that changed since a revision, the commits between two revisions, patches, and worktrees.
+//! Git: lines changed since a revision, last changes, commits between two revisions, patches, and worktrees.
 
+pub(crate) mod blame;
 pub(crate) mod diff;
 pub(crate) mod file_at;
 pub(crate) mod git;

@@ -31,6 +31,7 @@ use crate::{
         result::{Failed, RunResult},
         spec::{Choice, EndState, RunSpec, Surroundings},
     },
+    vcs::blame::LastChange,
 };
 
 /// The duration of a logical step, as it is shown. A search of a thousand steps is too short for the hint about
@@ -364,6 +365,11 @@ impl Target for FakeTarget {
             _ => report.kind,
         };
         Report { kind, ..report }
+    }
+
+    /// The sources of this target are those of the driver, so what git says changes.
+    fn last_change(&self, change: &Report) -> Option<LastChange> {
+        (!change.frames.is_empty()).then_some(LastChange { commit: None })
     }
 
     fn reproduce(&self, again: &Reproduction<'_>) -> String {
