@@ -31,6 +31,9 @@ fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> S
     let does = if found.mode == "enable" { "enabling" } else { "disabling" };
     let what = match changes {
         [change] => named(own, change),
+        [one, other] if own.place(one).is_some() && own.place(other).is_some() => {
+            format!("{} and {} together", named(own, one), named(own, other))
+        }
         changes => format!("these {} together", plural(changes.len(), "change")),
     };
     format!("{does} {what} makes {victim} fail")
