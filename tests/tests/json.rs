@@ -38,6 +38,7 @@ const FOUND: &[(&str, Is)] = &[
     ("changes", Is::Objects(CHANGE)),
     ("tests", Is::Texts),
     ("reproduce", Is::Text),
+    ("passes", Is::Text),
 ];
 const CHANGE: &[(&str, Is)] = &[
     ("id", Is::Text),

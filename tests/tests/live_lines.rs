@@ -70,6 +70,19 @@ fn parallel_runs_have_a_line_each() {
 }
 
 #[test]
+fn runs_that_do_not_fit_are_counted() {
+    let scratch = Scratch::new();
+    let mut screen = OnScreen::start(&search_from(1, &scratch, &["-j5"]), 5, 100);
+    let text = screen.wait_for("live lines", |text| text.contains(" more runs"));
+    let lines: Vec<_> = text.trim_end().lines().rev().take(4).collect();
+    assert!(lines[0].starts_with("      trial 1 · ") && lines[1].trim() == "… and 3 more runs", "{text}");
+    assert!(lines[2].starts_with(" [2]  ") && lines[3].starts_with(" [1]  "), "{text}");
+    scratch.write("go", "");
+    assert_eq!(screen.finish().code(), Some(0));
+    assert!(screen.has_free_cursor() && !screen.text().contains(" more runs"), "{}", screen.text());
+}
+
+#[test]
 fn live_lines_are_cut_on_a_narrow_terminal() {
     let scratch = Scratch::new();
     let mut screen = OnScreen::start(&search(&scratch, &[]), 200, 40);

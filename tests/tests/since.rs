@@ -78,7 +78,7 @@ fn changes_that_need_no_run_for_their_text_are_tried_first_too() {
     // No run is needed to know the lines, so they are tried first by default.
     for options in [&[][..], &["--since", "HEAD"]] {
         let with = search(".git", options);
-        assert_eq!(with.events_of("found"), without.events_of("found"));
+        assert_eq!(with.culprits(), without.culprits());
         assert!(trials(&with) + 4 <= trials(&without), "{with}");
         with.expect_message(&["of the changes, 3 are on lines that changed since "]);
     }

@@ -63,6 +63,8 @@ struct LiveState {
     /// The number and the description of each run, by its number among all runs.
     labels: HashMap<usize, (Option<usize>, String)>,
     is_parallel: bool,
+    /// The lines that were drawn last.
+    drawn: String,
     /// True if no run was in flight at the last change. The moment between two runs is not shown.
     was_idle: bool,
 }
@@ -74,7 +76,8 @@ impl LiveDisplay {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::term_like(Box::new(screen.clone())));
         bar.set_style(ProgressStyle::with_template("{msg}").expect("the template is constant"));
         let progress = SearchProgress::new(Instant::now());
-        let state = LiveState { progress, labels: HashMap::new(), is_parallel: false, was_idle: true };
+        let state =
+            LiveState { progress, labels: HashMap::new(), is_parallel: false, drawn: String::new(), was_idle: true };
         let lines = Arc::new(SharedLines { bar, screen, in_flight: in_flight.clone(), state: Mutex::new(state) });
         let (stop, stopped) = mpsc::channel::<()>();
         let drawn = lines.clone();
@@ -160,9 +163,12 @@ impl SharedLines {
             lines.push(cut(&format!("      {DIM}{CUT} and {}{DIM:#}", plural(runs.len() - shown, "more run")), width));
         }
         lines.push(summary(&state.progress.parts(now), width));
-        drop(state);
         let text = lines.join("\n");
-        self.bar.set_message(if terminal::has_colors() { text } else { terminal::without_colors(&text) });
+        if text != state.drawn {
+            state.drawn.clone_from(&text);
+            drop(state);
+            self.bar.set_message(if terminal::has_colors() { text } else { terminal::without_colors(&text) });
+        }
     }
 }
 

@@ -14,6 +14,8 @@ pub(super) struct SearchProgress {
     begun: Instant,
     terms: Terms,
     jobs: u32,
+    /// The number of the trial whose run began last, where it is known.
+    begun_last: usize,
     /// The number of answered trials, and the time of their runs.
     answered: usize,
     spent: Duration,
@@ -31,6 +33,7 @@ impl SearchProgress {
             begun: now,
             terms: Terms::TOGGLES,
             jobs: 1,
+            begun_last: 0,
             answered: 0,
             spent: Duration::ZERO,
             left: None,
@@ -47,7 +50,8 @@ impl SearchProgress {
                 self.jobs = u32::try_from(start.jobs).unwrap_or(u32::MAX).max(1);
                 (self.left, self.candidates) = (None, None);
             }
-            Event::Run(RunBegins { left, candidates, selected, .. }) => {
+            Event::Run(RunBegins { n, left, candidates, selected, .. }) => {
+                self.begun_last = n.unwrap_or(self.begun_last);
                 self.left = left.map(|left| (left, now));
                 self.candidates = candidates.zip(selected.map(|(_, known)| known));
             }
@@ -65,9 +69,11 @@ impl SearchProgress {
     /// Returns the summary as parts, the most important first.
     pub(super) fn parts(&self, now: Instant) -> Vec<String> {
         let mut parts = Vec::new();
+        // The first trials may await judgement.
+        let trial = self.begun_last.max(self.answered + 1);
         parts.push(match self.left {
-            Some((left, _)) => format!("trial {} of about {}", self.answered + 1, self.answered + left.max(1)),
-            None => format!("trial {}", self.answered + 1),
+            Some((left, _)) => format!("trial {trial} of about {}", (self.answered + left).max(trial)),
+            None => format!("trial {trial}"),
         });
         if let Some((candidates, known)) = self.candidates {
             let all = grouped_plural(known, self.terms.change);
