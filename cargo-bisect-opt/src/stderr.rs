@@ -63,6 +63,9 @@ impl LastLine {
 /// # Errors
 /// If they cannot be written.
 pub(crate) fn write_lines(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
     let mut line = line();
     if let Some(live_lines) = &line.0.live_lines {
         return live_lines.write_above(text);

@@ -320,7 +320,7 @@ pub(crate) struct ShowArgs {
     /// Print events as JSON, one per line, instead of results for people
     #[arg(long)]
     pub(crate) json: bool,
-    /// Show the pattern of every run, and the path of its log
+    /// Show the pattern of every run, the path of its log, and all frames of call stacks
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Show only results

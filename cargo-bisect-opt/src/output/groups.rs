@@ -60,7 +60,7 @@ pub(crate) fn one_line(found: &Found) -> String {
 }
 
 /// Returns a toggle with its caller, or the change with its location.
-fn change_one_line(change: &Report) -> String {
+pub(super) fn change_one_line(change: &Report) -> String {
     let line = |location: &Option<Location>| {
         let location = location.as_ref()?;
         Some(format!(" {}:{}", location.file, location.line?))

@@ -2,12 +2,16 @@
 
 use super::{
     events::Found,
+    groups,
     snippets::{DecisivePlace, Own},
 };
 use crate::{
     report::{content::Report, kind::ChangeKind},
     units::plural,
 };
+
+/// The maximum number of characters of names in a sentence.
+const WIDEST: usize = 100;
 
 /// Returns the sentence about a culprit.
 pub(super) fn headline(own: &Own<'_>, found: &Found) -> String {
@@ -26,7 +30,9 @@ pub(super) fn headline_of_group(own: &Own<'_>, first: &Found, shared: &[Report])
 
 fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> String {
     if let Some(headline) = &found.headline {
-        return headline.clone();
+        // The sentence about a moment names it.
+        let names = if found.moments.is_none() { names(changes) } else { None };
+        return names.map_or_else(|| headline.clone(), |names| format!("{headline}: {names}"));
     }
     let does = if found.mode == "enable" { "enabling" } else { "disabling" };
     let what = match changes {
@@ -37,6 +43,17 @@ fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> S
         changes => format!("these {} together", plural(changes.len(), "change")),
     };
     format!("{does} {what} makes {victim} fail")
+}
+
+/// Returns the names of changes, if they are short enough for a sentence.
+fn names(changes: &[Report]) -> Option<String> {
+    let names = match changes {
+        [] => return None,
+        [one] => groups::change_one_line(one),
+        [one, other] => format!("{} and {}", groups::change_one_line(one), groups::change_one_line(other)),
+        [first, rest @ ..] => format!("{} and {}", groups::change_one_line(first), plural(rest.len(), "more change")),
+    };
+    (names.chars().count() <= WIDEST).then_some(names)
 }
 
 /// Returns the change with its decisive place.

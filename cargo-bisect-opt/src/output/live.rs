@@ -2,7 +2,8 @@
 
 use std::{
     collections::HashMap,
-    env, fmt, io,
+    env, fmt,
+    io::{self, Write as _},
     sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
@@ -167,14 +168,17 @@ impl SharedLines {
         if text != state.drawn {
             state.drawn.clone_from(&text);
             drop(state);
-            self.bar.set_message(if terminal::has_colors() { text } else { terminal::without_colors(&text) });
+            self.bar.set_message(text);
         }
     }
 }
 
-/// Cuts a line to a width.
+/// Returns a line of this width, without anything but text and colours. Names of programs may have other characters.
 fn cut(line: &str, width: usize) -> String {
-    console::truncate_str(line, width, CUT).into_owned()
+    let line = line.replace(['\n', '\t'], " ");
+    // Text in memory can be written.
+    let shown = terminal::text_for_stderr(|out| out.write_all(line.as_bytes())).unwrap_or_default();
+    console::truncate_str(&shown, width, CUT).into_owned()
 }
 
 /// Returns the summary of as many parts as fit.
@@ -232,6 +236,12 @@ impl<S: Sink> Sink for BesideLive<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_line_moves_no_cursor_and_has_the_width_that_is_shown() {
+        assert_eq!(cut("running a\nb\x1b[2J\r, 1s", 80), "running a b␛[2J␍, 1s");
+        assert_eq!(cut("running 编译器编译器", 13), "running 编译…");
+    }
 
     #[test]
     fn a_summary_has_as_many_parts_as_fit() {

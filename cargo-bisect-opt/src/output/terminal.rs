@@ -60,7 +60,7 @@ pub(super) fn text_for_stderr(write: impl FnOnce(&mut Terminal<&mut Vec<u8>>) ->
 }
 
 /// Returns true if standard error gets colours.
-pub(super) fn has_colors() -> bool {
+fn has_colors() -> bool {
     anstream::AutoStream::choice(&io::stderr()) != anstream::ColorChoice::Never
 }
 
