@@ -16,6 +16,8 @@ pub(super) struct SearchProgress {
     jobs: u32,
     /// The number of the trial whose run began last, where it is known.
     begun_last: usize,
+    /// True if the run that began last repeats an earlier one.
+    is_check: bool,
     /// The number of answered trials, and the time of their runs.
     answered: usize,
     spent: Duration,
@@ -34,6 +36,7 @@ impl SearchProgress {
             terms: Terms::TOGGLES,
             jobs: 1,
             begun_last: 0,
+            is_check: false,
             answered: 0,
             spent: Duration::ZERO,
             left: None,
@@ -50,7 +53,8 @@ impl SearchProgress {
                 self.jobs = u32::try_from(start.jobs).unwrap_or(u32::MAX).max(1);
                 (self.left, self.candidates) = (None, None);
             }
-            Event::Run(RunBegins { n, left, candidates, selected, .. }) => {
+            Event::Run(RunBegins { n, is_repeat, left, candidates, selected, .. }) => {
+                self.is_check = *is_repeat;
                 self.begun_last = n.unwrap_or(self.begun_last);
                 self.left = left.map(|left| (left, now));
                 self.candidates = candidates.zip(selected.map(|(_, known)| known));
@@ -73,6 +77,7 @@ impl SearchProgress {
         let trial = self.begun_last.max(self.answered + 1);
         parts.push(match self.left {
             Some((left, _)) => format!("trial {trial} of about {}", (self.answered + left).max(trial)),
+            None if self.is_check => "checking before a culprit is named".to_owned(),
             None => format!("trial {trial}"),
         });
         if let Some((candidates, known)) = self.candidates {
@@ -154,6 +159,9 @@ mod tests {
         assert_eq!(shown(&progress, 6), format!("trial 3 of about 14 · {known} · 6s · about 36s left"));
         assert_eq!(shown(&progress, 10), format!("trial 3 of about 14 · {known} · 10s · about 32s left"));
         assert_eq!(shown(&progress, 90), format!("trial 3 of about 14 · {known} · 90s"));
+        progress.learn(&Event::Run(&RunBegins { is_repeat: true, ..begins(None, None) }), at(6));
+        assert_eq!(shown(&progress, 7), "checking before a culprit is named · 7s");
+        progress.learn(&Event::Run(&begins(Some(12), Some(1_204))), at(6));
         progress.jobs = 4;
         assert!(shown(&progress, 6).ends_with("about 9s left"), "{}", shown(&progress, 6));
     }

@@ -160,12 +160,12 @@ impl Results {
     ) -> io::Result<()> {
         let own = Own::new(&self.root);
         let snippets = snippets::snippets(&own, change, self.is_verbose);
-        if !snippets.is_empty() {
-            writeln!(out, "{snippets}")?;
-        }
+        let (decisive, others) = snippets.split_at(snippets.len().min(1));
+        decisive.iter().try_for_each(|snippet| writeln!(out, "{snippet}"))?;
         if let Some(last_change) = last_change {
             writeln!(out, "{DIM}{}{DIM:#}", in_words(last_change, SystemTime::now()))?;
         }
+        others.iter().try_for_each(|snippet| writeln!(out, "{snippet}"))?;
         if !snippets.is_empty() || last_change.is_some() {
             writeln!(out)?;
         }

@@ -101,10 +101,9 @@ struct Spot<'a> {
 }
 
 /// Renders the source lines of a change, the decisive ones first: those of one place, or, if `is_verbose`, of several.
-/// Returns an empty text if there are none.
-pub(crate) fn snippets(own: &Own<'_>, change: &Report, is_verbose: bool) -> String {
+pub(crate) fn snippets(own: &Own<'_>, change: &Report, is_verbose: bool) -> Vec<String> {
     if change.kind.source == ShownSource::Patch {
-        return String::new();
+        return Vec::new();
     }
     let mut rendered = Vec::new();
     for spot in spots(own, change).into_iter().take(if is_verbose { MAX_SNIPPETS } else { 1 }) {
@@ -118,7 +117,7 @@ pub(crate) fn snippets(own: &Own<'_>, change: &Report, is_verbose: bool) -> Stri
         let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
         rendered.extend(render(own, &spot, &text));
     }
-    rendered.join("\n")
+    rendered
 }
 
 /// Returns the calls in the user's own code of a call stack, or else the location of the change.
@@ -253,7 +252,7 @@ mod tests {
             let location = Some(Location { end: Some((4, 2)), ..place });
             let kind = ChangeKind { source: kind, ..ChangeKind::SITE };
             let change = Report { kind, location, ..Report::new(ChangeId(1)) };
-            let shown = snippets(&Own::new(root.path()), &change, false);
+            let shown = snippets(&Own::new(root.path()), &change, false).concat();
             assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
         }
     }
@@ -271,7 +270,7 @@ mod tests {
                 location,
                 ..Report::new(ChangeId(1))
             };
-            snippets(&Own::new(dir.path()), &change, false)
+            snippets(&Own::new(dir.path()), &change, false).concat()
         };
         assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));
         assert!(!shown(SHORT - 2).contains("last()"), "{}", shown(SHORT - 2));
