@@ -49,6 +49,7 @@ mod protocol;
 mod release;
 mod replay;
 mod reports;
+mod resume;
 mod signals;
 mod since;
 mod stacks;

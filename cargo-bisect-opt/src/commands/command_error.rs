@@ -2,7 +2,7 @@
 
 use std::{ffi::OsString, io};
 
-use super::{codegen::DrillError, edition::EditionError, replay::ReplayError};
+use super::{codegen::DrillError, conditions::ResumeError, edition::EditionError, replay::ReplayError};
 use crate::{
     axes::command_spec::AxisError,
     cargo::CargoError,
@@ -36,6 +36,8 @@ pub(super) enum CommandError {
     #[error(transparent)]
     Replay(#[from] ReplayError),
     #[error(transparent)]
+    Resume(#[from] ResumeError),
+    #[error(transparent)]
     Axis(#[from] AxisError),
     #[error(transparent)]
     Victim(#[from] SuiteError),
@@ -59,6 +61,7 @@ impl CommandError {
             | CommandError::Exec(_)
             | CommandError::When
             | CommandError::RunDir(_)
+            | CommandError::Resume(_)
             | CommandError::Replay(_)
             | CommandError::Since(_)
             | CommandError::Victim(SuiteError::Usage(_))

@@ -7,6 +7,7 @@ mod codegen;
 mod command_error;
 mod command_line;
 mod command_status;
+mod conditions;
 mod edition;
 mod listeners;
 mod occurrences;
@@ -20,6 +21,7 @@ use std::{
     env, io,
     path::Path,
     process::{ExitCode, Termination},
+    rc::Rc,
     time::Instant,
 };
 
@@ -29,6 +31,7 @@ use cli::Command;
 use codegen::Drill;
 use command_error::CommandError;
 use command_status::CommandStatus;
+use conditions::{Conditions, ResumeError};
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
@@ -37,7 +40,7 @@ use crate::{
     axes::{as_it_stands::AsItStands, command_spec::Prepared, option_axis::SearchedTarget, protocol::Protocol},
     cargo::{self, Subcommand},
     compiler::wrapper,
-    lab::{Lab, Searched, Totals, target::Target},
+    lab::{Lab, Searched, Totals, journal::Journal, target::Target},
     output::{
         events::Event, exit_status::Exit, noise, run_dir::RunDir, terminal, toggle_list, verdict_status::VerdictStatus,
     },
@@ -47,6 +50,7 @@ use crate::{
         command::{CommandOptions, CommandTarget},
         project::{self, PerTest, ProjectOptions},
     },
+    units::plural,
     vcs::since::Since,
 };
 
@@ -144,7 +148,7 @@ fn program(
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let seed = seed(&command.search)?;
     let bisect_rustc = command.bisect_rustc.as_deref();
     let (args, show) = (&command.search, &command.show);
     if command.version.verdict {
@@ -223,7 +227,7 @@ fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, 
 /// Runs a command once, as it stands.
 fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let seed = seed(&command.search)?;
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options, Box::new(AsItStands { builds: false }))?;
@@ -234,7 +238,7 @@ fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
 /// Searches a command.
 fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let seed = seed(&command.search)?;
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
@@ -274,7 +278,9 @@ fn bisect<R>(
         return Err(CommandError::Run(RunError::Interrupted));
     }
     let since = since?;
-    let run_dir = RunDir::create(&args.out)?;
+    let run_dir = if args.resume { RunDir::reopen(&args.out)? } else { RunDir::create(&args.out)? };
+    let (journal, is_repeated) = journal(&run_dir, root, args, seed)?;
+    let earlier = journal.earlier_runs();
     let mut lab = Lab {
         options: engine::Options {
             runs_per_trial: args.count,
@@ -289,9 +295,10 @@ fn bisect<R>(
         jobs: args.jobs,
         repetition: args.repetition(),
         seed,
-        is_repeated: args.seed.is_some(),
+        is_repeated,
         since,
         run_dir: &run_dir,
+        journal: Rc::new(journal),
         out_dir: &args.out,
         listeners: listeners(&run_dir, &args.out, root, show),
         interrupt,
@@ -299,5 +306,54 @@ fn bisect<R>(
         parent_culprit: None,
         numbered: 0,
     };
+    if args.resume {
+        let note = format!("the search continues: {} are not repeated", plural(earlier, "run"));
+        lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
+    }
     search(&mut lab).map_err(CommandError::Output)
+}
+
+/// Returns the seed of a search: the one that the user gave, that of the interrupted search, or a new one.
+fn seed(args: &SearchArgs) -> Result<Seed, ResumeError> {
+    if args.resume {
+        let earlier = conditions_of(&args.out)?.seed;
+        return match args.seed.filter(|&seed| seed != earlier) {
+            None => Ok(earlier),
+            Some(_) => {
+                Err(ResumeError::Changed { directory: args.out.clone(), what: format!("its seed was {earlier}") })
+            }
+        };
+    }
+    Ok(args.seed.unwrap_or_else(Seed::draw))
+}
+
+/// Returns the conditions of the interrupted search in a run directory.
+fn conditions_of(directory: &Path) -> Result<Conditions, ResumeError> {
+    RunDir::read_conditions(directory)?.ok_or_else(|| ResumeError::Nothing(directory.to_owned()))
+}
+
+/// Returns the journal of a new search, or of an interrupted one, whose conditions must be the same; and whether the
+/// user gave the seed at first.
+fn journal(run_dir: &RunDir, root: &Path, args: &SearchArgs, seed: Seed) -> Result<(Journal, bool), ResumeError> {
+    let words: Vec<_> = env::args_os().collect();
+    let essential = command_line::essential(&words);
+    let now = Conditions::now(root, (seed, args.seed.is_some()), &essential, command_line::searches_versions(&words));
+    let directory = || args.out.clone();
+    if args.resume {
+        let earlier = conditions_of(&args.out)?;
+        if let Some(what) = earlier.difference(&now) {
+            return Err(ResumeError::Changed { directory: directory(), what });
+        }
+        let journal = Journal::open(&run_dir.journal()).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ResumeError::Nothing(directory()),
+            _ => ResumeError::Journal { directory: directory(), source },
+        })?;
+        return Ok((journal, earlier.is_repeated));
+    }
+    // The search does not need them.
+    let written = Journal::create(&run_dir.journal()).and_then(|journal| {
+        run_dir.write_conditions(&now)?;
+        Ok(journal)
+    });
+    Ok((written.unwrap_or_else(|error| Journal::lost(&error)), now.is_repeated))
 }

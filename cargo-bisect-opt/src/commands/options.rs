@@ -288,6 +288,9 @@ pub(crate) struct SearchArgs {
     /// and `exec`, for changes that are decided while the target runs)
     #[arg(long)]
     pub(crate) when: bool,
+    /// Continue the interrupted search in the directory of --out: its runs are not repeated
+    #[arg(long)]
+    pub(crate) resume: bool,
     /// Write logs and results to this directory
     #[arg(long, value_name = "DIR", default_value = "bisect.out")]
     pub(crate) out: PathBuf,

@@ -18,7 +18,7 @@ use crate::{
         noise,
     },
     process::interrupt::Interrupt,
-    run::{error::RunError, seed::Seed},
+    run::error::RunError,
     targets::{
         project::{PerTest, ProjectOptions},
         victim::{self, Candidates, Suite, SuiteError, Thing, VictimOptions, VictimTarget, Way},
@@ -67,7 +67,7 @@ pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandSt
         None => failing(&suites, &options, quiet, &interrupt)?,
     };
     let victim = Victim { suite, position, options };
-    let seed = args.seed.unwrap_or_else(Seed::draw);
+    let seed = super::seed(args)?;
     let root = victim.suite.root.clone();
     let status = bisect(&root, args, seed, &command.show, &interrupt, |lab| victim.search(lab))?;
     Ok(CommandStatus::Search(status))

@@ -3,6 +3,7 @@
 pub(crate) mod calibration;
 mod control_runs;
 mod emit;
+pub(crate) mod journal;
 mod moment_facts;
 mod noisy_notes;
 mod noisy_stats;
@@ -24,6 +25,7 @@ use std::{
     io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    rc::Rc,
     thread,
     time::Instant,
 };
@@ -51,6 +53,7 @@ use crate::{
     },
     vcs::since::Since,
 };
+use journal::Journal;
 use session::Session;
 use target::{Judgement, Target};
 use workers::{Next, Workers};
@@ -71,6 +74,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) since: Option<Since>,
     /// The directory for logs.
     pub(crate) run_dir: &'a RunDir,
+    /// The ends of runs, from which an interrupted command continues.
+    pub(crate) journal: Rc<Journal>,
     /// The path of that directory as messages show it.
     pub(crate) out_dir: &'a Path,
     /// The receivers of events.
@@ -142,7 +147,7 @@ impl Lab<'_> {
         self.emit(&Event::Start(&start))?;
         let interrupt = self.interrupt;
         let (search, conclusion, noise, found, log) = thread::scope(|scope| {
-            let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt);
+            let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt, self.journal.clone());
             let mut session = Session::new(self, target, workers);
             let conclusion = session.go()?;
             let noise = noisy_notes::estimate(&session);
@@ -204,7 +209,7 @@ impl Lab<'_> {
         }))?;
         let spec = RunSpec { repetition: self.repetition, ..self.spec(number, trial.clone(), choice, 0) };
         let shown = thread::scope(|scope| {
-            let mut workers = Workers::new(scope, target.runner(), 1, interrupt);
+            let mut workers = Workers::new(scope, target.runner(), 1, interrupt, self.journal.clone());
             workers.start(spec, target.brief());
             let next = workers.next(None);
             workers.finish();

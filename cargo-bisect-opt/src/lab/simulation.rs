@@ -6,6 +6,7 @@ mod clock;
 mod fake_target;
 mod golden;
 mod loop_tests;
+mod resumed;
 
 use std::{
     cell::RefCell,
@@ -17,8 +18,9 @@ use std::{
 
 use bisect_core::search::{Noise, Options};
 use regex::Regex;
+use tempfile::TempDir;
 
-use super::{Lab, Searched, Totals, target::Target};
+use super::{Lab, Searched, Totals, journal::Journal, target::Target};
 use crate::{
     output::{
         closing::Closing,
@@ -52,10 +54,19 @@ struct Simulated {
     status: Exit,
     /// The patterns of the runs, in the order of their numbers.
     sent: Vec<String>,
+    /// The journal.
+    journal: String,
+    /// The run directory.
+    directory: TempDir,
 }
 
 /// Makes the searches that these settings describe.
 fn simulate(text: &str) -> Simulated {
+    simulate_in(tempfile::tempdir().expect("a temporary directory"), text)
+}
+
+/// Makes the searches that these settings describe, from the journal in a directory, if there is one.
+fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let interrupt = Interrupt::default();
     let blocks = blocks(text);
     let mut settings = Settings::parse(blocks[0].1);
@@ -80,8 +91,10 @@ fn simulate(text: &str) -> Simulated {
         verbosity => Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", out_dir), screen.clone())),
     };
     settings.finish();
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let run_dir = RunDir::create(directory.path()).expect("a run directory");
+    let run_dir = RunDir::reopen(directory.path()).or_else(|_| RunDir::create(directory.path()));
+    let run_dir = run_dir.expect("a run directory");
+    let journal = Journal::open(&run_dir.journal()).or_else(|_| Journal::create(&run_dir.journal()));
+    let journal = journal.expect("a journal");
     let results = OnScreen(Results::new(first.root()), screen.clone());
     let mut lab = Lab {
         options,
@@ -91,6 +104,7 @@ fn simulate(text: &str) -> Simulated {
         is_repeated: false,
         since: None,
         run_dir: &run_dir,
+        journal: Rc::new(journal),
         out_dir,
         listeners: Listeners::new([
             trace,
@@ -104,7 +118,15 @@ fn simulate(text: &str) -> Simulated {
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
-    Simulated { screen: without_times(&screen.take()), events: rounded(&without_times(&events.take())), status, sent }
+    let journal = fs_err::read_to_string(run_dir.journal()).expect("a journal");
+    Simulated {
+        screen: without_times(&screen.take()),
+        events: rounded(&without_times(&events.take())),
+        status,
+        sent,
+        journal,
+        directory,
+    }
 }
 
 /// Returns the heading and the settings of each search. The first search has no heading.

@@ -226,7 +226,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         let report_file = spec.report_file.clone();
         let (interrupt, started) = (self.lab.interrupt, Instant::now());
         let shown = thread::scope(|scope| {
-            let mut workers = Workers::new(scope, self.target.runner(), 1, interrupt);
+            let mut workers = Workers::new(scope, self.target.runner(), 1, interrupt, self.lab.journal.clone());
             workers.start(spec, self.target.brief());
             let next = workers.next(None);
             workers.finish();

@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use bisect_core::search::Outcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::scan::Reports;
 
@@ -41,7 +41,7 @@ pub(crate) struct Failed {
 }
 
 /// A note for the user, which is shown once in a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     /// The topic. Of several notes on the same topic, the first is shown.
     pub(crate) about: String,

@@ -1,4 +1,4 @@
-//! Git: the lines that changed since a revision, the commits between two revisions, patches, and worktrees.
+//! Git: the lines that changed since a revision, the commits between two revisions, patches, sources, and worktrees.
 
 pub(crate) mod diff;
 pub(crate) mod file_at;
@@ -8,5 +8,6 @@ pub(crate) mod ignored_file;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod since;
+pub(crate) mod source_files;
 mod submodules;
 pub(crate) mod worktrees;

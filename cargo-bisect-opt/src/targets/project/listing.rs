@@ -22,7 +22,7 @@ use crate::{
         toggles::{self, Toggle},
     },
     output::terminal,
-    process::interrupt::Interrupt,
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir},
 };
 
 /// Finds the build-time changes of a project, and selects those to search.
@@ -89,7 +89,7 @@ fn list_by(
     project: &Project,
     interrupt: &Interrupt,
 ) -> Result<Option<BTreeSet<Toggle>>, CargoError> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let log = scratch.path().join("build.log");
     let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
     let variable = |package: &Package| names::of_package(names::BUILD, &package.name, &package.version);

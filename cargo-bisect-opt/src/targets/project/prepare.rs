@@ -19,7 +19,7 @@ use crate::{
         with_own_target_directories,
     },
     output::terminal,
-    process::interrupt::Interrupt,
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir},
 };
 
 /// Returns the toggles in what cargo builds for these arguments: the answer of `cargo bisect-opt toggles`.
@@ -33,7 +33,7 @@ pub(crate) fn toggles(
     interrupt: &Interrupt,
 ) -> Result<BTreeSet<Toggle>, CargoError> {
     let project = Project::load(Subcommand::Test, cargo, target)?;
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, quiet, scratch.path(), interrupt)?;
     project.toggles(&artifacts, scratch.path(), interrupt)
 }
@@ -55,7 +55,7 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
         let axis = listing::build_toggles(&options, &project, interrupt)?;
         return Ok(ProjectTarget::new(options, project, Box::new(axis), None));
     }
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
     let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
@@ -134,7 +134,7 @@ pub(crate) fn prepare_for(
     interrupt: &Interrupt,
 ) -> Result<ProjectTarget, CargoError> {
     let project = Arc::new(Project::load(options.subcommand, &options.cargo, &options.target)?);
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
     Ok(ProjectTarget::new(options, project, axis, Some(artifacts)))
