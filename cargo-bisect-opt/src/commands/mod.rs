@@ -12,6 +12,7 @@ mod listeners;
 mod occurrences;
 mod options;
 mod replay;
+mod report;
 mod victim;
 mod watch;
 mod within;
@@ -39,7 +40,8 @@ use crate::{
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
     output::{
-        events::Event, exit_status::Exit, noise, run_dir::RunDir, terminal, toggle_list, verdict_status::VerdictStatus,
+        exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, run_dir::RunDir, terminal, toggle_list,
+        verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
     run::{error::RunError, seed::Seed},
@@ -80,7 +82,7 @@ fn bisect_opt() -> CommandStatus {
         }
     };
     #[cfg(unix)]
-    if !matches!(cli.command, Command::Replay(_)) {
+    if !matches!(cli.command, Command::Replay(_) | Command::Report(_)) {
         // A replayed target takes the place of this process, and would get the guard as its child.
         process::guard::start();
     }
@@ -90,7 +92,7 @@ fn bisect_opt() -> CommandStatus {
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
         Command::Exec(command) => command.version.verdict,
-        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Watch(_) => false,
+        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Report(_) | Command::Watch(_) => false,
     };
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
@@ -105,6 +107,9 @@ fn bisect_opt() -> CommandStatus {
             .and_then(|prepared| exec(&command.exec, prepared, &install_interrupt()?)),
         Command::Toggles(command) => toggles(&command).map(CommandStatus::Search),
         Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
+        Command::Report(command) => {
+            report::report(&command).map(|()| CommandStatus::Search(Exit::Found)).map_err(CommandError::from)
+        }
         Command::Watch(command) => watch::run(&command).map(CommandStatus::Search),
     };
     result.unwrap_or_else(|failure| {
@@ -253,8 +258,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
         lab.list(&found)?;
         end.duration = begun.elapsed();
         within::search(lab, &target, &found, &mut end)?;
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     })
     .map(CommandStatus::Search)
 }
@@ -275,6 +279,9 @@ fn bisect<R>(
     }
     let since = since?;
     let run_dir = RunDir::create(&args.out)?;
+    let provenance = provenance(root, &args.out);
+    let next_steps =
+        NextSteps::new(provenance.command.get(2..).unwrap_or_default().to_vec(), provenance.run_dir.clone());
     let mut lab = Lab {
         options: engine::Options {
             runs_per_trial: args.count,
@@ -293,11 +300,30 @@ fn bisect<R>(
         since,
         run_dir: &run_dir,
         out_dir: &args.out,
-        listeners: listeners(&run_dir, &args.out, root, show),
+        listeners: listeners(&run_dir, &args.out, provenance, show),
         interrupt,
         totals: Totals::default(),
         parent_culprit: None,
         numbered: 0,
+        searches: 0,
+        begun: Instant::now(),
+        next_steps,
     };
     search(&mut lab).map_err(CommandError::Output)
+}
+
+/// Returns the origin of a search, for its record.
+fn provenance(root: &Path, run_dir: &Path) -> Provenance {
+    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    // Cargo passes on the name of its subcommand; a user who starts the driver directly leaves it out.
+    let words = words.enumerate().filter(|(index, word)| *index > 0 || word != "bisect-opt").map(|(_, word)| word);
+    Provenance {
+        command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
+        run_dir: run_dir.display().to_string(),
+        root: root.display().to_string(),
+        driver: env!("CARGO_PKG_VERSION").to_owned(),
+        rustc: None,
+        os: env::consts::OS.to_owned(),
+        arch: env::consts::ARCH.to_owned(),
+    }
 }

@@ -13,6 +13,7 @@ use std::{
     num::NonZeroUsize,
     path::Path,
     rc::Rc,
+    time::Instant,
 };
 
 use bisect_core::search::{Noise, Options};
@@ -26,6 +27,7 @@ use crate::{
         exit_status::Exit,
         json::Json,
         listeners::{Listener, Listeners},
+        next_steps::NextSteps,
         noise,
         results::Results,
         run_dir::RunDir,
@@ -101,6 +103,9 @@ fn simulate(text: &str) -> Simulated {
         totals: Totals::default(),
         parent_culprit: None,
         numbered: 0,
+        searches: 0,
+        begun: Instant::now(),
+        next_steps: NextSteps::new(vec!["simulate".to_owned()], "bisect.out".to_owned()),
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
@@ -121,8 +126,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
     if others.is_empty() {
         let Searched { end, found, .. } = lab.search(first)?;
         lab.list(&found)?;
-        lab.emit(&Event::End(&end))?;
-        return Ok((end.status, first.sent()));
+        return Ok((lab.end(end)?, first.sent()));
     }
     let mut end = lab.search(first)?.end;
     let mut sent = first.sent();
@@ -150,8 +154,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
         sent.extend(target.sent());
     }
     (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
-    lab.emit(&Event::End(&end))?;
-    Ok((end.status, sent))
+    Ok((lab.end(end)?, sent))
 }
 
 /// Text that several writers share.
@@ -213,7 +216,9 @@ impl<S: Show> Sink for OnScreen<S> {
 fn without_times(text: &str) -> String {
     let in_words = Regex::new(r"(?m)(\(\d+ trials?, \d+ runs?, )[0-9ms.]+\)$").expect("it is constant");
     let in_json = Regex::new(r#"(?m)^(\{"v":1,"event":"end",.*"ms":)\d+"#).expect("it is constant");
-    in_json.replace_all(&in_words.replace_all(text, "${1}TIME)"), "${1}0").into_owned()
+    let start = Regex::new(r#""start_ms":\d+"#).expect("it is constant");
+    let text = in_words.replace_all(text, "${1}TIME)");
+    start.replace_all(&in_json.replace_all(&text, "${1}0"), r#""start_ms":0"#).into_owned()
 }
 
 /// Returns the lines with rates and probabilities cut to four digits. Further digits are not promised.
