@@ -39,7 +39,7 @@ pub(super) fn listeners<'a>(
         } else {
             Listener::new(TRACE, Trace::new(show.verbose, out_dir))
         },
-        match show.format.filter(|format| format.name != formats::TEXT) {
+        match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {
             _ if show.json => Listener::new(ANSWER, Json(io::stdout())),
             Some(format) => Listener::new(ANSWER, Formatted::new(format, provenance)),
             None => Listener::new(ANSWER, Results::new(root)).or(Results::beside_trace(root)),

@@ -1,5 +1,6 @@
 //! The commands: each makes one search or several, and gives one answer.
 
+mod answer_format;
 mod axis_option;
 mod beside;
 mod cli;

@@ -2,17 +2,18 @@
 
 use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 
-use clap::{
-    ArgAction, ArgGroup, Args, ValueEnum,
-    builder::{PossibleValue, PossibleValuesParser, TypedValueParser},
-};
+use clap::{ArgAction, ArgGroup, Args, ValueEnum};
 use regex::bytes::Regex;
 
-use super::{axis_option::VersionArgs, edition};
+use super::{
+    answer_format::{cargo_format, format_parser},
+    axis_option::VersionArgs,
+    edition,
+};
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
-    output::formats::{self, AnswerFormat, FORMATS},
+    output::formats::{self, AnswerFormat},
     process::{debugger::Debugger, launcher::Launcher},
     run::{repetition::Repetition, seed::Seed},
     targets::project::PerTest,
@@ -239,12 +240,6 @@ pub(crate) struct ReportCommand {
     pub(crate) color: Color,
 }
 
-/// Returns the parser of `--format`.
-fn format_parser() -> impl TypedValueParser<Value = &'static AnswerFormat> {
-    let values = FORMATS.iter().map(|format| PossibleValue::new(format.name).help(format.help));
-    PossibleValuesParser::new(values).map(|name| formats::by_name(&name).expect("only names of formats are possible"))
-}
-
 /// The options of every search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -347,6 +342,9 @@ pub(crate) struct ShowArgs {
     /// Print the answer in this format, instead of text [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), conflicts_with = "json")]
     pub(crate) format: Option<&'static AnswerFormat>,
+    /// Print the answer as cargo does: `json` is --format diagnostics, for editors; `human` and `short` are text
+    #[arg(long, value_name = "FORMAT", value_parser = cargo_format, conflicts_with_all = ["json", "format"])]
+    pub(crate) message_format: Option<&'static AnswerFormat>,
     /// Show the pattern of every run, and the path of its log
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,

@@ -71,7 +71,7 @@ impl NextSteps {
         let (first, last) = (short(&first.name)?, short(&last.name)?);
         let mut words = self.words.clone();
         let (at, length) = self.option("--commits").filter(|_| is_commit)?;
-        words.splice(at..at + length, [format!("--diff={first}^..{last}")]);
+        words.splice(at..at + length, [format!("--diff={first}~1..{last}")]);
         Some(line(&words))
     }
 
@@ -95,7 +95,7 @@ impl NextSteps {
             steps.push(shell::line(["cat".as_ref(), log.path.as_os_str()]));
         }
         if !self.sets.is_empty() {
-            steps.push(own("report", &[]));
+            steps.push(own("report", &["--format", "markdown"]));
         }
         steps
     }
@@ -143,4 +143,123 @@ impl NextSteps {
 fn line(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
     let ours = ["cargo", "bisect-opt"].map(std::ffi::OsStr::new);
     shell::line(ours.into_iter().chain(words.iter().map(AsRef::as_ref)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bisect_core::ChangeId;
+
+    use super::*;
+    use crate::{
+        output::events::{LogEnd, Replay, Smallest},
+        report::{content::Report, kind::ChangeKind},
+    };
+
+    fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
+        Found {
+            set,
+            mode: "enable",
+            confirmed: true,
+            changes,
+            tests: Vec::new(),
+            failures: Vec::new(),
+            reproduce: format!("run {set}"),
+            replay: Replay::default(),
+            stop_gap: None,
+            patches: None,
+            next: next.map(str::to_owned),
+            noise: None,
+            moments: None,
+            within: None,
+            headline: None,
+            is_of_tests: false,
+        }
+    }
+
+    fn end(status: Exit, sets: usize, runs: usize) -> End {
+        End {
+            status,
+            sets,
+            trials: runs,
+            runs,
+            duration: Duration::ZERO,
+            noise: None,
+            answers: Vec::new(),
+            kind: None,
+            words: String::new(),
+            log: None,
+            next: Vec::new(),
+        }
+    }
+
+    fn steps(words: &str, run_dir: &str, events: &[Event<'_>], end: &End) -> Vec<String> {
+        let words = words.split(' ').map(str::to_owned).collect();
+        let mut steps = NextSteps::new(words, run_dir.to_owned());
+        for event in events {
+            steps.learn(event);
+        }
+        steps.after(end)
+    }
+
+    #[test]
+    fn culprits_are_reproduced_replayed_and_reported() {
+        let found = [1, 2, 3, 4].map(|set| found(set, Vec::new(), (set == 2).then_some("# a remark\nlook at it")));
+        let found = found.each_ref().map(Event::Found);
+        let replay = |set: usize| format!("cargo bisect-opt replay 'my out' --set {set}");
+        let report = "cargo bisect-opt report 'my out' --format markdown".to_owned();
+        let expected = ["run 1".to_owned(), "look at it".to_owned(), replay(1), replay(2), replay(3), report];
+        assert_eq!(steps("test", "my out", &found, &end(Exit::Found, 4, 9)), expected);
+    }
+
+    #[test]
+    fn inside_of_a_commit_hunks_are_searched() {
+        let kind = ChangeKind::own("commit", "commit", "this commit");
+        let commit = |digit: &str| Report { kind, name: digit.repeat(40), ..Report::new(ChangeId(1)) };
+        let inside = |commits: Vec<Report>, words: &str| {
+            let found = found(1, commits, Some("git checkout x && y"));
+            steps(words, "bisect.out", &[Event::Found(&found)], &end(Exit::Found, 1, 9))[1].clone()
+        };
+        assert_eq!(
+            inside(vec![commit("a")], "test --commits v1..HEAD -p x"),
+            "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..aaaaaaaaaaaa' -p x"
+        );
+        assert_eq!(
+            inside(vec![commit("a"), commit("b"), commit("c")], "test --commits=v1..HEAD"),
+            "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..cccccccccccc'"
+        );
+        assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), "cargo bisect-opt replay --set 1");
+    }
+
+    #[test]
+    fn a_search_that_was_cut_short_is_made_again() {
+        let smallest =
+            Smallest { mode: "enable", changes: 3, of: 9, tests: Vec::new(), reproduce: "run smallest".to_owned() };
+        let smallest = [Event::Smallest(&smallest)];
+        for (words, end, expected) in [
+            ("exec --max-runs=8 a --max 1", end(Exit::Limit, 0, 8), "exec --max-runs 16 a --max 1"),
+            ("exec --max-runs 80 --max 1 a", end(Exit::Limit, 1, 8), "exec --max-runs 80 --max 2 a"),
+            ("exec --max-set 3 a", end(Exit::Limit, 0, 8), "exec --max-set 6 a"),
+            ("exec a -- --max-runs 3", end(Exit::Interrupted, 0, 8), "exec a -- --max-runs 3"),
+        ] {
+            let steps = steps(words, "bisect.out", &smallest, &end);
+            assert_eq!(steps, [format!("cargo bisect-opt {expected}"), "run smallest".to_owned()]);
+        }
+        // What remains is unresolved, which no limit changes.
+        assert_eq!(steps("exec a", "bisect.out", &[], &end(Exit::Limit, 0, 8)), [""; 0]);
+    }
+
+    #[test]
+    fn a_target_that_may_be_flaky_gets_more_runs() {
+        let again = |words: &str, status| steps(words, "bisect.out", &[], &end(status, 0, 4));
+        for status in [Exit::Nothing, Exit::Inconsistent] {
+            assert_eq!(again("exec a", status), ["cargo bisect-opt exec --confidence 0.99 a"]);
+        }
+        assert_eq!(again("exec --confidence 0.9 a", Exit::Inconsistent), [""; 0]);
+        assert_eq!(again("watch x", Exit::Inconsistent), [""; 0]);
+        let log = Some(LogEnd { path: "my out/runs/1.log".into(), lines: Vec::new() });
+        let unusable = End { log, ..end(Exit::Unusable, 0, 4) };
+        assert_eq!(steps("exec a", "bisect.out", &[], &unusable), ["cat 'my out/runs/1.log'"]);
+    }
 }

@@ -4,9 +4,12 @@
 
 pub(crate) mod culprit;
 
+use std::path::Path;
+
 use serde::{Deserialize, Serialize};
 
 use super::{noise::NoiseEstimate, trial_context::TrialContext};
+use crate::process::shell;
 use culprit::RecordedCulprit;
 
 /// Everything that a search has recorded.
@@ -71,6 +74,18 @@ pub(crate) struct Provenance {
     /// The architecture of the processor.
     #[serde(default)]
     pub(crate) arch: String,
+}
+
+impl Provenance {
+    /// Returns the command line, as a shell reads it.
+    pub(crate) fn command_line(&self) -> String {
+        shell::line(&self.command)
+    }
+
+    /// Returns a path relative to the root, if it is below the root.
+    pub(crate) fn shorten<'a>(&self, file: &'a str) -> &'a str {
+        Path::new(file).strip_prefix(&self.root).ok().and_then(Path::to_str).unwrap_or(file)
+    }
 }
 
 /// The beginning of a search, and the changes known at its end.

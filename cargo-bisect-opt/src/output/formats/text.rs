@@ -32,7 +32,25 @@ pub(crate) fn render(run: &RecordedRun) -> String {
     String::from_utf8(out).expect("all parts are text")
 }
 
+/// Renders the culprits and what is known about them, without the conclusion.
+pub(super) fn of_culprits(result: &RecordedResult) -> String {
+    let mut out = Vec::new();
+    show_culprits(&mut out, result).expect("memory takes everything");
+    String::from_utf8(out).expect("all parts are text")
+}
+
 fn show(out: &mut impl Write, result: &RecordedResult) -> io::Result<()> {
+    show_culprits(out, result)?;
+    if let Some(smallest) = &result.smallest {
+        show_smallest(out, smallest)?;
+    }
+    match &result.end {
+        Some(end) => closing::show_end(out, end),
+        None => writeln!(out, "{ODD}unfinished{ODD:#}: the search goes on, or was killed"),
+    }
+}
+
+fn show_culprits(out: &mut impl Write, result: &RecordedResult) -> io::Result<()> {
     let text = AnswerText { root: Path::new(&result.provenance.root) };
     let (inner, outer): (Vec<_>, Vec<_>) = result.found.iter().partition(|found| found.within.is_some());
     text.searches(out, &outer)?;
@@ -45,13 +63,9 @@ fn show(out: &mut impl Write, result: &RecordedResult) -> io::Result<()> {
         let answers = result.end.iter().flat_map(|end| &end.answers).filter(|answer| answer.set == found.set);
         answers.into_iter().try_for_each(|answer| show_answer(out, answer))?;
     }
-    if let Some(smallest) = &result.smallest {
-        show_smallest(out, smallest)?;
-    }
-    match &result.end {
-        Some(end) => closing::show_end(out, end),
-        None => writeln!(out, "{ODD}unfinished{ODD:#}: the search goes on, or was killed"),
-    }
+    // The record of a culprit within another one may be shown alone.
+    let is_alone = |inner: &&RecordedCulprit| outer.iter().all(|found| inner.within != Some(found.set));
+    text.searches(out, &inner.into_iter().filter(is_alone).collect::<Vec<_>>())
 }
 
 /// Shows a list of culprits, one line each.
