@@ -86,6 +86,10 @@ fn change_one_line(change: &RecordedChange) -> String {
         Some(format!(" {}:{}", location.file, location.line?))
     };
     let facts = &change.facts;
+    // The lines of a patch say less than its place.
+    if let Some(place) = line(facts.location()).filter(|_| change.is_patch && facts.name.is_empty()) {
+        return format!("{} at{place}", change.noun);
+    }
     let name = match (facts.name.as_str(), facts.text.first()) {
         ("", Some(text)) => text,
         ("", None) => &facts.id,
@@ -174,6 +178,11 @@ mod tests {
         let mut of_crate = found(1, &[], &["one"]);
         of_crate.changes[0].facts.file = Some("c3/src/lib.rs".to_owned());
         assert_eq!(one_line(&of_crate), "fast, fails one");
+        let mut hunk = of_crate.clone();
+        hunk.changes[0].facts.name.clear();
+        (hunk.changes[0].facts.line, hunk.changes[0].is_patch) = (Some(3), true);
+        hunk.changes[0].noun = "hunk".to_owned();
+        assert_eq!(one_line(&hunk), "hunk at c3/src/lib.rs:3, fails one");
         of_crate.changes[0].facts.name.clear();
         assert_eq!(one_line(&of_crate), "0x0000000000000001, fails one");
     }

@@ -2,6 +2,7 @@
 
 use crate::{
     output::{
+        change::StackFrame,
         exit_status, groups,
         recorded::{
             RecordedResult,
@@ -71,8 +72,12 @@ pub(super) fn decisive_place(change: &RecordedChange) -> Option<DecisivePlace<'_
     let facts = &change.facts;
     let own = facts.frames.iter().skip(1).find(|frame| frame.own && frame.line.is_some());
     let own = own.or_else(|| facts.frames.iter().find(|frame| frame.own && frame.line.is_some()));
-    let function = own.map(|frame| frame.function.as_str());
     if let Some(source) = change.source.first() {
+        let is_there = |frame: &&StackFrame| {
+            let is_same_file = frame.file.as_ref().is_some_and(|file| file.ends_with(&source.file));
+            is_same_file && frame.line.is_some_and(|line| usize::try_from(line) == Ok(source.from.0))
+        };
+        let function = facts.frames.iter().find(is_there).map(|frame| frame.function.as_str());
         return Some(DecisivePlace {
             file: &source.file,
             from: source.from,
@@ -87,6 +92,7 @@ pub(super) fn decisive_place(change: &RecordedChange) -> Option<DecisivePlace<'_
     };
     let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let from = (line.map_or(1, number), column.map_or(1, number));
+    let function = own.map(|frame| frame.function.as_str());
     let to = facts.end.filter(|_| own.is_none()).map_or(from, |(line, column)| (number(line), number(column)));
     Some(DecisivePlace { file, from, to, source: None, function })
 }
