@@ -25,10 +25,13 @@ use crate::{
         closing::Closing,
         events::{Answer, Event, Fact, Sink},
         exit_status::Exit,
+        formats::text,
         json::Json,
         listeners::{Listener, Listeners},
         next_steps::NextSteps,
         noise,
+        record::{self, Record},
+        recorded::Provenance,
         results::Results,
         run_dir::RunDir,
         terminal::{self, Terminal},
@@ -49,6 +52,8 @@ const ONCE: &str = "# once more\n";
 struct Simulated {
     /// The terminal: the trace and the answer, without colours.
     screen: String,
+    /// The answer alone, and the answer that `report` shows afterwards.
+    answers: [String; 2],
     /// The lines of `--json`.
     events: String,
     status: Exit,
@@ -75,7 +80,7 @@ fn simulate(text: &str) -> Simulated {
         ..Options::default()
     };
     let verbosity = settings.take("verbosity").unwrap_or("normal");
-    let (screen, events) = (Text::default(), Text::default());
+    let (screen, answer, events) = (Text::default(), Text::default(), Text::default());
     let out_dir = Path::new("bisect.out");
     let trace = match verbosity {
         "quiet" => Listener::new("the trace", OnScreen(Closing, screen.clone())),
@@ -85,6 +90,8 @@ fn simulate(text: &str) -> Simulated {
     let directory = tempfile::tempdir().expect("a temporary directory");
     let run_dir = RunDir::create(directory.path()).expect("a run directory");
     let results = OnScreen(Results::new(first.root()), screen.clone());
+    let results_alone = OnScreen(Results::new(first.root()), answer.clone());
+    let provenance = Provenance { root: first.root().display().to_string(), ..Provenance::default() };
     let mut lab = Lab {
         options,
         jobs,
@@ -95,7 +102,9 @@ fn simulate(text: &str) -> Simulated {
         run_dir: &run_dir,
         out_dir,
         listeners: Listeners::new([
+            Listener::new("the run directory", Record::new(&run_dir, provenance)),
             trace,
+            Listener::new("the answer alone", results_alone),
             Listener::new("the answer", results),
             Listener::new("the events", Json(events.clone())),
         ]),
@@ -109,7 +118,15 @@ fn simulate(text: &str) -> Simulated {
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
-    Simulated { screen: without_times(&screen.take()), events: rounded(&without_times(&events.take())), status, sent }
+    let recorded = record::read_all(directory.path()).expect("it was recorded").expect("there is an answer");
+    let answers = [answer.take(), terminal::without_colors(&text::render(&recorded))];
+    Simulated {
+        screen: without_times(&screen.take()),
+        answers,
+        events: rounded(&without_times(&events.take())),
+        status,
+        sent,
+    }
 }
 
 /// Returns the heading and the settings of each search. The first search has no heading.

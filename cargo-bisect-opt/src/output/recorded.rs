@@ -31,6 +31,9 @@ pub(crate) struct RecordedResult {
     pub(crate) start: Option<RecordedSearch>,
     /// The culprits, in the order in which they were found.
     pub(crate) found: Vec<RecordedCulprit>,
+    /// The numbers of the culprits that the search has listed, if there are several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) listed: Vec<usize>,
     /// The smallest set of changes that has failed in the search for the present culprit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) smallest: Option<RecordedSmallest>,

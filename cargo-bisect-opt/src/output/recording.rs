@@ -88,7 +88,11 @@ impl Recording {
                 result.end = Some(RecordedEnd::from(*end));
                 true
             }
-            Event::Run(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) => false,
+            Event::List(culprits) => {
+                result.listed = culprits.iter().map(|found| found.set).collect();
+                false
+            }
+            Event::Run(_) | Event::Groups(_) | Event::Answer(_) => false,
         }
     }
 

@@ -54,8 +54,9 @@ fn show_culprits(out: &mut impl Write, result: &RecordedResult) -> io::Result<()
     let text = AnswerText { root: Path::new(&result.provenance.root) };
     let (inner, outer): (Vec<_>, Vec<_>) = result.found.iter().partition(|found| found.within.is_some());
     text.searches(out, &outer)?;
-    if outer.len() > 1 {
-        show_list(out, &outer)?;
+    if !result.listed.is_empty() {
+        let listed = result.listed.iter().filter_map(|set| outer.iter().copied().find(|found| found.set == *set));
+        show_list(out, &listed.collect::<Vec<_>>())?;
     }
     for found in &outer {
         let inside: Vec<_> = inner.iter().copied().filter(|inner| inner.within == Some(found.set)).collect();
