@@ -2,7 +2,9 @@
 
 use std::{ffi::OsString, io};
 
-use super::{codegen::DrillError, conditions::ResumeError, edition::EditionError, replay::ReplayError};
+use super::{
+    codegen::DrillError, conditions::ResumeError, edition::EditionError, replay::ReplayError, report::ReportError,
+};
 use crate::{
     axes::command_spec::AxisError,
     cargo::CargoError,
@@ -38,6 +40,8 @@ pub(super) enum CommandError {
     #[error(transparent)]
     Resume(#[from] ResumeError),
     #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error(transparent)]
     Axis(#[from] AxisError),
     #[error(transparent)]
     Victim(#[from] SuiteError),
@@ -63,6 +67,7 @@ impl CommandError {
             | CommandError::RunDir(_)
             | CommandError::Resume(_)
             | CommandError::Replay(_)
+            | CommandError::Report(ReportError::RunDir(_) | ReportError::NoAnswer(_))
             | CommandError::Since(_)
             | CommandError::Victim(SuiteError::Usage(_))
             | CommandError::Axis(AxisError::Usage(_)) => Exit::Usage,
@@ -90,6 +95,7 @@ impl CommandError {
             | CommandError::Codegen(_)
             | CommandError::Edition(_)
             | CommandError::Signals(_)
+            | CommandError::Report(ReportError::Output(_))
             | CommandError::Debugger { .. }
             | CommandError::Output(_) => Exit::Unusable,
         }

@@ -70,7 +70,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
             args.words.cargo.splice(..0, args.passed_on.arguments.drain(..));
             return Ok(cli);
         }
-        Command::Exec(_) | Command::Axis(_) | Command::Replay(_) => return Ok(cli),
+        Command::Exec(_) | Command::Axis(_) | Command::Replay(_) | Command::Report(_) => return Ok(cli),
     };
     *words = cargo;
     // They come first: for `run`, all words after the first positional one belong to the program.

@@ -1,5 +1,6 @@
 //! The commands: each makes one search or several, and gives one answer.
 
+mod answer_format;
 mod axis_option;
 mod beside;
 mod cli;
@@ -13,6 +14,7 @@ mod listeners;
 mod occurrences;
 mod options;
 mod replay;
+mod report;
 mod victim;
 mod watch;
 mod within;
@@ -42,7 +44,8 @@ use crate::{
     compiler::wrapper,
     lab::{Lab, Searched, Totals, journal::Journal, target::Target},
     output::{
-        events::Event, exit_status::Exit, noise, run_dir::RunDir, terminal, toggle_list, verdict_status::VerdictStatus,
+        events::Event, exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, run_dir::RunDir,
+        terminal, toggle_list, verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
     run::{error::RunError, seed::Seed},
@@ -84,7 +87,7 @@ fn bisect_opt() -> CommandStatus {
         }
     };
     #[cfg(unix)]
-    if !matches!(cli.command, Command::Replay(_)) {
+    if !matches!(cli.command, Command::Replay(_) | Command::Report(_)) {
         // A replayed target takes the place of this process, and would get the guard as its child.
         process::guard::start();
     }
@@ -94,7 +97,7 @@ fn bisect_opt() -> CommandStatus {
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
         Command::Exec(command) => command.version.verdict,
-        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Watch(_) => false,
+        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Report(_) | Command::Watch(_) => false,
     };
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
@@ -109,6 +112,9 @@ fn bisect_opt() -> CommandStatus {
             .and_then(|prepared| exec(&command.exec, prepared, &install_interrupt()?)),
         Command::Toggles(command) => toggles(&command).map(CommandStatus::Search),
         Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
+        Command::Report(command) => {
+            report::report(&command).map(|()| CommandStatus::Search(Exit::Found)).map_err(CommandError::from)
+        }
         Command::Watch(command) => watch::run(&command).map(CommandStatus::Search),
     };
     result.unwrap_or_else(|failure| {
@@ -257,8 +263,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
         lab.list(&found)?;
         end.duration = begun.elapsed();
         within::search(lab, &target, &found, &mut end)?;
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     })
     .map(CommandStatus::Search)
 }
@@ -281,6 +286,9 @@ fn bisect<R>(
     let run_dir = if args.resume { RunDir::reopen(&args.out)? } else { RunDir::create(&args.out)? };
     let (journal, is_repeated) = journal(&run_dir, root, args, seed)?;
     let earlier = journal.earlier_runs();
+    let provenance = provenance(root, &args.out);
+    let next_steps =
+        NextSteps::new(provenance.command.get(2..).unwrap_or_default().to_vec(), provenance.run_dir.clone());
     let mut lab = Lab {
         options: engine::Options {
             runs_per_trial: args.count,
@@ -300,11 +308,14 @@ fn bisect<R>(
         run_dir: &run_dir,
         journal: Rc::new(journal),
         out_dir: &args.out,
-        listeners: listeners(&run_dir, &args.out, root, show),
+        listeners: listeners(&run_dir, &args.out, provenance, show),
         interrupt,
         totals: Totals::default(),
         parent_culprit: None,
         numbered: 0,
+        searches: 0,
+        begun: Instant::now(),
+        next_steps,
     };
     if args.resume {
         let note = format!("the search continues: {} are not repeated", plural(earlier, "run"));
@@ -356,4 +367,20 @@ fn journal(run_dir: &RunDir, root: &Path, args: &SearchArgs, seed: Seed) -> Resu
         Ok(journal)
     });
     Ok((written.unwrap_or_else(|error| Journal::lost(&error)), now.is_repeated))
+}
+
+/// Returns the origin of a search, for its record.
+fn provenance(root: &Path, run_dir: &Path) -> Provenance {
+    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    // Cargo passes on the name of its subcommand; a user who starts the driver directly leaves it out.
+    let words = words.enumerate().filter(|(index, word)| *index > 0 || word != "bisect-opt").map(|(_, word)| word);
+    Provenance {
+        command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
+        run_dir: run_dir.display().to_string(),
+        root: root.display().to_string(),
+        driver: env!("CARGO_PKG_VERSION").to_owned(),
+        rustc: None,
+        os: env::consts::OS.to_owned(),
+        arch: env::consts::ARCH.to_owned(),
+    }
 }

@@ -255,8 +255,7 @@ impl Victim {
         }
         end.duration = begun.elapsed();
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     }
 
     /// Removes another test.
@@ -341,9 +340,9 @@ impl Victim {
             kind: None,
             words,
             log: None,
+            next: Vec::new(),
         };
-        lab.emit(&Event::End(&end))?;
-        Ok(status)
+        lab.end(end)
     }
 }
 

@@ -62,7 +62,7 @@ impl From<&RunSpec> for AskedRun {
 
 /// The recorded end of a run.
 #[derive(Debug)]
-pub(super) struct RecordedEnd<S> {
+pub(super) struct EndedRun<S> {
     /// The number of the run.
     pub(super) run: usize,
     /// The observations; none if the run was cancelled.
@@ -129,7 +129,7 @@ impl Journal {
         runner: &R,
         running: impl Fn(usize) -> Option<InFlight>,
         joined: bool,
-    ) -> Result<Option<RecordedEnd<R::Shown>>, Discarded> {
+    ) -> Result<Option<EndedRun<R::Shown>>, Discarded> {
         let mut state = self.0.borrow_mut();
         let Some((_, entry)) = state.earlier.front() else { return Ok(None) };
         if joined && !entry.joined {
@@ -153,7 +153,7 @@ impl Journal {
         }
         state.earlier.pop_front();
         let is_next_joined = state.earlier.front().is_some_and(|(_, next)| next.joined);
-        Ok(Some(RecordedEnd { run, shown, is_next_joined }))
+        Ok(Some(EndedRun { run, shown, is_next_joined }))
     }
 
     /// Returns true if ends of runs are left that were recorded earlier.

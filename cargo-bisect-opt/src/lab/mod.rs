@@ -17,6 +17,7 @@ mod smallest_failure;
 pub(crate) mod target;
 mod text_runs;
 mod texts;
+mod trial_done;
 mod untested_steps;
 pub(crate) mod watch;
 mod workers;
@@ -32,16 +33,18 @@ use std::{
 
 use bisect_core::{
     ChangeId,
-    search::{Options, Question, Selection, Trial, TrialId, Verdict},
+    search::{Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
 };
 
 use crate::{
     output::{
         conclusion::Conclusion,
-        events::{End, Event, Found, RunBegins, Start},
-        groups,
+        events::{End, Event, Found, RunBegins, SearchedChanges, Start, TrialDone, in_milliseconds},
+        exit_status::Exit,
         listeners::Listeners,
+        next_steps::NextSteps,
         run_dir::RunDir,
+        trial_context::TrialContext,
     },
     process::interrupt::Interrupt,
     run::{
@@ -88,6 +91,12 @@ pub(crate) struct Lab<'a> {
     pub(crate) parent_culprit: Option<usize>,
     /// The number of trials shown so far, in all searches. Each of them has a number.
     pub(crate) numbered: usize,
+    /// The number of searches that have begun.
+    pub(crate) searches: usize,
+    /// The time at which the command began to search.
+    pub(crate) begun: Instant,
+    /// The next steps for the user, as far as they are known.
+    pub(crate) next_steps: NextSteps,
 }
 
 /// The work done by completed searches.
@@ -142,9 +151,7 @@ impl Lab<'_> {
     /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = Instant::now();
-        let (axis, subject) = (target.terms(), target.subject());
-        let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
-        self.emit(&Event::Start(&start))?;
+        self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;
         let (search, conclusion, noise, found, log) = thread::scope(|scope| {
             let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt, self.journal.clone());
@@ -154,11 +161,12 @@ impl Lab<'_> {
             let log = emit::last_log(&session);
             io::Result::Ok((session.search, conclusion, noise, session.named, log))
         })?;
-        let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests).cloned();
-        let groups = groups::groups(of_tests.collect());
-        if !groups.is_empty() {
-            self.emit(&Event::Groups(&groups))?;
+        let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests);
+        let of_tests: Vec<_> = of_tests.cloned().collect();
+        if !of_tests.is_empty() {
+            self.emit(&Event::Groups(&of_tests))?;
         }
+        self.emit(&Event::Searched(&changes_of(&search, target.order(), &found)))?;
         if let Some(summary) = target.summary() {
             self.emit(&Event::Note(&summary))?;
         }
@@ -174,6 +182,7 @@ impl Lab<'_> {
             kind,
             words,
             log,
+            next: Vec::new(),
         };
         self.totals.sets += found.len();
         self.totals.trials += end.trials;
@@ -194,6 +203,13 @@ impl Lab<'_> {
         let trial = Trial { id: TrialId(0), question: Question::AllOn, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
+        let context = TrialContext {
+            search: self.searches,
+            question: trial_done::question_name(trial.question).to_owned(),
+            start_ms: self.elapsed(),
+            logs: vec![self.log_name(number)],
+            ..TrialContext::default()
+        };
         self.emit(&Event::Run(&RunBegins {
             trial: id,
             n: Some(n),
@@ -227,7 +243,8 @@ impl Lab<'_> {
         });
         if let Ok(result) = &result {
             let results = std::slice::from_ref(result);
-            self.emit(&Event::Trial(&emit::done(id, n, pattern, 1, result.duration, results)))?;
+            let done = TrialDone { context, ..trial_done::done(id, n, pattern, 1, result.duration, results) };
+            self.emit(&Event::Trial(&done))?;
         }
         Ok(result)
     }
@@ -246,10 +263,48 @@ impl Lab<'_> {
         }
     }
 
+    /// Returns the name of a run's log.
+    fn log_name(&self, run: usize) -> String {
+        let log = self.run_dir.log(run);
+        log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     /// Returns the path of a run's log as messages show it.
     fn shown_log(&self, run: usize) -> PathBuf {
         let log = self.run_dir.log(run);
         log.file_name().map_or_else(|| log.clone(), |name| self.out_dir.join("runs").join(name))
+    }
+
+    /// Emits that a search of this target begins.
+    fn emit_start<T: Target>(&mut self, target: &T, jobs: usize) -> io::Result<()> {
+        self.searches += 1;
+        let start = Start {
+            search: self.searches,
+            axis: target.terms(),
+            subject: target.subject(),
+            target: target.describe(),
+            jobs,
+            seed: self.seed,
+            order: target.order(),
+            within: self.parent_culprit,
+            rustc: if self.searches == 1 { target.rustc() } else { None },
+        };
+        self.emit(&Event::Start(&start))
+    }
+
+    /// Emits the end of the command, with the next steps, and returns its status.
+    ///
+    /// # Errors
+    /// If the event cannot be emitted.
+    pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
+        end.next = self.next_steps.after(&end);
+        self.emit(&Event::End(&end))?;
+        Ok(end.status)
+    }
+
+    /// Returns the time since the command began to search.
+    fn elapsed(&self) -> u64 {
+        in_milliseconds(self.begun.elapsed())
     }
 
     /// Emits an event to all listeners.
@@ -257,6 +312,16 @@ impl Lab<'_> {
     /// # Errors
     /// If no listener is left.
     pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.next_steps.learn(event);
         self.listeners.emit(event)
     }
+}
+
+/// Returns the number of changes that a search knows, and the positions of those of its culprits.
+fn changes_of(search: &Search, order: Order, found: &[Named]) -> SearchedChanges {
+    let progress = search.progress();
+    let positions =
+        |named: &Named| named.changes.iter().filter_map(|&change| progress.position(order.rank(change))).collect();
+    let culprits = found.iter().map(|named| (named.found.set, positions(named))).collect();
+    SearchedChanges { changes: progress.changes(), culprits }
 }

@@ -134,6 +134,11 @@ pub(crate) trait Target: Judge {
     /// Returns the name of the axis and the words for its changes.
     fn terms(&self) -> Terms;
 
+    /// Returns the first line of `rustc -vV`, if cargo calls this compiler.
+    fn rustc(&self) -> Option<String> {
+        None
+    }
+
     /// Returns the order of the changes.
     fn order(&self) -> Order {
         Order::ByHash

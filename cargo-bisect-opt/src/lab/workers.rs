@@ -18,7 +18,7 @@ use std::{
 use bisect_core::search::Trial;
 
 use super::{
-    journal::{Discarded, InFlight, Journal, RecordedEnd},
+    journal::{Discarded, EndedRun, InFlight, Journal},
     target::Runner,
 };
 use crate::{
@@ -232,8 +232,8 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     }
 
     /// Ends a run as it ended before the search was interrupted.
-    fn end_as_recorded(&mut self, end: RecordedEnd<R::Shown>) -> Next<R::Shown> {
-        let RecordedEnd { run, shown, is_next_joined } = end;
+    fn end_as_recorded(&mut self, end: EndedRun<R::Shown>) -> Next<R::Shown> {
+        let EndedRun { run, shown, is_next_joined } = end;
         let is_it = |running: &Option<Running<_>>| running.as_ref().is_some_and(|running| running.spec.number == run);
         let slot = self.running.iter().position(is_it).expect("it is in flight");
         let Running { spec, is_abandoned, .. } = self.running[slot].take().expect("it is in flight");

@@ -1,10 +1,14 @@
 //! The last lines of a search on standard error: its conclusion, and the end of a log.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    time::Duration,
+};
 
 use super::{
-    events::{End, Event, LogEnd, Sink},
+    events::{Event, Sink},
     exit_status::Exit,
+    recorded::{RecordedEnd, RecordedLog},
     style::{BOLD, DIM, ODD},
     terminal,
 };
@@ -14,11 +18,11 @@ use crate::units::{plural, seconds};
 ///
 /// # Errors
 /// If it cannot be written.
-pub(super) fn show_end(err: &mut impl Write, end: &End) -> io::Result<()> {
+pub(super) fn show_end(err: &mut impl Write, end: &RecordedEnd) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
-    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(end.duration))?;
-    let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
-    writeln!(err, "\n{BOLD}the end of {}:{BOLD:#}", path.display())?;
+    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.message, seconds(Duration::from_millis(end.ms)))?;
+    let Some(RecordedLog { path, lines }) = &end.log else { return Ok(()) };
+    writeln!(err, "\n{BOLD}the end of {path}:{BOLD:#}")?;
     lines.iter().try_for_each(|line| writeln!(err, "  {DIM}|{DIM:#} {line}"))
 }
 
@@ -33,7 +37,7 @@ impl Closing {
     /// If it cannot be written.
     pub(crate) fn show(err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::End(end) if end.status != Exit::Found => show_end(err, end),
+            Event::End(end) if end.status != Exit::Found => show_end(err, &RecordedEnd::from(*end)),
             Event::OutputLost(note) => writeln!(err, "{ODD}note{ODD:#}: {note}"),
             _ => Ok(()),
         }

@@ -181,13 +181,30 @@ impl RunDir {
         Ok(read_file(path, CONDITIONS)?.and_then(|text| serde_json::from_slice(&text).ok()))
     }
 
-    /// Reads the answer of the search in `path`; `None` if it has none yet.
+    /// Reads the text of the answer of the search in `path`; `None` if it has none yet.
     ///
     /// # Errors
     /// If it is no run directory of this version, or cannot be read.
-    pub(crate) fn read_result<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunDirError> {
-        let read = |text: Vec<u8>| serde_json::from_slice(&text);
-        read_file(path, RESULT)?.map(read).transpose().map_err(|_| RunDirError::Content { path: path.to_owned() })
+    pub(crate) fn read_result_text(path: &Path) -> Result<Option<String>, RunDirError> {
+        let text = read_file(path, RESULT)?.map(String::from_utf8);
+        text.transpose().map_err(|_| RunDirError::Content { path: path.to_owned() })
+    }
+
+    /// Reads the list of trials. The last line is left out if it is not complete: the disk was full when it was written.
+    ///
+    /// # Errors
+    /// If it cannot be read, or another version has written it.
+    pub(crate) fn read_trials<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunDirError> {
+        let damaged = || RunDirError::Content { path: path.to_owned() };
+        let text = match fs_err::read(path.join(TRIALS)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let text = String::from_utf8(text).map_err(|_| damaged())?;
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let parsed: Result<_, _> = whole.lines().map(serde_json::from_str).collect();
+        parsed.map_err(|_| damaged())
     }
 
     /// Returns the path of a run's log.

@@ -1,4 +1,4 @@
-//! Source lines in the answer: the user's own code around the decisive frames.
+//! Source lines for the answer: the user's own code around the decisive frames.
 
 mod function;
 
@@ -7,8 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-
+use super::source_place::{SourcePlace, byte_of, column_of};
 use crate::report::{
     content::{Frame, Location, Report},
     kind::ShownSource,
@@ -65,25 +64,23 @@ struct Spot<'a> {
     label: &'a str,
 }
 
-/// Renders the source lines of a change. Returns an empty text if there are none.
-pub(crate) fn snippets(own: &Own<'_>, change: &Report) -> String {
+/// Reads the source lines of a change: none if it has no source that is shown, or the files are not there.
+pub(crate) fn places(own: &Own<'_>, change: &Report) -> Vec<SourcePlace> {
     if change.kind.source == ShownSource::Patch {
-        return String::new();
+        return Vec::new();
     }
     let spots = spots(own, change);
-    let mut rendered = Vec::new();
-    for spot in spots {
+    let place = |spot: &Spot<'_>| {
         // A function or expression that was compiled differently is shown even if it is not the user's own.
         let elsewhere = || {
             Some(PathBuf::from(&spot.location.file)).filter(|path| {
                 matches!(change.kind.source, ShownSource::Any | ShownSource::Function) && path.is_absolute()
             })
         };
-        let path = own.find(&spot.location.file).or_else(elsewhere);
-        let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
-        rendered.extend(render(own, &spot, &text));
-    }
-    rendered.join("\n")
+        let path = own.find(&spot.location.file).or_else(elsewhere)?;
+        place(own, spot, &fs::read_to_string(path).ok()?)
+    };
+    spots.iter().filter_map(place).collect()
 }
 
 /// Returns the calls in the user's own code of a call stack, or else the location of the change.
@@ -122,12 +119,6 @@ fn extent(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// Returns the byte offset of a column in a line. Columns count characters from 1.
-fn byte_of(line: &str, column: u32) -> usize {
-    let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
-    line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
-}
-
 /// Returns the last line of a function and the byte offset of its end in that line. The function begins at the byte
 /// `start` of the first of these lines, which is number `index` in its file. Returns `None` if it is long.
 fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize, usize)> {
@@ -138,32 +129,33 @@ fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize,
     Some((index + whole.matches('\n').count(), whole.len() - last))
 }
 
-fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
+/// Returns the lines of a spot with their context; `None` if the file has no such line.
+fn place(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<SourcePlace> {
     let lines: Vec<&str> = text.lines().collect();
     let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
     let line = lines.get(index)?;
     let first = index.saturating_sub(CONTEXT);
-    let offset = |index: usize| lines[first..index].iter().map(|line| line.len() + 1).sum::<usize>();
+    let column = |column: u32| usize::try_from(column).unwrap_or(usize::MAX);
     let start = match spot.location.column {
-        Some(column) => byte_of(line, column),
+        Some(known) => byte_of(line, column(known)),
         None => line.len() - line.trim_start().len(),
     };
-    let known_end = spot.location.end.and_then(|(end, column)| {
+    let known_end = spot.location.end.and_then(|(end, known)| {
         let end = usize::try_from(end).ok()?.checked_sub(1).filter(|&end| end >= index)?;
-        Some((end, byte_of(lines.get(end)?, column)))
+        Some((end, byte_of(lines.get(end)?, column(known))))
     });
     let known_end =
         known_end.or_else(|| if spot.is_function { end_of_function(&lines[index..], start, index) } else { None });
     let (last, end) = known_end.unwrap_or_else(|| (index, start + extent(&line[start..])));
-    let shown = lines[first..lines.len().min(last + CONTEXT + 1)].join("\n");
-    let path = own.shorten(&spot.location.file).display().to_string();
-    let span = offset(index) + start..(offset(last) + end).max(offset(index) + start);
-    let snippet = Snippet::source(shown)
-        .line_start(first + 1)
-        .path(path)
-        .fold(false)
-        .annotation(AnnotationKind::Primary.span(span).label(spot.label));
-    Some(Renderer::styled().render(&[Group::with_level(Level::NOTE).element(snippet)]))
+    let shown = &lines[first..lines.len().min(last + CONTEXT + 1)];
+    Some(SourcePlace {
+        file: own.shorten(&spot.location.file).display().to_string(),
+        first_line: first + 1,
+        lines: shown.iter().map(|&line| line.to_owned()).collect(),
+        from: (index + 1, column_of(line, start)),
+        to: (last + 1, column_of(lines.get(last)?, end)),
+        label: spot.label.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -172,6 +164,10 @@ mod tests {
 
     use super::*;
     use crate::report::kind::ChangeKind;
+
+    fn snippets(own: &Own<'_>, change: &Report) -> String {
+        places(own, change).iter().map(SourcePlace::render).collect()
+    }
 
     #[test]
     fn what_is_underlined() {
@@ -197,7 +193,8 @@ mod tests {
         let own = Own::new(Path::new("."));
         let shown = |line, column, text| {
             let location = Location::new("src/x.rs", line, column);
-            render(&own, &Spot { location: &location, line, is_function: false, label: "here" }, text)
+            let spot = Spot { location: &location, line, is_function: false, label: "here" };
+            place(&own, &spot, text).map(|place| place.render())
         };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
             assert!(shown(line, column, "one\ntwo\n").is_none(), "{line}");

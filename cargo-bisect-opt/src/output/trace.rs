@@ -12,6 +12,7 @@ use super::{
     closing,
     events::{Event, RunBegins, Sink, Start, TrialDone},
     groups,
+    recorded::{RecordedEnd, culprit::RecordedCulprit},
     style::{BAD, BOLD, DIM, GOOD, ODD},
     terminal,
     terms::Terms,
@@ -63,7 +64,7 @@ impl Trace {
             Event::Run(run) => self.run(err, run),
             Event::Trial(trial) => self.trial(err, trial),
             Event::Preliminary(found) => {
-                let which = groups::one_line(found);
+                let which = groups::one_line(&RecordedCulprit::new(0, found, None));
                 self.complete_line(err)?;
                 writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
             }
@@ -84,10 +85,10 @@ impl Trace {
                 self.complete_line(err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
-            Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
+            Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) | Event::Searched(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(err)?;
-                closing::show_end(err, end)
+                closing::show_end(err, &RecordedEnd::from(*end))
             }
         }
     }
@@ -218,6 +219,7 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::output::trial_context::TrialContext;
 
     #[test]
     fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
@@ -245,6 +247,7 @@ mod tests {
             reason: String::new(),
             runs: 1,
             duration: Duration::from_secs(1),
+            context: TrialContext::default(),
         };
         let mut shown = |is_left: bool| {
             let mut err = Vec::new();

@@ -31,10 +31,10 @@ pub(crate) struct RunResult {
 }
 
 /// A failure and its cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failed {
     /// The test; `None` for the whole target.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
     /// The cause: `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
     pub(crate) how: String,

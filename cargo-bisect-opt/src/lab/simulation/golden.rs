@@ -32,6 +32,8 @@ fn check(name: &str) {
     let expected = fs_err::read_to_string(&path).unwrap();
     let settings = expected.split_once(SCREEN).map_or(expected.as_str(), |(settings, _)| settings);
     let searched = simulate(settings);
+    let [answer, reported] = &searched.answers;
+    assert!(reported.starts_with(answer), "a report repeats the answer\n{}", difference(answer, reported));
     let actual = [settings, SCREEN, &searched.screen, EVENTS, &searched.events].concat();
     if actual == expected {
         return;

@@ -265,6 +265,10 @@ impl Target for ProjectTarget {
         self.runner.axis.patches(ids)
     }
 
+    fn rustc(&self) -> Option<String> {
+        self.runner.project.rustc_version().lines().next().map(str::to_owned)
+    }
+
     fn summary(&self) -> Option<String> {
         let builds = self.knowledge.builds;
         self.runner.axis.summary(builds.builds, builds.rustc_invocations)
