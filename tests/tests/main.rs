@@ -30,6 +30,7 @@ mod exec;
 mod failures;
 mod features;
 mod features_of_tests;
+mod fixed;
 mod flaky;
 mod go_toolchain;
 mod half_answers;

@@ -196,8 +196,8 @@ fn verdict<T: Target>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Result<Co
 fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
     command.color.apply();
     let interrupt = install_interrupt()?;
-    let toggles = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
-    toggle_list::show(&toggles, command.json).map_err(CommandError::Output)?;
+    let (toggles, note) = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
+    toggle_list::show(&toggles, note.as_deref(), command.json).map_err(CommandError::Output)?;
     Ok(Exit::Found)
 }
 

@@ -17,9 +17,8 @@ use super::options::ProjectOptions;
 use crate::{
     axes::build_toggles::BuildToggles,
     cargo::{
-        BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand,
-        graph::Package,
-        toggles::{self, Toggle},
+        BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand, graph::Package,
+        toggle_choice::choose, toggles::Toggle,
     },
     output::terminal,
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -51,7 +50,7 @@ pub(super) fn build_toggles(
              help: search with `cargo bisect-opt test` or `run`; or how crates are compiled, with --codegen"
         )));
     }
-    let names = toggles::choose(&build_time, &options.toggles)?.names;
+    let names = choose(&build_time, &options.toggles)?.names;
     Ok(BuildToggles::new(build_time, names, true))
 }
 

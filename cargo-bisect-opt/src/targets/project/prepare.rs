@@ -14,9 +14,8 @@ use crate::{
         rustflags::Rustflags,
     },
     cargo::{
-        Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand,
-        toggles::{self, Toggle},
-        with_own_target_directories,
+        Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand, toggle_choice::choose,
+        toggles::Toggle, unknown_fixes, with_own_target_directories,
     },
     output::terminal,
     process::{interrupt::Interrupt, scratch_dir::ScratchDir},
@@ -26,16 +25,20 @@ use crate::{
 ///
 /// # Errors
 /// If it does not build, or if the executables do not list their toggles.
+///
+/// The second value is a note about names of fixed toggles that no toggle has.
 pub(crate) fn toggles(
     cargo: &[OsString],
     target: &[OsString],
     quiet: bool,
     interrupt: &Interrupt,
-) -> Result<BTreeSet<Toggle>, CargoError> {
+) -> Result<(BTreeSet<Toggle>, Option<String>), CargoError> {
     let project = Project::load(Subcommand::Test, cargo, target)?;
     let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, quiet, scratch.path(), interrupt)?;
-    project.toggles(&artifacts, scratch.path(), interrupt)
+    let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
+    let unknown = unknown_fixes(&project, &toggles);
+    Ok((toggles, unknown))
 }
 
 /// Builds a project, and finds the toggles or flags to search.
@@ -59,14 +62,15 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
     let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
-    let choice = toggles::choose(&toggles, &options.toggles)?;
+    let choice = choose(&toggles, &options.toggles)?;
+    let unknown = unknown_fixes(&project, &toggles);
     let axis: Box<dyn Axis> = if choice.build_time {
         Box::new(BuildToggles::new(toggles, choice.names, false))
     } else {
         Box::new(RuntimeToggles::new(toggles, choice.names))
     };
     let mut target = ProjectTarget::new(options, project, axis, Some(artifacts));
-    target.knowledge.notes.repeat(choice.note);
+    target.knowledge.notes.repeat(choice.note.into_iter().chain(unknown));
     Ok(target)
 }
 
