@@ -14,8 +14,9 @@ use syn::{
 use crate::{
     args::{each_argument, name, name_is_missing, no_name, path_of_runtime, runtime, until_comma},
     errors::Errors,
+    fixes::Fix,
     item::Item,
-    variable::{self, Decisions, Place},
+    variable::{self, Decisions, FIX, Place},
 };
 
 /// Expands the attribute that stands at `place`.
@@ -27,9 +28,11 @@ pub(crate) fn expand(
 ) -> syn::Result<TokenStream> {
     let mut errors = Errors::default();
     let args = AttrArgs::parse(args, &mut errors);
-    let enabled = match decisions {
-        Ok(decisions) => decisions.is_on(&args.name.value(), place),
-        Err(text) => {
+    let enabled = match (Fix::of(&args.name, &mut errors), decisions) {
+        (Fix::On, Ok(_)) => true,
+        (Fix::Off, Ok(_)) => false,
+        (Fix::No, Ok(decisions)) => decisions.is_on(&args.name.value(), place),
+        (_, Err(text)) => {
             errors.push(Error::new(Span::call_site(), text));
             true
         }
@@ -92,7 +95,8 @@ impl AttrArgs {
         let [line, column] = [place.line, place.column].map(Literal::usize_unsuffixed);
         quote_spanned!(Span::mixed_site()=>
             #runtime::__build_attr! {
-                variable: #variable, name: #name, file: #file, line: #line, column: #column, enabled: #enabled
+                variable: #variable, name: #name, file: #file, line: #line, column: #column, enabled: #enabled,
+                fix: #FIX
             }
         )
     }

@@ -4,7 +4,7 @@ use proc_macro2::{Literal, Span, TokenStream};
 use quote::quote_spanned;
 use syn::{Expr, LitStr};
 
-use crate::args::Key;
+use crate::{args::Key, fixes::Fix, variable::FIX};
 
 /// A decision, before it is made.
 pub(crate) struct Decision<'a> {
@@ -15,6 +15,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) depth: u8,
     /// A value that is mixed into the ID.
     pub(crate) value: Option<&'a Expr>,
+    /// The state that this build gives to the toggle.
+    pub(crate) fix: Fix,
 }
 
 impl Decision<'_> {
@@ -30,8 +32,11 @@ impl Decision<'_> {
         let depth = Literal::u8_unsuffixed(self.depth);
         let value = value.map(|value| quote_spanned!(here=> &(#value)));
         let value = value.map_or_else(|| quote_spanned!(here=> ()), |value| quote_spanned!(here=> (#value)));
+        let fixed = self.fix.word();
         quote_spanned!(here=>
-            #runtime::__decide!(name: #name, key: #key, depth: #depth, value: #value, default: #default)
+            #runtime::__decide!(
+                name: #name, key: #key, depth: #depth, value: #value, variable: #FIX, fixed: #fixed, default: #default
+            )
         )
     }
 }

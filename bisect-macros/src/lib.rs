@@ -6,6 +6,9 @@
 //! All macros take a name first. Toggles that belong together may share one: a search selects by name. A name is one or
 //! more of the letters a-z and A-Z, digits and `_` `.` `:` `/` `-`.
 //!
+//! All are fixed by `BISECT_FIX=name=off;other=on` in the environment of the build: the expansion is a constant then. A
+//! malformed value is an error of each macro, which names the byte.
+//!
 //! All take `crate = path`, the path of `bisect-rt` where it is not `::bisect_rt`: because the dependency is renamed,
 //! or because a macro of your own expands to one of these in a crate that does not depend on `bisect-rt`.
 
@@ -16,6 +19,7 @@ mod attr;
 mod build;
 mod decide;
 mod errors;
+mod fixes;
 mod function;
 mod item;
 mod params;

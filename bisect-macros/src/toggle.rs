@@ -12,6 +12,7 @@ use crate::{
     args::{Args, Grammar, Key, Opt},
     decide::Decision,
     errors::Errors,
+    fixes::Fix,
     function::Function,
     params::Params,
 };
@@ -31,7 +32,8 @@ pub(crate) fn expand(args: TokenStream, item: TokenStream) -> syn::Result<TokenS
         refuse_other_than_bool(&function.sig, &mut errors);
     }
 
-    let decision = Decision { runtime: args.runtime(), name: &args.name, key, depth, value: None };
+    let fix = Fix::of(&args.name, &mut errors);
+    let decision = Decision { runtime: args.runtime(), name: &args.name, key, depth, value: None, fix };
     let body = match &args.off {
         Some(off) => new_or_old(&decision, off, &mut function, &mut errors),
         None => gate(&decision, &function),

@@ -5,6 +5,9 @@
 
 use std::{env, fmt};
 
+/// The variable that fixes toggles while they are compiled; `fixes` reads its value.
+pub(crate) const FIX: &str = "BISECT_FIX";
+
 /// A place in the source, as the compiler writes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Place {

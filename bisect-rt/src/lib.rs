@@ -78,6 +78,25 @@
 //! In a program that is built with `RUSTFLAGS="-Cforce-frame-pointers=yes --cfg bisect_frame_pointers"`, as the driver
 //! does, stacks are captured by frame pointers; in others, by the unwinder.
 //!
+//! # A toggle that is fixed in a build
+//! `BISECT_FIX=newsort=off cargo build --release` compiles every toggle called `newsort` as its old behaviour; `on` is the
+//! new one, and several settings are separated by `;`. A fixed toggle is a constant, of a gate without its body being
+//! run, and costs nothing; both behaviours are still type-checked. This applies to all four macros, and also with
+//! `--cfg bisect_off`. Cargo rebuilds the crates with toggles if the value changes; it can also be in `[env]` of cargo's
+//! configuration.
+//!
+//! - A malformed value is a compile error, which names the byte.
+//! - A macro knows no names but its own. So a name that no toggle has is reported where all toggles are known:
+//!   `BISECT_TOGGLES=1 ./program` on standard error, and `cargo bisect-opt toggles`. Both list fixed toggles as
+//!   `fixed off` or `fixed on`.
+//! - A pattern for all toggles does not apply to fixed ones. One that asks for another state by name gets a message on
+//!   standard error when the program starts (`"newsort" is fixed off in this build`), and the program continues.
+//!
+//! # How often the old behaviour was used
+//! A program whose users set `BISECT_PATTERN=newsort=off` can count the decisions that this setting makes: [`counts`].
+//! This decision takes 6 ns at a site, most of which is one atomic addition; threads that decide at the same place
+//! take turns for it.
+//!
 //! # The variables
 //! They are read once, before `main`. A program with raised privileges (set-user-ID programs and the like) does not
 //! read them, and removes them from the environment of the programs that it starts.
@@ -88,7 +107,7 @@
 //! | `BISECT_PATTERN=name=PATTERN;other=PATTERN` | the same for some toggles; others keep their default. `on` and `off` as a pattern report nothing: a switch for your users, if the change causes trouble for them |
 //! | `BISECT_REPORT=FILE` | reports are appended to this file, which must exist and be no pipe, instead of standard error |
 //! | `BISECT_WATCH=NAME` | search for the moment at which a condition breaks ([`bisect_watch!`]); the lines are for the driver |
-//! | `BISECT_TOGGLES=1` | print the toggles and exit: name, key, place, default; for build-time changes also ID, package and the state that is compiled in |
+//! | `BISECT_TOGGLES=1` | print the toggles and exit: name, key, place, default; for build-time changes also ID, package and the state that is compiled in; for fixed toggles also `fixed on` or `fixed off` |
 //! | `BISECT_UNTIL=PATTERN:N` | count the decisions on the changes that this pattern selects, in each thread; after the first N they are the other way round. With `PATTERN:N:THREAD,THREAD`, it is N + 1 in the threads of these names |
 //! | `BISECT_STOP=PATTERN:N` | the same count; on Unix, decision N of a thread raises `SIGTRAP`, at which a debugger stops |
 //! | `BISECT_UNWINDER=1` | capture stacks by the unwinder, even if the program has frame pointers |
@@ -156,6 +175,8 @@ compile_error!("bisect-rt needs 64-bit atomics; build with `--cfg bisect_off` fo
 pub mod __private0;
 #[cfg(all(not(bisect_off), target_has_atomic = "64"))]
 mod active;
+mod counts;
 mod macros;
 
 pub use bisect_macros::{bisect_attr, bisect_build, bisect_point, bisect_toggle};
+pub use counts::{Count, counts};

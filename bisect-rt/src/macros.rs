@@ -4,6 +4,8 @@
 //! Names in the expansions are paths through `$crate`, because the user's crate may have no prelude. A user's
 //! expression is never in a block with an item of ours, which it could name by accident.
 
+mod build_time;
+
 /// Marks a moment at which a condition is to hold: `cargo bisect-opt watch NAME` finds the first one at which it does
 /// not.
 ///
@@ -64,27 +66,38 @@ macro_rules! bisect_watch {
 /// Evaluates to true if the change at this place is on.
 ///
 /// `key` is `site`, `caller` or `stack`; `depth` bounds a stack; `value` is `()` or a parenthesised reference to
-/// something [`Hash`] that becomes part of the ID. `default` is evaluated only when this toggle is not bisected; it is
-/// `true`, or a gate's whole body.
+/// something [`Hash`] that becomes part of the ID. `variable` is that of fixed toggles, and `fixed` its state for this one:
+/// `no`, `on` or `off`. `default` is evaluated only when this toggle is neither bisected nor fixed; it is `true`, or a
+/// gate's whole body.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __decide {
-    (name: $name:expr, key: $key:ident, depth: $depth:expr, value: $value:tt, default: true $(,)?) => {
-        $crate::__decide! { @decide $name, ($key $depth), $value, On, true }
+    (
+        name: $name:expr, key: $key:ident, depth: $depth:expr, value: $value:tt,
+        variable: $variable:literal, fixed: $fixed:ident, default: true $(,)?
+    ) => {
+        $crate::__decide! { @$fixed ($name, $variable), ($key $depth), $value, On, true }
     };
-    (name: $name:expr, key: $key:ident, depth: $depth:expr, value: $value:tt, default: $default:expr $(,)?) => {
-        $crate::__decide! { @decide $name, ($key $depth), $value, Body, $default }
+    (
+        name: $name:expr, key: $key:ident, depth: $depth:expr, value: $value:tt,
+        variable: $variable:literal, fixed: $fixed:ident, default: $default:expr $(,)?
+    ) => {
+        $crate::__decide! { @$fixed ($name, $variable), ($key $depth), $value, Body, $default }
     };
-    (@decide $name:expr, $key:tt, $value:tt, $listed:ident, $default:expr) => {
+    (@on $name:tt, $key:tt, $value:tt, $listed:ident, $default:expr) => {
+        $crate::__fixed! { { $crate::__decide! { @toggle $name, $key, $listed } true }, $value, $default }
+    };
+    (@off $name:tt, $key:tt, $value:tt, $listed:ident, $default:expr) => {
+        $crate::__fixed! { { $crate::__decide! { @toggle $name, $key, $listed } false }, $value, $default }
+    };
+    (@no $name:tt, $key:tt, $value:tt, $listed:ident, $default:expr) => {
         match if $crate::__private0::use_bisect_build_in_a_constant::inactive() {
             $crate::__private0::core::option::Option::None
         } else {
             // Bound to a name, so that temporaries of the value do not live on into the default (or across its awaits).
             let decision = $crate::__decide! { @ask $key, {
-                static TOGGLE: $crate::__private0::Toggle =
-                    $crate::__private0::Toggle::new($name, $crate::__place!(), $crate::__decide! { @key $key }, $crate::__private0::Default::$listed);
-                $crate::__register! { TOGGLE }
+                $crate::__decide! { @toggle $name, $key, $listed }
                 &TOGGLE
             }, $value };
             decision
@@ -93,10 +106,28 @@ macro_rules! __decide {
             $crate::__private0::core::option::Option::None => $default,
         }
     };
-    (@key (site $depth:expr)) => { $crate::__private0::Key::Site };
-    (@key (caller $depth:expr)) => { $crate::__private0::Key::Caller };
-    (@key (stack $depth:expr)) => { $crate::__private0::Key::stack($depth) };
-    (@ask (site $depth:expr), $toggle:expr, ()) => { $crate::__private0::Toggle::site($toggle) };
+    (@toggle ($name:expr, $variable:literal), $key:tt, $listed:ident) => {
+        static TOGGLE: $crate::__private0::Toggle = $crate::__private0::Toggle::new(
+            $name,
+            $crate::__place!(),
+            $crate::__decide! { @key $key },
+            $crate::__private0::Default::$listed,
+            $crate::__private0::core::option_env!($variable),
+        );
+        $crate::__register! { TOGGLE }
+    };
+    (@key (site $depth:expr)) => {
+        $crate::__private0::Key::Site
+    };
+    (@key (caller $depth:expr)) => {
+        $crate::__private0::Key::Caller
+    };
+    (@key (stack $depth:expr)) => {
+        $crate::__private0::Key::stack($depth)
+    };
+    (@ask (site $depth:expr), $toggle:expr, ()) => {
+        $crate::__private0::Toggle::site($toggle)
+    };
     (@ask (site $depth:expr), $toggle:expr, ($value:expr)) => {
         $crate::__private0::Toggle::keyed_site($toggle, $crate::__private0::hash($value))
     };
@@ -107,9 +138,15 @@ macro_rules! __decide {
             $crate::__decide! { @hash $value },
         )
     };
-    (@ask (stack $depth:expr), $toggle:expr, $value:tt) => { $crate::__ask_stack! { $toggle, $value } };
-    (@hash ()) => { $crate::__private0::core::option::Option::None };
-    (@hash ($value:expr)) => { $crate::__private0::core::option::Option::Some($crate::__private0::hash($value)) };
+    (@ask (stack $depth:expr), $toggle:expr, $value:tt) => {
+        $crate::__ask_stack! { $toggle, $value }
+    };
+    (@hash ()) => {
+        $crate::__private0::core::option::Option::None
+    };
+    (@hash ($value:expr)) => {
+        $crate::__private0::core::option::Option::Some($crate::__private0::hash($value))
+    };
 }
 
 /// Decides by call stack.
@@ -135,20 +172,62 @@ macro_rules! __ask_stack {
     };
 }
 
-/// Evaluates to the default, because nothing can be bisected. The value is still type-checked.
+/// Evaluates to the state in which a toggle is fixed, a constant. The value and the default are still type-checked.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __fixed {
+    ($state:expr, (), $default:expr) => {
+        if true { $state } else { $default }
+    };
+    ($state:expr, ($value:expr), $default:expr) => {{
+        if false {
+            $crate::__private0::check_value($value);
+        }
+        $crate::__fixed! { $state, (), $default }
+    }};
+}
+
+/// Evaluates to the default, or to the state in which the toggle is fixed, because nothing can be bisected. The value is
+/// still type-checked.
 #[cfg(bisect_off)]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __decide {
-    (name: $name:expr, key: $key:ident, depth: $depth:expr, value: (), default: $default:expr $(,)?) => {
+    (
+        name: $name:expr, key: $key:ident, depth: $depth:expr, value: $value:tt,
+        variable: $variable:literal, fixed: $fixed:ident, default: $default:expr $(,)?
+    ) => {
+        match {
+            $crate::__track! { $variable };
+        } {
+            () => $crate::__decide! { @$fixed $value, $default },
+        }
+    };
+    (@on $value:tt, $default:expr) => {
+        $crate::__fixed! { true, $value, $default }
+    };
+    (@off $value:tt, $default:expr) => {
+        $crate::__fixed! { false, $value, $default }
+    };
+    (@no (), $default:expr) => {
         $default
     };
-    (name: $name:expr, key: $key:ident, depth: $depth:expr, value: ($value:expr), default: $default:expr $(,)?) => {{
+    (@no ($value:expr), $default:expr) => {{
         if false {
             $crate::__private0::check_value($value);
         }
         $default
     }};
+}
+
+/// Expands to an item that makes cargo watch a variable.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __track {
+    ($variable:literal) => {
+        const _: $crate::__private0::core::option::Option<&$crate::__private0::core::primitive::str> =
+            $crate::__private0::core::option_env!($variable);
+    };
 }
 
 /// Counts a moment, if the condition is watched. The condition and the values are evaluated only if this process is asked
@@ -208,66 +287,6 @@ macro_rules! __watch {
     };
 }
 
-/// Evaluates to true if the build-time change at this place is compiled in: a constant.
-#[cfg(not(bisect_off))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build {
-    (variable: $variable:literal, name: $name:expr $(,)?) => {{
-        const ENABLED: $crate::__private0::core::primitive::bool =
-            $crate::__private0::is_enabled($crate::__private0::core::option_env!($variable), $name, $crate::__place!());
-        static TOGGLE: $crate::__private0::Toggle = $crate::__private0::Toggle::new(
-            $name,
-            $crate::__place!(),
-            $crate::__private0::Key::Build($crate::__build_package!(), ENABLED),
-            $crate::__private0::Default::On,
-        );
-        $crate::__register! { TOGGLE }
-        ENABLED
-    }};
-}
-
-/// Evaluates to true, because nothing can be bisected.
-#[cfg(bisect_off)]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build {
-    (variable: $variable:literal, name: $name:expr $(,)?) => {
-        true
-    };
-}
-
-/// Expands to items that register the decision of `#[bisect_attr]`, and make cargo watch the variable.
-#[cfg(not(bisect_off))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build_attr {
-    (
-        variable: $variable:literal,
-        name: $name:expr, file: $file:expr, line: $line:expr, column: $column:expr, enabled: $enabled:expr $(,)?
-    ) => {
-        const _: () = {
-            const _: $crate::__private0::core::option::Option<&$crate::__private0::core::primitive::str> =
-                $crate::__private0::core::option_env!($variable);
-            static TOGGLE: $crate::__private0::Toggle = $crate::__private0::Toggle::new(
-                $name,
-                $crate::__private0::Place::new($file, $line, $column),
-                $crate::__private0::Key::Build($crate::__build_package!(), $enabled),
-                $crate::__private0::Default::On,
-            );
-            $crate::__register! { TOGGLE }
-        };
-    };
-}
-
-/// Expands to nothing, because nothing can be bisected.
-#[cfg(bisect_off)]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build_attr {
-    ($($ignored:tt)*) => {};
-}
-
 /// Expands to the place of the outermost macro call.
 #[cfg(not(bisect_off))]
 #[doc(hidden)]
@@ -279,19 +298,6 @@ macro_rules! __place {
             $crate::__private0::core::line!(),
             $crate::__private0::core::column!(),
         )
-    };
-}
-
-/// Expands to the user's package.
-#[cfg(not(bisect_off))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __build_package {
-    () => {
-        $crate::__private0::Package {
-            name: $crate::__private0::core::env!("CARGO_PKG_NAME"),
-            version: $crate::__private0::core::env!("CARGO_PKG_VERSION"),
-        }
     };
 }
 

@@ -65,7 +65,7 @@ fn success(command: &mut Command) -> String {
 
 /// Lints the strict crates, by rustc alone if clippy is not installed.
 #[track_caller]
-fn lint(rustflags: Option<&str>) {
+fn lint(rustflags: Option<&str>, fix: Option<&str>) {
     let has_clippy = output(Command::new(env!("CARGO")).args(["clippy", "--version"])).status.success();
     if !has_clippy {
         // Not `eprintln!`: the harness would capture it.
@@ -76,6 +76,7 @@ fn lint(rustflags: Option<&str>) {
     if let Some(rustflags) = rustflags {
         cargo.env_remove("CARGO_ENCODED_RUSTFLAGS").env("RUSTFLAGS", rustflags);
     }
+    cargo.envs(fix.map(|fix| ("BISECT_FIX", fix)));
     let output = output(cargo.args(["--workspace", "--exclude", "build-time"]));
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{stderr}");
@@ -83,12 +84,21 @@ fn lint(rustflags: Option<&str>) {
 
 #[test]
 fn strict_crates_have_nothing_to_complain_about() {
-    lint(None);
+    lint(None, None);
 }
 
 #[test]
 fn nor_have_they_when_all_is_compiled_out() {
-    lint(Some("--cfg bisect_off"));
+    lint(Some("--cfg bisect_off"), None);
+}
+
+#[test]
+fn nor_have_they_when_toggles_are_fixed() {
+    for state in ["on", "off"] {
+        let fix = ["lints", "no-std", "renamed", "unsafe"].map(|name| format!("{name}={state}")).join(";");
+        lint(None, Some(&fix));
+        lint(Some("--cfg bisect_off"), Some(&fix));
+    }
 }
 
 /// The variable of the fixture's package `build-time`.

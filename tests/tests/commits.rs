@@ -14,13 +14,13 @@ use bisect_tests::{
 };
 
 /// A repository beside a directory for temporary files.
-struct Place {
+pub(crate) struct Place {
     scratch: Scratch,
     repository: Repository,
 }
 
 /// Passes while the number in `n` is less than `$1`. A commit with the file `broken` cannot be tested.
-const CHECK: &str = r#"[ -e broken ] && exit 125; [ "$(cat n)" -lt "$1" ]"#;
+pub(crate) const CHECK: &str = r#"[ -e broken ] && exit 125; [ "$(cat n)" -lt "$1" ]"#;
 
 impl Place {
     fn new() -> Self {
@@ -33,7 +33,7 @@ impl Place {
     }
 
     /// Makes commits whose file `n` has the numbers from 0 to `count`; those of `broken` cannot be tested.
-    fn with_numbers(count: usize, broken: &[usize]) -> Self {
+    pub(crate) fn with_numbers(count: usize, broken: &[usize]) -> Self {
         let place = Self::new();
         let version = |n: usize| {
             let broken = broken.contains(&n).then(|| ("broken", String::new()));
@@ -47,8 +47,13 @@ impl Place {
         self.scratch.dir().join("repo")
     }
 
+    /// Returns the run directory.
+    pub(crate) fn out(&self) -> PathBuf {
+        self.scratch.dir().join("out")
+    }
+
     /// Returns the command of a search in the commits since the first one.
-    fn command(&self, options: &[&str], words: &[&str]) -> Command {
+    pub(crate) fn command(&self, options: &[&str], words: &[&str]) -> Command {
         let first = self.repository.git(&["rev-list", "--max-parents=0", "HEAD"]);
         let range = format!("{first}..");
         let out = self.scratch.dir().join("out").display().to_string();
@@ -72,7 +77,7 @@ impl Place {
     }
 
     /// Returns the number of directories for temporary files.
-    fn leftovers(&self) -> usize {
+    pub(crate) fn leftovers(&self) -> usize {
         fs::read_dir(self.scratch.dir().join("tmp")).unwrap().count()
     }
 }

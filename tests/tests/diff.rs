@@ -84,12 +84,12 @@ pub(crate) fn names(finished: &Finished) -> Vec<Vec<String>> {
 }
 
 /// Returns a text with a line for each number; those that `is_new` selects are changed.
-fn lines(count: usize, is_new: impl Fn(usize) -> bool) -> String {
+pub(crate) fn lines(count: usize, is_new: impl Fn(usize) -> bool) -> String {
     // A line between keeps the hunks apart.
     (0..count).map(|n| if is_new(n) { format!("new {n}\n\n") } else { format!("old {n}\n\n") }).collect()
 }
 
-fn grep(text: &str) -> [&str; 5] {
+pub(crate) fn grep(text: &str) -> [&str; 5] {
     ["--", "sh", "-c", "! grep -qx \"$0\" a", text]
 }
 

@@ -157,7 +157,9 @@ fn the_run_directory_keeps_logs_trials_and_the_result() {
     assert!(first.contains("the failure") && first.contains("[bisect-match 0x"), "{first}");
     let trials: Vec<Value> =
         scratch.read("kept/trials.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (repeats, trials): (Vec<_>, Vec<_>) = trials.into_iter().partition(|trial| trial["repeat"] == true);
     assert_eq!(trials.len(), finished.events_of("trial").len());
+    assert!(!repeats.is_empty() && repeats.iter().all(|trial| trial["n"] == 0), "{repeats:?}");
     let result: Value = serde_json::from_str(&scratch.read("kept/result.json")).unwrap();
     let text = result.to_string();
     let id = finished.events_of("found")[0]["changes"][0]["id"].to_string();

@@ -19,8 +19,11 @@ fn search(scratch: &Scratch, options: &[&str], script: &str, program: &[&str]) -
     run(&mut command)
 }
 
+/// Returns the trials that were recorded, without repeated runs.
 fn trials(scratch: &Scratch) -> Vec<Value> {
-    scratch.read("bisect.out/trials.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    let recorded = scratch.read("bisect.out/trials.jsonl");
+    let recorded = recorded.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    recorded.filter(|trial| trial["repeat"] != true).collect()
 }
 
 /// Returns the numbers of lines, and the count of lines about repeated runs.

@@ -9,7 +9,7 @@ use core::{error, fmt, str};
 
 use super::{Matcher, ParseError, Pattern};
 
-/// The setting of all changes with one name.
+/// The setting of all changes with one name: a target without names has only one.
 #[derive(Clone, Debug, Default)]
 pub enum Setting {
     /// The default behaviour: no search includes these changes.
@@ -42,6 +42,13 @@ pub enum Config {
 
 /// Settings by name, at most one for each name.
 ///
+/// ```
+/// use bisect_core::Config;
+///
+/// let Config::Named(settings) = Config::parse(b"sort=+01;cache=off").unwrap() else { panic!("names are given") };
+/// assert_eq!(settings.into_iter().map(|(name, _)| name).collect::<Vec<_>>(), ["cache", "sort"]);
+/// ```
+///
 /// This is a sorted vector, because a map would be most of what the protocol adds to the size of a program.
 #[derive(Clone, Debug, Default)]
 pub struct NamedSettings(Vec<(String, Setting)>);
@@ -72,10 +79,19 @@ impl IntoIterator for NamedSettings {
 }
 
 impl Config {
-    /// Parses a value of `BISECT_PATTERN`.
+    /// Parses a value of `BISECT_PATTERN`. It is taken as bytes, because a variable need not be UTF-8. A value with a `=`
+    /// has names. They consist of the letters a-z and A-Z, digits and `_` `.` `:` `/` `-`.
+    ///
+    /// ```
+    /// use bisect_core::Config;
+    ///
+    /// let error = Config::parse(b"sort=+01;cache=maybe").unwrap_err();
+    /// assert_eq!(error.to_string(), "unexpected 'm' at byte 15");
+    /// ```
     ///
     /// # Errors
-    /// If the value is not valid.
+    /// If the value is not UTF-8, if a name is missing, malformed or given twice, or if a pattern is malformed. The error
+    /// names the byte of the value.
     pub fn parse(value: &[u8]) -> Result<Self, ConfigError> {
         let text = str::from_utf8(value)
             .map_err(|error| ConfigError { offset: error.valid_up_to(), kind: ConfigErrorKind::NotUtf8 })?;
@@ -94,7 +110,7 @@ impl Config {
         Ok(Self::Named(named))
     }
 
-    /// Returns true if every setting is the default.
+    /// Returns true if every setting is the default: nobody searches, and nothing is to be decided.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.settings().all(|setting| matches!(setting, Setting::Default))
@@ -103,19 +119,19 @@ impl Config {
     /// Returns all settings.
     pub fn settings(&self) -> impl Iterator<Item = &Setting> {
         let (all, named) = match self {
-            Self::All(setting) => (Some(setting), None),
-            Self::Named(named) => (None, Some(named.0.iter().map(|(_, setting)| setting))),
+            Self::All(setting) => (Some(setting), [].as_slice()),
+            Self::Named(named) => (None, named.0.as_slice()),
         };
-        all.into_iter().chain(named.into_iter().flatten())
+        all.into_iter().chain(named.iter().map(|(_, setting)| setting))
     }
 
-    /// Returns the names that have a setting.
+    /// Returns the names that have a setting, in order. A program can name those that it does not have.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let named = match self {
-            Self::All(_) => None,
-            Self::Named(named) => Some(named.0.iter().map(|(name, _)| name.as_str())),
+            Self::All(_) => [].as_slice(),
+            Self::Named(named) => named.0.as_slice(),
         };
-        named.into_iter().flatten()
+        named.iter().map(|(name, _)| name.as_str())
     }
 
     /// Returns the setting that is given for exactly this name. A pattern for all toggles does not count.

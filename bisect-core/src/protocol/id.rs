@@ -9,6 +9,13 @@ use core::fmt;
 use super::xxh3;
 
 /// The name of a change: a 64-bit hash without further meaning to its users.
+///
+/// It is displayed as in markers:
+/// ```
+/// use bisect_core::ChangeId;
+///
+/// assert_eq!(ChangeId(0x3f).to_string(), "0x000000000000003f");
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ChangeId(pub u64);
 
@@ -19,6 +26,14 @@ const CRATE_MASK: u64 = (1 << CRATE_BITS) - 1;
 impl ChangeId {
     /// Returns the ID of `fields` in a constant; `N` is [`Field::encoded_len`] of the same fields.
     /// [`const_id!`](crate::const_id) computes `N`.
+    ///
+    /// ```
+    /// use bisect_core::{ChangeId, Field};
+    ///
+    /// const FIELDS: &[Field<'static>] = &[Field::Str("fold"), Field::U64(12)];
+    /// const ID: ChangeId = ChangeId::of_const::<{ Field::encoded_len(FIELDS) }>(FIELDS);
+    /// assert_eq!(ID, ChangeId::of(FIELDS));
+    /// ```
     ///
     /// # Panics
     /// If `N` is not that length. In a constant, this is a compile error.
@@ -36,6 +51,14 @@ impl ChangeId {
     }
 
     /// Returns the ID of `fields`, equal to [`of_const`](Self::of_const) of the same fields.
+    ///
+    /// Fields are delimited, so their borders matter:
+    /// ```
+    /// use bisect_core::{ChangeId, Field};
+    ///
+    /// let id = ChangeId::of(&[Field::Str("ab"), Field::Str("c")]);
+    /// assert_ne!(id, ChangeId::of(&[Field::Str("a"), Field::Str("bc")]));
+    /// ```
     #[must_use]
     pub fn of(fields: &[Field<'_>]) -> Self {
         let mut hasher = IdHasher::new();
@@ -49,6 +72,13 @@ impl ChangeId {
     ///
     /// Build-time changes carry their crate there. In the order of the search, the changes of a crate are then
     /// neighbours, so a search decides whole crates first and later trials rebuild few crates.
+    ///
+    /// ```
+    /// use bisect_core::ChangeId;
+    ///
+    /// let change = ChangeId(0x1111_2222_3333_4444).in_crate(ChangeId(0xaaaa_bbbb_cccc_dddd));
+    /// assert_eq!(change, ChangeId(0x1111_2222_3333_dddd));
+    /// ```
     #[must_use]
     pub const fn in_crate(self, crate_id: Self) -> Self {
         Self(self.0 & !CRATE_MASK | crate_id.0 & CRATE_MASK)
@@ -81,7 +111,14 @@ pub enum Field<'a> {
 const LENGTH_BYTES: usize = 8;
 
 impl Field<'_> {
-    /// Returns the number of bytes of the encoded `fields`, lengths included.
+    /// Returns the number of bytes of the encoded `fields`, lengths included: the parameter of
+    /// [`ChangeId::of_const`].
+    ///
+    /// ```
+    /// use bisect_core::Field;
+    ///
+    /// assert_eq!(Field::encoded_len(&[Field::Str("fold"), Field::U64(12)]), (8 + 4) + (8 + 8));
+    /// ```
     #[must_use]
     pub const fn encoded_len(fields: &[Field<'_>]) -> usize {
         let mut sum = 0;
@@ -121,6 +158,18 @@ const fn copy(from: &[u8], to: &mut [u8], start: usize) -> usize {
 }
 
 /// A hasher that takes fields one by one, where their number is not known in advance (a call stack).
+///
+/// ```
+/// use bisect_core::{ChangeId, Field, IdHasher};
+///
+/// let mut hasher = IdHasher::new();
+/// for name in ["main", "optimize", "fold"] {
+///     hasher.field(Field::Str(name));
+/// }
+/// hasher.bytes(b"x + 0");
+/// let fields = ["main", "optimize", "fold", "x + 0"].map(Field::Str);
+/// assert_eq!(hasher.finish(), ChangeId::of(&fields));
+/// ```
 #[derive(Clone)]
 pub struct IdHasher(xxh3::Hasher);
 
@@ -146,7 +195,7 @@ impl IdHasher {
         self
     }
 
-    /// Returns the ID of the fields so far.
+    /// Returns the ID of the fields so far. More fields may follow.
     #[must_use]
     pub fn finish(&self) -> ChangeId {
         ChangeId(self.0.finish())
@@ -165,7 +214,14 @@ impl fmt::Debug for IdHasher {
     }
 }
 
-/// Computes a [`ChangeId`] at compile time: `const_id!(Field::Str(file!()), Field::U64(line!() as u64))`.
+/// Computes a [`ChangeId`] at compile time, equal to [`ChangeId::of`] of the same fields. The fields are constants.
+///
+/// ```
+/// use bisect_core::{ChangeId, Field, const_id};
+///
+/// const ID: ChangeId = const_id!(Field::Str("fold"), Field::Str(file!()), Field::U64(line!() as u64));
+/// assert_eq!(const_id!(Field::Str("fold")), ChangeId::of(&[Field::Str("fold")]));
+/// ```
 #[macro_export]
 macro_rules! const_id {
     ($($field:expr),+ $(,)?) => {{

@@ -11,7 +11,13 @@ pub const LEN: usize = 33;
 
 const PREFIX: &[u8] = b"[bisect-match ";
 
-/// Returns the marker of a change.
+/// Returns the marker of a change: ASCII, without a line break.
+///
+/// ```
+/// use bisect_core::{ChangeId, marker};
+///
+/// assert_eq!(&marker::format(ChangeId(0x3f)), b"[bisect-match 0x000000000000003f]");
+/// ```
 #[must_use]
 pub const fn format(id: ChangeId) -> [u8; LEN] {
     let mut marker = *b"[bisect-match 0x0000000000000000]";
@@ -27,6 +33,14 @@ pub const fn format(id: ChangeId) -> [u8; LEN] {
 ///
 /// Besides the form that [`format`] writes, this accepts fewer hex digits (either case) and, without `0x`, up to 64
 /// binary digits. Text that begins like a marker but has none of these forms is skipped.
+///
+/// ```
+/// use bisect_core::{ChangeId, marker};
+///
+/// assert_eq!(marker::find(b"a.c:3 [bisect-match 0x3f]"), Some((ChangeId(0x3f), 6..25)));
+/// assert_eq!(marker::find(b"[bisect-match 0xyz] [bisect-match 101]"), Some((ChangeId(5), 20..38)));
+/// assert_eq!(marker::find(b"[bisect-match 0x3f"), None);
+/// ```
 #[must_use]
 pub fn find(line: &[u8]) -> Option<(ChangeId, Range<usize>)> {
     let mut from = 0;
@@ -44,6 +58,13 @@ pub fn find(line: &[u8]) -> Option<(ChangeId, Range<usize>)> {
 /// Splits `line` at its first marker: returns the marker's ID and the parts before and after the marker.
 ///
 /// At most one adjacent space is removed with the marker: the one before it or, if there is none, the one after it.
+///
+/// ```
+/// use bisect_core::{ChangeId, marker};
+///
+/// let (id, before, after) = marker::cut(b"a.c:3 [bisect-match 0x3f] folded").unwrap();
+/// assert_eq!((id, before, after), (ChangeId(0x3f), b"a.c:3".as_slice(), b" folded".as_slice()));
+/// ```
 #[must_use]
 pub fn cut(line: &[u8]) -> Option<(ChangeId, &[u8], &[u8])> {
     let (id, range) = find(line)?;

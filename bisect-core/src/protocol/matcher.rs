@@ -6,6 +6,21 @@ use crate::{ChangeId, Pattern, Suffix, Term};
 
 /// The answers to the two questions of the protocol. Without a matcher there is no search: every change is at its
 /// default and nothing is reported.
+///
+/// A question takes the same time whatever the number of terms. A matcher does not change, so threads can share it.
+///
+/// ```
+/// use bisect_core::{ChangeId, Matcher, Pattern};
+///
+/// // Everything is enabled but one change, which is reported.
+/// let pattern: Pattern = "!x000000000000003f".parse().unwrap();
+/// let matcher = Matcher::new(&pattern).unwrap();
+/// let (one, other) = (ChangeId(0x3f), ChangeId(0x40));
+/// assert!(!matcher.should_enable(one) && matcher.should_report(one));
+/// assert!(matcher.should_enable(other) && !matcher.should_report(other));
+///
+/// assert!(Matcher::new(&Pattern::default()).is_none());
+/// ```
 #[derive(Clone, Debug)]
 pub struct Matcher {
     verbose: bool,
@@ -87,7 +102,16 @@ impl Matcher {
         })
     }
 
-    /// Returns the changes that the pattern selects one by one.
+    /// Returns the changes that the pattern adds one by one, by terms of all 64 bits. The order is that of the IDs with
+    /// their bits reversed. If none of them is reached, the pattern is probably of another build.
+    ///
+    /// ```
+    /// use bisect_core::{ChangeId, Matcher, Pattern};
+    ///
+    /// let pattern: Pattern = "01+x000000000000003f".parse().unwrap();
+    /// let matcher = Matcher::new(&pattern).unwrap();
+    /// assert_eq!(matcher.single_changes().collect::<Vec<_>>(), [ChangeId(0x3f)]);
+    /// ```
     pub fn single_changes(&self) -> impl Iterator<Item = ChangeId> {
         let is_single = |interval: &&[u64]| match **interval {
             [begin, end] => end - begin == 1,
@@ -103,13 +127,13 @@ impl Matcher {
         self.verbose
     }
 
-    /// Returns true if the pattern enables the change.
+    /// Returns true if the pattern enables the change: if it selects it, or, with an inverted pattern, if it does not.
     #[must_use]
     pub fn should_enable(&self, id: ChangeId) -> bool {
         self.should_report(id) != self.inverted
     }
 
-    /// Returns true if the pattern selects the change, so that the target reports it.
+    /// Returns true if the pattern selects the change, so that the target reports it. Inversion makes no difference.
     #[must_use]
     pub fn should_report(&self, id: ChangeId) -> bool {
         self.added.contain(id) && !self.removed.contain(id)

@@ -1,4 +1,6 @@
 //! The protocol between searches and targets: patterns in, reports out.
+//!
+//! Its stable part is also at the root of the crate. [`names`] and [`xxh3`] may change in any version.
 
 mod config;
 mod id;

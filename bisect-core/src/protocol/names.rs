@@ -20,6 +20,9 @@ pub const WATCH: &str = "BISECT_WATCH";
 /// copy.
 pub const BUILD: &str = "BISECT_BUILD_";
 
+/// The states in which toggles are fixed while they are compiled: `name=on;other=off`. `bisect-macros` has its own copy.
+pub const FIX: &str = "BISECT_FIX";
+
 /// The path of `bisect-rustc`, for the driver.
 pub const RUSTC: &str = "BISECT_RUSTC";
 /// Prefix, followed by a package: the pattern of its functions and expressions, for `bisect-rustc`.
@@ -43,6 +46,12 @@ pub const OPT_RUN: &str = "BISECT_OPT_RUN";
 ///
 /// A shell between cargo and the compiler passes on only variables whose names the shell's grammar allows, so other
 /// characters become `_`.
+///
+/// ```
+/// use bisect_core::protocol::names;
+///
+/// assert_eq!(names::of_package(names::BUILD, "my-crate", "0.1.0"), "BISECT_BUILD_my_crate_0_1_0");
+/// ```
 #[must_use]
 pub fn of_package(prefix: &str, package: &str, version: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };

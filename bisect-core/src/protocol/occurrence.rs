@@ -48,10 +48,18 @@ impl fmt::Display for OccurrenceError {
 impl error::Error for OccurrenceError {}
 
 impl Occurrence {
-    /// Parses `PATTERN:N`.
+    /// Parses `PATTERN:N` or `PATTERN:N:THREAD,THREAD`.
+    ///
+    /// ```
+    /// use bisect_core::{Occurrence, OccurrenceError};
+    ///
+    /// let some = Occurrence::parse("y:4:worker-1,worker-2").unwrap();
+    /// assert_eq!(["main", "worker-2"].map(|thread| some.number(|| thread)), [4, 5]);
+    /// assert_eq!(Occurrence::parse("y").unwrap_err(), OccurrenceError::Number);
+    /// ```
     ///
     /// # Errors
-    /// If the pattern or the number is not valid.
+    /// If the pattern or the number is missing or malformed.
     pub fn parse(text: &str) -> Result<Self, OccurrenceError> {
         let (pattern, number) = text.split_once(':').ok_or(OccurrenceError::Number)?;
         let (number, threads) =

@@ -13,7 +13,29 @@ use core::{fmt, str::FromStr};
 
 use crate::ChangeId;
 
-/// A parsed pattern. Parsing its displayed text gives an equal pattern.
+/// A parsed pattern. Parsing its displayed text gives an equal pattern. The default is the empty pattern.
+///
+/// ```text
+/// pattern = ""                                there is no search
+///         | "v"* "!"* ( "y" | "n" | terms )   v: reports are for people; !: inverts what is enabled, not reports
+/// terms   = ["+"|"-"] suffix ( ("+"|"-") suffix )*      all + before all -; a leading - removes from everything
+/// suffix  = "y" | [01]+ | "x" [0-9a-fA-F]+    the IDs that end in these bits; at most 64; y: every ID
+/// ```
+/// `n` is `!y`. The last term that matches an ID decides if the pattern selects it.
+///
+/// ```
+/// use bisect_core::{ChangeId, ParseErrorKind, Pattern, Suffix, Term};
+///
+/// let pattern: Pattern = "v!01+x3f-1101".parse()?;
+/// assert!(pattern.verbose && pattern.inverted);
+/// assert_eq!(pattern.terms()[1], Term::Add(Suffix::new(0x3f, 8)));
+/// assert_eq!(pattern.terms()[2], Term::Remove(Suffix::new(0b1101, 4)));
+/// assert_eq!(pattern.to_string().parse::<Pattern>()?, pattern);
+///
+/// let error = "01-1+1".parse::<Pattern>().unwrap_err();
+/// assert_eq!((error.offset, error.kind), (4, ParseErrorKind::AddAfterRemove));
+/// # Ok::<(), bisect_core::ParseError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Pattern {
     /// Reports are for people: they carry text, not only the marker.
@@ -24,7 +46,7 @@ pub struct Pattern {
     terms: Vec<Term>,
 }
 
-/// One step of a pattern.
+/// One step of a pattern. The last step that matches an ID decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     /// Selects the changes whose IDs have this suffix.
@@ -33,7 +55,15 @@ pub enum Term {
     Remove(Suffix),
 }
 
-/// The lowest bits of an ID.
+/// The lowest bits of an ID, at most 64. Hex digits are displayed if their number is whole, else binary ones.
+///
+/// ```
+/// use bisect_core::{ChangeId, Suffix};
+///
+/// let suffix = Suffix::new(0b101, 3);
+/// assert!(suffix.matches(ChangeId(0b1101)) && !suffix.matches(ChangeId(0b1111)));
+/// assert_eq!([suffix, Suffix::new(0x3f, 8), Suffix::ALL].map(|suffix| suffix.to_string()), ["101", "x3f", "y"]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Suffix {
     bits: u64,
@@ -54,7 +84,7 @@ impl Suffix {
         Self { bits: bits & mask(len), len }
     }
 
-    /// Returns the suffix that only this ID has.
+    /// Returns the suffix of all 64 bits, which only this ID has.
     #[must_use]
     pub const fn exactly(id: ChangeId) -> Self {
         Self { bits: id.0, len: 64 }
@@ -86,7 +116,17 @@ impl Pattern {
         Self::new([Suffix::ALL], [])
     }
 
-    /// Returns the pattern that selects the IDs with a suffix in `add` and none in `remove`.
+    /// Returns the pattern that selects the IDs with a suffix in `add` and none in `remove`. Without a suffix in either,
+    /// it is the empty pattern.
+    ///
+    /// ```
+    /// use bisect_core::{ChangeId, Pattern, Suffix};
+    ///
+    /// let pattern = Pattern::new([Suffix::new(0b1, 1)], [Suffix::exactly(ChangeId(0x3f))]).verbose(true);
+    /// assert_eq!(pattern.to_string(), "v1-x000000000000003f");
+    /// assert_eq!(Pattern::all().inverted(true).to_string(), "n");
+    /// assert!(Pattern::new([], []).is_empty());
+    /// ```
     #[must_use]
     pub fn new(add: impl IntoIterator<Item = Suffix>, remove: impl IntoIterator<Item = Suffix>) -> Self {
         let mut terms: Vec<_> = add.into_iter().map(Term::Add).collect();
@@ -157,7 +197,15 @@ impl fmt::Display for Suffix {
     }
 }
 
-/// The reason why a text is no pattern, and its position.
+/// The reason why a text is no pattern, and its position. The message is a phrase with the byte, for a line that names
+/// the option or variable before it.
+///
+/// ```
+/// use bisect_core::Pattern;
+///
+/// let error = "x3+z".parse::<Pattern>().unwrap_err();
+/// assert_eq!(format!("MY_PATTERN: {error}"), "MY_PATTERN: unexpected 'z' at byte 3");
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The byte of the text at which the error is; the length of the text if it ends too early.
@@ -197,6 +245,10 @@ impl core::error::Error for ParseError {}
 impl FromStr for Pattern {
     type Err = ParseError;
 
+    /// Parses a pattern.
+    ///
+    /// # Errors
+    /// If the text does not have the form of a [`Pattern`]; the error names the byte.
     fn from_str(text: &str) -> Result<Self, ParseError> {
         if text.is_empty() {
             return Ok(Self::default());

@@ -70,7 +70,7 @@ pub use views::{ProgressView, TestView, TrialView};
 
 pub use model::{
     mode::Mode,
-    noise::{Certainty, Estimate, Noise, Suspect},
+    noise::{Certainty, Estimate, LikelyPlace, Noise, Suspect},
     options::{Options, Step},
     rank::{Order, Rank, simplest_cut, suffixes_below, suffixes_between},
     selection::{Prefix, Selection},

@@ -1,9 +1,14 @@
 //! Views of a search: the results of a test, the state of a trial, and the progress of the whole.
 
+use alloc::vec::Vec;
+use core::ops::Range;
+
 use super::{
     Engine, Search,
     model::{
         noise::{Certainty, Estimate},
+        rank::{Order, Rank},
+        ranked,
         trial::TrialId,
         verdict::{Culprit, Verdict},
     },
@@ -112,6 +117,19 @@ impl<'a> TrialView<'a> {
     pub fn selected(self) -> usize {
         self.search.trial(self.trial).selection.count(self.search.engine.known())
     }
+
+    /// Returns the changes that the trial enables, as intervals of positions among the changes reported so far, in the
+    /// order of the search. Of a counter, whose runs take all steps up to one, it is a single interval.
+    #[must_use]
+    pub fn enabled(self) -> Vec<Range<usize>> {
+        let (known, selection) = (self.search.engine.known(), &self.search.trial(self.trial).selection);
+        match self.search.options.order {
+            Order::Counter => selection.counter_limit(known.len()).filter(|&limit| limit > 0).map(|limit| 0..limit),
+            Order::ByHash | Order::Given => return selection.enabled_ranges(known),
+        }
+        .into_iter()
+        .collect()
+    }
 }
 
 /// The progress of a search.
@@ -156,6 +174,12 @@ impl<'a> ProgressView<'a> {
     #[must_use]
     pub fn changes(self) -> usize {
         self.search.engine.known().len()
+    }
+
+    /// Returns the position of a change among those reported so far, in the order of the search.
+    #[must_use]
+    pub fn position(self, change: Rank) -> Option<usize> {
+        ranked::find(self.search.engine.known(), change)
     }
 
     /// Returns the number of tests in the search: 1 before a [split](Search::split).

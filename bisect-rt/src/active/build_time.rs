@@ -7,8 +7,8 @@ use std::fmt;
 
 use super::{
     config::{Config, Setting},
-    registry, report,
-    toggle::{Key, Place},
+    report,
+    toggle::{Key, Place, Toggle},
 };
 
 /// Returns true if the variable has a change on. All changes are on if it is not set.
@@ -83,13 +83,17 @@ const fn from_semicolon(text: &[u8]) -> &[u8] {
 ///
 /// # Errors
 /// If a change is compiled in with another state than the pattern asks for.
-pub(crate) fn report(config: &Config) -> Result<(), Stale> {
+pub(crate) fn report(config: &Config, toggles: &[&Toggle]) -> Result<(), Stale> {
     let mut stale = None;
-    registry::for_each(|toggle| {
-        let Key::Build(_, compiled_in) = toggle.key else { return };
+    for toggle in toggles {
+        let Key::Build(_, compiled_in) = toggle.key else { continue };
+        // `unheard` reports these.
+        if toggle.fixed().is_some() {
+            continue;
+        }
         let id = toggle.id(&toggle.place, None);
         let wanted = match config.named(toggle.name) {
-            None | Some(Setting::Default) => return,
+            None | Some(Setting::Default) => continue,
             Some(Setting::Fixed(on)) => *on,
             Some(Setting::Search(matcher)) => {
                 if matcher.should_report(id) {
@@ -106,7 +110,7 @@ pub(crate) fn report(config: &Config) -> Result<(), Stale> {
         if wanted != compiled_in {
             stale = stale.or(Some(Stale { toggle: (toggle.name, toggle.place), compiled_in }));
         }
-    });
+    }
     stale.map_or(Ok(()), Err)
 }
 

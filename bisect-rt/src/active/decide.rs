@@ -2,7 +2,7 @@
 
 use std::{
     panic::Location,
-    sync::atomic::Ordering::{Acquire, Release},
+    sync::atomic::Ordering::{Acquire, Relaxed, Release},
 };
 
 use super::{
@@ -10,7 +10,7 @@ use super::{
     fingerprint::Fingerprint,
     memory,
     nesting::Nesting,
-    toggle::{Place, Toggle, state},
+    toggle::{Default, Place, Toggle, state},
 };
 
 impl Toggle {
@@ -103,19 +103,37 @@ impl Toggle {
             state::OFF => Known::Decision(Some(false)),
             state::AT_DEFAULT => Known::Decision(None),
             state::DEPENDS => Known::Depends,
+            _ => self.resolve_or_count(),
+        }
+    }
+
+    /// Returns the decision of a setting, and counts it; or looks a new toggle up. A search does not come here again.
+    #[cold]
+    #[inline(never)]
+    fn resolve_or_count(&self) -> Known {
+        match self.state.load(Acquire) {
+            state::COUNTED_ON => self.counted(true),
+            state::COUNTED_OFF => self.counted(false),
             _ => self.resolve(),
         }
     }
 
-    #[cold]
     fn resolve(&self) -> Known {
         let (state, known) = match config::setting(self.name) {
             Setting::Default => (state::AT_DEFAULT, Known::Decision(None)),
-            Setting::Fixed(on) => (if *on { state::ON } else { state::OFF }, Known::Decision(Some(*on))),
+            Setting::Fixed(true) if matches!(self.default, Default::On) => (state::ON, Known::Decision(Some(true))),
+            Setting::Fixed(true) => (state::COUNTED_ON, self.counted(true)),
+            Setting::Fixed(false) => (state::COUNTED_OFF, self.counted(false)),
             Setting::Search(_) => (state::DEPENDS, Known::Depends),
         };
         self.state.store(state, Release);
         known
+    }
+
+    /// Counts a decision that a setting makes.
+    fn counted(&self, decision: bool) -> Known {
+        self.count.fetch_add(1, Relaxed);
+        Known::Decision(Some(decision))
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub(crate) mod build_time;
 mod config;
+pub(crate) mod count;
 mod decide;
 mod fingerprint;
 mod memory;

@@ -3,10 +3,7 @@
 //! [`__register!`](crate::__register) puts a pointer to each toggle into a section of its own. Symbols of the linker
 //! mark the start and the end of the section, in the way of each object format. A shared library has its own section.
 
-use std::{
-    collections::BinaryHeap,
-    io::{self, Write},
-};
+use std::io::{self, Write};
 
 use crate::active::toggle::{Default, Key, Toggle};
 
@@ -16,24 +13,33 @@ mod elf;
 /// An element of the section: a toggle, or a gap that the linker left between two.
 type Entry = Option<&'static Toggle>;
 
-/// Calls `f` for the toggles of this program; for some more than once.
-pub(crate) fn for_each(mut f: impl FnMut(&'static Toggle)) {
-    own_section().iter().flatten().copied().for_each(&mut f);
+/// Returns the toggles of this program; some more than once.
+pub(crate) fn all() -> Vec<&'static Toggle> {
+    let mut toggles = Vec::new();
+    // A loop is less code than `extend`.
+    let mut add = |section: &'static [Entry]| {
+        for &toggle in section.iter().flatten() {
+            toggles.push(toggle);
+        }
+    };
+    add(own_section());
     #[cfg(target_os = "linux")]
-    elf::for_each_section(own_section(), |section| section.iter().flatten().copied().for_each(&mut f));
+    elf::for_each_section(own_section(), add);
+    toggles
 }
 
 /// Prints the list of toggles for `BISECT_TOGGLES=1`.
-pub(crate) fn print() -> io::Result<()> {
-    // A heap sorts in much less code than `sort_unstable`.
-    let mut lines = BinaryHeap::new();
-    for_each(|toggle| lines.push(line(toggle)));
-    let mut lines = lines.into_sorted_vec();
-    lines.dedup();
-    let mut out = io::stdout().lock();
-    for line in lines {
-        writeln!(out, "{line}")?;
+pub(crate) fn print(toggles: &[&Toggle]) -> io::Result<()> {
+    let lines: Vec<String> = toggles.iter().map(|toggle| line(toggle)).collect();
+    // Selecting each line in turn sorts them and leaves out duplicates, in much less code than sorting. A text that is
+    // written at once is less code than lines, too.
+    let (mut text, mut last) = (String::new(), "");
+    while let Some(line) = lines.iter().map(String::as_str).filter(|line| *line > last).min() {
+        text.push_str(line);
+        last = line;
     }
+    let mut out = io::stdout();
+    out.write_all(text.as_bytes())?;
     out.flush()
 }
 
@@ -48,15 +54,24 @@ fn line(toggle: &Toggle) -> String {
         Default::On => "on",
         Default::Body => "body",
     };
-    let line = format!("{}\t{key}\t{}\t{default}", toggle.name, toggle.place);
+    let fixed = match toggle.fixed() {
+        Some(true) => "\tfixed on",
+        Some(false) => "\tfixed off",
+        None => "",
+    };
+    let line = format_args!("{}\t{key}\t{}\t{default}", toggle.name, toggle.place);
     match toggle.key {
         Key::Build(package, enabled) => {
-            let compiled_in = if enabled { "on" } else { "off" };
             let id = toggle.id(&toggle.place, None);
-            format!("{line}\t{id}\t{}@{}\t{compiled_in}", package.name, package.version)
+            format!("{line}\t{id}\t{}@{}\t{}{fixed}\n", package.name, package.version, on_or_off(enabled))
         }
-        Key::Site | Key::Caller | Key::Stack(_) => line,
+        Key::Site | Key::Caller | Key::Stack(_) => format!("{line}{fixed}\n"),
     }
+}
+
+/// Returns the word for a state.
+pub(crate) fn on_or_off(on: bool) -> &'static str {
+    if on { "on" } else { "off" }
 }
 
 /// The symbols on ELF: the linker defines them for every section whose name is an identifier.

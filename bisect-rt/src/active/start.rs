@@ -37,7 +37,9 @@ extern "C" fn start() {
 
 fn configure() {
     if is_set(TOGGLES) && host::was_loaded_with_the_program() {
-        let printed = registry::print();
+        let toggles = registry::all();
+        let printed = registry::print(&toggles);
+        unheard::say_unknown_fixes(&toggles);
         exit::at_once(i32::from(printed.is_err()));
     }
     let Some(value) = env::var_os(PATTERN) else { return };
@@ -60,13 +62,15 @@ fn configure() {
     let report_file = open_report_file();
     // Only for these is the list of toggles needed, which takes reading the files of all libraries.
     if matches!(config, Config::Named(_)) {
-        if let Err(stale) = build_time::report(&config) {
+        let toggles = registry::all();
+        if let Err(stale) = build_time::report(&config, &toggles) {
             return refuse(format_args!(
                 "{PATTERN}={shown:?}: {stale}; build the program again with the BISECT_BUILD_ variables of its packages"
             ));
         }
+        unheard::say_fixed(&config, &toggles);
         if !report_file {
-            unheard::say_unknown_names(&config);
+            unheard::say_unknown_names(&config, &toggles);
         }
     }
     if !report_file {

@@ -1,6 +1,10 @@
 //! A toggle: the static of an annotated place.
 
-use std::{fmt, panic::Location, sync::atomic::AtomicU8};
+use std::{
+    fmt,
+    panic::Location,
+    sync::atomic::{AtomicU8, AtomicU64},
+};
 
 use bisect_core::{ChangeId, Field, IdHasher, protocol::xxh3};
 
@@ -19,6 +23,10 @@ pub struct Toggle {
     pub(crate) default: Default,
     /// The known part of the decision, one of the values in [`state`]. Only `decide` uses it.
     pub(super) state: AtomicU8,
+    /// The value of `BISECT_FIX` with which the place was compiled.
+    pub(crate) fix: Option<&'static str>,
+    /// The number of decisions that a setting made differently from the default. Only `count` uses it.
+    pub(super) count: AtomicU64,
 }
 
 /// The known part of a toggle's decision. The first three values are those of an `Option<bool>` in memory, so a known
@@ -32,8 +40,12 @@ pub(super) mod state {
     pub(in crate::active) const AT_DEFAULT: u8 = 2;
     /// On or off for each change separately.
     pub(in crate::active) const DEPENDS: u8 = 3;
+    /// Off for all changes by a setting, which is not the default: decisions are counted.
+    pub(in crate::active) const COUNTED_OFF: u8 = 4;
+    /// On for all changes by a setting, which is not the default: decisions are counted.
+    pub(in crate::active) const COUNTED_ON: u8 = 5;
     /// Not looked up yet.
-    pub(in crate::active) const NEW: u8 = 4;
+    pub(in crate::active) const NEW: u8 = 6;
 }
 
 /// A place in the source, as the compiler names it.
@@ -128,8 +140,30 @@ impl Key {
 impl Toggle {
     /// Makes a toggle that is not looked up yet.
     #[must_use]
-    pub const fn new(name: &'static str, place: Place, key: Key, default: Default) -> Self {
-        Self { name, name_hash: xxh3::hash(name.as_bytes(), 0), place, key, default, state: AtomicU8::new(state::NEW) }
+    pub const fn new(name: &'static str, place: Place, key: Key, default: Default, fix: Option<&'static str>) -> Self {
+        Self {
+            name,
+            name_hash: xxh3::hash(name.as_bytes(), 0),
+            place,
+            key,
+            default,
+            state: AtomicU8::new(state::NEW),
+            fix,
+            count: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns the state in which this toggle is compiled, if it is fixed.
+    #[inline(never)]
+    pub(crate) fn fixed(&self) -> Option<bool> {
+        // The macros have refused malformed values. So this is not the parser of patterns, which would make each program
+        // with a toggle larger.
+        let mut settings = self.fix?.as_bytes().split(|byte| *byte == b';');
+        settings.find_map(|setting| match setting.strip_prefix(self.name.as_bytes())? {
+            b"=on" => Some(true),
+            b"=off" => Some(false),
+            _ => None,
+        })
     }
 
     /// Returns the ID of the change at a place: the toggle's own, or its caller's.

@@ -1,30 +1,67 @@
-//! Requests that this program cannot meet: names that no toggle has, and IDs of another build.
+//! Requests that this program cannot meet: names that no toggle has, fixed toggles, and IDs of another build.
 //!
-//! Messages are printed only without a driver: the driver knows its requests, and the programs that it starts need not
-//! have all names.
+//! Messages about names and IDs are printed only without a driver: the driver knows its requests, and the programs that
+//! it starts need not have all names.
 
 use bisect_core::{
     ChangeId, Config, Matcher, Setting,
-    protocol::names::{PATTERN, TOGGLES},
+    protocol::names::{FIX, PATTERN, TOGGLES},
 };
 
-use super::{config, registry, report, system::stderr};
+use super::{config, registry, report, system::stderr, toggle::Toggle};
 
-/// Prints the names that no toggle has.
-pub(crate) fn say_unknown_names(config: &Config) {
-    let mut toggles = Vec::new();
-    registry::for_each(|toggle| toggles.push(toggle.name));
-    for name in config.names().filter(|name| !toggles.contains(name)) {
-        let similar = toggles.iter().map(|toggle| (distance(name, toggle), toggle)).min();
-        match similar.filter(|(distance, _)| *distance <= name.len().div_ceil(3)) {
-            Some((_, similar)) => {
-                stderr::say(format_args!("{PATTERN}: no toggle is called {name:?}; did you mean {similar:?}?"));
-            }
-            None => stderr::say(format_args!(
-                "{PATTERN}: no toggle is called {name:?}; {TOGGLES}=1 lists those of this program"
-            )),
+/// Prints the toggles that are fixed in another state than the pattern asks for.
+pub(crate) fn say_fixed(config: &Config, toggles: &[&Toggle]) {
+    for (i, toggle) in toggles.iter().enumerate() {
+        let (name, Some(on)) = (toggle.name, toggle.fixed()) else { continue };
+        let is_asked = match config.named(name) {
+            Some(Setting::Fixed(wanted)) => *wanted != on,
+            Some(Setting::Search(_)) => true,
+            Some(Setting::Default) | None => false,
+        };
+        if is_asked && !has(&toggles[..i], name) {
+            let state = registry::on_or_off(on);
+            stderr::say(format_args!(
+                "{PATTERN}: {name:?} is fixed {state} in this build: to select it, build with a {FIX} without {name}={state}"
+            ));
         }
     }
+}
+
+/// Prints the names in `BISECT_FIX` that no toggle has: nothing is fixed by them.
+pub(crate) fn say_unknown_fixes(toggles: &[&Toggle]) {
+    // All packages of a build have the same value. The macros have refused a malformed one.
+    let value = toggles.iter().find_map(|toggle| toggle.fix).unwrap_or_default();
+    for setting in value.as_bytes().split(|byte| *byte == b';') {
+        let name = setting.split(|byte| *byte == b'=').next().unwrap_or_default();
+        say_if_unknown(FIX, str::from_utf8(name).unwrap_or_default(), toggles);
+    }
+}
+
+/// Prints the names that no toggle has.
+pub(crate) fn say_unknown_names(config: &Config, toggles: &[&Toggle]) {
+    for name in config.names() {
+        say_if_unknown(PATTERN, name, toggles);
+    }
+}
+
+fn say_if_unknown(variable: &str, name: &str, toggles: &[&Toggle]) {
+    if name.is_empty() || has(toggles, name) {
+        return;
+    }
+    let similar = toggles.iter().map(|toggle| (distance(name, toggle.name), toggle.name)).min();
+    match similar.filter(|(distance, _)| *distance <= name.len().div_ceil(3)) {
+        Some((_, similar)) => {
+            stderr::say(format_args!("{variable}: no toggle is called {name:?}; did you mean {similar:?}?"));
+        }
+        None => stderr::say(format_args!(
+            "{variable}: no toggle is called {name:?}; {TOGGLES}=1 lists those of this program"
+        )),
+    }
+}
+
+fn has(toggles: &[&Toggle], name: &str) -> bool {
+    toggles.iter().any(|toggle| toggle.name == name)
 }
 
 /// Registers a message for the end of the program: it reached none of the single changes that the pattern names.

@@ -16,6 +16,13 @@ fn stacks_are_decided_on_without_allocating() {
 }
 
 #[test]
+fn settings_are_counted_without_allocating() {
+    let path = Flavour::Plain.program("probe", "counting");
+    let run = Program::new(&path).pattern("counted=off").run();
+    assert_eq!((run.decisions(), run.reports.as_str()), (vec!["new: 0", "seen: 0"], ""));
+}
+
+#[test]
 fn what_allocates_is_counted() {
     let path = Flavour::Plain.program("probe", "counting");
     let run = Program::new(&path).pattern("v10101010").run();

@@ -7,6 +7,7 @@ mod built;
 #[cfg(target_os = "linux")]
 mod contexts;
 mod cost;
+mod fixed;
 mod fixture;
 mod keys;
 mod lean;

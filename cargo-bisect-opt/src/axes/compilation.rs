@@ -38,7 +38,7 @@ pub(crate) struct Compilation {
     /// The path of this executable, which is also the wrapper.
     pub(crate) wrapper: PathBuf,
     /// The keys of each package's profile, with their values as TOML, known since it was compiled with the bad options.
-    seen: Arc<BTreeMap<ChangeId, OnceLock<BTreeMap<&'static str, String>>>>,
+    seen: Arc<BTreeMap<ChangeId, OnceLock<BTreeMap<String, String>>>>,
     /// The directory for files of this search, deleted with it.
     _scratch: Arc<OwnedDir>,
 }
@@ -94,6 +94,20 @@ impl Compilation {
             }
         }
         built
+    }
+
+    /// Returns the keys of the profile that are known, by package, for the journal.
+    pub(crate) fn seen(&self) -> Vec<(u64, BTreeMap<String, String>)> {
+        self.seen.iter().filter_map(|(change, keys)| Some((change.0, keys.get()?.clone()))).collect()
+    }
+
+    /// Restores known keys of the profile.
+    pub(crate) fn restore_seen(&self, seen: Vec<(u64, BTreeMap<String, String>)>) {
+        for (change, keys) in seen {
+            if let Some(known) = self.seen.get(&ChangeId(change)) {
+                known.get_or_init(|| keys);
+            }
+        }
     }
 
     /// Returns the same compilation, with these settings of the profile for all packages.

@@ -16,6 +16,7 @@ use bisect_core::{
     ChangeId,
     search::{Mode, Order},
 };
+use serde::{Deserialize, Serialize};
 
 use super::{
     AfterBuild, Application, Axis, Files,
@@ -48,6 +49,13 @@ pub(crate) struct Crates {
     order: Vec<ChangeId>,
     /// The packages that the target needs, known since the first complete build.
     needed: OnceLock<BTreeSet<ChangeId>>,
+}
+
+/// The knowledge about packages from earlier runs, for the journal.
+#[derive(Serialize, Deserialize)]
+struct CratesKnowledge {
+    needed: Option<Vec<u64>>,
+    seen: Vec<(u64, BTreeMap<String, String>)>,
 }
 
 impl Crates {
@@ -146,6 +154,20 @@ impl Axis for Crates {
                 reports.add(Report::with_text(at, package.describe()));
             }
         }
+        Ok(())
+    }
+
+    fn knowledge(&self) -> Option<serde_json::Value> {
+        let needed = self.needed.get().map(|needed| needed.iter().map(|change| change.0).collect());
+        serde_json::to_value(CratesKnowledge { needed, seen: self.compilation.seen() }).ok()
+    }
+
+    fn restore(&self, knowledge: serde_json::Value) -> serde_json::Result<()> {
+        let CratesKnowledge { needed, seen } = serde_json::from_value(knowledge)?;
+        if let Some(needed) = needed {
+            self.needed.get_or_init(|| needed.into_iter().map(ChangeId).collect());
+        }
+        self.compilation.restore_seen(seen);
         Ok(())
     }
 

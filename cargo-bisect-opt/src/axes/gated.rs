@@ -131,6 +131,14 @@ impl Axis for Gated {
         matches!(self.gates, Gates::Functions { .. })
     }
 
+    fn knowledge(&self) -> Option<serde_json::Value> {
+        self.known.stored().ok()
+    }
+
+    fn restore(&self, knowledge: serde_json::Value) -> serde_json::Result<()> {
+        self.known.restore(knowledge)
+    }
+
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()> {
         let Some(artifacts) = built.artifacts else { return Ok(()) };
         let pattern = choice.pattern();

@@ -148,6 +148,20 @@ pub(crate) trait Axis: Debug + Send + Sync {
     /// If a file cannot be read.
     fn collect(&self, choice: &Choice, built: &AfterBuild<'_>, reports: &mut Reports) -> io::Result<()>;
 
+    /// Returns the knowledge that runs have left in the axis and that later runs need, for the journal; `None` if there
+    /// is none.
+    fn knowledge(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// Restores the knowledge that the axis had when the search was interrupted.
+    ///
+    /// # Errors
+    /// If the value is not what [`knowledge`](Self::knowledge) returns.
+    fn restore(&self, _knowledge: serde_json::Value) -> serde_json::Result<()> {
+        Ok(())
+    }
+
     /// Reads the changes of a run from the file for reports.
     ///
     /// # Errors

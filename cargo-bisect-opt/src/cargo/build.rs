@@ -13,6 +13,7 @@ use cargo_metadata::{
 };
 
 use bisect_core::protocol::names;
+use serde::{Deserialize, Serialize};
 
 use super::{
     Arguments, BuiltFile, CargoError, Config, Executable, Subcommand, build_progress::BuildProgress, feature_options,
@@ -109,7 +110,7 @@ impl Built {
 }
 
 /// The artifacts of a build.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Artifacts {
     /// Set if the build succeeded, so that no artifact is missing.
     pub(crate) is_complete: bool,
@@ -123,7 +124,7 @@ pub(crate) struct Artifacts {
     pub(crate) libraries: Vec<PathBuf>,
     /// The settings of the profile that cargo reports, by the ID of each package with a current artifact other than a
     /// build script.
-    pub(crate) packages: BTreeMap<String, BTreeMap<&'static str, String>>,
+    pub(crate) packages: BTreeMap<String, BTreeMap<String, String>>,
     /// The names of the current files, without directory, extension and the `lib` of libraries.
     pub(crate) stems: BTreeSet<String>,
     /// The executables and shared libraries, to detect whether another process replaces them.
@@ -360,15 +361,15 @@ impl Artifacts {
 }
 
 /// Returns the keys of a profile that cargo reports, with their values as TOML.
-fn profile(profile: &ArtifactProfile) -> BTreeMap<&'static str, String> {
+fn profile(profile: &ArtifactProfile) -> BTreeMap<String, String> {
     let level = &profile.opt_level;
     let level = if level.parse::<u8>().is_ok() { level.clone() } else { format!("\"{level}\"") };
-    [
+    let values = [
         ("opt-level", level),
         ("debug-assertions", profile.debug_assertions.to_string()),
         ("overflow-checks", profile.overflow_checks.to_string()),
-    ]
-    .into()
+    ];
+    values.map(|(key, value)| (key.to_owned(), value)).into()
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@ use std::{
 };
 
 use cargo_metadata::{Artifact, TargetKind};
+use serde::{Deserialize, Serialize};
 
 /// A test executable, a program or an example. The order is that in which cargo runs them.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct Executable {
     pub(super) package: PackageKey,
     pub(super) kind: ExecutableKind,
@@ -23,14 +24,14 @@ pub(crate) struct Executable {
 }
 
 /// The package of an executable, with the order of packages.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct PackageKey {
     name: String,
     pub(super) id: String,
 }
 
 /// The kind of an executable, in the order of targets within a package.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum ExecutableKind {
     Library,
     Binary,

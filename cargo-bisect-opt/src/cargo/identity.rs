@@ -10,15 +10,17 @@ use std::{
     time::SystemTime,
 };
 
+use serde::{Deserialize, Serialize};
+
 /// A file as it was built.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct BuiltFile {
     path: PathBuf,
     identity: Option<Identity>,
 }
 
 /// The properties that change if a file is replaced or written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     file: (u64, u64),
     length: u64,

@@ -12,6 +12,7 @@ mod dependency_updates;
 mod executable;
 mod feature_options;
 mod features;
+mod fix_setting;
 pub(crate) mod graph;
 mod identity;
 pub(crate) mod known_options;
@@ -30,6 +31,7 @@ mod resolution;
 mod searched_features;
 mod slot_dirs;
 mod target_lock;
+pub(crate) mod toggle_choice;
 pub(crate) mod toggles;
 mod update_groups;
 pub(crate) mod variables;
@@ -45,6 +47,7 @@ pub(crate) use cargo_metadata::Edition;
 use config::Config;
 pub(crate) use dependency_updates::{DependencyUpdates, UpdatesError};
 pub(crate) use executable::Executable;
+pub(crate) use fix_setting::unknown_fixes;
 use identity::BuiltFile;
 pub(crate) use launch::Launch;
 pub(crate) use lock_selection::LockSelection;
@@ -110,7 +113,7 @@ pub(crate) enum CargoError {
     Nothing(String),
     /// The toggles that the user asks for cannot be searched.
     #[error(transparent)]
-    Toggles(#[from] toggles::ToggleError),
+    Toggles(#[from] toggle_choice::ToggleError),
     /// A process cannot be started.
     #[error(transparent)]
     Spawn(#[from] SpawnError),

@@ -20,7 +20,7 @@ use crate::{
         kind::ChangeKind,
         scan::Reports,
     },
-    units::{nearest, plural},
+    units::plural,
 };
 
 /// The maximum number of toggle names in the first line of a search.
@@ -44,6 +44,39 @@ pub(crate) struct Toggle {
     /// The facts that only build-time toggles have.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) build: Option<BuildTimeInfo>,
+    /// The state in which it is compiled, if `BISECT_FIX` names it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) fixed: Option<FixedState>,
+}
+
+/// The state of a toggle that is fixed while it is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum FixedState {
+    /// Enabled.
+    On,
+    /// Disabled.
+    Off,
+}
+
+impl FixedState {
+    fn parse(text: &str) -> Option<Self> {
+        match text {
+            "fixed on" => Some(Self::On),
+            "fixed off" => Some(Self::Off),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for FixedState {
+    /// Formats it as `fixed on` or `fixed off`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::On => "fixed on",
+            Self::Off => "fixed off",
+        })
+    }
 }
 
 /// A location in the source, as the runtime reports it, in reading order.
@@ -158,7 +191,11 @@ fn line(line: &str) -> Option<Toggle> {
     } else {
         None
     };
-    let toggle = Toggle { name: name.to_owned(), key, place, default: default.to_owned(), build };
+    let fixed = match columns.next() {
+        None => None,
+        Some(state) => Some(FixedState::parse(state)?),
+    };
+    let toggle = Toggle { name: name.to_owned(), key, place, default: default.to_owned(), build, fixed };
     columns.next().is_none().then_some(toggle)
 }
 
@@ -194,7 +231,7 @@ fn has_runtime(bytes: &[u8]) -> bool {
 /// Reports the build-time changes that the pattern selects, of toggles with these names. Programs do not report them.
 pub(crate) fn report(toggles: &BTreeSet<Toggle>, names: &[String], pattern: &Pattern, reports: &mut Reports) {
     let Some(matcher) = Matcher::new(pattern) else { return };
-    for toggle in toggles.iter().filter(|toggle| names.contains(&toggle.name)) {
+    for toggle in toggles.iter().filter(|toggle| toggle.fixed.is_none() && names.contains(&toggle.name)) {
         if let Some(build) = toggle.build.as_ref().filter(|build| matcher.should_report(build.id)) {
             let TogglePlace { file, line, column } = &toggle.place;
             reports.add(Report {
@@ -213,115 +250,14 @@ pub(crate) fn kind(toggles: &BTreeSet<Toggle>, name: &str) -> Option<ChangeKind>
 }
 
 /// Describes the searched toggles as `3 run-time toggles (a, b, c)`: those with one of the names, or all if none is
-/// given.
+/// given. Fixed toggles are not searched.
 pub(crate) fn subject<'a>(toggles: impl Iterator<Item = &'a Toggle>, names: &[String], noun: &str) -> String {
-    let searched = toggles.filter(|toggle| names.is_empty() || names.contains(&toggle.name));
+    let searched =
+        toggles.filter(|toggle| toggle.fixed.is_none() && (names.is_empty() || names.contains(&toggle.name)));
     let searched: BTreeSet<_> = searched.map(|toggle| toggle.name.as_str()).collect();
     let shown = searched.iter().take(MAX_SHOWN_NAMES).copied().collect::<Vec<_>>().join(", ");
     let more = if searched.len() > MAX_SHOWN_NAMES { ", …" } else { "" };
     format!("{} ({shown}{more})", plural(searched.len(), noun))
-}
-
-/// The toggles to search.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ToggleChoice {
-    /// Their names; empty for all run-time toggles.
-    pub(crate) names: Vec<String>,
-    /// Set for build-time toggles.
-    pub(crate) build_time: bool,
-    /// A note for the user.
-    pub(crate) note: Option<String>,
-}
-
-/// A reason why toggles cannot be searched.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum ToggleError {
-    /// No program has toggles.
-    #[error(
-        "no toggle in any executable of this build\n\
-         help: mark one with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate bisect-rt"
-    )]
-    NoToggles,
-    /// A name is unknown.
-    #[error("no toggle is called `{name}`{}\nhelp: there is {}", suggestion(.nearest.as_deref()), quoted(.all))]
-    Unknown {
-        /// The user's name.
-        name: String,
-        /// The most similar name.
-        nearest: Option<String>,
-        /// All names.
-        all: Vec<String>,
-    },
-    /// Both run-time and build-time toggles were named.
-    #[error(
-        "the run-time toggles {} and the build-time toggles {} cannot be searched together\n\
-         help: search one kind after the other",
-        quoted(.runtime), quoted(.build_time)
-    )]
-    Mixed {
-        /// The run-time toggles.
-        runtime: Vec<String>,
-        /// The build-time toggles.
-        build_time: Vec<String>,
-    },
-}
-
-impl ToggleError {
-    /// Returns whether the command line is wrong.
-    pub(crate) fn is_usage(&self) -> bool {
-        !matches!(self, ToggleError::NoToggles)
-    }
-}
-
-fn suggestion(nearest: Option<&str>) -> String {
-    nearest.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
-}
-
-fn quoted(names: &[String]) -> String {
-    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-}
-
-/// Chooses the toggles to search: those that the user names, else all run-time toggles, else all build-time toggles.
-///
-/// # Errors
-/// See [`ToggleError`].
-pub(crate) fn choose(toggles: &BTreeSet<Toggle>, wanted: &[String]) -> Result<ToggleChoice, ToggleError> {
-    let (build, runtime): (Vec<_>, Vec<_>) = toggles.iter().partition(|toggle| toggle.build.is_some());
-    let names = |toggles: &[&Toggle]| {
-        let names: BTreeSet<_> = toggles.iter().map(|toggle| toggle.name.clone()).collect();
-        Vec::from_iter(names)
-    };
-    let (build, runtime) = (names(&build), names(&runtime));
-    if toggles.is_empty() {
-        return Err(ToggleError::NoToggles);
-    }
-    if wanted.is_empty() {
-        return Ok(if runtime.is_empty() {
-            ToggleChoice { names: build, build_time: true, note: None }
-        } else {
-            let note = (!build.is_empty())
-                .then(|| format!("build-time toggles are not searched (name them with --toggle): {}", quoted(&build)));
-            ToggleChoice { names: Vec::new(), build_time: false, note }
-        });
-    }
-    let unknown = wanted.iter().find(|name| !build.contains(name) && !runtime.contains(name));
-    if let Some(name) = unknown {
-        let all: BTreeSet<_> = build.into_iter().chain(runtime).collect();
-        let nearest = nearest(name, all.iter().cloned());
-        return Err(ToggleError::Unknown { name: name.clone(), nearest, all: all.into_iter().collect() });
-    }
-    let mut names = Vec::new();
-    for name in wanted {
-        if !names.contains(name) {
-            names.push(name.clone());
-        }
-    }
-    let chosen = |kind: &[String]| names.iter().filter(|name| kind.contains(name)).cloned().collect::<Vec<_>>();
-    let (chosen_build, chosen_runtime) = (chosen(&build), chosen(&runtime));
-    if !chosen_build.is_empty() && !chosen_runtime.is_empty() {
-        return Err(ToggleError::Mixed { runtime: chosen_runtime, build_time: chosen_build });
-    }
-    Ok(ToggleChoice { build_time: !chosen_build.is_empty(), names, note: None })
 }
 
 /// The toggles as a table for people.
@@ -338,7 +274,8 @@ impl fmt::Display for ToggleTable<'_> {
         let header = ["NAME", "KIND", "PLACE", "DEFAULT"].map(str::to_owned);
         let mut rows = vec![header];
         rows.extend(self.0.iter().map(|toggle| {
-            [toggle.name.clone(), toggle.key.name().to_owned(), toggle.place.to_string(), toggle.default.clone()]
+            let default = toggle.fixed.map_or_else(|| toggle.default.clone(), |state| state.to_string());
+            [toggle.name.clone(), toggle.key.name().to_owned(), toggle.place.to_string(), default]
         }));
         let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
         let widths = [0, 1, 2].map(width);

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use super::*;
+use crate::cargo::toggle_choice::{ToggleChoice, ToggleError, choose};
 
 const LIST: &str = "\
 fast\tbuild\tsrc/lib.rs:3:1\ton\t0x000000000000aaaa\tdeep@1.2.0\toff
@@ -98,6 +99,51 @@ fn toggles_are_chosen_by_name() {
     assert_eq!(choice(&["b"]), Ok((wanted(&["b"]), true)));
     let mixed = ToggleError::Mixed { runtime: wanted(&["a"]), build_time: wanted(&["b"]) };
     assert_eq!(choice(&["a", "b"]), Err(mixed));
+}
+
+/// Toggles of which all but `c` are fixed.
+const FIXED: &[u8] = b"a\tsite\ta.rs:1:1\ton\tfixed off\nb\tbuild\ta.rs:2:1\ton\t0x1\tp@1.0.0\ton\tfixed on\n\
+    c\tcaller\ta.rs:3:1\tbody\nd\tstack\ta.rs:4:1\tbody\tfixed on\n";
+
+#[test]
+fn fixed_toggles_are_listed_and_not_searched() {
+    let toggles = parse(FIXED);
+    let states: Vec<_> = toggles.iter().map(|toggle| toggle.fixed).collect();
+    assert_eq!(states, [Some(FixedState::Off), Some(FixedState::On), None, Some(FixedState::On)]);
+    let choice = choose(&toggles, &[]).unwrap();
+    let note = "not searched: `a` is fixed off, `b` is fixed on, `d` is fixed on";
+    assert_eq!((choice.names, choice.build_time, choice.note.as_deref()), (Vec::new(), false, Some(note)));
+    assert_eq!(subject(toggles.iter(), &[], "run-time toggle"), "1 run-time toggle (c)");
+    assert_eq!(choose(&toggles, &wanted(&["c"])).unwrap().names, ["c"]);
+
+    let error = choose(&toggles, &wanted(&["c", "d"])).unwrap_err();
+    expect![
+        "
+        `d` is fixed on in this build, so it cannot be searched
+        help: to search it, build with a BISECT_FIX that does not name it"
+    ]
+    .assert_eq(&error.to_string());
+    assert!(!error.is_usage(), "another build has it");
+    let all_fixed = toggles.into_iter().filter(|toggle| toggle.fixed.is_some()).collect();
+    assert!(matches!(choose(&all_fixed, &[]), Err(ToggleError::Fixed(names)) if names.len() == 3));
+}
+
+#[test]
+fn fixed_toggles_in_tables_and_json() {
+    expect![
+        "
+        NAME  KIND    PLACE     DEFAULT
+        a     site    a.rs:1:1  fixed off
+        b     build   a.rs:2:1  fixed on
+        c     caller  a.rs:3:1  body
+        d     stack   a.rs:4:1  fixed on
+    "
+    ]
+    .assert_eq(&ToggleTable(&parse(FIXED)).to_string());
+    let lines: Vec<_> = parse(FIXED).iter().map(|toggle| serde_json::to_string(toggle).unwrap()).collect();
+    assert_eq!(lines[0], r#"{"name":"a","kind":"site","place":"a.rs:1:1","default":"on","fixed":"off"}"#);
+    assert!(lines[1].ends_with(r#""compiled_in":true},"fixed":"on"}"#), "{}", lines[1]);
+    assert!(parse(b"a\tsite\ta.rs:1:1\ton\tfixed maybe\n").is_empty());
 }
 
 #[test]

@@ -16,7 +16,7 @@ pub(crate) struct VersionArgs {
     pub(crate) axis: AxisOption,
     /// Do not search: run the target once as it stands, and exit as `git bisect run` expects it (0: it passes, 1: it
     /// fails, 125: it cannot be tested, 128 or 130: stop). --repeat and --any-pass make several executions
-    #[arg(long, conflicts_with_all = [GROUP, "count", "confidence", "since", "max", "max_set", "max_runs", "when"])]
+    #[arg(long, conflicts_with_all = [GROUP, "count", "confidence", "since", "max", "max_set", "max_runs", "when", "resume"])]
     pub(crate) verdict: bool,
 }
 

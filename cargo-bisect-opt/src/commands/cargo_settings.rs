@@ -23,6 +23,7 @@ pub(super) fn complete(command: &mut Command) {
         Command::Axis(command) => &mut command.exec.show,
         Command::Watch(command) => &mut command.show,
         Command::Toggles(command) => return complete_color(&mut command.color, color),
+        Command::Report(command) => return complete_color(&mut command.color, color),
         Command::Replay(_) => return,
     };
     complete_show(show, is_true("CARGO_TERM_QUIET"), is_true("CARGO_TERM_VERBOSE"), color);
@@ -48,7 +49,7 @@ mod tests {
     #[test]
     fn options_come_before_the_environment() {
         let complete = |quiet, verbose, color, set: (bool, bool, Color)| {
-            let mut show = ShowArgs { json: false, verbose, quiet, color };
+            let mut show = ShowArgs { json: false, format: None, message_format: None, verbose, quiet, color };
             complete_show(&mut show, set.0, set.1, set.2);
             (show.quiet, show.verbose, show.color)
         };

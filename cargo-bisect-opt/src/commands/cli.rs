@@ -3,7 +3,7 @@
 use clap::{Parser, Subcommand};
 
 use super::{
-    options::{AxisCommand, CargoCommand, ExecTarget, ReplayCommand, TestCommand, TogglesCommand},
+    options::{AxisCommand, CargoCommand, ExecTarget, ReplayCommand, ReportCommand, TestCommand, TogglesCommand},
     watch::WatchCommand,
 };
 use crate::output::exit_status;
@@ -50,4 +50,6 @@ pub(crate) enum Command {
     Toggles(TogglesCommand),
     /// Run the target of an earlier search again, with one of its culprits
     Replay(ReplayCommand),
+    /// Show the answer of an earlier search again, or in another format
+    Report(ReportCommand),
 }

@@ -158,8 +158,7 @@ impl Drill {
         end.sets = found.len();
         end.duration = begun.elapsed();
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     }
 
     /// Searches for crates. Also returns the compilation that was searched, which may be without link-time

@@ -2,7 +2,9 @@
 
 use std::{ffi::OsString, io};
 
-use super::{codegen::DrillError, edition::EditionError, replay::ReplayError};
+use super::{
+    codegen::DrillError, conditions::ResumeError, edition::EditionError, replay::ReplayError, report::ReportError,
+};
 use crate::{
     axes::command_spec::AxisError,
     cargo::CargoError,
@@ -36,6 +38,10 @@ pub(super) enum CommandError {
     #[error(transparent)]
     Replay(#[from] ReplayError),
     #[error(transparent)]
+    Resume(#[from] ResumeError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error(transparent)]
     Axis(#[from] AxisError),
     #[error(transparent)]
     Victim(#[from] SuiteError),
@@ -59,7 +65,9 @@ impl CommandError {
             | CommandError::Exec(_)
             | CommandError::When
             | CommandError::RunDir(_)
+            | CommandError::Resume(_)
             | CommandError::Replay(_)
+            | CommandError::Report(ReportError::RunDir(_) | ReportError::NoAnswer(_))
             | CommandError::Since(_)
             | CommandError::Victim(SuiteError::Usage(_))
             | CommandError::Axis(AxisError::Usage(_)) => Exit::Usage,
@@ -87,6 +95,7 @@ impl CommandError {
             | CommandError::Codegen(_)
             | CommandError::Edition(_)
             | CommandError::Signals(_)
+            | CommandError::Report(ReportError::Output(_))
             | CommandError::Debugger { .. }
             | CommandError::Output(_) => Exit::Unusable,
         }

@@ -70,7 +70,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
             args.words.cargo.splice(..0, args.passed_on.arguments.drain(..));
             return Ok(cli);
         }
-        Command::Exec(_) | Command::Axis(_) | Command::Replay(_) => return Ok(cli),
+        Command::Exec(_) | Command::Axis(_) | Command::Replay(_) | Command::Report(_) => return Ok(cli),
     };
     *words = cargo;
     // They come first: for `run`, all words after the first positional one belong to the program.
@@ -120,6 +120,62 @@ fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString
             subcommand.name(),
         ),
     ))
+}
+
+/// The options that do not affect the runs of a search, only their limit or what is shown.
+const NOT_ESSENTIAL: [&str; 13] = [
+    "--resume",
+    "--seed",
+    "--max-runs",
+    "--out",
+    "--json",
+    "--html",
+    "--format",
+    "--message-format",
+    "--verbose",
+    "--quiet",
+    "--color",
+    "-v",
+    "-q",
+];
+
+/// Returns the words of a command line that determine its search. The first word is the program's name.
+pub(crate) fn essential(words: &[OsString]) -> Vec<OsString> {
+    let mut words = words.iter().skip(1).skip_while(|word| *word == "bisect-opt");
+    let mut essential: Vec<_> = words.next().cloned().into_iter().collect();
+    let command = Cli::command().subcommands(table::COMMANDS.iter().map(axis_command));
+    let subcommand = essential.first().and_then(|name| command.find_subcommand(name));
+    let Some(subcommand) = subcommand else { return essential };
+    // From its first word on, the words of a command are its own.
+    let is_command = subcommand.get_positionals().any(clap::Arg::is_trailing_var_arg_set);
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        let is_option = text.starts_with('-');
+        if text == "--" || is_command && !is_option {
+            essential.push(word.clone());
+            essential.extend(words.cloned());
+            break;
+        }
+        let follows = value_follows(subcommand, &text).unwrap_or(Follows::No);
+        let values = usize::from(follows == Follows::Yes);
+        let values: Vec<_> = words.by_ref().take(values).cloned().collect();
+        if !NOT_ESSENTIAL.contains(&text.split('=').next().unwrap_or_default()) {
+            essential.push(word.clone());
+            essential.extend(values);
+        }
+    }
+    essential
+}
+
+/// Returns true if the changes are versions of the sources.
+pub(crate) fn searches_versions(words: &[OsString]) -> bool {
+    let options = table::OPTIONS.iter().map(|option| option.name);
+    let is_one = |word: &OsString| {
+        let word = word.to_string_lossy();
+        let name = word.strip_prefix("--").and_then(|word| word.split('=').next());
+        name.is_some_and(|name| options.clone().any(|option| option == name))
+    };
+    words.iter().take_while(|word| *word != "--").any(is_one)
 }
 
 /// Splits `words` into the options of `command`, cargo's words, and the words after `--`.

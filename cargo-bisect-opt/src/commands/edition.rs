@@ -145,8 +145,7 @@ impl Editions {
         if let Some(advice) = advice {
             lab.emit(&Event::Note(&advice))?;
         }
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     }
 
     /// Returns advice for a target that does not compile when every expression has the semantics of the other edition.

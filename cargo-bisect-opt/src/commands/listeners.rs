@@ -1,6 +1,9 @@
 //! The listeners of a search and the use of colour, as the options ask for them.
 
-use std::{io, path::Path};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 
 use super::{
     command_line, continuation,
@@ -8,10 +11,13 @@ use super::{
 };
 use crate::output::{
     closing::{Closing, Continuation},
+    formats,
+    formatted::Formatted,
     json::Json,
     listeners::{Listener, Listeners},
     live::{self, BesideLive},
     record::Record,
+    recorded::Provenance,
     results::Results,
     run_dir::RunDir,
     terminal,
@@ -19,18 +25,19 @@ use crate::output::{
 };
 use crate::run::in_flight::InFlight;
 
-/// Returns the listeners of a search. The user's own code is below `root`.
+/// Returns the listeners of a search.
 pub(super) fn listeners<'a>(
     run_dir: &'a RunDir,
     out_dir: &Path,
-    root: &Path,
+    provenance: Provenance,
     show: &ShowArgs,
     in_flight: &InFlight,
 ) -> Listeners<'a> {
     const TRACE: &str = "the trace on standard error";
     const ANSWER: &str = "the answer on standard output";
     // The record is first: every event that is shown is already stored.
-    let record = Listener::new("the run directory", Record::new(run_dir));
+    let root = &PathBuf::from(&provenance.root);
+    let record = Listener::new("the run directory", Record::new(run_dir, provenance.clone()));
     let line = continuation::line(&command_line::command());
     let continuation = Continuation { out_dir: out_dir.to_owned(), line };
     let trace = Trace::new(show.verbose, continuation.clone());
@@ -42,11 +49,13 @@ pub(super) fn listeners<'a>(
             (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight)),
             (false, false) => Listener::new(TRACE, trace),
         },
-        if show.json {
-            Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true))
-        } else {
-            let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
-            Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))
+        match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {
+            _ if show.json => Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)),
+            Some(format) => Listener::new(ANSWER, BesideLive::new(Formatted::new(format, provenance), false)),
+            None => {
+                let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
+                Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))
+            }
         },
     ])
 }

@@ -1,5 +1,6 @@
 //! The commands: each makes one search or several, and gives one answer.
 
+mod answer_format;
 mod axis_option;
 mod beside;
 mod cargo_settings;
@@ -8,12 +9,14 @@ mod codegen;
 mod command_error;
 mod command_line;
 mod command_status;
+mod conditions;
 mod continuation;
 mod edition;
 mod listeners;
 mod occurrences;
 mod options;
 mod replay;
+mod report;
 mod victim;
 mod watch;
 mod within;
@@ -22,6 +25,7 @@ use std::{
     env, io,
     path::Path,
     process::{ExitCode, Termination},
+    rc::Rc,
     time::Instant,
 };
 
@@ -31,6 +35,7 @@ use cli::Command;
 use codegen::Drill;
 use command_error::CommandError;
 use command_status::CommandStatus;
+use conditions::{Conditions, ResumeError};
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
@@ -39,9 +44,10 @@ use crate::{
     axes::{as_it_stands::AsItStands, command_spec::Prepared, option_axis::SearchedTarget, protocol::Protocol},
     cargo::{self, Subcommand},
     compiler::wrapper,
-    lab::{Lab, Searched, Totals, target::Target},
+    lab::{Lab, Searched, Totals, journal::Journal, target::Target},
     output::{
-        events::Event, exit_status::Exit, noise, run_dir::RunDir, terminal, toggle_list, verdict_status::VerdictStatus,
+        events::Event, exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, run_dir::RunDir,
+        terminal, toggle_list, verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
@@ -49,6 +55,7 @@ use crate::{
         command::{CommandOptions, CommandTarget},
         project::{self, PerTest, ProjectOptions},
     },
+    units::plural,
     vcs::since::Since,
 };
 
@@ -83,7 +90,7 @@ fn bisect_opt() -> CommandStatus {
     };
     cargo_settings::complete(&mut cli.command);
     #[cfg(unix)]
-    if !matches!(cli.command, Command::Replay(_)) {
+    if !matches!(cli.command, Command::Replay(_) | Command::Report(_)) {
         // A replayed target takes the place of this process, and would get the guard as its child.
         process::guard::start();
     }
@@ -93,7 +100,7 @@ fn bisect_opt() -> CommandStatus {
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
         Command::Exec(command) => command.version.verdict,
-        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Watch(_) => false,
+        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Report(_) | Command::Watch(_) => false,
     };
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
@@ -108,6 +115,9 @@ fn bisect_opt() -> CommandStatus {
             .and_then(|prepared| exec(&command.exec, prepared, &install_interrupt()?)),
         Command::Toggles(command) => toggles(&command).map(CommandStatus::Search),
         Command::Replay(command) => replay::replay(&command).map(|never| match never {}).map_err(CommandError::from),
+        Command::Report(command) => {
+            report::report(&command).map(|()| CommandStatus::Search(Exit::Found)).map_err(CommandError::from)
+        }
         Command::Watch(command) => watch::run(&command).map(CommandStatus::Search),
     };
     result.unwrap_or_else(|failure| {
@@ -147,7 +157,7 @@ fn program(
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let seed = seed(&command.search)?;
     let bisect_rustc = command.bisect_rustc.as_deref();
     let (args, show) = (&command.search, &command.show);
     if command.version.verdict {
@@ -189,8 +199,8 @@ fn verdict<T: Target>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Result<Co
 fn toggles(command: &TogglesCommand) -> Result<Exit, CommandError> {
     command.color.apply();
     let interrupt = install_interrupt()?;
-    let toggles = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
-    toggle_list::show(&toggles, command.json).map_err(CommandError::Output)?;
+    let (toggles, note) = project::toggles(&command.words.cargo, &command.words.target, command.quiet, &interrupt)?;
+    toggle_list::show(&toggles, note.as_deref(), command.json).map_err(CommandError::Output)?;
     Ok(Exit::Found)
 }
 
@@ -226,7 +236,7 @@ fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, 
 /// Runs a command once, as it stands.
 fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let seed = seed(&command.search)?;
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options, Box::new(AsItStands { builds: false }))?;
@@ -237,7 +247,7 @@ fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
 /// Searches a command.
 fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let seed = command.search.seed.unwrap_or_else(Seed::draw);
+    let seed = seed(&command.search)?;
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
@@ -256,8 +266,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
         lab.list(&found)?;
         end.duration = begun.elapsed();
         within::search(lab, &target, &found, &mut end)?;
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     })
     .map(CommandStatus::Search)
 }
@@ -277,7 +286,12 @@ fn bisect<R>(
         return Err(CommandError::Run(RunError::Interrupted));
     }
     let since = since?;
-    let run_dir = RunDir::create(&args.out)?;
+    let run_dir = if args.resume { RunDir::reopen(&args.out)? } else { RunDir::create(&args.out)? };
+    let (journal, is_repeated) = journal(&run_dir, root, args, seed)?;
+    let earlier = journal.earlier_runs();
+    let provenance = provenance(root, &args.out);
+    let next_steps =
+        NextSteps::new(provenance.command.get(2..).unwrap_or_default().to_vec(), provenance.run_dir.clone());
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {
@@ -293,16 +307,85 @@ fn bisect<R>(
         jobs: args.jobs,
         repetition: args.repetition(),
         seed,
-        is_repeated: args.seed.is_some(),
+        is_repeated,
         since,
         run_dir: &run_dir,
+        journal: Rc::new(journal),
         out_dir: &args.out,
-        listeners: listeners(&run_dir, &args.out, root, show, &in_flight),
+        listeners: listeners(&run_dir, &args.out, provenance, show, &in_flight),
         interrupt,
         totals: Totals::default(),
         parent_culprit: None,
         numbered: 0,
         in_flight,
+        searches: 0,
+        begun: Instant::now(),
+        next_steps,
     };
+    if args.resume {
+        let note = format!("the search continues: {} are not repeated", plural(earlier, "run"));
+        lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
+    }
     search(&mut lab).map_err(CommandError::Output)
+}
+
+/// Returns the seed of a search: the one that the user gave, that of the interrupted search, or a new one.
+fn seed(args: &SearchArgs) -> Result<Seed, ResumeError> {
+    if args.resume {
+        let earlier = conditions_of(&args.out)?.seed;
+        return match args.seed.filter(|&seed| seed != earlier) {
+            None => Ok(earlier),
+            Some(_) => {
+                Err(ResumeError::Changed { directory: args.out.clone(), what: format!("its seed was {earlier}") })
+            }
+        };
+    }
+    Ok(args.seed.unwrap_or_else(Seed::draw))
+}
+
+/// Returns the conditions of the interrupted search in a run directory.
+fn conditions_of(directory: &Path) -> Result<Conditions, ResumeError> {
+    RunDir::read_conditions(directory)?.ok_or_else(|| ResumeError::Nothing(directory.to_owned()))
+}
+
+/// Returns the journal of a new search, or of an interrupted one, whose conditions must be the same; and whether the
+/// user gave the seed at first.
+fn journal(run_dir: &RunDir, root: &Path, args: &SearchArgs, seed: Seed) -> Result<(Journal, bool), ResumeError> {
+    let words: Vec<_> = env::args_os().collect();
+    let essential = command_line::essential(&words);
+    let now = Conditions::now(root, (seed, args.seed.is_some()), &essential, command_line::searches_versions(&words));
+    let directory = || args.out.clone();
+    if args.resume {
+        let earlier = conditions_of(&args.out)?;
+        if let Some(what) = earlier.difference(&now) {
+            return Err(ResumeError::Changed { directory: directory(), what });
+        }
+        let journal = Journal::open(&run_dir.journal()).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => ResumeError::Nothing(directory()),
+            _ => ResumeError::Journal { directory: directory(), source },
+        })?;
+        return Ok((journal, earlier.is_repeated));
+    }
+    // The search does not need them.
+    let written = Journal::create(&run_dir.journal()).and_then(|journal| {
+        run_dir.write_conditions(&now)?;
+        Ok(journal)
+    });
+    Ok((written.unwrap_or_else(|error| Journal::lost(&error)), now.is_repeated))
+}
+
+/// Returns the origin of a search, for its record.
+fn provenance(root: &Path, run_dir: &Path) -> Provenance {
+    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    // Cargo passes on the name of its subcommand; a user who starts the driver directly leaves it out.
+    let words = words.enumerate().filter(|(index, word)| *index > 0 || word != "bisect-opt").map(|(_, word)| word);
+    Provenance {
+        command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
+        run_dir: run_dir.display().to_string(),
+        root: root.display().to_string(),
+        driver: env!("CARGO_PKG_VERSION").to_owned(),
+        rustc: None,
+        os: env::consts::OS.to_owned(),
+        arch: env::consts::ARCH.to_owned(),
+    }
 }

@@ -48,8 +48,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
     }
     end.duration = begun.elapsed();
     (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
-    lab.emit(&Event::End(&end))?;
-    Ok(end.status)
+    lab.end(end)
 }
 
 /// Searches for the first decision on this culprit that makes the target fail, among the first 1, 2, 4, 8, … decisions.

@@ -5,10 +5,15 @@ use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
 use clap::{ArgAction, ArgGroup, Args, ValueEnum};
 use regex::bytes::Regex;
 
-use super::{axis_option::VersionArgs, edition};
+use super::{
+    answer_format::{cargo_format, format_parser},
+    axis_option::VersionArgs,
+    edition,
+};
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
+    output::formats::{self, AnswerFormat},
     process::{debugger::Debugger, launcher::Launcher},
     run::{repetition::Repetition, seed::Seed},
     targets::project::PerTest,
@@ -221,6 +226,20 @@ pub(crate) struct ReplayCommand {
     pub(crate) debugger: Option<Debugger>,
 }
 
+/// The options of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportCommand {
+    /// The directory with the results of the search
+    #[arg(value_name = "RUN-DIR", default_value = "bisect.out")]
+    pub(crate) run_dir: PathBuf,
+    /// Show the answer in this format
+    #[arg(long, value_name = "FORMAT", default_value = formats::TEXT, value_parser = format_parser())]
+    pub(crate) format: &'static AnswerFormat,
+    /// Control the use of colour
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub(crate) color: Color,
+}
+
 /// The options of every search.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
@@ -288,6 +307,9 @@ pub(crate) struct SearchArgs {
     /// and `exec`, for changes that are decided while the target runs)
     #[arg(long)]
     pub(crate) when: bool,
+    /// Continue the interrupted search in the directory of --out: its runs are not repeated
+    #[arg(long)]
+    pub(crate) resume: bool,
     /// Write logs and results to this directory
     #[arg(long, value_name = "DIR", default_value = "bisect.out")]
     pub(crate) out: PathBuf,
@@ -320,6 +342,12 @@ pub(crate) struct ShowArgs {
     /// Print events as JSON, one per line, instead of results for people
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the answer in this format, instead of text [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), conflicts_with = "json")]
+    pub(crate) format: Option<&'static AnswerFormat>,
+    /// Print the answer as cargo does: `json` is --format diagnostics, for editors; `human` and `short` are text
+    #[arg(long, value_name = "FORMAT", value_parser = cargo_format, conflicts_with_all = ["json", "format"])]
+    pub(crate) message_format: Option<&'static AnswerFormat>,
     /// Show the pattern of every run, the path of its log, and all frames of call stacks
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,

@@ -14,7 +14,8 @@ use bisect_core::protocol::names;
 use super::options::ReplayCommand;
 use crate::{
     output::{
-        record::{self, Recorded, RecordedChange, RecordedCulprit},
+        record,
+        recorded::{RecordedResult, culprit::RecordedCulprit},
         run_dir::RunDirError,
         terminal,
     },
@@ -56,9 +57,10 @@ pub(crate) enum ReplayError {
 /// # Errors
 /// If there is nothing to replay, or the shell cannot be started. On success it does not return.
 pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError> {
-    let recorded = record::read(&command.run_dir)?.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
+    let recorded = record::read(&command.run_dir)?.filter(|recorded| recorded.end.is_some());
+    let recorded = recorded.ok_or_else(|| ReplayError::NoAnswer(command.run_dir.clone()))?;
     let culprit = select(&recorded, command.set, &command.run_dir)?;
-    let is_counted = culprit.changes.iter().any(|change| matches!(&*change.kind, "commit" | "count" | "pass"));
+    let is_counted = culprit.changes.iter().any(|change| matches!(&*change.facts.kind, "commit" | "count" | "pass"));
     let (line, what) = match (command.off, is_counted) {
         (false, false) => (&culprit.replay.culprit, "exactly culprit"),
         (false, true) => (&culprit.replay.culprit, "everything up to culprit"),
@@ -77,7 +79,11 @@ pub(super) fn replay(command: &ReplayCommand) -> Result<Infallible, ReplayError>
 }
 
 /// Returns the culprit with this number, or else the first one.
-fn select<'a>(recorded: &'a Recorded, set: Option<usize>, run_dir: &Path) -> Result<&'a RecordedCulprit, ReplayError> {
+fn select<'a>(
+    recorded: &'a RecordedResult,
+    set: Option<usize>,
+    run_dir: &Path,
+) -> Result<&'a RecordedCulprit, ReplayError> {
     let first = recorded.found.first().ok_or_else(|| ReplayError::NoCulprit(run_dir.to_owned()))?;
     let Some(asked) = set else { return Ok(first) };
     let found = recorded.found.len();
@@ -86,17 +92,17 @@ fn select<'a>(recorded: &'a Recorded, set: Option<usize>, run_dir: &Path) -> Res
 
 /// Returns the value of the variable that stops the target at its first decision on the culprit, or at the decision that
 /// is the culprit.
-fn decision(recorded: &Recorded, culprit: &RecordedCulprit) -> Result<String, ReplayError> {
+fn decision(recorded: &RecordedResult, culprit: &RecordedCulprit) -> Result<String, ReplayError> {
     let of = |whole: usize| recorded.found.iter().find(|other| other.set == whole && other.within.is_none());
     let (changes, number) = match (culprit.within.and_then(of), &culprit.changes[..]) {
-        (Some(whole), [RecordedChange { id, .. }]) => (&whole.changes, index(id).saturating_add(1)),
+        (Some(whole), [change]) => (&whole.changes, index(&change.facts.id).saturating_add(1)),
         _ => (&culprit.changes, 1),
     };
     let is_decided = |kind: &str| matches!(kind, "site" | "caller" | "stack");
-    if let Some(change) = changes.iter().find(|change| !is_decided(&change.kind)) {
-        return Err(ReplayError::NoDecision(change.kind.clone()));
+    if let Some(change) = changes.iter().find(|change| !is_decided(&change.facts.kind)) {
+        return Err(ReplayError::NoDecision(change.facts.kind.clone()));
     }
-    let ids: Vec<_> = changes.iter().map(|change| change.id.replacen("0x", "x", 1)).collect();
+    let ids: Vec<_> = changes.iter().map(|change| change.facts.id.replacen("0x", "x", 1)).collect();
     Ok(format!("{}:{number}", ids.join("+")))
 }
 

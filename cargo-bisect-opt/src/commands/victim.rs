@@ -18,7 +18,7 @@ use crate::{
         noise,
     },
     process::interrupt::Interrupt,
-    run::{error::RunError, seed::Seed},
+    run::error::RunError,
     targets::{
         project::{PerTest, ProjectOptions},
         victim::{self, Candidates, Suite, SuiteError, Thing, VictimOptions, VictimTarget, Way},
@@ -67,7 +67,7 @@ pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandSt
         None => failing(&suites, &options, quiet, &interrupt)?,
     };
     let victim = Victim { suite, position, options };
-    let seed = args.seed.unwrap_or_else(Seed::draw);
+    let seed = super::seed(args)?;
     let root = victim.suite.root.clone();
     let status = bisect(&root, args, seed, &command.show, &interrupt, |lab| victim.search(lab))?;
     Ok(CommandStatus::Search(status))
@@ -255,8 +255,7 @@ impl Victim {
         }
         end.duration = begun.elapsed();
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
-        lab.emit(&Event::End(&end))?;
-        Ok(end.status)
+        lab.end(end)
     }
 
     /// Removes another test.
@@ -341,9 +340,9 @@ impl Victim {
             kind: None,
             words,
             log: None,
+            next: Vec::new(),
         };
-        lab.emit(&Event::End(&end))?;
-        Ok(status)
+        lab.end(end)
     }
 }
 

@@ -19,8 +19,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
     let Searched { mut end, found, .. } = lab.search(target)?;
     lab.list(&found)?;
     search(lab, target, &found, &mut end)?;
-    lab.emit(&Event::End(&end))?;
-    Ok(end.status)
+    lab.end(end)
 }
 
 /// Searches within each culprit of a search, which has ended so.

@@ -1,10 +1,6 @@
 //! Events of a search in progress.
 
-use std::{
-    collections::{BTreeSet, HashSet},
-    io,
-    time::Duration,
-};
+use std::{collections::BTreeSet, io};
 
 use bisect_core::{
     ChangeId,
@@ -15,13 +11,16 @@ use super::{
     Named,
     session::{Progress, Session},
     target::{Reader, Reproduction, Target},
-    text_runs, untested_steps,
+    text_runs,
+    trial_done::{context, distinct, done},
+    untested_steps,
 };
 use crate::{
     output::{
         events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone},
         log_end,
         noise::CulpritEstimate,
+        trial_context::TrialContext,
     },
     process::processors::Processors,
     report::{content::Report, scan},
@@ -45,6 +44,9 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
         .then(|| (search.trial_state(trial.id).selected(), search.progress().changes()));
     let progress = session.progress.entry(trial.id).or_default();
     progress.pattern.clone_from(&pattern);
+    if progress.started == 0 {
+        (progress.start_ms, progress.slot) = (session.lab.elapsed(), spec.slot);
+    }
     progress.started += 1;
     let nth = progress.started;
     let log = session.lab.shown_log(run);
@@ -87,11 +89,12 @@ pub(super) fn trial<T: Target>(
     if progress.runs < session.search.trial_state(trial.id).runs() && session.search.verdict().is_none() {
         return Ok(());
     }
-    let Progress { pattern, runs: times, duration, matches, .. } =
+    let Progress { pattern, runs: times, duration, matches, start_ms, slot, .. } =
         session.progress.remove(&trial.id).unwrap_or_default();
+    let context = TrialContext { start_ms, slot, ..context(session, trial) };
     let is_repeat = session.search.trial_state(trial.id).repeats().is_some();
     let n = if is_repeat { 0 } else { number(session, trial.id) };
-    let done = TrialDone { is_repeat, matches, ..done(trial.id, n, pattern, times, duration, runs) };
+    let done = TrialDone { is_repeat, matches, context, ..done(trial.id, n, pattern, times, duration, runs) };
     session.lab.emit(&Event::Trial(&done))?;
     let advice = session.parallelism_hint.as_mut().and_then(|hint| hint.add(done.duration, Processors::now()));
     advice.map_or(Ok(()), |advice| session.lab.emit(&Event::Note(&advice)))
@@ -339,42 +342,4 @@ fn culprit_found<T: Target>(
         patches: None,
         failures,
     }
-}
-
-/// Returns the event of a trial, from the runs of each of its tests.
-pub(super) fn done(
-    trial: TrialId,
-    n: usize,
-    pattern: String,
-    times: usize,
-    duration: Duration,
-    runs: &[RunResult],
-) -> TrialDone {
-    let (outcome, reason) = together(runs);
-    TrialDone { n, trial, is_repeat: false, pattern, matches: distinct(runs), outcome, reason, runs: times, duration }
-}
-
-/// Returns the number of distinct changes that the runs of a trial reported.
-fn distinct(runs: &[RunResult]) -> usize {
-    match runs {
-        [run] => run.reports.len(),
-        runs => runs.iter().flat_map(|run| run.reports.ids()).collect::<HashSet<_>>().len(),
-    }
-}
-
-/// Returns the outcome of all tests of a trial, and its reason.
-fn together(runs: &[RunResult]) -> (&'static str, String) {
-    let with = |is: fn(Outcome) -> bool| runs.iter().filter(|run| is(run.outcome)).collect::<Vec<_>>();
-    let failed = with(|outcome| outcome == Outcome::Fail);
-    let unresolved = with(|outcome| matches!(outcome, Outcome::Unresolved(_)));
-    let (outcome, those) = match (failed.as_slice(), unresolved.as_slice()) {
-        ([], []) => return ("pass", String::new()),
-        ([], unresolved) => ("unresolved", unresolved),
-        (failed, _) => ("fail", failed),
-    };
-    let reason = match (runs, those) {
-        ([run], _) => run.reason.clone(),
-        (_, those) => format!("{} of {} tests", those.len(), runs.len()),
-    };
-    (outcome, reason)
 }

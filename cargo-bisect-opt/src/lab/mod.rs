@@ -3,6 +3,7 @@
 pub(crate) mod calibration;
 mod control_runs;
 mod emit;
+pub(crate) mod journal;
 mod moment_facts;
 mod noisy_notes;
 mod noisy_stats;
@@ -17,6 +18,7 @@ mod smallest_failure;
 pub(crate) mod target;
 mod text_runs;
 mod texts;
+mod trial_done;
 mod untested_steps;
 pub(crate) mod watch;
 mod workers;
@@ -25,22 +27,25 @@ use std::{
     io,
     num::NonZeroUsize,
     path::{Path, PathBuf},
+    rc::Rc,
     thread,
     time::Instant,
 };
 
 use bisect_core::{
     ChangeId,
-    search::{Options, Question, Selection, Trial, TrialId, Verdict},
+    search::{Options, Order, Question, Search, Selection, Trial, TrialId, Verdict},
 };
 
 use crate::{
     output::{
         conclusion::Conclusion,
-        events::{End, Event, Found, RunBegins, Start},
-        groups,
+        events::{End, Event, Found, RunBegins, SearchedChanges, Start, TrialDone, in_milliseconds},
+        exit_status::Exit,
         listeners::Listeners,
+        next_steps::NextSteps,
         run_dir::RunDir,
+        trial_context::TrialContext,
     },
     process::interrupt::Interrupt,
     run::{
@@ -53,6 +58,7 @@ use crate::{
     },
     vcs::since::Since,
 };
+use journal::Journal;
 use session::Session;
 use target::{Judgement, Target};
 use workers::{Next, Workers};
@@ -73,6 +79,8 @@ pub(crate) struct Lab<'a> {
     pub(crate) since: Option<Since>,
     /// The directory for logs.
     pub(crate) run_dir: &'a RunDir,
+    /// The ends of runs, from which an interrupted command continues.
+    pub(crate) journal: Rc<Journal>,
     /// The path of that directory as messages show it.
     pub(crate) out_dir: &'a Path,
     /// The receivers of events.
@@ -87,6 +95,12 @@ pub(crate) struct Lab<'a> {
     pub(crate) numbered: usize,
     /// The runs in flight, for a display of them.
     pub(crate) in_flight: InFlight,
+    /// The number of searches that have begun.
+    pub(crate) searches: usize,
+    /// The time at which the command began to search.
+    pub(crate) begun: Instant,
+    /// The next steps for the user, as far as they are known.
+    pub(crate) next_steps: NextSteps,
 }
 
 /// The work done by completed searches.
@@ -141,23 +155,23 @@ impl Lab<'_> {
     /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
         let begun = Instant::now();
-        let (axis, subject) = (target.terms(), target.subject());
-        let start = Start { axis, subject, target: target.describe(), jobs: self.jobs.get(), seed: self.seed };
-        self.emit(&Event::Start(&start))?;
+        self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;
         let (search, conclusion, noise, found, log) = thread::scope(|scope| {
-            let workers = Workers::new(scope, target.runner(), self.jobs.get(), interrupt, &self.in_flight);
+            let workers =
+                Workers::new(scope, target.runner(), self.jobs.get(), interrupt, self.journal.clone(), &self.in_flight);
             let mut session = Session::new(self, target, workers);
             let conclusion = session.go()?;
             let noise = noisy_notes::estimate(&session);
             let log = emit::last_log(&session);
             io::Result::Ok((session.search, conclusion, noise, session.named, log))
         })?;
-        let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests).cloned();
-        let groups = groups::groups(of_tests.collect());
-        if !groups.is_empty() {
-            self.emit(&Event::Groups(&groups))?;
+        let of_tests = found.iter().map(|named| &named.found).filter(|found| found.is_of_tests);
+        let of_tests: Vec<_> = of_tests.cloned().collect();
+        if !of_tests.is_empty() {
+            self.emit(&Event::Groups(&of_tests))?;
         }
+        self.emit(&Event::Searched(&changes_of(&search, target.order(), &found)))?;
         if let Some(summary) = target.summary() {
             self.emit(&Event::Note(&summary))?;
         }
@@ -173,6 +187,7 @@ impl Lab<'_> {
             kind,
             words,
             log,
+            next: Vec::new(),
         };
         self.totals.sets += found.len();
         self.totals.trials += end.trials;
@@ -193,6 +208,13 @@ impl Lab<'_> {
         let trial = Trial { id: TrialId(0), question: Question::AllOn, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
+        let context = TrialContext {
+            search: self.searches,
+            question: trial_done::question_name(trial.question).to_owned(),
+            start_ms: self.elapsed(),
+            logs: vec![self.log_name(number)],
+            ..TrialContext::default()
+        };
         self.emit(&Event::Run(&RunBegins {
             trial: id,
             number,
@@ -210,7 +232,7 @@ impl Lab<'_> {
         }))?;
         let spec = RunSpec { repetition: self.repetition, ..self.spec(number, trial.clone(), choice, 0) };
         let shown = thread::scope(|scope| {
-            let mut workers = Workers::new(scope, target.runner(), 1, interrupt, &self.in_flight);
+            let mut workers = Workers::new(scope, target.runner(), 1, interrupt, self.journal.clone(), &self.in_flight);
             workers.start(spec, target.brief());
             let next = workers.next(None);
             workers.finish();
@@ -228,7 +250,8 @@ impl Lab<'_> {
         });
         if let Ok(result) = &result {
             let results = std::slice::from_ref(result);
-            self.emit(&Event::Trial(&emit::done(id, n, pattern, 1, result.duration, results)))?;
+            let done = TrialDone { context, ..trial_done::done(id, n, pattern, 1, result.duration, results) };
+            self.emit(&Event::Trial(&done))?;
         }
         Ok(result)
     }
@@ -247,10 +270,48 @@ impl Lab<'_> {
         }
     }
 
+    /// Returns the name of a run's log.
+    fn log_name(&self, run: usize) -> String {
+        let log = self.run_dir.log(run);
+        log.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+    }
+
     /// Returns the path of a run's log as messages show it.
     fn shown_log(&self, run: usize) -> PathBuf {
         let log = self.run_dir.log(run);
         log.file_name().map_or_else(|| log.clone(), |name| self.out_dir.join("runs").join(name))
+    }
+
+    /// Emits that a search of this target begins.
+    fn emit_start<T: Target>(&mut self, target: &T, jobs: usize) -> io::Result<()> {
+        self.searches += 1;
+        let start = Start {
+            search: self.searches,
+            axis: target.terms(),
+            subject: target.subject(),
+            target: target.describe(),
+            jobs,
+            seed: self.seed,
+            order: target.order(),
+            within: self.parent_culprit,
+            rustc: if self.searches == 1 { target.rustc() } else { None },
+        };
+        self.emit(&Event::Start(&start))
+    }
+
+    /// Emits the end of the command, with the next steps, and returns its status.
+    ///
+    /// # Errors
+    /// If the event cannot be emitted.
+    pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
+        end.next = self.next_steps.after(&end);
+        self.emit(&Event::End(&end))?;
+        Ok(end.status)
+    }
+
+    /// Returns the time since the command began to search.
+    fn elapsed(&self) -> u64 {
+        in_milliseconds(self.begun.elapsed())
     }
 
     /// Emits an event to all listeners.
@@ -258,6 +319,16 @@ impl Lab<'_> {
     /// # Errors
     /// If no listener is left.
     pub(crate) fn emit(&mut self, event: &Event<'_>) -> io::Result<()> {
+        self.next_steps.learn(event);
         self.listeners.emit(event)
     }
+}
+
+/// Returns the number of changes that a search knows, and the positions of those of its culprits.
+fn changes_of(search: &Search, order: Order, found: &[Named]) -> SearchedChanges {
+    let progress = search.progress();
+    let positions =
+        |named: &Named| named.changes.iter().filter_map(|&change| progress.position(order.rank(change))).collect();
+    let culprits = found.iter().map(|named| (named.found.set, positions(named))).collect();
+    SearchedChanges { changes: progress.changes(), culprits }
 }

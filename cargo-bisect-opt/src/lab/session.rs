@@ -99,6 +99,10 @@ pub(super) struct Progress {
     pub(super) runs: usize,
     pub(super) duration: Duration,
     pub(super) matches: usize,
+    /// The start of the first run since the command began to search, in milliseconds.
+    pub(super) start_ms: u64,
+    /// The slot of the first run.
+    pub(super) slot: usize,
 }
 
 impl<'s, 'lab, 'scope, 'env, T: Target> Session<'s, 'lab, 'scope, 'env, T> {

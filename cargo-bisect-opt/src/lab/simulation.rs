@@ -6,6 +6,7 @@ mod clock;
 mod fake_target;
 mod golden;
 mod loop_tests;
+mod resumed;
 
 use std::{
     cell::RefCell,
@@ -13,20 +14,26 @@ use std::{
     num::NonZeroUsize,
     path::Path,
     rc::Rc,
+    time::Instant,
 };
 
 use bisect_core::search::{Noise, Options};
 use regex::Regex;
+use tempfile::TempDir;
 
-use super::{Lab, Searched, Totals, target::Target};
+use super::{Lab, Searched, Totals, journal::Journal, target::Target};
 use crate::{
     output::{
         closing::{Closing, Continuation},
         events::{Answer, Event, Fact, Sink},
         exit_status::Exit,
+        formats::text,
         json::Json,
         listeners::{Listener, Listeners},
+        next_steps::NextSteps,
         noise,
+        record::{self, Record},
+        recorded::Provenance,
         results::Results,
         run_dir::RunDir,
         terminal::{self, Terminal},
@@ -47,15 +54,26 @@ const ONCE: &str = "# once more\n";
 struct Simulated {
     /// The terminal: the trace and the answer, without colours.
     screen: String,
+    /// The answer alone, and the answer that `report` shows afterwards.
+    answers: [String; 2],
     /// The lines of `--json`.
     events: String,
     status: Exit,
     /// The patterns of the runs, in the order of their numbers.
     sent: Vec<String>,
+    /// The journal.
+    journal: String,
+    /// The run directory.
+    directory: TempDir,
 }
 
 /// Makes the searches that these settings describe.
 fn simulate(text: &str) -> Simulated {
+    simulate_in(tempfile::tempdir().expect("a temporary directory"), text)
+}
+
+/// Makes the searches that these settings describe, from the journal in a directory, if there is one.
+fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let interrupt = Interrupt::default();
     let blocks = blocks(text);
     let mut settings = Settings::parse(blocks[0].1);
@@ -73,7 +91,7 @@ fn simulate(text: &str) -> Simulated {
         ..Options::default()
     };
     let verbosity = settings.take("verbosity").unwrap_or("normal");
-    let (screen, events) = (Text::default(), Text::default());
+    let (screen, answer, events) = (Text::default(), Text::default(), Text::default());
     let out_dir = Path::new("bisect.out");
     let continuation = Continuation { out_dir: out_dir.to_owned(), line: None };
     let trace = match verbosity {
@@ -83,9 +101,12 @@ fn simulate(text: &str) -> Simulated {
         }
     };
     settings.finish();
-    let directory = tempfile::tempdir().expect("a temporary directory");
-    let run_dir = RunDir::create(directory.path()).expect("a run directory");
+    let run_dir = open_run_dir(&directory);
+    let journal = Journal::open(&run_dir.journal()).or_else(|_| Journal::create(&run_dir.journal()));
+    let journal = journal.expect("a journal");
     let results = OnScreen(Results::new(first.root()), screen.clone());
+    let results_alone = OnScreen(Results::new(first.root()), answer.clone());
+    let provenance = Provenance { root: first.root().display().to_string(), ..Provenance::default() };
     let mut lab = Lab {
         options,
         jobs,
@@ -94,9 +115,12 @@ fn simulate(text: &str) -> Simulated {
         is_repeated: false,
         since: None,
         run_dir: &run_dir,
+        journal: Rc::new(journal),
         out_dir,
         listeners: Listeners::new([
+            Listener::new("the run directory", Record::new(&run_dir, provenance)),
             trace,
+            Listener::new("the answer alone", results_alone),
             Listener::new("the answer", results),
             Listener::new("the events", Json(events.clone())),
         ]),
@@ -105,10 +129,32 @@ fn simulate(text: &str) -> Simulated {
         parent_culprit: None,
         numbered: 0,
         in_flight: InFlight::default(),
+        searches: 0,
+        begun: Instant::now(),
+        next_steps: NextSteps::new(vec!["simulate".to_owned()], "bisect.out".to_owned()),
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
-    Simulated { screen: without_times(&screen.take()), events: rounded(&without_times(&events.take())), status, sent }
+    let journal = fs_err::read_to_string(run_dir.journal()).expect("a journal");
+    let recorded = record::read_all(directory.path()).expect("it was recorded").expect("there is an answer");
+    let answers = [answer.take(), terminal::without_colors(&text::render(&recorded))];
+    Simulated {
+        screen: without_times(&screen.take()),
+        answers,
+        events: rounded(&without_times(&events.take())),
+        status,
+        sent,
+        journal,
+        directory,
+    }
+}
+
+/// Opens the run directory, or creates it.
+fn open_run_dir(directory: &TempDir) -> RunDir {
+    let open = || RunDir::reopen(directory.path()).or_else(|_| RunDir::create(directory.path()));
+    // Another test may have started a process meanwhile, which has the lock until it executes its program.
+    let mut opened = (0..100_000).map(|_| open().inspect_err(|_| std::thread::yield_now()));
+    opened.find_map(Result::ok).expect("a run directory")
 }
 
 /// Returns the heading and the settings of each search. The first search has no heading.
@@ -125,8 +171,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
     if others.is_empty() {
         let Searched { end, found, .. } = lab.search(first)?;
         lab.list(&found)?;
-        lab.emit(&Event::End(&end))?;
-        return Ok((end.status, first.sent()));
+        return Ok((lab.end(end)?, first.sent()));
     }
     let mut end = lab.search(first)?.end;
     let mut sent = first.sent();
@@ -154,8 +199,7 @@ fn search_all(lab: &mut Lab<'_>, first: &mut FakeTarget, others: &[(&str, &str)]
         sent.extend(target.sent());
     }
     (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
-    lab.emit(&Event::End(&end))?;
-    Ok((end.status, sent))
+    Ok((lab.end(end)?, sent))
 }
 
 /// Text that several writers share.
@@ -217,7 +261,9 @@ impl<S: Show> Sink for OnScreen<S> {
 fn without_times(text: &str) -> String {
     let in_words = Regex::new(r"(?m)(\(\d+ trials?, \d+ runs?, )[0-9ms.]+\)$").expect("it is constant");
     let in_json = Regex::new(r#"(?m)^(\{"v":1,"event":"end",.*"ms":)\d+"#).expect("it is constant");
-    in_json.replace_all(&in_words.replace_all(text, "${1}TIME)"), "${1}0").into_owned()
+    let start = Regex::new(r#""start_ms":\d+"#).expect("it is constant");
+    let text = in_words.replace_all(text, "${1}TIME)");
+    start.replace_all(&in_json.replace_all(&text, "${1}0"), r#""start_ms":0"#).into_owned()
 }
 
 /// Returns the lines with rates and probabilities cut to four digits. Further digits are not promised.

@@ -7,6 +7,8 @@ use bisect_core::{
     search::{Mode, Order, Selection, Trial},
 };
 
+use serde::{Serialize, de::DeserializeOwned};
+
 use crate::{
     output::{
         events::{Patches, StopGap},
@@ -27,7 +29,7 @@ pub(crate) trait Runner: Send + Sync + 'static {
     /// The knowledge of the judge when the run begins.
     type Brief: Send + Sync + 'static;
     /// The observations of one run, before they are judged.
-    type Shown: Send + 'static;
+    type Shown: Serialize + DeserializeOwned + Send + 'static;
 
     /// Makes a run.
     ///
@@ -40,6 +42,20 @@ pub(crate) trait Runner: Send + Sync + 'static {
         brief: &Self::Brief,
         surroundings: &Surroundings<'_>,
     ) -> Result<Self::Shown, RunError>;
+
+    /// Returns the knowledge that runs have left in the runner and that later runs need, as JSON; `None` if there is
+    /// none.
+    fn knowledge(&self) -> Option<String> {
+        None
+    }
+
+    /// Restores the knowledge that an interrupted search had after the same runs.
+    ///
+    /// # Errors
+    /// If the text is not what [`knowledge`](Self::knowledge) returns.
+    fn restore(&self, _knowledge: &str) -> serde_json::Result<()> {
+        Ok(())
+    }
 
     /// Learns that the loop has decided all that it can, and waits for one of this number of runs to end. In tests, the
     /// runner decides here which one.
@@ -119,6 +135,11 @@ pub(crate) trait Target: Judge {
 
     /// Returns the name of the axis and the words for its changes.
     fn terms(&self) -> Terms;
+
+    /// Returns the first line of `rustc -vV`, if cargo calls this compiler.
+    fn rustc(&self) -> Option<String> {
+        None
+    }
 
     /// Returns the order of the changes.
     fn order(&self) -> Order {

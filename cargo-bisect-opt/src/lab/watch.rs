@@ -17,12 +17,14 @@ use super::{
     Lab,
     moment_facts::{MomentFacts, WatchError},
     target::{Judgement, Target},
+    trial_done,
     workers::{Next, Workers},
 };
 use crate::{
     output::{
-        events::{End, Event, RunBegins, Start, TrialDone},
+        events::{End, Event, RunBegins, SearchedChanges, TrialDone},
         exit_status::Exit,
+        trial_context::TrialContext,
     },
     report::watched::{self, Evaluation, WatchFact, WatchedProcess},
     run::{error::RunError, moment, spec::Choice},
@@ -47,6 +49,8 @@ struct MomentHunt<'s, 'lab, T> {
     confirmed: Option<Evaluation>,
     /// The time of the last run, until an evaluation shows it.
     duration: Duration,
+    /// The start of the last run since the command began to search, in milliseconds.
+    started_ms: u64,
 }
 
 impl Lab<'_> {
@@ -56,10 +60,9 @@ impl Lab<'_> {
     /// If an event cannot be emitted.
     pub(crate) fn watch<T: Target>(&mut self, target: &mut T, name: &str) -> io::Result<Watched> {
         let begun = Instant::now();
-        let (axis, subject) = (target.terms(), target.subject());
-        self.emit(&Event::Start(&Start { axis, subject, target: target.describe(), jobs: 1, seed: self.seed }))?;
-        let mut hunt =
-            MomentHunt { lab: self, target, facts: MomentFacts::new(name), confirmed: None, duration: Duration::ZERO };
+        self.emit_start(target, 1)?;
+        let (facts, duration) = (MomentFacts::new(name), Duration::ZERO);
+        let mut hunt = MomentHunt { lab: self, target, facts, confirmed: None, duration, started_ms: 0 };
         let found = match hunt.go() {
             Ok(finding) => {
                 let (set, inputs) = (hunt.lab.totals.sets + 1, hunt.lab.run_dir.inputs());
@@ -74,6 +77,7 @@ impl Lab<'_> {
         };
         let bad = found.as_ref().and_then(|found| Some(found.moments.as_ref()?.n));
         let (trials, runs) = (hunt.facts.trials, hunt.facts.runs);
+        let changes = position_of(hunt.facts.search.reached());
         if let Some(found) = &found {
             self.emit(&Event::Found(found))?;
         }
@@ -88,8 +92,12 @@ impl Lab<'_> {
             kind: None,
             words,
             log: None,
+            next: Vec::new(),
         };
-        self.emit(&Event::End(&end))?;
+        let culprits =
+            found.iter().zip(bad).map(|(found, bad)| (found.set, vec![position_of(bad).saturating_sub(1)])).collect();
+        self.emit(&Event::Searched(&SearchedChanges { changes, culprits }))?;
+        self.end(end)?;
         Ok(Watched { status, bad })
     }
 }
@@ -224,9 +232,10 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         self.show_beginning(moment)?;
         let spec = self.lab.spec(number, trial.clone(), choice, 0);
         let report_file = spec.report_file.clone();
-        let (interrupt, started) = (self.lab.interrupt, Instant::now());
+        let (interrupt, started, started_ms) = (self.lab.interrupt, Instant::now(), self.lab.elapsed());
         let shown = thread::scope(|scope| {
-            let mut workers = Workers::new(scope, self.target.runner(), 1, interrupt, &self.lab.in_flight);
+            let mut workers =
+                Workers::new(scope, self.target.runner(), 1, interrupt, self.lab.journal.clone(), &self.lab.in_flight);
             workers.start(spec, self.target.brief());
             let next = workers.next(None);
             workers.finish();
@@ -239,7 +248,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             RunError::Interrupted => WatchError::Interrupted,
             error => WatchError::Unusable(error.to_string()),
         })?;
-        self.duration = started.elapsed();
+        (self.duration, self.started_ms) = (started.elapsed(), started_ms);
         self.target.assume_no_more_ends();
         let how = match self.target.judge(&trial, shown) {
             Judgement::Ready(results) => {
@@ -297,10 +306,25 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             reason: failure.clone().unwrap_or_default(),
             runs: 1,
             duration: std::mem::take(&mut self.duration),
+            context: TrialContext {
+                search: self.lab.searches,
+                question: trial_done::question_name(Question::Prefix).to_owned(),
+                of: position_of(self.facts.search.reached().max(*moment)),
+                selected: vec![(0, position_of(*moment))],
+                start_ms: self.started_ms,
+                slot: 0,
+                logs: vec![self.lab.log_name(self.lab.totals.runs + self.facts.runs)],
+                estimate: None,
+            },
         };
         self.facts.trials += 1;
         self.lab.emit(&Event::Trial(&done))
     }
+}
+
+/// Returns the number of moments up to this one.
+fn position_of(moment: u64) -> usize {
+    usize::try_from(moment).unwrap_or(usize::MAX)
 }
 
 fn inconsistent(contradiction: bisect_core::moments::Contradiction) -> WatchError {

@@ -1,11 +1,12 @@
 //! Worker threads that make runs, one in each slot.
 //!
 //! The loop starts runs, ends those that have become obsolete, and waits for the next run to end, or for the user's
-//! request to stop.
+//! request to stop. A run that the journal has is not made: it ends as it ended before the search was interrupted.
 
 use std::{
     io,
     path::PathBuf,
+    rc::Rc,
     sync::{
         Arc,
         mpsc::{Receiver, Sender, channel},
@@ -16,7 +17,10 @@ use std::{
 
 use bisect_core::search::Trial;
 
-use super::target::Runner;
+use super::{
+    journal::{Discarded, EndedRun, Journal, Need},
+    target::Runner,
+};
 use crate::{
     process::{
         interrupt::{Interrupt, Registration},
@@ -38,7 +42,8 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     runner: Arc<R>,
     slots: Arc<Slots>,
     /// The runs in flight, by slot.
-    running: Vec<Option<Running>>,
+    running: Vec<Option<Running<R::Brief>>>,
+    journal: Rc<Journal>,
     /// The directory for temporary files of all runs.
     scratch: Arc<io::Result<ScratchDir>>,
     /// The directories of runs that could not be deleted.
@@ -50,11 +55,12 @@ pub(super) struct Workers<'scope, 'env, R: Runner> {
     _registration: Registration<'env>,
 }
 
-#[derive(Debug)]
-struct Running {
+struct Running<B> {
     spec: Arc<RunSpec>,
     started: Instant,
     interrupt: Interrupt,
+    /// The brief of a run that is not made, because the journal has its end.
+    recorded: Option<Arc<B>>,
     /// True if the result of the run is discarded.
     is_abandoned: bool,
 }
@@ -98,6 +104,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
         runner: Arc<R>,
         slots: usize,
         interrupt: &'env Interrupt,
+        journal: Rc<Journal>,
         in_flight: &InFlight,
     ) -> Self {
         let (sender, messages) = channel();
@@ -113,6 +120,7 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
             runner,
             slots,
             running,
+            journal,
             scratch,
             left,
             notes,
@@ -145,10 +153,35 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     pub(super) fn start(&mut self, spec: RunSpec, brief: Arc<R::Brief>) {
         let slot = spec.slot;
         assert!(self.running[slot].is_none(), "a run begins in a free slot");
-        let (spec, interrupt) = (Arc::new(spec), Interrupt::default());
+        let recorded = self.journal.has(&spec).then(|| brief.clone());
+        let is_recorded = recorded.is_some();
+        let (spec, interrupt, started) = (Arc::new(spec), Interrupt::default(), Instant::now());
         let running =
-            Running { spec: spec.clone(), started: Instant::now(), interrupt: interrupt.clone(), is_abandoned: false };
+            Running { spec: spec.clone(), started, interrupt: interrupt.clone(), recorded, is_abandoned: false };
         self.running[slot] = Some(running);
+        if !is_recorded {
+            self.make(spec, brief, interrupt);
+        }
+        if !self.journal.has_earlier() {
+            self.make_recorded();
+        }
+    }
+
+    /// Makes the runs whose ends the journal had. It was discarded meanwhile.
+    fn make_recorded(&mut self) {
+        let recorded = |running: &mut Running<R::Brief>| {
+            let brief = running.recorded.take()?;
+            Some((running.spec.clone(), brief, running.interrupt.clone()))
+        };
+        let recorded: Vec<_> = self.running.iter_mut().flatten().filter_map(recorded).collect();
+        for (spec, brief, interrupt) in recorded {
+            self.make(spec, brief, interrupt);
+        }
+    }
+
+    /// Makes a run in a thread of its own.
+    fn make(&self, spec: Arc<RunSpec>, brief: Arc<R::Brief>, interrupt: Interrupt) {
+        let slot = spec.slot;
         let (runner, sender) = (self.runner.clone(), self.sender.clone());
         let (slots, scratch) = (self.slots.clone(), self.scratch.clone());
         let seat = self.in_flight.begin(slot, spec.number);
@@ -180,6 +213,17 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     /// # Panics
     /// If the thread of a run panicked.
     pub(super) fn next(&mut self, window: Option<Duration>) -> Option<Next<R::Shown>> {
+        if self.journal.has_earlier() {
+            let running = |run| {
+                let running = self.running.iter().flatten().find(|running| running.spec.number == run)?;
+                Some(if running.is_abandoned { Need::Unwanted } else { Need::Wanted })
+            };
+            match self.journal.take(&*self.runner, running, window.is_some()) {
+                Ok(Some(end)) => return Some(self.end_as_recorded(end)),
+                Ok(None) => return None,
+                Err(Discarded) => self.make_recorded(),
+            }
+        }
         let message = match window {
             None => {
                 #[cfg(test)]
@@ -192,10 +236,25 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
                 Err(_) => return None,
             },
         };
-        Some(self.take(message))
+        Some(self.take(message, window.is_some()))
     }
 
-    fn take(&mut self, message: Message<R::Shown>) -> Next<R::Shown> {
+    /// Ends a run as it ended before the search was interrupted.
+    fn end_as_recorded(&mut self, end: EndedRun<R::Shown>) -> Next<R::Shown> {
+        let EndedRun { run, shown, is_next_joined } = end;
+        let is_it = |running: &Option<Running<_>>| running.as_ref().is_some_and(|running| running.spec.number == run);
+        let slot = self.running.iter().position(is_it).expect("it is in flight");
+        let Running { spec, is_abandoned, .. } = self.running[slot].take().expect("it is in flight");
+        match shown.filter(|_| !is_abandoned) {
+            // The duration does not matter: the journal says which ends come together.
+            Some(shown) => {
+                Next::Over { spec, result: Ok(shown), coalesce_window: is_next_joined.then_some(Duration::ZERO) }
+            }
+            None => Next::Cancelled,
+        }
+    }
+
+    fn take(&mut self, message: Message<R::Shown>, is_joined: bool) -> Next<R::Shown> {
         match message {
             Message::Interrupt => {
                 for running in self.running.iter_mut().flatten() {
@@ -216,9 +275,13 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
                     self.left.push(path);
                 }
                 if !is_abandoned {
+                    if let Ok(shown) = &result {
+                        self.journal.add(&*self.runner, &spec, Some(shown), is_joined);
+                    }
                     return Next::Over { spec, result, coalesce_window: self.coalesce_window(started) };
                 }
                 delete_files(&spec);
+                self.journal.add(&*self.runner, &spec, None, is_joined);
                 Next::Cancelled
             }
         }
@@ -227,14 +290,15 @@ impl<'scope, 'env, R: Runner> Workers<'scope, 'env, R> {
     /// Returns the coalesce window (see [`Next::Over`]) of a run that began at `started` and ends now.
     fn coalesce_window(&self, started: Instant) -> Option<Duration> {
         let took = started.elapsed();
-        let began_with_it =
-            |running: &Running| !running.is_abandoned && running.started.saturating_duration_since(started) < took / 8;
+        let began_with_it = |running: &Running<_>| {
+            !running.is_abandoned && running.started.saturating_duration_since(started) < took / 8
+        };
         self.running.iter().flatten().any(began_with_it).then(|| took / 8)
     }
 
     /// Takes the notes for the user since the last call.
     pub(super) fn take_notes(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.notes)
+        [self.journal.take_notes(), std::mem::take(&mut self.notes)].concat()
     }
 
     /// Ends all runs, waits for them, and tries once more to delete the directories that could not be deleted.

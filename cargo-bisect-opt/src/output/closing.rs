@@ -3,11 +3,13 @@
 use std::{
     io::{self, Write},
     path::PathBuf,
+    time::Duration,
 };
 
 use super::{
-    events::{End, Event, LogEnd, Sink},
+    events::{End, Event, Sink},
     exit_status::Exit,
+    recorded::{RecordedEnd, RecordedLog},
     style::{BOLD, DIM, ODD},
     terminal,
 };
@@ -43,15 +45,19 @@ impl Continuation {
 /// # Errors
 /// If it cannot be written.
 pub(super) fn show_end(err: &mut impl Write, end: &End, continuation: &Continuation) -> io::Result<()> {
-    show_conclusion(err, end)?;
+    show_conclusion(err, &RecordedEnd::from(end))?;
     continuation.show(err, end.status)
 }
 
-fn show_conclusion(err: &mut impl Write, end: &End) -> io::Result<()> {
+/// Shows a conclusion, without a continuation.
+///
+/// # Errors
+/// If it cannot be written.
+pub(super) fn show_conclusion(err: &mut impl Write, end: &RecordedEnd) -> io::Result<()> {
     let (trials, runs) = (plural(end.trials, "trial"), plural(end.runs, "run"));
-    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.words, seconds(end.duration))?;
-    let Some(LogEnd { path, lines }) = &end.log else { return Ok(()) };
-    writeln!(err, "\n{BOLD}the end of {}:{BOLD:#}", path.display())?;
+    writeln!(err, "{} {DIM}({trials}, {runs}, {}){DIM:#}", end.message, seconds(Duration::from_millis(end.ms)))?;
+    let Some(RecordedLog { path, lines }) = &end.log else { return Ok(()) };
+    writeln!(err, "\n{BOLD}the end of {path}:{BOLD:#}")?;
     lines.iter().try_for_each(|line| writeln!(err, "  {DIM}|{DIM:#} {line}"))
 }
 

@@ -1,11 +1,10 @@
 //! The kind of a conclusion, for the JSON, where the exit status does not show it.
 
 use bisect_core::search::{Inconsistency, Search, Verdict};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// A kind of conclusion that has no exit status of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConclusionKind {
     /// The target is flaky, and no change makes a difference.
     Flaky,
@@ -14,6 +13,14 @@ pub(crate) enum ConclusionKind {
 }
 
 impl ConclusionKind {
+    /// Returns its name in the JSON.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Flaky => "flaky",
+            Self::CarryOver => "carry-over",
+        }
+    }
+
     /// Returns the kind of this verdict, if it has one.
     pub(super) fn of(verdict: &Verdict) -> Option<Self> {
         match verdict {
@@ -29,5 +36,11 @@ impl ConclusionKind {
         let mut kinds = verdicts.filter(|verdict| matches!(verdict, Verdict::Inconsistent(_))).map(Self::of);
         let first = kinds.next()??;
         kinds.all(|kind| kind == Some(first)).then_some(first)
+    }
+}
+
+impl Serialize for ConclusionKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }

@@ -1,8 +1,11 @@
 //! Events of a search. In their serialized form they are the lines of `--json`.
 
-use std::{path::PathBuf, time::Duration};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use bisect_core::search::{Question, TrialId};
+use bisect_core::search::{Order, Question, TrialId};
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
@@ -12,6 +15,7 @@ use super::{
     moments::BrokenMoment,
     noise::{CulpritEstimate, NoiseEstimate},
     terms::Terms,
+    trial_context::TrialContext,
 };
 use crate::{
     report::content::Report,
@@ -39,12 +43,15 @@ pub(crate) enum Event<'a> {
     Preliminary(&'a Found),
     /// A culprit was found and confirmed.
     Found(&'a Found),
-    /// All culprits of several tests, in groups that differ only in the test.
+    /// All culprits of several tests. They are shown in groups that differ only in the test.
     #[serde(skip)]
-    Groups(&'a [CulpritGroup]),
+    Groups(&'a [Found]),
     /// All culprits, if there are several.
     #[serde(skip)]
     List(&'a [&'a Found]),
+    /// A search has ended, and others may follow. Only `result.json` shows it.
+    #[serde(skip)]
+    Searched(&'a SearchedChanges),
     /// Something the user should know.
     #[serde(skip)]
     Note(&'a str),
@@ -70,6 +77,8 @@ pub(crate) trait Sink {
 /// The beginning of a search.
 #[derive(Debug, Serialize)]
 pub(crate) struct Start {
+    /// The number of the search, from 1: a command may make several.
+    pub(crate) search: usize,
     /// The axis: its name in the JSON, and words for people.
     pub(crate) axis: Terms,
     /// A description of what is searched, for people, where the axis does not say it.
@@ -81,6 +90,24 @@ pub(crate) struct Start {
     pub(crate) jobs: usize,
     /// The seed of all random choices. The same seed and the same outcomes give the same search.
     pub(crate) seed: Seed,
+    /// The order of the changes. Only `result.json` shows it.
+    #[serde(skip)]
+    pub(crate) order: Order,
+    /// The number of the culprit that the search examines, if it examines one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) within: Option<usize>,
+    /// The compiler, if cargo calls one: the first line of `rustc -vV`.
+    #[serde(skip)]
+    pub(crate) rustc: Option<String>,
+}
+
+/// The changes of a search that has ended.
+#[derive(Debug)]
+pub(crate) struct SearchedChanges {
+    /// The number of changes that were reported.
+    pub(crate) changes: usize,
+    /// For each culprit, by its number, the positions of its changes among them.
+    pub(crate) culprits: Vec<(usize, Vec<usize>)>,
 }
 
 /// The beginning of a run.
@@ -124,8 +151,8 @@ pub(crate) struct TrialDone {
     /// The trial, within its search.
     #[serde(skip)]
     pub(crate) trial: TrialId,
-    /// True for a repeated run with the same outcome as before.
-    #[serde(skip)]
+    /// True for a repeated run with the same outcome as before. Only `trials.jsonl` shows it.
+    #[serde(rename = "repeat", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_repeat: bool,
     /// The pattern that the target got.
     pub(crate) pattern: String,
@@ -140,6 +167,9 @@ pub(crate) struct TrialDone {
     /// The time of all runs together, in milliseconds.
     #[serde(rename = "ms", serialize_with = "milliseconds")]
     pub(crate) duration: Duration,
+    /// Its place in the search.
+    #[serde(flatten)]
+    pub(crate) context: TrialContext,
 }
 
 /// The smallest set of changes that has failed in the search for the present culprit.
@@ -225,7 +255,7 @@ pub(crate) struct Patches {
 }
 
 /// The files with the patches of a culprit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct PatchFiles {
     /// The patch that makes the old sources fail.
     pub(crate) culprit: String,
@@ -242,15 +272,6 @@ pub(crate) struct Replay {
     pub(crate) culprit: String,
     /// The line with all other changes.
     pub(crate) others: String,
-}
-
-/// Culprits that differ only in the test that reaches them.
-#[derive(Debug)]
-pub(crate) struct CulpritGroup {
-    /// The culprits, in the order of their numbers.
-    pub(crate) culprits: Vec<Found>,
-    /// Their changes, with the frames that they share.
-    pub(crate) shared: Vec<Report>,
 }
 
 /// A workaround until a culprit is fixed.
@@ -308,22 +329,46 @@ pub(crate) struct End {
     #[serde(rename = "conclusion", skip_serializing_if = "Option::is_none")]
     pub(crate) kind: Option<ConclusionKind>,
     /// The conclusion, for people.
-    #[serde(skip)]
+    #[serde(rename = "message")]
     pub(crate) words: String,
     /// The end of a log, if it explains the conclusion.
-    #[serde(skip)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) log: Option<LogEnd>,
+    /// Command lines that the user may run next. They are known when the end is emitted.
+    pub(crate) next: Vec<String>,
 }
 
 /// The end of a run's log, for people.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub(crate) struct LogEnd {
     /// The file.
+    #[serde(serialize_with = "path_text")]
     pub(crate) path: PathBuf,
     /// Its last lines.
     pub(crate) lines: Vec<String>,
 }
 
+/// Returns a duration in whole milliseconds.
+pub(crate) fn in_milliseconds(duration: Duration) -> u64 {
+    duration.as_millis().try_into().unwrap_or(u64::MAX)
+}
+
 fn milliseconds<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_u64(duration.as_millis().try_into().unwrap_or(u64::MAX))
+    serializer.serialize_u64(in_milliseconds(*duration))
+}
+
+impl Start {
+    /// Returns the name of the order of the changes.
+    pub(crate) fn order_name(&self) -> &'static str {
+        match self.order {
+            Order::ByHash => "hash",
+            Order::Given => "given",
+            Order::Counter => "counter",
+        }
+    }
+}
+
+fn path_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+    // A path that is no Unicode would be an error.
+    serializer.serialize_str(&path.to_string_lossy())
 }

@@ -41,6 +41,11 @@ pub(crate) const TABLE: [(Exit, &str); 7] = [
 /// Columns of the descriptions in [`help`].
 const WIDTH: usize = 80;
 
+/// Returns the name of a status in reports.
+pub(crate) fn name_of(code: u8) -> &'static str {
+    TABLE.iter().find(|(exit, _)| exit.code() == code).map_or("unknown", |(exit, _)| exit.name())
+}
+
 /// Returns the table for the end of `--help`.
 pub(crate) fn help() -> String {
     let mut text = "Exit status:".to_owned();
@@ -62,6 +67,19 @@ pub(crate) fn help() -> String {
 }
 
 impl Exit {
+    /// Returns its name in reports.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Found => "found",
+            Self::Nothing => "nothing to find",
+            Self::Usage => "usage",
+            Self::Unusable => "unusable",
+            Self::Inconsistent => "inconsistent",
+            Self::Limit => "limit",
+            Self::Interrupted => "interrupted",
+        }
+    }
+
     /// The status as a number.
     pub(crate) fn code(self) -> u8 {
         self as u8

@@ -1,15 +1,24 @@
 //! Several culprits: grouping by the frames that they share, and one-line summaries.
 
-use super::events::{CulpritGroup, Found};
-use crate::{
-    report::content::{Location, Report},
-    units::plural,
+use super::{
+    recorded::culprit::{RecordedChange, RecordedCulprit},
+    source_place::SourcePlace,
 };
+use crate::units::plural;
+
+/// Culprits that differ only in the test that reaches them.
+#[derive(Debug)]
+pub(crate) struct CulpritGroup<'a> {
+    /// The culprits, in the order of their numbers.
+    pub(crate) culprits: Vec<&'a RecordedCulprit>,
+    /// Their changes, with the frames that they share.
+    pub(crate) shared: Vec<RecordedChange>,
+}
 
 /// Groups culprits that differ only in the frames of their tests. Groups with short call stacks come first: they are
 /// the quickest to read.
-pub(crate) fn groups(culprits: Vec<Found>) -> Vec<CulpritGroup> {
-    let mut groups: Vec<CulpritGroup> = Vec::new();
+pub(crate) fn groups<'a>(culprits: impl IntoIterator<Item = &'a RecordedCulprit>) -> Vec<CulpritGroup<'a>> {
+    let mut groups: Vec<CulpritGroup<'_>> = Vec::new();
     for found in culprits {
         let shared: Vec<_> = found.changes.iter().map(|change| without_test(change, &found.tests)).collect();
         match groups.iter_mut().find(|group| group.culprits[0].mode == found.mode && are_same(&group.shared, &shared)) {
@@ -17,16 +26,25 @@ pub(crate) fn groups(culprits: Vec<Found>) -> Vec<CulpritGroup> {
             None => groups.push(CulpritGroup { culprits: vec![found], shared }),
         }
     }
-    groups.sort_by_key(|group| group.shared.iter().map(|change| change.frames.len()).sum::<usize>());
+    groups.sort_by_key(|group| group.shared.iter().map(|change| change.facts.frames.len()).sum::<usize>());
     groups
 }
 
 /// Returns the change without the frame of its test and the frames outside it.
-fn without_test(change: &Report, tests: &[String]) -> Report {
+fn without_test(change: &RecordedChange, tests: &[String]) -> RecordedChange {
     let is_test = |function: &str| tests.iter().any(|test| is_of_test(function, test));
-    let shared = change.frames.iter().position(|frame| is_test(&frame.function)).unwrap_or(change.frames.len());
+    let frames = &change.facts.frames;
+    let shared = frames.iter().position(|frame| is_test(&frame.function)).unwrap_or(frames.len());
     let mut change = change.clone();
-    change.frames.truncate(shared);
+    change.facts.frames.truncate(shared);
+    // Of the code at the calls, only that of the shared frames remains.
+    let calls = change.facts.frames.iter().map(|frame| (&frame.file, frame.line));
+    let places: Vec<_> = calls.chain([(&change.facts.file, change.facts.line)]).collect();
+    let is_at = |place: &SourcePlace, (file, line): &(&Option<String>, Option<u32>)| {
+        let is_same_file = file.as_ref().is_some_and(|file| file.ends_with(&place.file));
+        is_same_file && line.is_some_and(|line| usize::try_from(line) == Ok(place.from.0))
+    };
+    change.source.retain(|shown| places.iter().any(|place| is_at(shown, place)));
     change
 }
 
@@ -37,16 +55,18 @@ fn is_of_test(function: &str, test: &str) -> bool {
     function == test || function.strip_suffix(test).is_some_and(|path| path.ends_with("::"))
 }
 
-fn are_same(a: &[Report], b: &[Report]) -> bool {
+fn are_same(a: &[RecordedChange], b: &[RecordedChange]) -> bool {
     // Without frames, changes differ in their location, and each location is one change.
-    let same = |(a, b): (&Report, &Report)| {
-        !a.frames.is_empty() && (a.kind, &a.name, &a.location) == (b.kind, &b.name, &b.location) && a.frames == b.frames
+    let same = |(a, b): (&RecordedChange, &RecordedChange)| {
+        let (a, b) = (&a.facts, &b.facts);
+        let is_alike = (&a.kind, &a.name, a.location()) == (&b.kind, &b.name, b.location());
+        !a.frames.is_empty() && is_alike && a.frames == b.frames
     };
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
 /// Returns a culprit on one line: what it is, where it is, and which tests it breaks.
-pub(crate) fn one_line(found: &Found) -> String {
+pub(crate) fn one_line(found: &RecordedCulprit) -> String {
     let changes = match found.changes.as_slice() {
         [] => String::new(),
         [change] => change_one_line(change),
@@ -60,74 +80,51 @@ pub(crate) fn one_line(found: &Found) -> String {
 }
 
 /// Returns a toggle with its caller, or the change with its location.
-pub(super) fn change_one_line(change: &Report) -> String {
-    let line = |location: &Option<Location>| {
-        let location = location.as_ref()?;
-        Some(format!(" {}:{}", location.file, location.line?))
-    };
-    let name = match (change.name.as_str(), change.text.first()) {
-        ("", Some(text)) => text.clone(),
-        ("", None) => change.id.to_string(),
-        (name, _) => name.to_owned(),
-    };
-    let caller = change.frames.get(1);
-    let place = match caller {
-        Some(caller) => line(&caller.location),
-        None if change.name.is_empty() => None,
-        None => line(&change.location).map(|line| format!(" at{line}")),
-    };
-    let caller = caller.map(|caller| format!(" in {}", caller.function)).unwrap_or_default();
-    format!("{name}{caller}{}", place.unwrap_or_default())
+fn change_one_line(change: &RecordedChange) -> String {
+    change.facts.one_line(change.is_patch.then_some(&change.noun))
 }
 
 #[cfg(test)]
 mod tests {
-    use bisect_core::ChangeId;
-
     use super::*;
-
-    use crate::{
-        output::events::Replay,
-        report::{content::Frame, kind::ChangeKind},
-    };
+    use crate::output::change::{ChangeFacts, StackFrame};
 
     /// A culprit of one call stack, innermost frame first.
-    fn found(set: usize, functions: &[&str], tests: &[&str]) -> Found {
-        let frame = |(line, function): (u32, &&str)| Frame {
+    fn found(set: usize, functions: &[&str], tests: &[&str]) -> RecordedCulprit {
+        let frame = |(line, function): (u32, &&str)| StackFrame {
             function: (*function).to_owned(),
-            location: Some(Location::new("src/lib.rs", line, None)),
+            file: Some("src/lib.rs".to_owned()),
+            line: Some(line),
+            column: None,
+            own: true,
         };
-        let change = Report::new(ChangeId(set as u64));
-        Found {
+        let facts = ChangeFacts {
+            id: format!("0x{set:016x}"),
+            kind: "stack".to_owned(),
+            name: "fast".to_owned(),
+            text: Vec::new(),
+            file: None,
+            line: None,
+            column: None,
+            end: None,
+            frames: (0..).zip(functions).map(frame).collect(),
+            package: None,
+        };
+        let (noun, details, source) = ("call stack of".to_owned(), Vec::new(), Vec::new());
+        let change = RecordedChange { facts, noun, details, is_patch: false, source };
+        RecordedCulprit {
             set,
-            mode: "enable",
-            confirmed: true,
-            changes: vec![Report {
-                kind: ChangeKind::STACK,
-                name: "fast".to_owned(),
-                frames: (0..).zip(functions).map(frame).collect(),
-                ..change
-            }],
+            mode: "enable".to_owned(),
+            changes: vec![change],
             tests: tests.iter().map(|&test| test.to_owned()).collect(),
-            failures: Vec::new(),
-            reproduce: String::new(),
-            passes: None,
-            last_change: None,
-            replay: Replay::default(),
-            noise: None,
-            moments: None,
-            within: None,
-            headline: None,
             is_of_tests: true,
-            stop_gap: None,
-            patches: None,
-            next: None,
+            ..RecordedCulprit::default()
         }
     }
 
     #[test]
     fn stacks_that_differ_only_in_the_test_are_one_group() {
-        let groups = groups(vec![
+        let culprits = [
             found(1, &["fast", "parse", "xml::tests::a"], &["tests::a"]),
             found(2, &["fast", "skip", "parse", "xml::tests::a::{{closure}}", "xml::tests::a"], &["tests::a"]),
             found(3, &["fast", "parse", "xml::tests::b"], &["tests::b"]),
@@ -135,17 +132,18 @@ mod tests {
             found(5, &["fast", "print", "xml::tests::b"], &["tests::b"]),
             // Another function than the test of that name.
             found(6, &["fast", "parse", "xml::more_tests::b"], &["tests::b"]),
-        ]);
+        ];
+        let groups = groups(&culprits);
         let sets: Vec<Vec<_>> =
             groups.iter().map(|group| group.culprits.iter().map(|found| found.set).collect()).collect();
         assert_eq!(sets, [vec![1, 3], vec![5], vec![2, 4], vec![6]]);
-        let shared: Vec<_> = groups.iter().map(|group| group.shared[0].frames.len()).collect();
+        let shared: Vec<_> = groups.iter().map(|group| group.shared[0].facts.frames.len()).collect();
         assert_eq!(shared, [2, 2, 3, 3]);
     }
 
     #[test]
     fn places_are_no_group() {
-        assert_eq!(groups(vec![found(1, &[], &["a"]), found(2, &[], &["b"])]).len(), 2);
+        assert_eq!(groups(&[found(1, &[], &["a"]), found(2, &[], &["b"])]).len(), 2);
     }
 
     #[test]
@@ -154,12 +152,17 @@ mod tests {
         assert_eq!(one_line(&one), "fast in xml::parse src/lib.rs:1, fails tests::a and 1 more test");
         let mut two = found(1, &[], &[]);
         two.changes.push(two.changes[0].clone());
-        two.changes[0].location = Some(Location::new("a.rs", 7, None));
+        (two.changes[0].facts.file, two.changes[0].facts.line) = (Some("a.rs".to_owned()), Some(7));
         assert_eq!(one_line(&two), "fast at a.rs:7 and 1 more change together");
         let mut of_crate = found(1, &[], &["one"]);
-        of_crate.changes[0].location = Some(Location::of_file("c3/src/lib.rs".to_owned()));
+        of_crate.changes[0].facts.file = Some("c3/src/lib.rs".to_owned());
         assert_eq!(one_line(&of_crate), "fast, fails one");
-        of_crate.changes[0].name.clear();
+        let mut hunk = of_crate.clone();
+        hunk.changes[0].facts.name.clear();
+        (hunk.changes[0].facts.line, hunk.changes[0].is_patch) = (Some(3), true);
+        hunk.changes[0].noun = "hunk".to_owned();
+        assert_eq!(one_line(&hunk), "hunk at c3/src/lib.rs:3, fails one");
+        of_crate.changes[0].facts.name.clear();
         assert_eq!(one_line(&of_crate), "0x0000000000000001, fails one");
     }
 }

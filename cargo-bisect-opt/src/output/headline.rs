@@ -1,12 +1,15 @@
 //! The sentence that names a culprit: what is enabled, where, and what fails.
 
 use super::{
+    change::ChangeFacts,
     events::Found,
-    groups,
-    snippets::{DecisivePlace, Own},
+    snippets::{Own, OwnPlace},
 };
 use crate::{
-    report::{content::Report, kind::ChangeKind},
+    report::{
+        content::Report,
+        kind::{ChangeKind, ShownSource},
+    },
     units::plural,
 };
 
@@ -23,9 +26,12 @@ pub(super) fn headline(own: &Own<'_>, found: &Found) -> String {
     sentence(own, found, &found.changes, &victim)
 }
 
-/// Returns the sentence about several culprits, which share these changes.
-pub(super) fn headline_of_group(own: &Own<'_>, first: &Found, shared: &[Report]) -> String {
-    sentence(own, first, shared, "the target")
+/// Returns the sentence about culprits that differ only in their tests, from that about one of them.
+pub(super) fn of_group(headline: &str) -> String {
+    match headline.rsplit_once(" makes ") {
+        Some((before, after)) if after.ends_with(" fail") => format!("{before} makes the target fail"),
+        _ => headline.to_owned(),
+    }
 }
 
 fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> String {
@@ -47,11 +53,15 @@ fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> S
 
 /// Returns the names of changes, if they are short enough for a sentence.
 fn names(changes: &[Report]) -> Option<String> {
+    let one_line = |change: &Report| {
+        let is_patch = change.kind.source == ShownSource::Patch;
+        ChangeFacts::from(change).one_line(is_patch.then_some(change.kind.noun))
+    };
     let names = match changes {
         [] => return None,
-        [one] => groups::change_one_line(one),
-        [one, other] => format!("{} and {}", groups::change_one_line(one), groups::change_one_line(other)),
-        [first, rest @ ..] => format!("{} and {}", groups::change_one_line(first), plural(rest.len(), "more change")),
+        [one] => one_line(one),
+        [one, other] => format!("{} and {}", one_line(one), one_line(other)),
+        [first, rest @ ..] => format!("{} and {}", one_line(first), plural(rest.len(), "more change")),
     };
     (names.chars().count() <= WIDEST).then_some(names)
 }
@@ -66,7 +76,7 @@ fn named(own: &Own<'_>, change: &Report) -> String {
         name => format!("`{name}`"),
     };
     match (place, line) {
-        (Some(DecisivePlace { caller: Some((distance, function)), .. }), Some(line)) => {
+        (Some(OwnPlace { caller: Some((distance, function)), .. }), Some(line)) => {
             let verb = if distance == 1 { "calls" } else { "reaches" };
             format!("{name} where {function} {verb} it ({line})")
         }

@@ -40,6 +40,7 @@ impl<W: Write> Sink for Json<W> {
                     | Event::Preliminary(_)
                     | Event::Groups(_)
                     | Event::List(_)
+                    | Event::Searched(_)
                     | Event::Note(_)
                     | Event::OutputLost(_)
                     | Event::Answer(_)

@@ -1,14 +1,9 @@
 //! The moments of an answer: the first bad one, the last good one, and how they were found.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
 
-use super::{change, style::BOLD};
-use crate::{
-    report::content::Report,
-    units::{grouped, plural},
-};
+use super::change;
+use crate::{report::content::Report, units::grouped};
 
 /// The moments of a condition that breaks. Serialized, it is the field `moment` of `found`.
 #[derive(Clone, Debug, Serialize)]
@@ -49,34 +44,5 @@ impl BrokenMoment {
         };
         let place = place.map(|place| format!(" ({place})")).unwrap_or_default();
         format!("`{}` breaks at moment {} {of}{place}", self.name, grouped(self.n))
-    }
-
-    /// Shows the remarks on the first bad moment.
-    pub(super) fn show_remarks(&self, out: &mut impl Write) -> io::Result<()> {
-        if let Some(failure) = &self.failure {
-            writeln!(out, "\n{BOLD}the condition counts as false:{BOLD:#} its evaluation {failure}")?;
-        }
-        if self.was_false_before {
-            let text = "the condition was false before, and became true; there may be other changes to false";
-            writeln!(out, "\n{BOLD}one of several changes:{BOLD:#} {text}")?;
-        }
-        Ok(())
-    }
-
-    /// Shows how the moments were found, and the title of the last good one.
-    pub(super) fn show_last_good(&self, out: &mut impl Write) -> io::Result<()> {
-        let evaluations = plural(self.evaluations, "time");
-        let good = match self.last_good.first() {
-            Some(good) => format!("last good moment, {}", grouped(good.id.0)),
-            None => "no good moment before: it is false at the first one, and wherever it was evaluated".to_owned(),
-        };
-        writeln!(
-            out,
-            "\n{BOLD}{good}{BOLD:#} (the condition was evaluated {evaluations}, {})",
-            match self.by {
-                "copies" => "in copies of one process",
-                _ => "in repeated runs",
-            }
-        )
     }
 }

@@ -6,7 +6,7 @@ use bisect_core::{
     ChangeId,
     search::{Certainty, Estimate, Order, posterior},
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     report::content::Report,
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) const CONFIDENCE: f64 = 0.99;
 
 /// A failure rate with its 95% interval.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct FailureRate {
     mean: f64,
     low: f64,
@@ -48,10 +48,10 @@ impl FailureRate {
 }
 
 /// The confidence in a culprit of a noisy search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CulpritEstimate {
     /// The test, if each test is searched on its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
     /// The probability that it is a culprit.
     pub(crate) confidence: f64,
@@ -76,10 +76,10 @@ impl CulpritEstimate {
 }
 
 /// The estimate at the end of a noisy search.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct NoiseEstimate {
     /// The test, if each test is searched on its own.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
     /// The confidence asked for.
     pub(crate) confidence: f64,
@@ -94,12 +94,12 @@ pub(crate) struct NoiseEstimate {
     /// The likeliest changes to be a culprit, or part of one.
     pub(crate) suspects: Vec<Suspect>,
     /// The estimates for other tests.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) others: Vec<NoiseEstimate>,
 }
 
 /// A change that may be a culprit.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Suspect {
     /// `0x` and 16 hex digits.
     pub(crate) id: String,

@@ -110,6 +110,7 @@ mod tests {
 
     use super::*;
     use crate::output::events::TrialDone;
+    use crate::output::trial_context::TrialContext;
 
     fn begins(left: Option<usize>, candidates: Option<usize>) -> RunBegins<'static> {
         RunBegins {
@@ -140,6 +141,7 @@ mod tests {
             reason: String::new(),
             runs: 1,
             duration: Duration::from_secs(seconds),
+            context: TrialContext::default(),
         }
     }
 

@@ -7,6 +7,8 @@
 //! reports/0001      what run 1 reported through BISECT_REPORT
 //! inputs/culprit-1* files that the command line of culprit 1 needs
 //! culprit-1.patch   culprit 1 as a patch, if it is an edit of source files; culprit-1-undo.patch undoes it
+//! conditions.json   what must be the same to continue the search
+//! journal.jsonl     the ends of runs, to continue the search
 //! trials.jsonl      one line a trial
 //! result.json       the answer; written whole, then renamed
 //! .gitignore        keeps all of these files out of commits
@@ -32,6 +34,8 @@ const LOCK: &str = "lock";
 const RUNS: &str = "runs";
 const REPORTS: &str = "reports";
 const INPUTS: &str = "inputs";
+const CONDITIONS: &str = "conditions.json";
+const JOURNAL: &str = "journal.jsonl";
 const TRIALS: &str = "trials.jsonl";
 const RESULT: &str = "result.json";
 /// The prefix of the names of files that are not completely written yet.
@@ -139,22 +143,68 @@ impl RunDir {
         Ok(Self { path, trials, _lock: lock })
     }
 
-    /// Reads the answer of the search in `path`; `None` if it has none yet.
+    /// Opens the directory of an interrupted search at `path`, to continue it. The list of trials is emptied, because
+    /// they are listed again.
+    ///
+    /// # Errors
+    /// If it is no run directory of this version, if another search is using it, or if it cannot be written.
+    pub(crate) fn reopen(path: &Path) -> Result<Self, RunDirError> {
+        let path = std::path::absolute(path)?;
+        if !path.join(MARK).is_file() {
+            return Err(RunDirError::None { path });
+        }
+        check_mark(&path)?;
+        let lock = take_lock(&path)?;
+        let trials = fs_err::OpenOptions::new().create(true).append(true).open(path.join(TRIALS))?;
+        trials.set_len(0)?;
+        Ok(Self { path, trials, _lock: lock })
+    }
+
+    /// Returns the path of the journal.
+    pub(crate) fn journal(&self) -> PathBuf {
+        self.path.join(JOURNAL)
+    }
+
+    /// Writes the conditions of the search.
+    ///
+    /// # Errors
+    /// If they cannot be written.
+    pub(crate) fn write_conditions(&self, conditions: &impl Serialize) -> io::Result<()> {
+        write_whole(&self.path, CONDITIONS, &serde_json::to_vec(conditions)?)
+    }
+
+    /// Reads the conditions of the search in `path`; `None` if it has none, or if another version has written them.
     ///
     /// # Errors
     /// If it is no run directory of this version, or cannot be read.
-    pub(crate) fn read_result<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunDirError> {
-        if !path.join(MARK).is_file() {
-            return Err(RunDirError::None { path: path.to_owned() });
-        }
-        check_mark(path)?;
-        match fs_err::read(path.join(RESULT)) {
-            Ok(text) => {
-                Ok(Some(serde_json::from_slice(&text).map_err(|_| RunDirError::Content { path: path.to_owned() })?))
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error.into()),
-        }
+    pub(crate) fn read_conditions<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, RunDirError> {
+        Ok(read_file(path, CONDITIONS)?.and_then(|text| serde_json::from_slice(&text).ok()))
+    }
+
+    /// Reads the text of the answer of the search in `path`; `None` if it has none yet.
+    ///
+    /// # Errors
+    /// If it is no run directory of this version, or cannot be read.
+    pub(crate) fn read_result_text(path: &Path) -> Result<Option<String>, RunDirError> {
+        let text = read_file(path, RESULT)?.map(String::from_utf8);
+        text.transpose().map_err(|_| RunDirError::Content { path: path.to_owned() })
+    }
+
+    /// Reads the list of trials. The last line is left out if it is not complete: the disk was full when it was written.
+    ///
+    /// # Errors
+    /// If it cannot be read, or another version has written it.
+    pub(crate) fn read_trials<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, RunDirError> {
+        let damaged = || RunDirError::Content { path: path.to_owned() };
+        let text = match fs_err::read(path.join(TRIALS)) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+            Err(error) => return Err(error.into()),
+        };
+        let text = String::from_utf8(text).map_err(|_| damaged())?;
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let parsed: Result<_, _> = whole.lines().map(serde_json::from_str).collect();
+        parsed.map_err(|_| damaged())
     }
 
     /// Returns the path of a run's log.
@@ -211,6 +261,19 @@ impl RunDir {
         let mut text = serde_json::to_vec_pretty(result)?;
         text.push(b'\n');
         write_whole(&self.path, RESULT, &text)
+    }
+}
+
+/// Reads a file of the run directory `path`; `None` if it does not exist.
+fn read_file(path: &Path, name: &str) -> Result<Option<Vec<u8>>, RunDirError> {
+    if !path.join(MARK).is_file() {
+        return Err(RunDirError::None { path: path.to_owned() });
+    }
+    check_mark(path)?;
+    match fs_err::read(path.join(name)) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 
@@ -288,7 +351,9 @@ fn take_lock(dir: &Path) -> Result<File, RunDirError> {
 /// Deletes the files that an earlier search has written.
 fn empty(dir: &Path) -> io::Result<()> {
     let is_patch = |name: &str| name.starts_with("culprit-") && name.strip_suffix(".patch").is_some();
-    remove_files(dir, |name| name == TRIALS || name == RESULT || name.starts_with(UNFINISHED) || is_patch(name))?;
+    remove_files(dir, |name| {
+        [TRIALS, RESULT, CONDITIONS, JOURNAL].contains(&name) || name.starts_with(UNFINISHED) || is_patch(name)
+    })?;
     remove_files(&dir.join(RUNS), |name| name.strip_suffix(".log").is_some_and(is_number))?;
     remove_files(&dir.join(REPORTS), is_number)?;
     remove_files(&dir.join(INPUTS), |name| name.starts_with("culprit-"))

@@ -1,4 +1,4 @@
-//! Source lines in the answer: the user's own code around the decisive frames.
+//! Source lines for the answer: the user's own code around the decisive frames.
 
 mod function;
 
@@ -7,8 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
-
+use super::source_place::{SourcePlace, byte_of, column_of};
 use crate::{
     report::{
         content::{Frame, Location, Report},
@@ -45,11 +44,11 @@ impl<'a> Own<'a> {
 
     /// Returns the place of the user's own code that decides about a change: the innermost call on its call stack, or
     /// else the location of the change, even if it is not the user's own.
-    pub(crate) fn place<'c>(&self, change: &'c Report) -> Option<DecisivePlace<'c>> {
+    pub(crate) fn place<'c>(&self, change: &'c Report) -> Option<OwnPlace<'c>> {
         if change.kind.source == ShownSource::Patch {
             return None;
         }
-        spots(self, change).first().map(|spot| DecisivePlace { location: spot.location, caller: spot.caller })
+        spots(self, change).first().map(|spot| OwnPlace { location: spot.location, caller: spot.caller })
     }
 
     /// Returns the line of a place, as a user would write it.
@@ -81,7 +80,7 @@ impl<'a> Own<'a> {
 
 /// The decisive place of a change.
 #[derive(Debug)]
-pub(crate) struct DecisivePlace<'a> {
+pub(crate) struct OwnPlace<'a> {
     /// The place, with a line.
     pub(crate) location: &'a Location,
     /// The frame that calls: its number on the call stack, from 0 for the innermost, and its function. `None` for the
@@ -100,24 +99,23 @@ struct Spot<'a> {
     label: &'a str,
 }
 
-/// Renders the source lines of a change, the decisive ones first: those of one place, or, if `is_verbose`, of several.
-pub(crate) fn snippets(own: &Own<'_>, change: &Report, is_verbose: bool) -> Vec<String> {
+/// Reads the source lines of a change: none if it has no source that is shown, or the files are not there.
+pub(crate) fn places(own: &Own<'_>, change: &Report) -> Vec<SourcePlace> {
     if change.kind.source == ShownSource::Patch {
         return Vec::new();
     }
-    let mut rendered = Vec::new();
-    for spot in spots(own, change).into_iter().take(if is_verbose { MAX_SNIPPETS } else { 1 }) {
+    let spots = spots(own, change);
+    let place = |spot: &Spot<'_>| {
         // A function or expression that was compiled differently is shown even if it is not the user's own.
         let elsewhere = || {
             Some(PathBuf::from(&spot.location.file)).filter(|path| {
                 matches!(change.kind.source, ShownSource::Any | ShownSource::Function) && path.is_absolute()
             })
         };
-        let path = own.find(&spot.location.file).or_else(elsewhere);
-        let Some(text) = path.and_then(|path| fs::read_to_string(path).ok()) else { continue };
-        rendered.extend(render(own, &spot, &text));
-    }
-    rendered
+        let path = own.find(&spot.location.file).or_else(elsewhere)?;
+        place(own, spot, &fs::read_to_string(path).ok()?)
+    };
+    spots.iter().filter_map(place).collect()
 }
 
 /// Returns the calls in the user's own code of a call stack, or else the location of the change.
@@ -157,12 +155,6 @@ fn extent(text: &str) -> usize {
     text.trim_end().len()
 }
 
-/// Returns the byte offset of a column in a line. Columns count characters from 1.
-fn byte_of(line: &str, column: u32) -> usize {
-    let column = usize::try_from(column).unwrap_or(usize::MAX).saturating_sub(1);
-    line.char_indices().nth(column).map_or(line.len(), |(at, _)| at)
-}
-
 /// Returns the last line of a function and the byte offset of its end in that line. The function begins at the byte
 /// `start` of the first of these lines, which is number `index` in its file. Returns `None` if it is long.
 fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize, usize)> {
@@ -173,32 +165,33 @@ fn end_of_function(lines: &[&str], start: usize, index: usize) -> Option<(usize,
     Some((index + whole.matches('\n').count(), whole.len() - last))
 }
 
-fn render(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<String> {
+/// Returns the lines of a spot with their context; `None` if the file has no such line.
+fn place(own: &Own<'_>, spot: &Spot<'_>, text: &str) -> Option<SourcePlace> {
     let lines: Vec<&str> = text.lines().collect();
     let index = usize::try_from(spot.line).ok()?.checked_sub(1)?;
     let line = lines.get(index)?;
     let first = index.saturating_sub(CONTEXT);
-    let offset = |index: usize| lines[first..index].iter().map(|line| line.len() + 1).sum::<usize>();
+    let column = |column: u32| usize::try_from(column).unwrap_or(usize::MAX);
     let start = match spot.location.column {
-        Some(column) => byte_of(line, column),
+        Some(known) => byte_of(line, column(known)),
         None => line.len() - line.trim_start().len(),
     };
-    let known_end = spot.location.end.and_then(|(end, column)| {
+    let known_end = spot.location.end.and_then(|(end, known)| {
         let end = usize::try_from(end).ok()?.checked_sub(1).filter(|&end| end >= index)?;
-        Some((end, byte_of(lines.get(end)?, column)))
+        Some((end, byte_of(lines.get(end)?, column(known))))
     });
     let known_end =
         known_end.or_else(|| if spot.is_function { end_of_function(&lines[index..], start, index) } else { None });
     let (last, end) = known_end.unwrap_or_else(|| (index, start + extent(&line[start..])));
-    let shown = lines[first..lines.len().min(last + CONTEXT + 1)].join("\n");
-    let path = own.shorten(&spot.location.file).display().to_string();
-    let span = offset(index) + start..(offset(last) + end).max(offset(index) + start);
-    let snippet = Snippet::source(shown)
-        .line_start(first + 1)
-        .path(path)
-        .fold(false)
-        .annotation(AnnotationKind::Primary.span(span).label(spot.label));
-    Some(Renderer::styled().render(&[Group::with_level(Level::NOTE).element(snippet)]))
+    let shown = &lines[first..lines.len().min(last + CONTEXT + 1)];
+    Some(SourcePlace {
+        file: own.shorten(&spot.location.file).display().to_string(),
+        first_line: first + 1,
+        lines: shown.iter().map(|&line| line.to_owned()).collect(),
+        from: (index + 1, column_of(line, start)),
+        to: (last + 1, column_of(lines.get(last)?, end)),
+        label: spot.label.to_owned(),
+    })
 }
 
 #[cfg(test)]
@@ -207,6 +200,10 @@ mod tests {
 
     use super::*;
     use crate::report::kind::ChangeKind;
+
+    fn snippets(own: &Own<'_>, change: &Report) -> String {
+        places(own, change).iter().map(SourcePlace::render).collect()
+    }
 
     #[test]
     fn what_is_underlined() {
@@ -232,7 +229,8 @@ mod tests {
         let own = Own::new(Path::new("."));
         let shown = |line, column, text| {
             let location = Location::new("src/x.rs", line, column);
-            render(&own, &Spot { location: &location, caller: None, line, is_function: false, label: "here" }, text)
+            let spot = Spot { location: &location, caller: None, line, is_function: false, label: "here" };
+            place(&own, &spot, text).map(|place| place.render())
         };
         for (line, column) in [(0, None), (9, None), (u32::MAX, Some(1))] {
             assert!(shown(line, column, "one\ntwo\n").is_none(), "{line}");
@@ -252,7 +250,7 @@ mod tests {
             let location = Some(Location { end: Some((4, 2)), ..place });
             let kind = ChangeKind { source: kind, ..ChangeKind::SITE };
             let change = Report { kind, location, ..Report::new(ChangeId(1)) };
-            let shown = snippets(&Own::new(root.path()), &change, false).concat();
+            let shown = snippets(&Own::new(root.path()), &change);
             assert_eq!(shown.contains("if let 1 = x()") && shown.contains("y()"), is_shown, "{kind:?}: {shown}");
         }
     }
@@ -270,7 +268,7 @@ mod tests {
                 location,
                 ..Report::new(ChangeId(1))
             };
-            snippets(&Own::new(dir.path()), &change, false).concat()
+            snippets(&Own::new(dir.path()), &change)
         };
         assert!(shown(SHORT - 3).contains("last()"), "{}", shown(SHORT - 3));
         assert!(!shown(SHORT - 2).contains("last()"), "{}", shown(SHORT - 2));

@@ -1,15 +1,15 @@
 //! Call stacks: the user's own frames in full, runs of other frames on one line.
 
-use std::io::{self, Write};
+use std::{
+    io::{self, Write},
+    path::Path,
+};
 
 use super::{
-    snippets::Own,
+    change::StackFrame,
     style::{BOLD, DIM},
 };
-use crate::{
-    report::content::{Frame, Location},
-    units::plural,
-};
+use crate::{report::content::Location, units::plural};
 
 /// The maximum number of frames that are shown of a stack without any frame of the user.
 const MAX_OTHERS: usize = 4;
@@ -17,30 +17,26 @@ const MAX_OTHERS: usize = 4;
 /// The maximum number of crates that are named for frames that are left out.
 const MAX_CRATES: usize = 4;
 
-/// Shows a call stack, innermost frame first. `is_whole`: with all frames.
+/// Shows a call stack, innermost frame first, with paths relative to `root`. `is_whole`: with all frames.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(super) fn show(out: &mut impl Write, own: &Own<'_>, frames: &[Frame], is_whole: bool) -> io::Result<()> {
+pub(super) fn show(out: &mut impl Write, root: &Path, frames: &[StackFrame], is_whole: bool) -> io::Result<()> {
     if is_whole {
-        return frames.iter().try_for_each(|frame| show_frame(out, own, frame));
+        return frames.iter().try_for_each(|frame| show_frame(out, root, frame));
     }
-    if !frames.iter().any(|frame| own.is_own(frame)) {
+    if !frames.iter().any(|frame| frame.own) {
         let shown = if frames.len() > MAX_OTHERS { MAX_OTHERS - 1 } else { frames.len() };
-        frames[..shown].iter().try_for_each(|frame| show_frame(out, own, frame))?;
+        frames[..shown].iter().try_for_each(|frame| show_frame(out, root, frame))?;
         return fold(out, &frames[shown..]);
     }
-    frames.chunk_by(|a, b| own.is_own(a) == own.is_own(b)).try_for_each(|frames| {
-        if own.is_own(&frames[0]) {
-            frames.iter().try_for_each(|frame| show_frame(out, own, frame))
-        } else {
-            fold(out, frames)
-        }
+    frames.chunk_by(|a, b| a.own == b.own).try_for_each(|frames| {
+        if frames[0].own { frames.iter().try_for_each(|frame| show_frame(out, root, frame)) } else { fold(out, frames) }
     })
 }
 
 /// Shows how many frames are left out, and their crates.
-fn fold(out: &mut impl Write, frames: &[Frame]) -> io::Result<()> {
+fn fold(out: &mut impl Write, frames: &[StackFrame]) -> io::Result<()> {
     if frames.is_empty() {
         return Ok(());
     }
@@ -67,29 +63,31 @@ fn crate_of(function: &str) -> Option<&str> {
     is_name.then_some(name)
 }
 
-fn show_frame(out: &mut impl Write, own: &Own<'_>, frame: &Frame) -> io::Result<()> {
-    let (mark, style) = if own.is_own(frame) { ("➜", BOLD) } else { (" ", DIM) };
+fn show_frame(out: &mut impl Write, root: &Path, frame: &StackFrame) -> io::Result<()> {
+    let (mark, style) = if frame.own { ("➜", BOLD) } else { (" ", DIM) };
     writeln!(out, "  {mark} {style}{}{style:#}", frame.function)?;
-    let Some(location) = &frame.location else { return Ok(()) };
-    let file = own.shorten(&location.file).display().to_string();
-    writeln!(out, "        {DIM}{}{DIM:#}", Location { file, ..location.clone() })
+    let Some(location) = frame.location() else { return Ok(()) };
+    let path = Path::new(&location.file);
+    let file = path.strip_prefix(root).unwrap_or(path).display().to_string();
+    writeln!(out, "        {DIM}{}{DIM:#}", Location { file, ..location })
 }
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
-
     use super::*;
     use crate::output::terminal;
 
     fn shown(frames: &[(&str, Option<&str>)], is_whole: bool) -> String {
-        let frame = |&(function, file): &(&str, Option<&str>)| Frame {
+        let frame = |&(function, file): &(&str, Option<&str>)| StackFrame {
             function: function.to_owned(),
-            location: file.map(|file| Location::new(file, 1, None)),
+            file: file.map(str::to_owned),
+            line: file.map(|_| 1),
+            column: None,
+            own: file.is_some_and(|file| file.starts_with("src/")),
         };
         let frames: Vec<_> = frames.iter().map(frame).collect();
         let mut out = Vec::new();
-        show(&mut out, &Own::new(Path::new(env!("CARGO_MANIFEST_DIR"))), &frames, is_whole).unwrap();
+        show(&mut out, Path::new("/none"), &frames, is_whole).unwrap();
         terminal::without_colors(std::str::from_utf8(&out).unwrap())
     }
 

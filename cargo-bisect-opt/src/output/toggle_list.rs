@@ -8,11 +8,14 @@ use std::{
 use super::terminal;
 use crate::cargo::toggles::{Toggle, ToggleTable};
 
-/// Shows the toggles of a workspace: as a table, or as one line of JSON each.
+/// Shows the toggles of a workspace: as a table, or as one line of JSON each. A note goes to standard error.
 ///
 /// # Errors
 /// If they cannot be written.
-pub(crate) fn show(toggles: &BTreeSet<Toggle>, json: bool) -> io::Result<()> {
+pub(crate) fn show(toggles: &BTreeSet<Toggle>, note: Option<&str>, json: bool) -> io::Result<()> {
+    if let Some(note) = note {
+        terminal::show_lines(&format!("note: {note}\n"));
+    }
     let mut out = terminal::stdout();
     if !json {
         return write!(out, "{}", ToggleTable(toggles));

@@ -12,6 +12,7 @@ use super::{
     events::{Event, RunBegins, Sink, Start, TrialDone},
     groups,
     live::LiveDisplay,
+    recorded::culprit::RecordedCulprit,
     style::{BAD, BOLD, DIM, GOOD, ODD},
     terminal,
     terms::Terms,
@@ -78,7 +79,7 @@ impl Trace {
             Event::Run(run) => self.run(err, run),
             Event::Trial(trial) => self.trial(err, trial),
             Event::Preliminary(found) => {
-                let which = groups::one_line(found);
+                let which = groups::one_line(&RecordedCulprit::new(0, found, None));
                 self.complete_line(err)?;
                 writeln!(err, "      {BOLD}culprit {}{BOLD:#}: {which}, confirmed", found.set)
             }
@@ -99,7 +100,7 @@ impl Trace {
                 self.complete_line(err)?;
                 writeln!(err, "{ODD}note{ODD:#}: {note}")
             }
-            Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) => Ok(()),
+            Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) | Event::Searched(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(err)?;
                 closing::show_end(err, end, &self.continuation)
@@ -271,6 +272,7 @@ mod tests {
     use std::{path::PathBuf, time::Duration};
 
     use super::*;
+    use crate::output::trial_context::TrialContext;
 
     #[test]
     fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
@@ -300,6 +302,7 @@ mod tests {
             reason: String::new(),
             runs: 1,
             duration: Duration::from_secs(1),
+            context: TrialContext::default(),
         };
         let mut shown = |is_left: bool| {
             let mut err = Vec::new();

@@ -1,6 +1,8 @@
 //! Kinds of changes, and the words for them in an answer.
 
-use serde::{Serialize, Serializer};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize, Serializer};
 
 /// A kind of change. Each axis has its own; those that reports and lists of toggles name are constants here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +18,7 @@ pub(crate) struct ChangeKind {
 }
 
 /// The source of a change that is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ShownSource {
     /// Lines of the user's own code.
     Own,
@@ -43,6 +45,21 @@ impl ChangeKind {
     /// Returns a kind whose source is shown where it is the user's own.
     pub(crate) const fn own(name: &'static str, noun: &'static str, label: &'static str) -> Self {
         Self { name, noun, label, source: ShownSource::Own }
+    }
+
+    /// Returns the kind with these words, which were read from a file. Each distinct kind is kept for the rest of the
+    /// process.
+    pub(super) fn read_back([name, noun, label]: [String; 3], source: ShownSource) -> Self {
+        static READ: Mutex<Vec<ChangeKind>> = Mutex::new(Vec::new());
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_it =
+            |kind: &&Self| [kind.name, kind.noun, kind.label] == [&name, &noun, &label] && kind.source == source;
+        if let Some(kind) = read.iter().find(is_it) {
+            return *kind;
+        }
+        let kind = Self { name: name.leak(), noun: noun.leak(), label: label.leak(), source };
+        read.push(kind);
+        kind
     }
 }
 

@@ -4,5 +4,6 @@ pub(crate) mod content;
 pub(crate) mod key_values;
 pub(crate) mod kind;
 pub(crate) mod scan;
+mod stored;
 pub(crate) mod text;
 pub(crate) mod watched;

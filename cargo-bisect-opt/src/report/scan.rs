@@ -31,17 +31,17 @@ const LINES: usize = 256;
 /// The reports of a run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
-    keep_text: bool,
+    pub(super) keep_text: bool,
     /// In the order of their first reports.
-    ids: Vec<ChangeId>,
-    known: HashSet<ChangeId>,
+    pub(super) ids: Vec<ChangeId>,
+    pub(super) known: HashSet<ChangeId>,
     /// If text is kept.
-    sources: HashMap<ChangeId, Source>,
+    pub(super) sources: HashMap<ChangeId, Source>,
 }
 
 /// The source of a report.
 #[derive(Clone, Debug)]
-enum Source {
+pub(super) enum Source {
     Scanned(Text),
     Added(Box<Report>),
 }
@@ -52,12 +52,12 @@ enum Source {
 /// call stack: two lines a frame, the second begins with a tab, and at the end a line with nothing but the marker. A
 /// recursive stack has the same lines several times.
 #[derive(Clone, Debug, Default)]
-struct Text {
-    lines: Vec<String>,
+pub(super) struct Text {
+    pub(super) lines: Vec<String>,
     /// The first line of a known report, whose further lines are left out.
-    repeated: Option<String>,
+    pub(super) repeated: Option<String>,
     /// The first line of a call stack of Go that is not complete yet.
-    stack: Option<usize>,
+    pub(super) stack: Option<usize>,
 }
 
 impl Reports {

@@ -10,12 +10,13 @@ mod environment;
 use std::{fmt, sync::LazyLock};
 
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 use crate::process::{self, Crash, Ending, Finished};
 pub(crate) use environment::Environment;
 
 /// The cause of a failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cause {
     manner: Manner,
     /// The lines of output that identify it; empty if none is known.
@@ -24,7 +25,7 @@ pub(crate) struct Cause {
     environment: Option<Environment>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Manner {
     /// A failure that cannot be distinguished from others.
     Unknown,
@@ -43,7 +44,7 @@ enum Manner {
 }
 
 /// A line of output that identifies a failure.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Signature {
     /// The location of a panic, as `file:line:column`; else the kind of message, for people.
     place: String,

@@ -10,3 +10,5 @@ pub(crate) mod repetition;
 pub(crate) mod result;
 pub(crate) mod seed;
 pub(crate) mod spec;
+pub(crate) mod stored_map;
+pub(crate) mod stored_outcome;

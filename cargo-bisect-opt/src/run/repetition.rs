@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 
 use bisect_core::search::Outcome;
+use serde::{Deserialize, Serialize};
 
 /// The number of executions of the target in one run, and the rule that combines their outcomes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Repetition {
     /// One execution.
     #[default]

@@ -3,7 +3,7 @@
 use std::{io, time::Duration};
 
 use bisect_core::search::Outcome;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::report::scan::Reports;
 
@@ -31,17 +31,17 @@ pub(crate) struct RunResult {
 }
 
 /// A failure and its cause.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failed {
     /// The test; `None` for the whole target.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) test: Option<String>,
     /// The cause: `panic at src/lib.rs:3:5`, `signal 11`, `timeout`.
     pub(crate) how: String,
 }
 
 /// A note for the user, which is shown once in a search.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Note {
     /// The topic. Of several notes on the same topic, the first is shown.
     pub(crate) about: String,

@@ -6,13 +6,13 @@ use std::{
 };
 
 use bisect_core::{ChangeId, Field};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// The limit of seeds: every reader of JSON keeps integers below it exactly.
 const SEED_LIMIT: u64 = 1 << 53;
 
 /// The seed of a search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub(crate) struct Seed(u64);
 
 impl Seed {

@@ -2,19 +2,19 @@
 
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::query;
 
 /// The last change of a line that git tracks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LastChange {
     /// The commit; `None` if the line is not committed yet.
     pub(crate) commit: Option<BlamedCommit>,
 }
 
 /// The commit that changed a line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct BlamedCommit {
     /// Its hash.
     pub(crate) hash: String,

@@ -1,4 +1,4 @@
-//! Git: lines changed since a revision, last changes, commits between two revisions, patches, and worktrees.
+//! Git: changed lines and their last changes, commits between two revisions, patches, sources, and worktrees.
 
 pub(crate) mod blame;
 pub(crate) mod diff;
@@ -9,5 +9,6 @@ pub(crate) mod ignored_file;
 pub(crate) mod patch;
 pub(crate) mod query;
 pub(crate) mod since;
+pub(crate) mod source_files;
 mod submodules;
 pub(crate) mod worktrees;

@@ -143,6 +143,15 @@ impl Running {
         self.child.id()
     }
 
+    /// Returns true if the process has ended.
+    ///
+    /// # Panics
+    /// If the system cannot tell.
+    #[must_use]
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("our child can be waited for").is_some()
+    }
+
     /// Sends a signal (`INT`) to the process.
     ///
     /// # Panics

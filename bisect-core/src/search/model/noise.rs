@@ -1,6 +1,7 @@
 //! The treatment of targets that may be flaky, and the estimates of a noisy search.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::rank::Rank;
 use crate::search::posterior::Rate;
@@ -33,12 +34,23 @@ pub struct Estimate {
     pub nothing: f64,
     /// The failure rate if none of the remaining changes makes a difference: one rate for all selections.
     pub rate_if_nothing: Rate,
+    /// The intervals in which the change may be, in order.
+    pub places: Vec<LikelyPlace>,
     /// Candidate sets, the most likely first; within a set, the changes already found come first.
     pub suspects: Vec<Suspect>,
     /// The estimated number of runs until the next culprit is named.
     pub runs_left: f64,
     /// The probability that an answer must have.
     pub confidence: f64,
+}
+
+/// An interval of changes that no run has divided yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LikelyPlace {
+    /// Positions among the changes reported so far, in the order of the search.
+    pub positions: Range<usize>,
+    /// The probability that the change in question is one of them.
+    pub probability: f64,
 }
 
 /// Changes that may be a culprit, or part of one.

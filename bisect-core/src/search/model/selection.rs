@@ -92,6 +92,32 @@ impl Selection {
         in_prefix - of_prefix + named.iter().filter(|&&id| self.contains(id)).count()
     }
 
+    /// Returns the intervals of positions, in a sorted list without duplicates, whose changes a run enables.
+    pub(in crate::search) fn enabled_ranges(&self, changes: &[Rank]) -> Vec<Range<usize>> {
+        let below = |end: u128| u64::try_from(end).map_or(changes.len(), |end| ranked::below(changes, Rank(end)));
+        // The positions at which the changes begin or cease to be enabled. Two at the same position cancel out.
+        let mut turns: Vec<usize> =
+            self.intervals().flat_map(|(start, end)| [below(start.0.into()), below(end)]).collect();
+        let mut named = [self.forced.as_slice(), &self.excluded].concat();
+        ranked::sort(&mut named);
+        let differs = |id: &Rank| self.contains(*id) != self.has_rank(*id);
+        let differing = named.iter().filter(|id| differs(id)).filter_map(|&id| ranked::find(changes, id));
+        turns.extend(differing.flat_map(|index| [index, index + 1]));
+        if self.inverted {
+            turns.extend([0, changes.len()]);
+        }
+        turns.sort_unstable();
+        let mut kept: Vec<usize> = Vec::new();
+        for turn in turns {
+            if kept.last() == Some(&turn) {
+                kept.pop();
+            } else {
+                kept.push(turn);
+            }
+        }
+        kept.chunks_exact(2).map(|ends| ends[0]..ends[1]).collect()
+    }
+
     /// Returns true if a run with this selection enables the change.
     #[must_use]
     pub fn enables(&self, change: Rank) -> bool {
@@ -185,6 +211,19 @@ mod tests {
             let mut changes: Vec<_> = ids.into_iter().map(Rank).chain(named).collect();
             ranked::sort(&mut changes);
             prop_assert_eq!(selection.count(&changes), changes.iter().filter(|&&id| selection.contains(id)).count());
+        }
+
+        #[test]
+        fn enabled_changes_are_intervals(selection in selection(), ids: Vec<u64>) {
+            let named = selection.forced.iter().chain(&selection.excluded).copied().step_by(2);
+            let mut changes: Vec<_> = ids.into_iter().map(Rank).chain(named).collect();
+            ranked::sort(&mut changes);
+            let ranges = selection.enabled_ranges(&changes);
+            prop_assert!(ranges.iter().all(|range| range.start < range.end));
+            prop_assert!(ranges.windows(2).all(|pair| pair[0].end < pair[1].start), "neighbours are one interval");
+            for (index, &change) in changes.iter().enumerate() {
+                prop_assert_eq!(ranges.iter().any(|range| range.contains(&index)), selection.enables(change));
+            }
         }
 
         #[test]

@@ -1,6 +1,7 @@
 //! The change that a failure needs beside the forced ones, under noise: runs and questions as sets of candidates.
 
 use alloc::vec::Vec;
+use core::ops::Range;
 
 use super::history::Run;
 use crate::search::model::{
@@ -82,6 +83,12 @@ impl NoisyBracket {
     /// Returns the forced changes and this candidate.
     pub(super) fn with(&self, candidate: usize) -> Vec<Rank> {
         self.forced.iter().copied().chain([self.candidates[candidate]]).collect()
+    }
+
+    /// Returns the smallest interval of positions in a sorted list that contains these candidates.
+    pub(super) fn positions(&self, candidates: Range<usize>, known: &[Rank]) -> Range<usize> {
+        let below = |index: usize| ranked::below(known, self.candidates[index]);
+        below(candidates.start)..below(candidates.end - 1) + 1
     }
 
     pub(super) fn is_first(&self) -> bool {

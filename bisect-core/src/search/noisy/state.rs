@@ -14,7 +14,7 @@ use crate::search::{
     model::{
         Options,
         mode::Mode,
-        noise::{Certainty, Estimate, Suspect},
+        noise::{Certainty, Estimate, LikelyPlace, Suspect},
         rank::{Order, Rank},
         ranked,
         selection::Selection,
@@ -260,12 +260,17 @@ impl NoisyState {
             changes: narrowing.with(candidate.index),
             probability: candidate.alone + candidate.in_company,
         });
+        let places = point.places().map(|(range, probability)| LikelyPlace {
+            positions: narrowing.positions(range, &self.known),
+            probability,
+        });
         let [without, with] = point.rates();
         Some(Estimate {
             without,
             with,
             nothing: point.probability_of_nothing(),
             rate_if_nothing: point.rate_if_nothing(),
+            places: places.collect(),
             suspects: suspects.collect(),
             runs_left: point.runs_left(1.0 - self.allowed()),
             confidence: self.confidence,

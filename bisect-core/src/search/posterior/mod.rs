@@ -46,6 +46,7 @@ mod runs_left;
 mod tests;
 
 use alloc::{collections::BTreeMap, vec, vec::Vec};
+use core::ops::Range;
 
 use crate::search::tuning;
 use beliefs::{Belief, Beliefs, Kind};
@@ -295,11 +296,20 @@ impl ChangePoint {
         suspects
     }
 
-    fn single(&self) -> impl Iterator<Item = Candidate> {
+    /// Returns the intervals of candidates between cuts that were run, in order, each with the probability that the
+    /// change is in it.
+    pub fn places(&self) -> impl Iterator<Item = (Range<usize>, f64)> {
+        self.ranges().zip(&self.matters).map(|(range, matters)| (range, matters.alone + matters.in_company))
+    }
+
+    fn ranges(&self) -> impl Iterator<Item = Range<usize>> {
         let begins = core::iter::once(0).chain(self.intervals.iter().map(|interval| interval.end));
-        let intervals = begins.zip(&self.intervals).zip(&self.matters);
-        let single = intervals.filter(|((begin, interval), _)| interval.end - begin == 1);
-        single.map(|((index, _), &Matters { alone, in_company })| Candidate { index, alone, in_company })
+        begins.zip(&self.intervals).map(|(begin, interval)| begin..interval.end)
+    }
+
+    fn single(&self) -> impl Iterator<Item = Candidate> {
+        let single = self.ranges().zip(&self.matters).filter(|(range, _)| range.len() == 1);
+        single.map(|(range, &Matters { alone, in_company })| Candidate { index: range.start, alone, in_company })
     }
 
     /// Returns the probability that no candidate matters: that runs of all candidates fail at the same rate as runs of

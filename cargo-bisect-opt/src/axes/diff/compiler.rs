@@ -9,7 +9,7 @@ use std::{
 use super::{complaint::Complaint, ties::Checked, words::PartSet};
 use crate::{
     cargo::{self, BuildOutput, BuildOverrides, CargoError, Project},
-    process::{Ending, interrupt::Interrupt},
+    process::{Ending, interrupt::Interrupt, scratch_dir::ScratchDir},
     run::error::RunError,
 };
 
@@ -58,7 +58,7 @@ impl Compiler {
         let checked = match self.project.in_copy(directory) {
             Err(error) => Checked::Fails(Complaint::of(format!("error: {error}").as_bytes())),
             Ok(project) => {
-                let scratch = tempfile::tempdir()?;
+                let scratch = ScratchDir::new()?;
                 let log = scratch.path().join("log");
                 let overrides = BuildOverrides { is_plain: true, ..BuildOverrides::default() };
                 let output = BuildOutput::Log(&log);

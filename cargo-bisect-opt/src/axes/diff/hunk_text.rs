@@ -4,7 +4,7 @@ use std::{io, process::Command};
 
 use super::words::PartSet;
 use crate::{
-    process,
+    process::{self, scratch_dir::ScratchDir},
     report::content::{Location, Report},
     units::plural,
     vcs::patch::{Composition, Items, Patch, PatchPart, Piece, overlay, trees::FileVersion},
@@ -18,7 +18,7 @@ const SHOWN: usize = 60;
 /// # Errors
 /// If files cannot be written, or git cannot be started.
 pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::Result<Vec<u8>> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let write = |name: &str, composition: &Composition<'_>| {
         let directory = scratch.path().join(name);
         fs_err::create_dir(&directory)?;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use bisect_core::{ChangeId, Matcher, Pattern};
+use serde::{Deserialize, Serialize};
 
 use super::places::{Places, Writer};
 use crate::report::{content::Report, scan::Reports};
@@ -14,6 +15,15 @@ use crate::report::{content::Report, scan::Reports};
 /// others, and the cache of a build may have reports that were written for another run.
 #[derive(Debug, Default)]
 pub(crate) struct KnownChanges(Mutex<BTreeMap<ChangeId, PackageChanges>>);
+
+/// The known changes of a package, for the journal.
+#[derive(Serialize, Deserialize)]
+struct StoredPackage {
+    package: u64,
+    met: Reports,
+    patterns: Vec<String>,
+    places: Vec<(Writer, Places)>,
+}
 
 /// The known changes of a package.
 #[derive(Debug, Default)]
@@ -102,6 +112,32 @@ impl KnownChanges {
         let known = self.lock();
         let met = known.values().flat_map(|known| &known.met).filter(|(_, report)| report.name == name);
         met.map(|(id, _)| id).collect::<BTreeSet<_>>().len()
+    }
+
+    /// Returns all known changes for the journal.
+    pub(super) fn stored(&self) -> serde_json::Result<serde_json::Value> {
+        let stored = |(package, known): (&ChangeId, &PackageChanges)| {
+            let mut met = Reports::new(true);
+            known.met.values().for_each(|report| met.add(report.clone()));
+            let patterns = known.patterns.iter().map(ToString::to_string).collect();
+            let places = known.places.iter().map(|(writer, places)| (writer.clone(), *places)).collect();
+            StoredPackage { package: package.0, met, patterns, places }
+        };
+        serde_json::to_value(self.lock().iter().map(stored).collect::<Vec<_>>())
+    }
+
+    /// Restores known changes.
+    pub(super) fn restore(&self, stored: serde_json::Value) -> serde_json::Result<()> {
+        let stored: Vec<StoredPackage> = serde_json::from_value(stored)?;
+        *self.lock() = stored
+            .into_iter()
+            .map(|StoredPackage { package, met, patterns, places }| {
+                let met = met.ids().iter().map(|&id| (id, met.get(id))).collect();
+                let patterns = patterns.iter().filter_map(|text| text.parse().ok()).collect();
+                (ChangeId(package), PackageChanges { met, patterns, places: places.into_iter().collect() })
+            })
+            .collect();
+        Ok(())
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ChangeId, PackageChanges>> {

@@ -2,10 +2,12 @@
 
 use std::{collections::BTreeMap, iter::Sum};
 
+use serde::{Deserialize, Serialize};
+
 use crate::report::key_values::KeyValues;
 
 /// The crate that wrote the counted places.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) struct Writer {
     name: String,
     /// True if another crate is compiled, which expands macros of this one.
@@ -13,7 +15,7 @@ pub(super) struct Writer {
 }
 
 /// The numbers of places in a crate, or in its macros where other crates expand them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places {
     /// The number of all places.
     pub(super) all: usize,

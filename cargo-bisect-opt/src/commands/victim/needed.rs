@@ -150,8 +150,7 @@ fn end(lab: &mut Lab<'_>, mut end: End, begun: Instant) -> io::Result<Exit> {
     }
     let Totals { sets, trials, runs } = lab.totals;
     let end = End { sets, trials, runs, duration: begun.elapsed(), ..end };
-    lab.emit(&Event::End(&end))?;
-    Ok(end.status)
+    lab.end(end)
 }
 
 fn culprits(searched: &Searched) -> String {

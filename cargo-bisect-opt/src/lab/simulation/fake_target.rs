@@ -15,6 +15,8 @@ use bisect_core::{
     search::{Mode, Outcome, Trial},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     behaviour::{Behaviour, Moment, Settings},
     clock::{Cancelled, Clock, Steps},
@@ -30,6 +32,7 @@ use crate::{
         repetition::Repetition,
         result::{Failed, RunResult},
         spec::{Choice, EndState, RunSpec, Surroundings},
+        stored_outcome,
     },
     vcs::blame::LastChange,
 };
@@ -70,6 +73,7 @@ pub(super) struct FakeTarget {
 }
 
 /// The observations of a run.
+#[derive(Serialize, Deserialize)]
 pub(super) struct Shown {
     /// One part for each test that was run separately; otherwise one part for all tests together.
     parts: Vec<Part>,
@@ -77,8 +81,10 @@ pub(super) struct Shown {
     duration: Duration,
 }
 
+#[derive(Serialize, Deserialize)]
 struct Part {
     /// The outcome of each execution, and the tests that failed in it.
+    #[serde(with = "stored_outcome::list")]
     executions: Vec<(Outcome, Vec<usize>)>,
     reports: Reports,
 }

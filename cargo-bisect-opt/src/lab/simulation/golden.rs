@@ -21,11 +21,19 @@ fn path(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/searches").join(name.replace('_', "-")).with_extension("txt")
 }
 
+/// Returns the settings of a search.
+pub(super) fn settings(name: &str) -> String {
+    let text = fs_err::read_to_string(path(name)).unwrap();
+    text.split_once(SCREEN).map_or(text.as_str(), |(settings, _)| settings).to_owned()
+}
+
 fn check(name: &str) {
     let path = path(name);
     let expected = fs_err::read_to_string(&path).unwrap();
     let settings = expected.split_once(SCREEN).map_or(expected.as_str(), |(settings, _)| settings);
     let searched = simulate(settings);
+    let [answer, reported] = &searched.answers;
+    assert!(reported.starts_with(answer), "a report repeats the answer\n{}", difference(answer, reported));
     let actual = [settings, SCREEN, &searched.screen, EVENTS, &searched.events].concat();
     if actual == expected {
         return;
@@ -61,7 +69,8 @@ fn difference(expected: &str, actual: &str) -> String {
 /// Defines a test for each file.
 macro_rules! goldens {
     ($($name:ident,)*) => {
-        const NAMES: &[&str] = &[$(stringify!($name)),*];
+        /// The names of all files.
+        pub(super) const NAMES: &[&str] = &[$(stringify!($name)),*];
         $(#[test] fn $name() { check(stringify!($name)); })*
     };
 }

@@ -5,26 +5,38 @@
 use std::{fmt, process::ExitStatus, sync::LazyLock};
 
 use regex::bytes::Regex;
+use serde::{Deserialize, Serialize};
 
 /// A cause of a failure outside of the target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) enum Environment {
     /// A SIGKILL that the driver did not send: usually the system ran out of memory.
     Killed,
     /// A signal by which users and systems end programs.
-    Ended(&'static str),
+    Ended(EndSignal),
     /// No space is left, or the quota is used up.
     DiskFull,
     /// Another process listens on the address.
     AddressInUse,
 }
 
+/// A signal by which users and systems end programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum EndSignal {
+    /// SIGHUP.
+    Hangup,
+    /// SIGINT.
+    Interrupt,
+    /// SIGTERM.
+    Terminate,
+}
+
 /// The signals from outside; POSIX fixes their numbers.
 const SIGNALS: [(i32, Environment); 4] = [
-    (1, Environment::Ended("SIGHUP")),
-    (2, Environment::Ended("SIGINT")),
+    (1, Environment::Ended(EndSignal::Hangup)),
+    (2, Environment::Ended(EndSignal::Interrupt)),
     (9, Environment::Killed),
-    (15, Environment::Ended("SIGTERM")),
+    (15, Environment::Ended(EndSignal::Terminate)),
 ];
 
 /// The number of bytes at the end of an output that are searched for these errors: programs print them last.
@@ -73,7 +85,9 @@ impl fmt::Display for Environment {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Environment::Killed => f.write_str("killed by SIGKILL (out of memory?)"),
-            Environment::Ended(signal) => write!(f, "ended by {signal}"),
+            Environment::Ended(EndSignal::Hangup) => f.write_str("ended by SIGHUP"),
+            Environment::Ended(EndSignal::Interrupt) => f.write_str("ended by SIGINT"),
+            Environment::Ended(EndSignal::Terminate) => f.write_str("ended by SIGTERM"),
             Environment::DiskFull => f.write_str("disk full"),
             Environment::AddressInUse => f.write_str("address in use"),
         }
@@ -102,9 +116,9 @@ mod tests {
         use std::os::unix::process::ExitStatusExt;
         for (signal, expected) in [
             (9, Some(Environment::Killed)),
-            (15, Some(Environment::Ended("SIGTERM"))),
-            (2, Some(Environment::Ended("SIGINT"))),
-            (1, Some(Environment::Ended("SIGHUP"))),
+            (15, Some(Environment::Ended(EndSignal::Terminate))),
+            (2, Some(Environment::Ended(EndSignal::Interrupt))),
+            (1, Some(Environment::Ended(EndSignal::Hangup))),
             (11, None),
             (6, None),
         ] {

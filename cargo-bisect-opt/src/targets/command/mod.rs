@@ -193,7 +193,7 @@ impl Judge for CommandTarget {
             _ => execution.reason.clone(),
         };
         if outcome == Outcome::Fail {
-            self.failing.insert(shown.choice.to_string(), execution.random);
+            self.failing.insert(shown.choice.clone(), execution.random);
         }
         let counts = outcome == Outcome::Fail && self.runner.options.same_failure;
         let failed = execution.cause.as_ref().filter(|_| counts);

@@ -8,9 +8,11 @@ use std::{
     time::Duration,
 };
 
-use bisect_core::search::{Outcome, Reason};
-
-use bisect_core::protocol::names;
+use bisect_core::{
+    protocol::names,
+    search::{Outcome, Reason},
+};
+use serde::{Deserialize, Serialize};
 
 use super::CommandOptions;
 use crate::{
@@ -34,7 +36,8 @@ use crate::{
         outcome::{SEARCHED, classify},
         repetition::Repetition,
         result::Note,
-        spec::{Choice, RunSpec, Surroundings},
+        spec::{RunSpec, Surroundings},
+        stored_outcome,
     },
     vcs::query,
 };
@@ -65,9 +68,10 @@ pub(crate) struct CommandRunner {
 }
 
 /// The observations of one run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct CommandRun {
-    pub(super) choice: Choice,
+    /// The pattern or the positions.
+    pub(super) choice: String,
     pub(super) executions: Vec<CommandExecution>,
     pub(super) repetition: Repetition,
     pub(super) reports: Reports,
@@ -84,9 +88,10 @@ impl CommandRun {
 }
 
 /// The observations of one execution.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct CommandExecution {
     pub(super) random: u64,
+    #[serde(with = "stored_outcome")]
     pub(super) outcome: Outcome,
     pub(super) reason: String,
     /// The cause of a failure.
@@ -225,7 +230,7 @@ impl CommandRunner {
         self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
         let outcome = Outcome::Unresolved(Reason::Skip);
         Ok(CommandRun {
-            choice: spec.choice.clone(),
+            choice: spec.choice.to_string(),
             executions: vec![CommandExecution { random: 0, outcome, reason, cause: None, lost_reports: None }],
             repetition: Repetition::Once,
             reports,
@@ -334,7 +339,7 @@ impl Runner for CommandRunner {
         self.axis.read_reports(&spec.choice, &spec.report_file, &mut reports)?;
         self.axis.collect(&spec.choice, &AfterBuild { artifacts: None, log: &spec.log }, &mut reports)?;
         Ok(CommandRun {
-            choice: spec.choice.clone(),
+            choice: spec.choice.to_string(),
             executions,
             repetition: spec.repetition,
             reports,

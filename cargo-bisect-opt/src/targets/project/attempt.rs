@@ -3,6 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use bisect_core::search::{Outcome, Reason};
+use serde::{Deserialize, Serialize};
 
 use super::{
     criteria::{Criteria, Part},
@@ -17,7 +18,7 @@ use crate::{
 };
 
 /// An unjudged run of everything that is to be run, or of one test.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Attempt {
     /// The executions, in order.
     pub(crate) executions: Vec<Execution>,

@@ -62,7 +62,7 @@ fn build_time_changes_are_searched_by_building() {
     assert_eq!(bench.kind("fast"), ChangeKind::BUILD);
 
     // Only crates with other decisions are compiled again: `top`, and only its test that is repeated.
-    let listed = toggles(&Fixture::toggles().words("-p top"), &[], true, &Interrupt::default()).unwrap();
+    let (listed, _) = toggles(&Fixture::toggles().words("-p top"), &[], true, &Interrupt::default()).unwrap();
     let safe = listed.iter().find(|toggle| toggle.name == "safe").unwrap();
     let safe = safe.build.as_ref().unwrap().id;
     bench.run("y");

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use bisect_core::search::{Outcome, Reason};
+use serde::{Deserialize, Serialize};
 
 use super::test_selection::{Failure, Failures, TestSelection};
 use crate::{
@@ -10,13 +11,15 @@ use crate::{
     run::{
         cause::{Cause, Environment},
         result::{Failed, Note},
+        stored_map, stored_outcome,
     },
 };
 
 /// The result of one executable, or of the build that did not make it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Part {
     /// The outcome, before it is judged.
+    #[serde(with = "stored_outcome")]
     pub(crate) outcome: Outcome,
     /// Details of the outcome, for people.
     pub(crate) reason: String,
@@ -24,6 +27,7 @@ pub(crate) struct Part {
     pub(crate) failures: Failures,
     /// The causes of the failures. They include tests that are known to have failed before a crash, where the crash is
     /// the failure.
+    #[serde(with = "stored_map")]
     pub(crate) causes: BTreeMap<Failure, Cause>,
     /// The number of tests that the executable announced.
     pub(crate) tests: Option<usize>,

@@ -17,12 +17,11 @@ use super::options::ProjectOptions;
 use crate::{
     axes::build_toggles::BuildToggles,
     cargo::{
-        BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand,
-        graph::Package,
-        toggles::{self, Toggle},
+        BuildOutput, BuildOverrides, CargoError, KEEP_GOING, Project, Subcommand, graph::Package,
+        toggle_choice::choose, toggles::Toggle,
     },
     output::terminal,
-    process::interrupt::Interrupt,
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir},
 };
 
 /// Finds the build-time changes of a project, and selects those to search.
@@ -51,7 +50,7 @@ pub(super) fn build_toggles(
              help: search with `cargo bisect-opt test` or `run`; or how crates are compiled, with --codegen"
         )));
     }
-    let names = toggles::choose(&build_time, &options.toggles)?.names;
+    let names = choose(&build_time, &options.toggles)?.names;
     Ok(BuildToggles::new(build_time, names, true))
 }
 
@@ -89,7 +88,7 @@ fn list_by(
     project: &Project,
     interrupt: &Interrupt,
 ) -> Result<Option<BTreeSet<Toggle>>, CargoError> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let log = scratch.path().join("build.log");
     let output = if options.quiet { BuildOutput::Log(&log) } else { BuildOutput::Shown(terminal::show_lines) };
     let variable = |package: &Package| names::of_package(names::BUILD, &package.name, &package.version);

@@ -1,5 +1,7 @@
 //! One run of a project: of everything, of single tests, or of a build.
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     build, dependent_tests, execution,
     run_context::RunContext,
@@ -7,6 +9,7 @@ use super::{
     separately,
 };
 use crate::{
+    cargo::Artifacts,
     lab::target::Runner,
     run::{
         error::RunError,
@@ -14,6 +17,15 @@ use crate::{
         spec::{RunSpec, Surroundings},
     },
 };
+
+/// The knowledge from earlier builds, for the journal.
+#[derive(Serialize, Deserialize)]
+struct BuildKnowledge {
+    /// The first build.
+    artifacts: Option<Artifacts>,
+    /// The knowledge of the axis.
+    axis: Option<serde_json::Value>,
+}
 
 impl Runner for ProjectRunner {
     type Brief = Brief;
@@ -47,5 +59,19 @@ impl Runner for ProjectRunner {
         };
         notes.extend(lost_log.map(|error| Note::lost_log(&error)));
         Ok(ProjectRun { parts, builds, notes })
+    }
+
+    /// Returns the knowledge from builds. A target that is built before the search has learned nothing from runs.
+    fn knowledge(&self) -> Option<String> {
+        let knowledge = BuildKnowledge { artifacts: self.artifacts.get().cloned(), axis: self.axis.knowledge() };
+        if self.axis.builds() { serde_json::to_string(&knowledge).ok() } else { None }
+    }
+
+    fn restore(&self, knowledge: &str) -> serde_json::Result<()> {
+        let BuildKnowledge { artifacts, axis } = serde_json::from_str(knowledge)?;
+        if let Some(artifacts) = artifacts {
+            self.artifacts.get_or_init(|| artifacts);
+        }
+        axis.map_or(Ok(()), |axis| self.axis.restore(axis))
     }
 }

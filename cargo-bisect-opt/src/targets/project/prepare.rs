@@ -14,28 +14,31 @@ use crate::{
         rustflags::Rustflags,
     },
     cargo::{
-        Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand,
-        toggles::{self, Toggle},
-        with_own_target_directories,
+        Artifacts, BuildOutput, BuildOverrides, CargoError, Project, Subcommand, toggle_choice::choose,
+        toggles::Toggle, unknown_fixes, with_own_target_directories,
     },
     output::terminal,
-    process::interrupt::Interrupt,
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir},
 };
 
 /// Returns the toggles in what cargo builds for these arguments: the answer of `cargo bisect-opt toggles`.
 ///
 /// # Errors
 /// If it does not build, or if the executables do not list their toggles.
+///
+/// The second value is a note about names of fixed toggles that no toggle has.
 pub(crate) fn toggles(
     cargo: &[OsString],
     target: &[OsString],
     quiet: bool,
     interrupt: &Interrupt,
-) -> Result<BTreeSet<Toggle>, CargoError> {
+) -> Result<(BTreeSet<Toggle>, Option<String>), CargoError> {
     let project = Project::load(Subcommand::Test, cargo, target)?;
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, quiet, scratch.path(), interrupt)?;
-    project.toggles(&artifacts, scratch.path(), interrupt)
+    let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
+    let unknown = unknown_fixes(&project, &toggles);
+    Ok((toggles, unknown))
 }
 
 /// Builds a project, and finds the toggles or flags to search.
@@ -55,18 +58,19 @@ pub(crate) fn prepare(options: ProjectOptions, interrupt: &Interrupt) -> Result<
         let axis = listing::build_toggles(&options, &project, interrupt)?;
         return Ok(ProjectTarget::new(options, project, Box::new(axis), None));
     }
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
     let toggles = project.toggles(&artifacts, scratch.path(), interrupt)?;
-    let choice = toggles::choose(&toggles, &options.toggles)?;
+    let choice = choose(&toggles, &options.toggles)?;
+    let unknown = unknown_fixes(&project, &toggles);
     let axis: Box<dyn Axis> = if choice.build_time {
         Box::new(BuildToggles::new(toggles, choice.names, false))
     } else {
         Box::new(RuntimeToggles::new(toggles, choice.names))
     };
     let mut target = ProjectTarget::new(options, project, axis, Some(artifacts));
-    target.knowledge.notes.repeat(choice.note);
+    target.knowledge.notes.repeat(choice.note.into_iter().chain(unknown));
     Ok(target)
 }
 
@@ -134,7 +138,7 @@ pub(crate) fn prepare_for(
     interrupt: &Interrupt,
 ) -> Result<ProjectTarget, CargoError> {
     let project = Arc::new(Project::load(options.subcommand, &options.cargo, &options.target)?);
-    let scratch = tempfile::tempdir()?;
+    let scratch = ScratchDir::new()?;
     let artifacts = first_build(&project, options.quiet, scratch.path(), interrupt)?;
     project.executables(&artifacts)?;
     Ok(ProjectTarget::new(options, project, axis, Some(artifacts)))

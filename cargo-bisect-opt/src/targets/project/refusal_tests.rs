@@ -7,7 +7,7 @@ use super::{
     test_bench::{Bench, MANIFEST, refused, settings},
 };
 use crate::{
-    cargo::{CargoError, Subcommand, toggles as lists},
+    cargo::{CargoError, Subcommand, toggle_choice::ToggleError},
     fixture::Fixture,
     process::interrupt::Interrupt,
 };
@@ -24,7 +24,7 @@ fn toggles_are_listed_and_unknown_ones_refused() {
     let _alone = Fixture::alone_with_top();
     let fixture = Fixture::toggles();
     let names = |line: &str| {
-        let toggles = toggles(&fixture.words(line), &[], true, &Interrupt::default()).unwrap();
+        let (toggles, _) = toggles(&fixture.words(line), &[], true, &Interrupt::default()).unwrap();
         toggles.into_iter().map(|toggle| toggle.name).collect::<Vec<_>>().join(" ")
     };
     assert_eq!(names("-p gates"), "double program shield way");
@@ -50,7 +50,7 @@ fn a_program_without_the_runtime_is_not_started_to_list_toggles() {
     let started = "fn main() { std::fs::write(\"started\", \"\").unwrap(); println!(\"x\\tsite\\ta.rs:1:1\\ton\"); }";
     let fixture = Fixture::new(&[("Cargo.toml", MANIFEST), ("src/main.rs", started)]);
     let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
-    assert!(matches!(error, CargoError::Toggles(lists::ToggleError::NoToggles)), "{error}");
+    assert!(matches!(error, CargoError::Toggles(ToggleError::NoToggles)), "{error}");
     assert!(!error.is_usage());
     assert!(!fixture.path().join("started").exists());
 }

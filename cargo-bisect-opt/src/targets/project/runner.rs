@@ -6,6 +6,8 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use serde::{Deserialize, Serialize};
+
 use super::{
     attempt::Attempt,
     options::ProjectOptions,
@@ -44,7 +46,7 @@ pub(crate) struct Brief {
 }
 
 /// The observations of a run, before it is known which failures count.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct ProjectRun {
     pub(super) parts: Parts,
     /// The builds that were made for the run.
@@ -54,7 +56,7 @@ pub(crate) struct ProjectRun {
 }
 
 /// The parts of a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) enum Parts {
     /// Everything, in one go.
     Together(Attempt),
@@ -63,14 +65,14 @@ pub(super) enum Parts {
 }
 
 /// The observations of one test in its own process.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Solo {
     pub(super) test: Failure,
     pub(super) attempt: Attempt,
 }
 
 /// Counts of builds for a run.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(super) struct BuildCounts {
     pub(super) builds: usize,
     pub(super) rustc_invocations: usize,

@@ -27,7 +27,7 @@ use crate::{
         events::{Patches, StopGap},
         terms::Terms,
     },
-    process::interrupt::Interrupt,
+    process::{interrupt::Interrupt, scratch_dir::ScratchDir},
     report::{content::Report, scan::Reports},
     run::{
         error::RunError,
@@ -101,7 +101,7 @@ impl ProjectTarget {
         interrupt: &Interrupt,
     ) -> Result<Artifacts, CargoError> {
         let ProjectRunner { options, project, .. } = &*self.runner;
-        let scratch = tempfile::tempdir()?;
+        let scratch = ScratchDir::new()?;
         let log = scratch.path().join("build.log");
         let overrides = BuildOverrides { only: self.runner.needed_targets(&self.knowledge.tests), ..overrides };
         if options.subcommand.is_build() {
@@ -263,6 +263,10 @@ impl Target for ProjectTarget {
 
     fn patches(&self, ids: &[ChangeId]) -> io::Result<Option<Patches>> {
         self.runner.axis.patches(ids)
+    }
+
+    fn rustc(&self) -> Option<String> {
+        self.runner.project.rustc_version().lines().next().map(str::to_owned)
     }
 
     fn summary(&self) -> Option<String> {

@@ -5,10 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::{Deserialize, Serialize};
+
 use crate::run::spec::EndState;
 
 /// The failure of a test, or of a whole executable.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub(crate) struct Failure {
     /// The executable: its [`Executable::key`](crate::cargo::Executable::key).
     pub(crate) executable: String,

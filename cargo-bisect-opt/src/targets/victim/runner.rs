@@ -3,6 +3,7 @@
 use std::{collections::HashSet, env, ffi::OsString, path::Path, process::Command, sync::Arc, thread, time::Duration};
 
 use bisect_core::{ChangeId, protocol::names, search::Outcome};
+use serde::{Deserialize, Serialize};
 
 use super::{
     options::VictimOptions,
@@ -22,6 +23,7 @@ use crate::{
         repetition::Repetition,
         result::Note,
         spec::{Choice, RunSpec, Surroundings},
+        stored_outcome,
     },
 };
 
@@ -51,10 +53,11 @@ pub(super) struct Required {
 }
 
 /// The observations of one run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct VictimRun {
     /// The positions of the other tests that ran.
     pub(super) chosen: Vec<usize>,
+    #[serde(with = "stored_outcome::list")]
     pub(super) executions: Vec<(Outcome, String)>,
     pub(super) repetition: Repetition,
     pub(super) reports: Reports,

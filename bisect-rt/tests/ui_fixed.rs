@@ -1,0 +1,42 @@
+//! The compiler's messages where toggles are fixed, which depend on a variable: the cases run in child processes.
+//!
+//! See `ui.rs`. To write the texts anew: `TRYBUILD=overwrite cargo test --test ui_fixed`.
+
+use std::{env, io::Write, process::Command};
+
+/// The compiler whose messages are in `ui/fixed/*.stderr`.
+const PINNED: &str = "rustc 1.95.";
+
+/// The variable that names the case of a child.
+const CASE: &str = "BISECT_TEST_CASE";
+
+/// Runs the case of a child; this is no test. It does nothing in a plain run of the tests.
+#[test]
+fn child() {
+    if let Ok(case) = env::var(CASE) {
+        trybuild::TestCases::new().compile_fail(case);
+    }
+}
+
+/// Compiles cases with values of the variable, one after the other, because they are built in the same folder.
+#[test]
+#[cfg_attr(bisect_off, ignore = "the runtime's part of the messages is compiled out")]
+fn ui() {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let version = Command::new(rustc).arg("--version").output().expect("rustc is there, as it built this test");
+    let version = String::from_utf8_lossy(&version.stdout);
+    if !version.starts_with(PINNED) && env::var_os("CI").is_none() {
+        // Not `eprintln!`: the harness would capture it.
+        writeln!(std::io::stderr(), "SKIPPED: tests/ui/fixed is pinned to {PINNED}*, and this is {version}")
+            .expect("standard error is there");
+        return;
+    }
+    for (case, fix) in [("malformed", "gate=off;größe=on"), ("still_checked", "t=off")] {
+        let mut child = Command::new(env::current_exe().expect("tests have an executable"));
+        child.args(["child", "--exact", "--nocapture"]);
+        child.env(CASE, format!("tests/ui/fixed/{case}.rs")).env("BISECT_FIX", fix);
+        let output = child.output().expect("the child starts");
+        let said = [output.stdout, output.stderr].concat();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&said));
+    }
+}

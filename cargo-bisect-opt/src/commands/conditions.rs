@@ -1,0 +1,281 @@
+//! The conditions of a search: what must be the same for `--resume` to continue it.
+
+use std::{
+    collections::BTreeMap,
+    env,
+    ffi::OsString,
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+    time::UNIX_EPOCH,
+};
+
+use bisect_core::protocol::names;
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::{
+    output::run_dir::RunDirError,
+    process,
+    run::seed::Seed,
+    units::listed,
+    vcs::source_files::{revision, source_files},
+};
+
+/// Of more files, only size and time are compared: reading them would take too long.
+const MANY_FILES: usize = 20_000;
+/// The maximum number of files that a message names.
+const MAX_NAMED: usize = 3;
+/// The variables that change how code is compiled.
+const VARIABLES: [&str; 7] = [
+    "RUSTFLAGS",
+    "CARGO_ENCODED_RUSTFLAGS",
+    "RUSTC",
+    "RUSTC_WRAPPER",
+    "RUSTC_WORKSPACE_WRAPPER",
+    "RUSTUP_TOOLCHAIN",
+    names::RUSTC,
+];
+/// The beginnings of the names of further ones.
+const VARIABLE_FAMILIES: [&str; 3] = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_"];
+
+/// The conditions of a search, as its run directory records them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Conditions {
+    /// The user's working directory.
+    directory: PathBuf,
+    /// The words of the command line, without options that only affect the output, and without limits.
+    words: Vec<String>,
+    /// The seed of the search.
+    pub(super) seed: Seed,
+    /// True if the user gave the seed, to repeat a search.
+    pub(super) is_repeated: bool,
+    /// The version of rustc, if there are sources for it.
+    toolchain: Option<String>,
+    variables: BTreeMap<String, String>,
+    /// The revision that is checked out, if versions are searched.
+    revision: Option<String>,
+    files: BTreeMap<PathBuf, FileState>,
+}
+
+/// The state of a file.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct FileState {
+    size: u64,
+    /// The time of the last modification, in nanoseconds.
+    modified: u128,
+    /// The hash of the content; none where there are many files.
+    hash: Option<u64>,
+}
+
+impl PartialEq for FileState {
+    fn eq(&self, other: &Self) -> bool {
+        match (self.hash, other.hash) {
+            (Some(a), Some(b)) => self.size == other.size && a == b,
+            _ => self.size == other.size && self.modified == other.modified,
+        }
+    }
+}
+
+impl Eq for FileState {}
+
+/// A reason why a search cannot be continued.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ResumeError {
+    /// The directory cannot be used.
+    #[error(transparent)]
+    RunDir(#[from] RunDirError),
+    /// There is no search.
+    #[error("`{}` has no search that can be continued; leave out `--resume` to search from the beginning", .0.display())]
+    Nothing(PathBuf),
+    /// The conditions are not the same.
+    #[error("the search in `{}` cannot be continued: {what}; undo that, or leave out `--resume` to search from the beginning", directory.display())]
+    Changed {
+        /// The run directory.
+        directory: PathBuf,
+        /// The change, for people.
+        what: String,
+    },
+    /// The journal cannot be read or written.
+    #[error("the search in `{}` cannot be continued: {source}; leave out `--resume` to search from the beginning", directory.display())]
+    Journal {
+        /// The run directory.
+        directory: PathBuf,
+        /// The error of the system.
+        source: io::Error,
+    },
+}
+
+impl Conditions {
+    /// Returns the present conditions of a search with this seed. The sources are below `root`. `words` are those of
+    /// the command line that determine the search.
+    pub(super) fn now(
+        root: &Path,
+        (seed, is_repeated): (Seed, bool),
+        words: &[OsString],
+        are_versions_searched: bool,
+    ) -> Self {
+        let directory = env::current_dir().unwrap_or_default();
+        let has_manifest = root.join("Cargo.toml").is_file();
+        let names = if has_manifest || revision(root).is_some() { source_files(root) } else { Vec::new() };
+        let mut files: Vec<_> = names.into_iter().map(|name| root.join(name)).collect();
+        files.extend(named_files(words, &directory));
+        let is_read = files.len() <= MANY_FILES;
+        let state = |path: PathBuf| Some((path.clone(), FileState::of(&path, is_read)?));
+        Self {
+            revision: are_versions_searched.then(|| revision(root)).flatten(),
+            words: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            directory,
+            seed,
+            is_repeated,
+            toolchain: if has_manifest { rustc_version(root) } else { None },
+            variables: env::vars().filter(|(name, _)| affects_compilation(name)).collect(),
+            files: files.into_iter().filter_map(state).collect(),
+        }
+    }
+
+    /// Returns what has changed; `None` if nothing has.
+    pub(super) fn difference(&self, now: &Self) -> Option<String> {
+        if self.words != now.words {
+            return Some(format!("its command line was `cargo bisect-opt {}`", self.words.join(" ")));
+        }
+        if self.directory != now.directory {
+            return Some(format!("it was started in `{}`", self.directory.display()));
+        }
+        if self.toolchain != now.toolchain {
+            let version = |text: &Option<String>| match text {
+                Some(text) => format!("`{}`", text.lines().next().unwrap_or_default()),
+                None => "unknown".to_owned(),
+            };
+            let (was, is) = (version(&self.toolchain), version(&now.toolchain));
+            return Some(format!("the toolchain was {was} and is {is} now"));
+        }
+        if let Some(name) = changed(&self.variables, &now.variables).next() {
+            let was = self.variables.get(name).map_or("not set".to_owned(), |value| format!("`{value}`"));
+            return Some(format!("the environment variable `{name}` has changed: it was {was}"));
+        }
+        if self.revision != now.revision {
+            let was = self.revision.as_deref().unwrap_or("none");
+            return Some(format!("another revision is checked out: it was {was}"));
+        }
+        let files: Vec<_> = changed(&self.files, &now.files).collect();
+        let shown = |path: &&PathBuf| format!("`{}`", path.strip_prefix(&now.directory).unwrap_or(path).display());
+        let named = files.iter().take(MAX_NAMED).map(shown);
+        let more = files.len().saturating_sub(MAX_NAMED);
+        let more = (more > 0).then(|| format!("{more} more"));
+        let verb = if files.len() == 1 { "has" } else { "have" };
+        (!files.is_empty()).then(|| format!("{} {verb} changed", listed(named.chain(more))))
+    }
+}
+
+impl FileState {
+    fn of(path: &Path, is_read: bool) -> Option<Self> {
+        let metadata = fs_err::metadata(path).ok().filter(std::fs::Metadata::is_file)?;
+        let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?.as_nanos();
+        let hash = if is_read { Some(xxh3_64(&fs_err::read(path).ok()?)) } else { None };
+        Some(Self { size: metadata.len(), modified, hash })
+    }
+}
+
+/// Returns the keys with different values.
+fn changed<'a, K: Ord, V: PartialEq>(
+    was: &'a BTreeMap<K, V>,
+    is: &'a BTreeMap<K, V>,
+) -> impl Iterator<Item = &'a K> + use<'a, K, V> {
+    let gone_or_other = was.iter().filter(|(key, value)| is.get(key) != Some(value)).map(|(key, _)| key);
+    gone_or_other.chain(is.keys().filter(|key| !was.contains_key(key)))
+}
+
+/// Returns the files that words of a command line name: scripts, lists.
+fn named_files(words: &[OsString], directory: &Path) -> Vec<PathBuf> {
+    let names = words.iter().flat_map(|word| {
+        let text = word.to_string_lossy().into_owned();
+        let value = text.split_once('=').map(|(_, value)| value.to_owned());
+        [Some(text), value].into_iter().flatten()
+    });
+    names.map(|name| directory.join(name)).filter(|path| path.is_file()).collect()
+}
+
+fn affects_compilation(name: &str) -> bool {
+    VARIABLES.contains(&name) || VARIABLE_FAMILIES.iter().any(|family| name.starts_with(family))
+}
+
+fn rustc_version(root: &Path) -> Option<String> {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let mut command = Command::new(rustc);
+    command.arg("-vV").current_dir(root);
+    let output = process::output_of(command).ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).trim_end().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn conditions(files: &[(&str, u64)]) -> Conditions {
+        let state = |hash: u64| FileState { size: 1, modified: hash.into(), hash: Some(hash) };
+        Conditions {
+            directory: "/work".into(),
+            words: vec!["test".to_owned(), "-j".to_owned(), "2".to_owned()],
+            seed: Seed::parse("7").unwrap(),
+            is_repeated: false,
+            toolchain: Some("rustc 1.95.0 (abc)\nhost: x".to_owned()),
+            variables: [("RUSTFLAGS".to_owned(), "-g".to_owned())].into(),
+            revision: None,
+            files: files.iter().map(|&(name, hash)| (Path::new("/work").join(name), state(hash))).collect(),
+        }
+    }
+
+    #[test]
+    fn each_difference_is_named() {
+        let was = conditions(&[("a.rs", 1), ("b.rs", 1)]);
+        assert_eq!(was.difference(&was.clone()), None);
+        let differences = [
+            (
+                Conditions { words: vec!["run".to_owned()], ..was.clone() },
+                "its command line was `cargo bisect-opt test -j 2`",
+            ),
+            (Conditions { directory: "/other".into(), ..was.clone() }, "it was started in `/work`"),
+            (
+                Conditions { toolchain: None, ..was.clone() },
+                "the toolchain was `rustc 1.95.0 (abc)` and is unknown now",
+            ),
+            (
+                Conditions { variables: BTreeMap::new(), ..was.clone() },
+                "the environment variable `RUSTFLAGS` has changed: it was `-g`",
+            ),
+            (
+                Conditions { revision: Some("1".to_owned()), ..was.clone() },
+                "another revision is checked out: it was none",
+            ),
+            (conditions(&[("a.rs", 2), ("b.rs", 1)]), "`a.rs` has changed"),
+            (conditions(&[("b.rs", 1), ("c.rs", 1)]), "`a.rs` and `c.rs` have changed"),
+            (
+                conditions(&[("b.rs", 3), ("c.rs", 1), ("d.rs", 1), ("e.rs", 1)]),
+                "`a.rs`, `b.rs`, `c.rs` and 2 more have changed",
+            ),
+        ];
+        for (now, expected) in differences {
+            assert_eq!(was.difference(&now).as_deref(), Some(expected));
+        }
+    }
+
+    #[test]
+    fn a_file_that_was_only_touched_is_the_same() {
+        let was = FileState { size: 1, modified: 1, hash: Some(9) };
+        assert_eq!(was, FileState { modified: 2, ..was });
+        assert_ne!(FileState { hash: None, ..was }, FileState { modified: 2, hash: None, ..was });
+        assert_ne!(was, FileState { hash: Some(8), ..was });
+    }
+
+    #[test]
+    fn the_files_that_words_name_count() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["run.sh", "items"] {
+            fs_err::write(dir.path().join(name), "x").unwrap();
+        }
+        let words = ["list", "--items=items", "sh", "run.sh", "none.sh"].map(OsString::from);
+        let expected = ["items", "run.sh"].map(|name| dir.path().join(name));
+        assert_eq!(named_files(&words, dir.path()), expected);
+    }
+}

@@ -1,0 +1,30 @@
+//! `cargo bisect-opt report`: the answer of an earlier search again, in any format.
+
+use std::{io, path::PathBuf};
+
+use super::options::ReportCommand;
+use crate::output::{formatted, record, run_dir::RunDirError};
+
+/// A reason why there is no answer to show.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ReportError {
+    /// The run directory cannot be read.
+    #[error("{0}")]
+    RunDir(#[from] RunDirError),
+    /// Nothing was recorded.
+    #[error("`{}` has no answer: no search was made there (--verdict makes none), or it was killed before its first run; search again", .0.display())]
+    NoAnswer(PathBuf),
+    /// Standard output cannot be written.
+    #[error("the answer cannot be written: {0}")]
+    Output(#[source] io::Error),
+}
+
+/// Shows the answer of an earlier search.
+///
+/// # Errors
+/// If there is none, or it cannot be written.
+pub(super) fn report(command: &ReportCommand) -> Result<(), ReportError> {
+    command.color.apply();
+    let run = record::read_all(&command.run_dir)?.ok_or_else(|| ReportError::NoAnswer(command.run_dir.clone()))?;
+    formatted::show(command.format, &run).map_err(ReportError::Output)
+}

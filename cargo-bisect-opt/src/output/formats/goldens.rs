@@ -1,0 +1,66 @@
+//! Tests of all formats on recorded answers. `UPDATE_EXPECT=1` writes the expected texts.
+
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+
+use super::FORMATS;
+use crate::output::{
+    recorded::{RecordedResult, RecordedRun},
+    terminal,
+};
+
+/// Returns the folders of recorded answers.
+fn recorded() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/reports");
+    let mut folders: Vec<_> = fs_err::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    folders.sort();
+    folders
+}
+
+fn read(folder: &Path) -> (String, RecordedRun) {
+    let file = fs_err::read_to_string(folder.join("result.json")).unwrap();
+    let result: RecordedResult = serde_json::from_str(&file).unwrap();
+    (file, RecordedRun { result, ..RecordedRun::default() })
+}
+
+#[test]
+fn recorded_answers_have_these_texts_in_all_formats() {
+    let folders = recorded();
+    assert!(folders.len() >= 6, "{folders:?}");
+    for folder in folders {
+        let (_, run) = read(&folder);
+        for format in FORMATS.iter().filter(|format| format.name != "json") {
+            let text = terminal::without_colors(&(format.render)(&run));
+            expect_file![folder.join(format.name).with_extension("txt")].assert_eq(&text);
+        }
+    }
+}
+
+#[test]
+fn the_record_keeps_what_it_reads() {
+    for folder in recorded() {
+        let (file, run) = read(&folder);
+        assert_eq!(super::json::render(&run), file, "{}", folder.display());
+    }
+}
+
+#[test]
+fn files_of_other_versions_are_read() {
+    // An early version wrote no more than this, and a later one may add anything.
+    let early = r#"{"v":1,"start":null,"found":[{"set":1,"mode":"enable","changes":[{"id":"0x1","kind":"site","name":"",
+        "text":[],"file":null,"line":null,"column":null,"frames":[],"new":1}],"replay":{"culprit":"a","others":"b"}}]}"#;
+    let result: RecordedResult = serde_json::from_str(early).unwrap();
+    let run = RecordedRun { result, ..RecordedRun::default() };
+    for format in FORMATS {
+        assert!(!(format.render)(&run).is_empty(), "{}", format.name);
+    }
+}
+
+#[test]
+fn the_readme_lists_the_formats() {
+    let readme = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
+    let table = readme.split("| format | is for |\n|---|---|\n").nth(1).unwrap();
+    let rows = table.lines().map_while(|line| line.strip_prefix("| `")?.split('`').next());
+    assert_eq!(rows.collect::<Vec<_>>(), FORMATS.iter().map(|format| format.name).collect::<Vec<_>>());
+}

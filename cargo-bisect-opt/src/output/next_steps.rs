@@ -1,0 +1,267 @@
+//! The command lines that a user, or a program, may run after a search.
+
+use super::{
+    events::{End, Event, Found},
+    exit_status::Exit,
+};
+use crate::process::shell;
+
+/// The run directory that commands use if they get none.
+const DEFAULT_RUN_DIR: &str = "bisect.out";
+/// The maximum number of culprits that are replayed.
+const MAX_REPLAYED: usize = 3;
+/// The digits of a commit that name it.
+const COMMIT_DIGITS: usize = 12;
+
+/// The facts that the next steps depend on.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NextSteps {
+    /// The words of the command line, from the subcommand on.
+    words: Vec<String>,
+    /// The run directory as the command names it.
+    run_dir: String,
+    /// The numbers of the culprits.
+    sets: Vec<usize>,
+    /// The steps for single culprits.
+    of_culprits: Vec<String>,
+    /// The command line for the smallest failing set so far.
+    smallest: Option<String>,
+}
+
+impl NextSteps {
+    /// Returns the steps after a command with these words, the subcommand first.
+    pub(crate) fn new(words: Vec<String>, run_dir: String) -> Self {
+        Self { words, run_dir, ..Self::default() }
+    }
+
+    /// Learns from an event.
+    pub(crate) fn learn(&mut self, event: &Event<'_>) {
+        match event {
+            Event::Start(_) | Event::Preliminary(_) => self.smallest = None,
+            Event::Smallest(smallest) => self.smallest = Some(smallest.reproduce.clone()),
+            Event::Found(found) => {
+                self.smallest = None;
+                self.sets.push(found.set);
+                self.of_culprit(found);
+            }
+            _ => {}
+        }
+    }
+
+    fn of_culprit(&mut self, found: &Found) {
+        let reproduce = Some(&found.reproduce).filter(|_| self.of_culprits.is_empty()).cloned();
+        // A checkout would change the user's files.
+        let is_harmless = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.contains("git checkout");
+        let next = found.next.iter().flat_map(|next| next.lines()).filter(is_harmless).map(str::to_owned);
+        let mut steps: Vec<String> = reproduce.into_iter().chain(next).collect();
+        steps.extend(self.inside_of_commits(found));
+        steps.retain(|step| !step.starts_with('#'));
+        self.of_culprits.extend(steps);
+    }
+
+    /// Returns the command line that searches the hunks of the commits of a culprit.
+    fn inside_of_commits(&self, found: &Found) -> Option<String> {
+        let [first, .., last] = match found.changes.as_slice() {
+            [only] => [only, only],
+            [first, .., last] => [first, last],
+            [] => return None,
+        };
+        let short = |hash: &'_ str| hash.get(..COMMIT_DIGITS).map(str::to_owned);
+        let is_commit = first.kind.name == "commit" && last.kind.name == "commit";
+        let (first, last) = (short(&first.name)?, short(&last.name)?);
+        let mut words = self.words.clone();
+        let (at, length) = self.option("--commits").filter(|_| is_commit)?;
+        words.splice(at..at + length, [format!("--diff={first}~1..{last}")]);
+        Some(line(&words))
+    }
+
+    /// Returns the steps after a search that ended so.
+    pub(crate) fn after(&self, end: &End) -> Vec<String> {
+        let mut steps = self.of_culprits.clone();
+        let own = |command: &str, options: &[&str]| {
+            let run_dir = Some(self.run_dir.as_str()).filter(|run_dir| *run_dir != DEFAULT_RUN_DIR);
+            line(&[command].into_iter().chain(run_dir).chain(options.iter().copied()).collect::<Vec<_>>())
+        };
+        let replays = self.sets.iter().take(MAX_REPLAYED);
+        steps.extend(replays.map(|set| own("replay", &["--set", &set.to_string()])));
+        match end.status {
+            Exit::Limit => steps.extend(self.with_higher_limit(end).map(|words| line(&words))),
+            Exit::Interrupted => steps.push(line(&self.words)),
+            Exit::Nothing | Exit::Inconsistent if self.can_be_noisy() => steps.push(line(&self.with_confidence())),
+            _ => {}
+        }
+        steps.extend(self.smallest.clone().filter(|_| matches!(end.status, Exit::Limit | Exit::Interrupted)));
+        if let Some(log) = &end.log {
+            steps.push(shell::line(["cat".as_ref(), log.path.as_os_str()]));
+        }
+        if !self.sets.is_empty() {
+            steps.push(own("report", &["--format", "markdown"]));
+        }
+        steps
+    }
+
+    /// Returns the index of an option of ours, and the number of its words.
+    fn option(&self, name: &str) -> Option<(usize, usize)> {
+        let ours = self.words.iter().take_while(|word| *word != "--");
+        let is_it = |word: &String| word == name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+        let at = ours.into_iter().position(is_it)?;
+        let is_separate = self.words[at] == name && at + 1 < self.words.len();
+        Some((at, 1 + usize::from(is_separate)))
+    }
+
+    fn value_of(&self, name: &str) -> Option<usize> {
+        let (at, length) = self.option(name)?;
+        let last = &self.words[at + length - 1];
+        last.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).unwrap_or(last).parse().ok()
+    }
+
+    /// Returns the command with a higher value of the limit that ended the search.
+    fn with_higher_limit(&self, end: &End) -> Option<Vec<String>> {
+        let is_reached = |&(name, done): &(&'static str, usize)| self.value_of(name).is_some_and(|limit| done >= limit);
+        let limits = [("--max-runs", end.runs), ("--max", end.sets), ("--max-set", usize::MAX)];
+        let (name, _) = limits.into_iter().find(is_reached)?;
+        let (at, length) = self.option(name)?;
+        let mut words = self.words.clone();
+        let more = self.value_of(name)?.max(1).saturating_mul(2);
+        words.splice(at..at + length, [name.to_owned(), more.to_string()]);
+        Some(words)
+    }
+
+    /// Returns true if the command has the option for a flaky target and does not use it.
+    fn can_be_noisy(&self) -> bool {
+        self.words.first().is_some_and(|subcommand| subcommand != "watch") && self.option("--confidence").is_none()
+    }
+
+    fn with_confidence(&self) -> Vec<String> {
+        let mut words = self.words.clone();
+        words.splice(1..1, ["--confidence", "0.99"].map(str::to_owned));
+        words
+    }
+}
+
+/// Returns the command line of a command of ours.
+fn line(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
+    let ours = ["cargo", "bisect-opt"].map(std::ffi::OsStr::new);
+    shell::line(ours.into_iter().chain(words.iter().map(AsRef::as_ref)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use bisect_core::ChangeId;
+
+    use super::*;
+    use crate::{
+        output::events::{LogEnd, Replay, Smallest},
+        report::{content::Report, kind::ChangeKind},
+    };
+
+    fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
+        Found {
+            set,
+            mode: "enable",
+            confirmed: true,
+            changes,
+            tests: Vec::new(),
+            failures: Vec::new(),
+            reproduce: format!("run {set}"),
+            passes: None,
+            last_change: None,
+            replay: Replay::default(),
+            stop_gap: None,
+            patches: None,
+            next: next.map(str::to_owned),
+            noise: None,
+            moments: None,
+            within: None,
+            headline: None,
+            is_of_tests: false,
+        }
+    }
+
+    fn end(status: Exit, sets: usize, runs: usize) -> End {
+        End {
+            status,
+            sets,
+            trials: runs,
+            runs,
+            duration: Duration::ZERO,
+            noise: None,
+            answers: Vec::new(),
+            kind: None,
+            words: String::new(),
+            log: None,
+            next: Vec::new(),
+        }
+    }
+
+    fn steps(words: &str, run_dir: &str, events: &[Event<'_>], end: &End) -> Vec<String> {
+        let words = words.split(' ').map(str::to_owned).collect();
+        let mut steps = NextSteps::new(words, run_dir.to_owned());
+        for event in events {
+            steps.learn(event);
+        }
+        steps.after(end)
+    }
+
+    #[test]
+    fn culprits_are_reproduced_replayed_and_reported() {
+        let found = [1, 2, 3, 4].map(|set| found(set, Vec::new(), (set == 2).then_some("# a remark\nlook at it")));
+        let found = found.each_ref().map(Event::Found);
+        let replay = |set: usize| format!("cargo bisect-opt replay 'my out' --set {set}");
+        let report = "cargo bisect-opt report 'my out' --format markdown".to_owned();
+        let expected = ["run 1".to_owned(), "look at it".to_owned(), replay(1), replay(2), replay(3), report];
+        assert_eq!(steps("test", "my out", &found, &end(Exit::Found, 4, 9)), expected);
+    }
+
+    #[test]
+    fn inside_of_a_commit_hunks_are_searched() {
+        let kind = ChangeKind::own("commit", "commit", "this commit");
+        let commit = |digit: &str| Report { kind, name: digit.repeat(40), ..Report::new(ChangeId(1)) };
+        let inside = |commits: Vec<Report>, words: &str| {
+            let found = found(1, commits, Some("git checkout x && y"));
+            steps(words, "bisect.out", &[Event::Found(&found)], &end(Exit::Found, 1, 9))[1].clone()
+        };
+        assert_eq!(
+            inside(vec![commit("a")], "test --commits v1..HEAD -p x"),
+            "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..aaaaaaaaaaaa' -p x"
+        );
+        assert_eq!(
+            inside(vec![commit("a"), commit("b"), commit("c")], "test --commits=v1..HEAD"),
+            "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..cccccccccccc'"
+        );
+        assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), "cargo bisect-opt replay --set 1");
+    }
+
+    #[test]
+    fn a_search_that_was_cut_short_is_made_again() {
+        let smallest =
+            Smallest { mode: "enable", changes: 3, of: 9, tests: Vec::new(), reproduce: "run smallest".to_owned() };
+        let smallest = [Event::Smallest(&smallest)];
+        for (words, end, expected) in [
+            ("exec --max-runs=8 a --max 1", end(Exit::Limit, 0, 8), "exec --max-runs 16 a --max 1"),
+            ("exec --max-runs 80 --max 1 a", end(Exit::Limit, 1, 8), "exec --max-runs 80 --max 2 a"),
+            ("exec --max-set 3 a", end(Exit::Limit, 0, 8), "exec --max-set 6 a"),
+            ("exec a -- --max-runs 3", end(Exit::Interrupted, 0, 8), "exec a -- --max-runs 3"),
+        ] {
+            let steps = steps(words, "bisect.out", &smallest, &end);
+            assert_eq!(steps, [format!("cargo bisect-opt {expected}"), "run smallest".to_owned()]);
+        }
+        // What remains is unresolved, which no limit changes.
+        assert_eq!(steps("exec a", "bisect.out", &[], &end(Exit::Limit, 0, 8)), [""; 0]);
+    }
+
+    #[test]
+    fn a_target_that_may_be_flaky_gets_more_runs() {
+        let again = |words: &str, status| steps(words, "bisect.out", &[], &end(status, 0, 4));
+        for status in [Exit::Nothing, Exit::Inconsistent] {
+            assert_eq!(again("exec a", status), ["cargo bisect-opt exec --confidence 0.99 a"]);
+        }
+        assert_eq!(again("exec --confidence 0.9 a", Exit::Inconsistent), [""; 0]);
+        assert_eq!(again("watch x", Exit::Inconsistent), [""; 0]);
+        let log = Some(LogEnd { path: "my out/runs/1.log".into(), lines: Vec::new() });
+        let unusable = End { log, ..end(Exit::Unusable, 0, 4) };
+        assert_eq!(steps("exec a", "bisect.out", &[], &unusable), ["cat 'my out/runs/1.log'"]);
+    }
+}

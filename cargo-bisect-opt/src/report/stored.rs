@@ -1,0 +1,204 @@
+//! Reports in the journal of a search. IDs are one text of hex digits: there may be millions.
+
+use std::collections::{HashMap, HashSet};
+
+use bisect_core::ChangeId;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::{
+    content::{Frame, Location, Report},
+    kind::{ChangeKind, ShownSource},
+    scan::{Reports, Source, Text},
+};
+
+/// The number of hex digits of an ID.
+const DIGITS: usize = 16;
+
+/// The stored form of [`Reports`].
+#[derive(Serialize, Deserialize)]
+struct StoredReports {
+    /// True if text is kept.
+    text: bool,
+    ids: StoredIds,
+    /// The lines about changes that the target reported, if text is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    lines: Vec<(StoredId, Vec<String>)>,
+    /// The reports that the target did not write itself, if text is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    added: Vec<StoredReport>,
+}
+
+/// The stored form of a [`Report`].
+#[derive(Serialize, Deserialize)]
+struct StoredReport {
+    id: StoredId,
+    kind: StoredKind,
+    name: String,
+    location: Option<StoredLocation>,
+    frames: Vec<(String, Option<StoredLocation>)>,
+    form: Option<String>,
+    package: Option<String>,
+    details: Vec<String>,
+    text: Vec<String>,
+}
+
+/// The stored form of a [`ChangeKind`]: its words.
+type StoredKind = ([String; 3], ShownSource);
+
+/// The stored form of a [`Location`]: its file, line, column and end.
+type StoredLocation = (String, Option<u32>, Option<u32>, Option<(u32, u32)>);
+
+/// An ID as hex digits.
+struct StoredId(ChangeId);
+
+/// IDs as hex digits, without anything between them.
+struct StoredIds(Vec<ChangeId>);
+
+impl Serialize for StoredId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:0DIGITS$x}", self.0.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredId {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parse(String::deserialize(deserializer)?.as_bytes()).map(Self).ok_or_else(|| de::Error::custom("no ID"))
+    }
+}
+
+impl Serialize for StoredIds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let digits =
+            |id: &ChangeId| id.0.to_be_bytes().map(|byte| [byte >> 4, byte & 15].map(|digit| HEX[usize::from(digit)]));
+        let text = self.0.iter().flat_map(|id| digits(id).concat()).collect();
+        String::from_utf8(text).expect("digits are ASCII").serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for StoredIds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let ids = text.as_bytes().chunks(DIGITS).map(parse).collect::<Option<_>>();
+        ids.map(Self).ok_or_else(|| de::Error::custom("no list of IDs"))
+    }
+}
+
+/// Parses an ID of the full length.
+fn parse(digits: &[u8]) -> Option<ChangeId> {
+    let text = std::str::from_utf8(digits).ok().filter(|text| text.len() == DIGITS)?;
+    u64::from_str_radix(text, 16).ok().map(ChangeId)
+}
+
+fn stored_location(location: Option<Location>) -> Option<StoredLocation> {
+    location.map(|Location { file, line, column, end }| (file, line, column, end))
+}
+
+fn location(stored: Option<StoredLocation>) -> Option<Location> {
+    stored.map(|(file, line, column, end)| Location { file, line, column, end })
+}
+
+impl From<&Report> for StoredReport {
+    fn from(report: &Report) -> Self {
+        let Report { id, kind, name, location, frames, form, package, details, text } = report.clone();
+        let frames = frames.into_iter().map(|frame| (frame.function, stored_location(frame.location))).collect();
+        let kind = ([kind.name, kind.noun, kind.label].map(str::to_owned), kind.source);
+        Self { id: StoredId(id), kind, name, location: stored_location(location), frames, form, package, details, text }
+    }
+}
+
+impl From<StoredReport> for Report {
+    fn from(stored: StoredReport) -> Self {
+        let StoredReport { id: StoredId(id), kind, name, location: place, frames, form, package, details, text } =
+            stored;
+        let frames =
+            frames.into_iter().map(|(function, place)| Frame { function, location: location(place) }).collect();
+        let kind = ChangeKind::read_back(kind.0, kind.1);
+        Self { id, kind, name, location: location(place), frames, form, package, details, text }
+    }
+}
+
+impl Serialize for Reports {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut stored = StoredReports {
+            text: self.keep_text,
+            ids: StoredIds(self.ids.clone()),
+            lines: Vec::new(),
+            added: Vec::new(),
+        };
+        // In the order of the IDs, so that the same reports have the same text.
+        for id in &self.ids {
+            match self.sources.get(id) {
+                Some(Source::Scanned(text)) => stored.lines.push((StoredId(*id), text.lines.clone())),
+                Some(Source::Added(report)) => stored.added.push((&**report).into()),
+                None => {}
+            }
+        }
+        stored.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Reports {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let StoredReports { text: keep_text, ids: StoredIds(ids), lines, added } =
+            StoredReports::deserialize(deserializer)?;
+        let known: HashSet<_> = ids.iter().copied().collect();
+        let scanned = lines.into_iter().map(|(id, lines)| (id.0, Source::Scanned(Text { lines, ..Text::default() })));
+        let added = added.into_iter().map(Report::from).map(|report| (report.id, Source::Added(Box::new(report))));
+        let sources: HashMap<_, _> = scanned.chain(added).collect();
+        Ok(Self { keep_text, ids, known, sources })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::ReadAlong as _;
+
+    fn restored(reports: &Reports) -> Reports {
+        serde_json::from_str(&serde_json::to_string(reports).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn reports_are_restored_with_their_text() {
+        let mut reports = Reports::new(true);
+        let mut scanner = reports.scanner();
+        scanner.read(b"src/a.rs:3:4 name [bisect-match 0x0123456789abcdef]\n");
+        scanner.read(b"  f at src/b.rs:1:2 [bisect-match 0x0123456789abcdef]\nx [bisect-match 0xffffffffffffffff]\n");
+        scanner.end();
+        let end = Some((9, 1));
+        let place = Location { end, ..Location::new("c.rs", 7, None) };
+        let kind = ChangeKind { source: ShownSource::Patch, ..ChangeKind::own("invented", "a noun", "a label") };
+        reports.add(Report {
+            kind,
+            location: Some(place.clone()),
+            frames: vec![Frame { function: "f".to_owned(), location: Some(place) }],
+            form: Some("if let".to_owned()),
+            details: vec!["+ é".to_owned()],
+            ..Report::with_text(ChangeId(7), "a line".to_owned())
+        });
+        let back = restored(&reports);
+        assert_eq!(back.ids(), reports.ids());
+        for &id in reports.ids() {
+            assert_eq!(back.get(id), reports.get(id));
+            assert!(back.get(id).has_text());
+        }
+    }
+
+    #[test]
+    fn ids_without_text_are_restored() {
+        for count in [0, 1, 1000] {
+            let mut reports = Reports::new(false);
+            reports.add_known((0..count).map(|i| ChangeId(u64::MAX / 3 - i)));
+            assert_eq!(restored(&reports).ids(), reports.ids());
+        }
+    }
+
+    #[test]
+    fn damaged_ids_are_refused() {
+        for ids in ["0", "00000000000000zz", "é00000000000000", "00000000000000000"] {
+            let text = format!(r#"{{"text":false,"ids":"{ids}"}}"#);
+            assert!(serde_json::from_str::<Reports>(&text).is_err(), "{ids}");
+        }
+    }
+}

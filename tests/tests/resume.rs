@@ -1,0 +1,335 @@
+//! `--resume`: a search that was killed continues, gives the same answer, and repeats only the runs that were in flight.
+#![cfg(unix)]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use bisect_tests::{
+    foreign,
+    harness::{Finished, Fixture, Running, Scratch, root, run, wait_until},
+    release_cases::cases,
+};
+use serde_json::Value;
+
+use crate::{commits, deps, diff, features, victim};
+
+/// Returns the same command with an option after its subcommand.
+fn with(command: &Command, option: &str) -> Command {
+    let mut copy = Command::new(command.get_program());
+    let words: Vec<_> = command.get_args().collect();
+    copy.args(&words[..2]).arg(option).args(&words[2..]);
+    if let Some(dir) = command.get_current_dir() {
+        copy.current_dir(dir);
+    }
+    for (name, value) in command.get_envs() {
+        match value {
+            Some(value) => copy.env(name, value),
+            None => copy.env_remove(name),
+        };
+    }
+    copy
+}
+
+/// Returns the number of runs in a journal, and of cancelled ones.
+fn runs(out: &Path) -> [usize; 2] {
+    let journal = fs::read_to_string(out.join("journal.jsonl")).unwrap_or_default();
+    let (ended, cancelled): (Vec<_>, Vec<_>) = journal.lines().partition(|line| line.contains("\"shown\":"));
+    [ended.len(), cancelled.len()]
+}
+
+/// Returns what a search found, and how it ended, without times.
+fn answer(finished: &Finished) -> (Vec<Value>, Value) {
+    let mut end = finished.events_of("end").pop().unwrap_or_else(|| panic!("{finished}"));
+    end["ms"] = Value::Null;
+    // Facts have numbers of runs that depend on the order of their ends.
+    (finished.events_of("found"), end)
+}
+
+/// Kills a search when its journal has this number of lines, and returns true if it had not ended by then.
+fn kill(command: &mut Command, out: &Path, lines: usize) -> bool {
+    let _ = fs::remove_dir_all(out);
+    let mut running = Running::start(command);
+    let mut is_over = false;
+    wait_until("the runs end", || {
+        is_over = running.has_ended();
+        is_over || runs(out).iter().sum::<usize>() >= lines
+    });
+    if !is_over {
+        running.signal("KILL");
+    }
+    running.finish().status.is_none()
+}
+
+/// Searches, and then kills the same search at each of these moments and continues it. With one run at a time,
+/// everything is the same.
+fn check(command: &Command, out: &Path, moments: impl IntoIterator<Item = usize>) {
+    let is_parallel = command.get_args().any(|word| word.to_string_lossy().starts_with("-j"));
+    let is_quiet = command.get_args().any(|word| word == "--quiet");
+    let seeded = with(command, "--seed=5");
+    let whole = run(&mut with(&seeded, "--color=never"));
+    let all = runs(out);
+    assert_eq!(answer(&whole).1["runs"], all[0] + all[1], "{whole}");
+    for lines in moments {
+        if lines >= all[0] || !kill(&mut with(&seeded, "--color=never"), out, lines) {
+            continue;
+        }
+        if !out.join("journal.jsonl").exists() {
+            continue;
+        }
+        let before = runs(out);
+        // The seed is that of the killed search.
+        let resumed = run(&mut with(command, "--resume"));
+        assert_eq!(resumed.status, whole.status, "{resumed}");
+        assert!(is_quiet || resumed.stderr.contains("the search continues: "), "{resumed}");
+        assert!(!resumed.stderr.contains("do not count"), "after {before:?}:\n{resumed}");
+        if is_parallel {
+            assert_eq!(changes(&resumed), changes(&whole), "after {before:?}:\n{resumed}");
+        } else {
+            assert_eq!(answer(&resumed), answer(&whole), "after {before:?}:\n{resumed}");
+            assert_eq!(runs(out), all, "after {before:?}");
+        }
+    }
+}
+
+/// Returns the IDs of each culprit.
+fn changes(finished: &Finished) -> Vec<Value> {
+    let ids = |found: &Value| found["changes"].as_array().unwrap().iter().map(|change| change["id"].clone()).collect();
+    let mut all: Vec<Value> = finished.events_of("found").iter().map(ids).collect();
+    all.sort_by_key(ToString::to_string);
+    all
+}
+
+/// A list of lines of which 21 and 34 break a script together. The script counts its runs.
+fn list(scratch: &Scratch) -> Command {
+    let lines: Vec<_> = (1..=50).map(|n| n.to_string()).collect();
+    scratch.write("items", &(lines.join("\n") + "\n"));
+    scratch.write("target.sh", "echo >> count; grep -qx 21 \"$1\" && grep -qx 34 \"$1\" && exit 1; exit 0\n");
+    scratch.driver(["list", "--json", "--items", "items", "sh", "target.sh", "LIST"])
+}
+
+#[test]
+fn only_the_run_in_flight_is_repeated() {
+    let scratch = Scratch::new();
+    let mut command = list(&scratch);
+    scratch.write(
+        "target.sh",
+        "echo >> count; [ $(wc -l < count) != 9 ] || exec sleep 1000000
+         grep -qx 21 \"$1\" && grep -qx 34 \"$1\" && exit 1; exit 0\n",
+    );
+    let running = Running::start(&mut command);
+    wait_until("run 9 starts", || scratch.read("count").lines().count() == 9);
+    running.signal("KILL");
+    assert_eq!(running.finish().status, None);
+    let resumed = run(&mut with(&command, "--resume")).expect_status(0);
+    assert_eq!(resumed.culprits(), [["21", "34"]]);
+    resumed.expect_message(&["the search continues: 8 runs are not repeated"]);
+    let end = resumed.events_of("end").remove(0);
+    assert_eq!(scratch.read("count").lines().count() as u64, end["runs"].as_u64().unwrap() + 1);
+    // All trials are listed, with their logs.
+    assert_eq!(scratch.read("bisect.out/trials.jsonl").lines().count() as u64, end["trials"].as_u64().unwrap());
+    assert!(scratch.dir().join("bisect.out/runs/0003.log").exists());
+}
+
+#[test]
+fn a_list_at_each_moment() {
+    let scratch = Scratch::new();
+    check(&list(&scratch), &scratch.dir().join("bisect.out"), 0..100);
+}
+
+#[test]
+fn a_list_with_several_runs_at_once() {
+    let scratch = Scratch::new();
+    check(&with(&list(&scratch), "-j4"), &scratch.dir().join("bisect.out"), 0..100);
+}
+
+#[test]
+fn a_search_that_has_ended_shows_its_answer_again() {
+    let scratch = Scratch::new();
+    let command = list(&scratch);
+    let whole = run(&mut with(&command, "--quiet"));
+    let count = scratch.read("count");
+    let again = run(&mut with(&command, "--resume"));
+    assert_eq!(answer(&again), answer(&whole));
+    assert_eq!(scratch.read("count"), count, "no run is made");
+}
+
+#[test]
+fn after_ctrl_c_and_after_a_limit_it_continues() {
+    let scratch = Scratch::new();
+    let command = list(&scratch);
+    let _ = run(&mut with(&command, "--max-runs=7")).expect_status(5);
+    let resumed = run(&mut with(&with(&command, "--max-runs=12"), "--resume")).expect_status(5);
+    resumed.expect_message(&["7 runs are not repeated"]);
+    let _ = fs::write(scratch.dir().join("slow"), "");
+    let script = "echo >> count; [ $(wc -l < count) != 15 ] || exec sleep 1000000
+                  grep -qx 21 \"$1\" && grep -qx 34 \"$1\" && exit 1; exit 0\n";
+    scratch.write("target.sh", script);
+    fs::remove_file(scratch.dir().join("count")).unwrap();
+    let running = Running::start(&mut with(&command, "--quiet"));
+    wait_until("run 15 starts", || scratch.read("count").lines().count() == 15);
+    running.signal("INT");
+    assert_eq!(running.finish().status, Some(130));
+    let resumed = run(&mut with(&command, "--resume")).expect_status(0);
+    resumed.expect_message(&["14 runs are not repeated"]);
+    assert_eq!(resumed.culprits(), [["21", "34"]]);
+}
+
+#[test]
+fn other_conditions_are_refused_and_named() {
+    let scratch = Scratch::new();
+    let command = list(&scratch);
+    let refused = |command: &Command, expected: &[&str]| {
+        let finished = run(&mut with(command, "--resume")).expect_status(2);
+        finished.expect_message(expected);
+    };
+    refused(&command, &["`bisect.out` is not the directory of a search"]);
+    let _ = run(&mut with(&command, "--max-runs=7")).expect_status(5);
+    let journal = scratch.read("bisect.out/journal.jsonl");
+    refused(&with(&command, "-j2"), &["its command line was `cargo bisect-opt list", "leave out `--resume`"]);
+    refused(with(&command, "-v").env("RUSTFLAGS", "-g"), &["`RUSTFLAGS` has changed: it was not set"]);
+    let script = scratch.read("target.sh");
+    scratch.write("target.sh", "exit 1");
+    refused(&command, &["`target.sh` has changed"]);
+    scratch.write("target.sh", &script);
+    // A refused search leaves everything as it is.
+    assert_eq!(scratch.read("bisect.out/journal.jsonl"), journal);
+    let _ = run(&mut with(&command, "--resume")).expect_status(0);
+    refused(&with(&command, "--seed=1"), &["its seed was "]);
+}
+
+#[test]
+fn a_second_search_in_the_directory_is_refused() {
+    let scratch = Scratch::new();
+    let command = list(&scratch);
+    scratch.write("target.sh", "echo >> count; exec sleep 1000000");
+    let running = Running::start(&mut with(&command, "--quiet"));
+    wait_until("a run starts", || !scratch.read("count").is_empty());
+    for option in ["--resume", "--quiet"] {
+        let refused = run(&mut with(&command, option)).expect_status(2);
+        refused.expect_message(&["another search is running in `"]);
+    }
+    running.signal("INT");
+    assert_eq!(running.finish().status, Some(130));
+}
+
+#[test]
+fn a_flaky_command() {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN", "sh"]);
+    command.arg(root().join("tests/fixtures/chance/chance.sh")).args(["100", "900", "RANDOM"]);
+    command.arg(foreign::executable()).arg("--fails-when=12");
+    check(&command, &scratch.dir().join("bisect.out"), [1, 2, 5, 11, 23, 40]);
+}
+
+#[test]
+fn a_counter() {
+    let scratch = Scratch::new();
+    let command = scratch.driver(["count", "--json", "--max-count", "100", "sh", "-c", "[ $1 -lt 37 ]", "sh", "COUNT"]);
+    check(&command, &scratch.dir().join("bisect.out"), [1, 3, 7, 9]);
+}
+
+#[test]
+fn commits() {
+    let place = commits::Place::with_numbers(40, &[7, 20, 21]);
+    let command = place.command(&[], &["sh", "-c", commits::CHECK, "sh", "23"]);
+    check(&command, &place.out(), [1, 2, 4, 6, 9]);
+    let _ = run(&mut with(&command, "--quiet")).expect_status(0);
+    assert_eq!(place.leftovers(), 0, "the next search deletes the worktrees");
+}
+
+#[test]
+fn hunks() {
+    let place = diff::Place::new();
+    let text = |is_new| diff::lines(200, |line| is_new && line % 10 == 0);
+    place.repository.write("a", &text(false));
+    place.repository.commit("old");
+    place.repository.write("a", &text(true));
+    let command = place.command(&[&["exec", "--diff"][..], &diff::grep("new 70")].concat());
+    check(&command, &place.scratch.dir().join("out"), [1, 2, 4, 6, 9]);
+    let _ = run(&mut with(&command, "--quiet")).expect_status(0);
+    assert_eq!(place.leftovers(), 0, "the next search deletes the worktrees");
+}
+
+#[test]
+fn updates() {
+    let shop = deps::Shop::with_packages(8, 5);
+    let out = shop.dir().parent().unwrap().join("out");
+    let words = ["test", "--json", "--deps", "--out", &out.display().to_string()];
+    check(&shop.command(&words), &out, [1, 3, 6]);
+}
+
+#[test]
+fn features() {
+    let workspace = features::Workspace::new(&[
+        ("Cargo.toml", "app 2021\n[features]\na = []\nb = []\nc = []\nd = ['a']\ne = []\n"),
+        ("src/lib.rs", "#[test]\nfn fine() {\n    assert!(!cfg!(all(feature = \"c\", feature = \"e\")));\n}\n"),
+    ]);
+    let command = workspace.command("test --features-of app --all-features");
+    check(&command, &workspace.dir().parent().unwrap().join("out"), [1, 3, 6]);
+}
+
+#[test]
+fn other_tests() {
+    let cast = Fixture::new("cast");
+    let command = victim::command(&cast, "victim=30 pollute=17", "--victim tests::t030");
+    check(&command, &cast.dir().join("out"), [1, 4, 9, 14, 18]);
+}
+
+/// Returns a command of a fixture, and its run directory.
+fn in_fixture(fixture: &Fixture, words: &[&str]) -> (Command, PathBuf) {
+    let out = fixture.dir().join("out");
+    let mut command = fixture.driver([&words[..1], &["--json", "--out"]].concat());
+    command.arg(&out).args(&words[1..]);
+    (command, out)
+}
+
+#[test]
+fn toggles_in_several_tests() {
+    let fixture = Fixture::new("crowd");
+    let (command, out) = in_fixture(&fixture, &["test", "--", "player_0"]);
+    check(&command, &out, [1, 3, 8, 15, 21]);
+}
+
+#[test]
+fn choices_at_build_time() {
+    let fixture = Fixture::new("tenfold");
+    let (command, out) = in_fixture(&fixture, &["run", "-p", "app"]);
+    check(&command, &out, [1, 4, 9]);
+}
+
+#[test]
+fn crates_and_passes() {
+    let fixture = Fixture::new("release");
+    let case = cases(fixture.dir()).into_iter().next().expect("the table has cases");
+    let out = fixture.dir().join("out");
+    let mut command = fixture.driver(case.arguments());
+    command.args(["--json", "--level", "crates", "--out"]).arg(&out);
+    check(&command, &out, [1, 4, 7]);
+}
+
+/// Each search that takes little time, at 50 random moments.
+#[test]
+#[ignore = "slow: CI runs it"]
+fn at_random_moments() {
+    let scratch = Scratch::new();
+    let (command, out) = (list(&scratch), scratch.dir().join("bisect.out"));
+    let begun = std::time::Instant::now();
+    let whole = run(&mut with(&command, "--seed=5"));
+    let (took, all) = (begun.elapsed(), runs(&out));
+    for moment in 0..50 {
+        let _ = fs::remove_dir_all(&out);
+        let running = Running::start(&mut with(&command, "--seed=5"));
+        // Any moment will do: this is no synchronisation.
+        std::thread::sleep(took * moment / 50);
+        running.signal("KILL");
+        if running.finish().status.is_some() || !out.join("journal.jsonl").exists() {
+            continue;
+        }
+        let resumed = run(&mut with(&command, "--resume"));
+        assert_eq!(answer(&resumed), answer(&whole), "{resumed}");
+        assert_eq!(runs(&out), all);
+    }
+}
