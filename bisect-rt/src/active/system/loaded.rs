@@ -35,7 +35,7 @@ pub(crate) struct Dynamic {
 
 /// The size of the smallest page: the first page of a file is always mapped as a whole.
 #[cfg(feature = "stacks")]
-const PAGE: u64 = 4096;
+pub(crate) const PAGE: u64 = 4096;
 
 /// The size of the longest note that is read; a longer one is no build ID.
 #[cfg(feature = "stacks")]

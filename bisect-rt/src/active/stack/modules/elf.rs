@@ -17,7 +17,7 @@ use std::{
 
 use super::{Frame, MAIN, NO_MODULE, identity};
 use crate::active::system::{
-    loaded::{self, Module},
+    loaded::{self, Module, PAGE},
     mappings::{self, Mapping},
 };
 
@@ -64,7 +64,7 @@ fn each_module_of(addresses: &[u64], mut each: impl FnMut(&Module<'_>)) {
         if known.contains(&address) {
             continue;
         }
-        let Some((range, path)) = find.module_of(address) else { continue };
+        let Some((range, path)) = MAIN_CODE.module_of(address).or_else(|| find.module_of(address)) else { continue };
         if let Some(module) = module_at(range.clone(), path) {
             each(&module);
         }
@@ -157,7 +157,13 @@ impl FindObject {
 }
 
 /// The first range of code in the main executable. Its other ranges are found in the same way as libraries.
-static MAIN_CODE: MainCode = MainCode { base: AtomicU64::new(0), start: AtomicU64::new(0), end: AtomicU64::new(0) };
+static MAIN_CODE: MainCode = MainCode {
+    base: AtomicU64::new(0),
+    start: AtomicU64::new(0),
+    end: AtomicU64::new(0),
+    map_start: AtomicU64::new(0),
+    map_end: AtomicU64::new(0),
+};
 
 /// The fields are written before the first decision. If several copies of this crate are loaded, several threads write
 /// the same values.
@@ -165,6 +171,9 @@ struct MainCode {
     base: AtomicU64,
     start: AtomicU64,
     end: AtomicU64,
+    /// The addresses of the whole executable.
+    map_start: AtomicU64,
+    map_end: AtomicU64,
 }
 
 struct Code {
@@ -178,8 +187,24 @@ impl MainCode {
         Code { base: self.base.load(Relaxed), code: self.start.load(Relaxed)..end }
     }
 
+    /// Returns the range of the main executable, and its path, which is empty, if an address is there.
+    ///
+    /// `_dl_find_object` of glibc (2.36) does not return the start of a main executable whose segments have a gap between
+    /// them. The linker leaves one by chance, or where its largest page is larger than the page of the system.
+    fn module_of(&self, address: u64) -> Option<(Range<u64>, &'static [u8])> {
+        let range = self.map_start.load(Relaxed)..self.map_end.load(Acquire);
+        range.contains(&address).then_some((range, &[]))
+    }
+
     fn find(&self) {
         loaded::for_each(|module| {
+            let starts = module.segments(0).map(|segment| segment.start).min();
+            let ends = module.segments(0).map(|segment| segment.end).max();
+            if let (Some(start), Some(end)) = (starts, ends) {
+                // Its file is mapped from the page of the first segment on.
+                self.map_start.store(start - start % PAGE, Relaxed);
+                self.map_end.store(end, Release);
+            }
             if let Some(segment) = module.segments(libc::PF_X).next() {
                 self.base.store(module.base, Relaxed);
                 self.start.store(segment.start, Relaxed);
