@@ -43,6 +43,7 @@ mod list;
 mod listeners;
 mod live_lines;
 mod occurrences;
+mod page;
 mod parallel;
 mod peers;
 mod per_test;

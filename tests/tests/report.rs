@@ -158,7 +158,7 @@ fn the_next_commands_of_an_end_work() {
     let finished = search(&scratch, &["--json"]).expect_status(0);
     let next: Vec<_> = finished.events_of("end")[0]["next"].as_array().unwrap().clone();
     let ours: Vec<_> = next.iter().filter_map(|line| line.as_str()?.strip_prefix("cargo bisect-opt ")).collect();
-    assert_eq!(ours, ["replay --set 1", "replay --set 2", "report --format markdown"], "{finished}");
+    assert_eq!(ours, ["replay --set 1", "replay --set 2", "report --html bisect.html"], "{finished}");
     for line in ours {
         let status = i32::from(line.starts_with("replay"));
         let _ = run(&mut scratch.driver(line.split(' '))).expect_status(status);

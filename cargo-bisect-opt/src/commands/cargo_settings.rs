@@ -49,7 +49,8 @@ mod tests {
     #[test]
     fn options_come_before_the_environment() {
         let complete = |quiet, verbose, color, set: (bool, bool, Color)| {
-            let mut show = ShowArgs { json: false, format: None, message_format: None, verbose, quiet, color };
+            let mut show =
+                ShowArgs { json: false, format: None, message_format: None, html: None, verbose, quiet, color };
             complete_show(&mut show, set.0, set.1, set.2);
             (show.quiet, show.verbose, show.color)
         };

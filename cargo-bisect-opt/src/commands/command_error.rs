@@ -95,7 +95,7 @@ impl CommandError {
             | CommandError::Codegen(_)
             | CommandError::Edition(_)
             | CommandError::Signals(_)
-            | CommandError::Report(ReportError::Output(_))
+            | CommandError::Report(ReportError::Output(_) | ReportError::Page(_))
             | CommandError::Debugger { .. }
             | CommandError::Output(_) => Exit::Unusable,
         }

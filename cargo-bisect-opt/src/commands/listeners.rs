@@ -16,6 +16,7 @@ use crate::output::{
     json::Json,
     listeners::{Listener, Listeners},
     live::{self, BesideLive},
+    page_file::PageFile,
     record::Record,
     recorded::Provenance,
     results::Results,
@@ -42,7 +43,8 @@ pub(super) fn listeners<'a>(
     let continuation = Continuation { out_dir: out_dir.to_owned(), line };
     let trace = Trace::new(show.verbose, continuation.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted();
-    Listeners::new([
+    let page = show.html.clone().map(|file| Listener::new("the page", PageFile::new(file, provenance.clone())));
+    let always = [
         record,
         match (show.quiet, has_live_lines) {
             (true, _) => Listener::new(TRACE, Closing(continuation)),
@@ -57,7 +59,8 @@ pub(super) fn listeners<'a>(
                 Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))
             }
         },
-    ])
+    ];
+    Listeners::new(always.into_iter().chain(page))
 }
 
 impl Color {

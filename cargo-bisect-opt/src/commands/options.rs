@@ -13,7 +13,7 @@ use super::{
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
-    output::formats::{self, AnswerFormat},
+    output::formats::AnswerFormat,
     process::{debugger::Debugger, launcher::Launcher},
     run::{repetition::Repetition, seed::Seed},
     targets::project::PerTest,
@@ -232,9 +232,12 @@ pub(crate) struct ReportCommand {
     /// The directory with the results of the search
     #[arg(value_name = "RUN-DIR", default_value = "bisect.out")]
     pub(crate) run_dir: PathBuf,
-    /// Show the answer in this format
-    #[arg(long, value_name = "FORMAT", default_value = formats::TEXT, value_parser = format_parser())]
-    pub(crate) format: &'static AnswerFormat,
+    /// Show the answer in this format [default: text]
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    pub(crate) format: Option<&'static AnswerFormat>,
+    /// Write a page with the answer and charts of the search to this file, and show the answer only if --format is given
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Control the use of colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
@@ -348,6 +351,9 @@ pub(crate) struct ShowArgs {
     /// Print the answer as cargo does: `json` is --format diagnostics, for editors; `human` and `short` are text
     #[arg(long, value_name = "FORMAT", value_parser = cargo_format, conflicts_with_all = ["json", "format"])]
     pub(crate) message_format: Option<&'static AnswerFormat>,
+    /// Also write a page with the answer and charts of the search to this file, at the end
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Show the pattern of every run, the path of its log, and all frames of call stacks
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,

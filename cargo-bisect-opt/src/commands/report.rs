@@ -3,7 +3,11 @@
 use std::{io, path::PathBuf};
 
 use super::options::ReportCommand;
-use crate::output::{formatted, record, run_dir::RunDirError};
+use crate::output::{
+    formats::{self, TEXT},
+    formatted, page_file, record,
+    run_dir::RunDirError,
+};
 
 /// A reason why there is no answer to show.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +21,9 @@ pub(crate) enum ReportError {
     /// Standard output cannot be written.
     #[error("the answer cannot be written: {0}")]
     Output(#[source] io::Error),
+    /// The page cannot be written.
+    #[error("the page cannot be written: {0}; use --html with another file")]
+    Page(#[source] io::Error),
 }
 
 /// Shows the answer of an earlier search.
@@ -26,5 +33,12 @@ pub(crate) enum ReportError {
 pub(super) fn report(command: &ReportCommand) -> Result<(), ReportError> {
     command.color.apply();
     let run = record::read_all(&command.run_dir)?.ok_or_else(|| ReportError::NoAnswer(command.run_dir.clone()))?;
-    formatted::show(command.format, &run).map_err(ReportError::Output)
+    if let Some(file) = &command.html {
+        page_file::write(file, &run).map_err(ReportError::Page)?;
+    }
+    let default = if command.html.is_none() { formats::by_name(TEXT) } else { None };
+    match command.format.or(default) {
+        Some(format) => formatted::show(format, &run).map_err(ReportError::Output),
+        None => Ok(()),
+    }
 }

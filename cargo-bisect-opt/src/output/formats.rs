@@ -1,6 +1,7 @@
 //! The formats of an answer: each is a function from what a search has recorded to text.
 
 mod brief;
+mod chrome_trace;
 mod diagnostics;
 mod github;
 #[cfg(test)]
@@ -8,10 +9,10 @@ mod goldens;
 mod json;
 mod markdown;
 mod sarif;
-mod summary;
+pub(super) mod summary;
 pub(crate) mod text;
 
-use super::recorded::RecordedRun;
+use super::{page, recorded::RecordedRun};
 
 /// A format of an answer.
 #[derive(Debug)]
@@ -64,6 +65,18 @@ pub(crate) const FORMATS: &[AnswerFormat] = &[
         help: "Workflow commands of GitHub Actions, at most ten: annotations beside the code",
         is_for_terminal: true,
         render: github::render,
+    },
+    AnswerFormat {
+        name: "html",
+        help: "A page with the culprits and charts of the search: one file, for browsers",
+        is_for_terminal: false,
+        render: page::render,
+    },
+    AnswerFormat {
+        name: "trace",
+        help: "The times of all trials as a Chrome trace, for Perfetto",
+        is_for_terminal: false,
+        render: chrome_trace::render,
     },
     AnswerFormat { name: "json", help: "The file result.json", is_for_terminal: false, render: json::render },
 ];

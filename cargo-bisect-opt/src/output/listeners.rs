@@ -68,9 +68,11 @@ impl<'a> Listeners<'a> {
             return Err(io::Error::new(last.kind(), last.to_string()));
         }
         for (writes, error) in errors {
-            self.emit(&Event::OutputLost(&format!(
-                "{writes} can no longer be written: {error}; the search continues"
-            )))?;
+            let note = match event {
+                Event::End(_) => format!("{writes} cannot be written: {error}"),
+                _ => format!("{writes} can no longer be written: {error}; the search continues"),
+            };
+            self.emit(&Event::OutputLost(&note))?;
         }
         Ok(())
     }

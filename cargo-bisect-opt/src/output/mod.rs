@@ -21,6 +21,8 @@ pub(crate) mod log_end;
 pub(crate) mod moments;
 pub(crate) mod next_steps;
 pub(crate) mod noise;
+mod page;
+pub(crate) mod page_file;
 mod progress;
 pub(crate) mod record;
 pub(crate) mod recorded;

@@ -95,7 +95,7 @@ impl NextSteps {
             steps.push(shell::line(["cat".as_ref(), log.path.as_os_str()]));
         }
         if !self.sets.is_empty() {
-            steps.push(own("report", &["--format", "markdown"]));
+            steps.push(own("report", &["--html", "bisect.html"]));
         }
         steps
     }
@@ -210,7 +210,7 @@ mod tests {
         let found = [1, 2, 3, 4].map(|set| found(set, Vec::new(), (set == 2).then_some("# a remark\nlook at it")));
         let found = found.each_ref().map(Event::Found);
         let replay = |set: usize| format!("cargo bisect-opt replay 'my out' --set {set}");
-        let report = "cargo bisect-opt report 'my out' --format markdown".to_owned();
+        let report = "cargo bisect-opt report 'my out' --html bisect.html".to_owned();
         let expected = ["run 1".to_owned(), "look at it".to_owned(), replay(1), replay(2), replay(3), report];
         assert_eq!(steps("test", "my out", &found, &end(Exit::Found, 4, 9)), expected);
     }

@@ -36,7 +36,7 @@ impl FailureRate {
     }
 
     /// `about 31% of the time (22–42%)`
-    fn describe(self) -> String {
+    pub(super) fn describe(self) -> String {
         let percent = |rate: f64| format!("{:.0}", 100.0 * rate);
         let range = format!("{}–{}%", percent(self.low), percent(self.high));
         match self {

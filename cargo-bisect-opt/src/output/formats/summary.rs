@@ -31,12 +31,12 @@ pub(super) struct DecisivePlace<'a> {
 }
 
 /// Returns the name of the status: of an exit status, or `unfinished`.
-pub(super) fn status(result: &RecordedResult) -> &'static str {
+pub(in crate::output) fn status(result: &RecordedResult) -> &'static str {
     result.end.as_ref().map_or(UNFINISHED, |end| exit_status::name_of(end.status))
 }
 
 /// Returns the conclusion in a sentence or more.
-pub(super) fn conclusion(result: &RecordedResult) -> String {
+pub(in crate::output) fn conclusion(result: &RecordedResult) -> String {
     let smallest = result.smallest.as_ref().map(|smallest| {
         let does = if smallest.mode == "enable" { "enabled" } else { "disabled" };
         format!("the smallest failing set so far: {} of {}, {does}", smallest.changes, plural(smallest.of, "change"))
@@ -49,7 +49,7 @@ pub(super) fn conclusion(result: &RecordedResult) -> String {
 }
 
 /// Returns the title of a culprit: its number and its headline.
-pub(super) fn title(found: &RecordedCulprit) -> String {
+pub(in crate::output) fn title(found: &RecordedCulprit) -> String {
     match found.within {
         None => format!("culprit {}: {}", found.set, found.headline),
         Some(whole) => format!("in culprit {whole}: {}", found.headline),
@@ -62,7 +62,7 @@ pub(super) fn message(found: &RecordedCulprit) -> String {
 }
 
 /// Returns the command line that runs the target in a neighbouring state that passes.
-pub(super) fn passing_line(found: &RecordedCulprit) -> Option<String> {
+pub(in crate::output) fn passing_line(found: &RecordedCulprit) -> Option<String> {
     if found.passes.is_some() {
         return found.passes.clone();
     }
