@@ -3,7 +3,7 @@
 
 use std::{
     fs,
-    io::Write,
+    io::{ErrorKind, Write},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -25,17 +25,16 @@ fn browse(page: &Path, options: &[&str]) -> Option<String> {
     let mut command = Command::new("chromium");
     command.args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]).args(options);
     command.arg(format!("--user-data-dir={}", profile.display())).arg(format!("file://{}", page.display()));
-    match command.stderr(Stdio::null()).output() {
-        Ok(output) => {
-            assert!(output.status.success(), "{output:?}");
-            Some(String::from_utf8(output.stdout).unwrap())
-        }
-        Err(_) => {
+    let output = match command.stderr(Stdio::null()).output() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
             // The harness of tests captures only what `eprintln!` writes.
             writeln!(std::io::stderr(), "*** SKIPPED: no chromium ***").expect("standard error is there");
-            None
+            return None;
         }
-    }
+        output => output.unwrap(),
+    };
+    assert!(output.status.success(), "{output:?}");
+    Some(String::from_utf8(output.stdout).unwrap())
 }
 
 fn page(scratch: &Scratch, name: &str) -> (PathBuf, String) {
@@ -65,6 +64,16 @@ fn a_search_writes_its_page_and_a_report_writes_the_same_one() {
     let Some(dom) = browse(&file, &["--dump-dom"]) else { return };
     assert!(dom.contains("<html lang=\"en\" data-ready=\"true\">"), "the script did not run: {dom:.400}");
     assert_eq!(dom.matches("tabindex=\"0\"").count(), 2, "one row of each chart is in the order of the Tab key");
+    // The arrow key moves the focus to the second row, and the line below the chart shows its details.
+    let press = "const rows = document.querySelectorAll('[data-row]'); rows[0].focus(); \
+        rows[0].dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowDown' })); \
+        document.title = String(document.activeElement === rows[1]);";
+    scratch.write("pressed.html", &text.replace("</body>", &format!("<script>{press}</script></body>")));
+    let pressed = browse(&scratch.dir().join("pressed.html"), &["--dump-dom"]).unwrap();
+    assert!(pressed.contains("<title>true</title>"), "{pressed:.600}");
+    let details = pressed.split("<p class=\"details\">").nth(1).unwrap();
+    assert!(details.starts_with("trial 2: ") && details.contains("\npattern: "), "{details:.200}");
+
     let picture = scratch.dir().join("page.png");
     browse(&file, &[&format!("--screenshot={}", picture.display()), "--window-size=1280,1600"]).unwrap();
     assert!(fs::metadata(&picture).unwrap().len() > 10_000, "the page is drawn");

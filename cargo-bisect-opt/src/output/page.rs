@@ -24,6 +24,8 @@ use crate::units::{grouped_plural, plural, seconds};
 
 const STYLE: &str = include_str!("page/style.css");
 const SCRIPT: &str = include_str!("page/script.js");
+/// The command that writes the page.
+const REPORT: &str = "cargo bisect-opt report ";
 /// The page may load nothing, even if a text that is not escaped asks for it.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
@@ -137,10 +139,12 @@ fn answer(result: &RecordedResult) -> Markup {
                     pre { (terminal::without_colors(&log.lines.join("\n"))) }
                 }
             }
-            @if !end.next.is_empty() {
+            // A reader of the page has the report already.
+            @let next: Vec<_> = end.next.iter().filter(|line| !line.starts_with(REPORT)).map(String::as_str).collect();
+            @if !next.is_empty() {
                 section {
                     h2 { "Commands to run next" }
-                    pre { code { (end.next.join("\n")) } }
+                    pre { code { (next.join("\n")) } }
                 }
             }
         }

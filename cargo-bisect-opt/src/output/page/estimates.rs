@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::{
     marks, row,
     scale::{LEFT, Scale, TOTAL, outline},
-    search_chart::{axis, both_ends},
+    search_chart::{AXIS, axis, both_ends, culprits},
 };
 use crate::output::{
     recorded::{RecordedSearch, RecordedTrial},
@@ -14,8 +14,6 @@ use crate::output::{
 
 /// The height of a row.
 const ROW: usize = 14;
-/// The height of the axis.
-const AXIS: usize = 34;
 /// The lowest opacity of an interval in which a change can be.
 const FAINT: f64 = 0.04;
 
@@ -30,7 +28,10 @@ pub(super) fn chart(trials: &[&RecordedTrial], search: &RecordedSearch) -> Marku
     html! {
         @if !rows.is_empty() {
             h4 { "Where the change probably is, after each run" }
-            p { "The darker a place, the likelier it is that the change in question is there." }
+            p {
+                "The darker a place, the likelier it is that the change in question is there. The number at the left is \
+                the probability that no further change makes a difference."
+            }
             figure data-chart="rows" {
                 div.scroll {
                     svg.chart viewBox={ "0 0 " (TOTAL) " " (bottom + 4) } width=(TOTAL) height=(bottom + 4)
@@ -39,6 +40,7 @@ pub(super) fn chart(trials: &[&RecordedTrial], search: &RecordedSearch) -> Marku
                         @for (index, (trial, estimate)) in rows.iter().enumerate() {
                             (estimate_row(trial, estimate, AXIS + index * ROW, scale))
                         }
+                        (culprits(search, scale, bottom))
                     }
                 }
                 p.details {}

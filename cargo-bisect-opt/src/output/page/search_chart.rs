@@ -20,7 +20,7 @@ const ROW: usize = 16;
 /// The height of the row of a repeated run.
 const THIN_ROW: usize = 7;
 /// The height of the axis, with the names of culprits.
-const AXIS: usize = 34;
+pub(super) const AXIS: usize = 34;
 
 /// Draws trials in their order. `search` has the positions of culprits.
 pub(super) fn chart(trials: &[&RecordedTrial], search: Option<&RecordedSearch>) -> Markup {
@@ -107,7 +107,7 @@ fn trial_row(trial: &RecordedTrial, top: usize, scale: Scale) -> Markup {
 }
 
 /// Draws the changes of culprits as vertical lines, with the numbers of the culprits above them.
-fn culprits(search: &RecordedSearch, scale: Scale, bottom: usize) -> Markup {
+pub(super) fn culprits(search: &RecordedSearch, scale: Scale, bottom: usize) -> Markup {
     html! {
         @for culprit in &search.culprits {
             @let lines = lines(&culprit.positions, scale);
