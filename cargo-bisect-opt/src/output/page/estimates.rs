@@ -75,8 +75,8 @@ fn in_words(estimate: &TrialEstimate) -> String {
 /// Returns the likeliest places, in words.
 fn places(estimate: &TrialEstimate) -> String {
     let place = |&(start, end, probability): &(usize, usize, f64)| {
-        let positions =
-            if end == start + 1 { format!("{start}") } else { format!("{start}–{}", end.saturating_sub(1)) };
+        let last = end.saturating_sub(1);
+        let positions = if last == start { format!("{start}") } else { format!("{start}–{last}") };
         format!("position {positions}: {}", percent(probability))
     };
     estimate.places.iter().map(place).collect::<Vec<_>>().join("\n")

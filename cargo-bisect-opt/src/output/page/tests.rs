@@ -160,6 +160,21 @@ fn estimates_are_strips_whose_opacity_is_the_probability() {
 }
 
 #[test]
+fn what_another_program_has_edited_is_shown_as_far_as_it_goes() {
+    let mut run = generated(10, 3);
+    let rate = || serde_json::from_str(r#"{"mean":2.0,"low":0.0,"high":-1.0}"#).unwrap();
+    let context = &mut run.trials[0].context;
+    (context.selected, context.of) = (vec![(9, 3), (usize::MAX, usize::MAX), (0, usize::MAX)], usize::MAX);
+    let places = vec![(usize::MAX, usize::MAX, f64::MAX), (5, 2, -1.0)];
+    context.estimate = Some(TrialEstimate { places, without: rate(), with: rate(), nothing: 7.0 });
+    (run.trials[1].context.start_ms, run.trials[1].ms, run.trials[2].context.search) = (u64::MAX, u64::MAX, 8);
+    run.result.searches[0].culprits[0].positions = vec![usize::MAX; 500];
+    let page = render(&run);
+    elements(&page);
+    assert!(page.contains("Runs outside of a search"), "{page}");
+}
+
+#[test]
 fn text_of_a_target_stays_text() {
     let hostile = "</script><script>alert(1)</script>\"' onload=x & &amp; <img src=x> \u{1b}[31m\u{202e}\u{7}";
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/reports");

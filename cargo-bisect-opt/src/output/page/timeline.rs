@@ -52,7 +52,7 @@ pub(super) fn section(trials: &[RecordedTrial]) -> Markup {
                             @for trial in &shown {
                                 @let lane = slots.iter().position(|slot| *slot == trial.context.slot).unwrap_or_default();
                                 @let from = since(trial.context.start_ms);
-                                @let to = from.saturating_add(usize::try_from(trial.ms).unwrap_or(usize::MAX)).max(from + 1);
+                                @let to = from.saturating_add(usize::try_from(trial.ms).unwrap_or(usize::MAX)).max(from.saturating_add(1));
                                 g.row .(marks::class(trial)) data-row tabindex="-1" role="img"
                                     aria-label=(row::label(trial))
                                     transform={ "translate(" (LEFT) " " (AXIS + lane * LANE) ")" } {
