@@ -36,7 +36,7 @@ const VARIABLES: [&str; 7] = [
     "RUSTUP_TOOLCHAIN",
     names::RUSTC,
 ];
-/// The beginnings of the names of further ones.
+/// Name prefixes of further variables that change how code is compiled.
 const VARIABLE_FAMILIES: [&str; 3] = ["CARGO_BUILD_", "CARGO_PROFILE_", "CARGO_TARGET_"];
 
 /// The conditions of a search, as its run directory records them.
@@ -85,11 +85,11 @@ pub(super) enum ResumeError {
     /// The directory cannot be used.
     #[error(transparent)]
     RunDir(#[from] RunDirError),
-    /// There is no search.
+    /// The directory has no search that can be continued.
     #[error("`{}` has no search that can be continued; leave out `--resume` to search from the beginning", .0.display())]
     Nothing(PathBuf),
     /// The conditions are not the same.
-    #[error("the search in `{}` cannot be continued: {what}; undo that, or leave out `--resume` to search from the beginning", directory.display())]
+    #[error("the search in `{}` cannot be continued: {what}; restore this, or leave out `--resume` to search from the beginning", directory.display())]
     Changed {
         /// The run directory.
         directory: PathBuf,

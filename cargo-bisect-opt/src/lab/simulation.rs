@@ -151,7 +151,9 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
 
 /// Opens the run directory, or creates it.
 fn open_run_dir(directory: &TempDir) -> RunDir {
-    let open = || RunDir::reopen(directory.path()).or_else(|_| RunDir::create(directory.path()));
+    // Creating it would delete an earlier journal.
+    let is_new = !directory.path().join("bisect-opt.json").exists();
+    let open = || if is_new { RunDir::create(directory.path()) } else { RunDir::reopen(directory.path()) };
     // Another test may have started a process meanwhile, which has the lock until it executes its program.
     let mut opened = (0..100_000).map(|_| open().inspect_err(|_| std::thread::yield_now()));
     opened.find_map(Result::ok).expect("a run directory")

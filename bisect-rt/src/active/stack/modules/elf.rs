@@ -198,12 +198,12 @@ impl MainCode {
 
     fn find(&self) {
         loaded::for_each(|module| {
-            let starts = module.segments(0).map(|segment| segment.start).min();
-            let ends = module.segments(0).map(|segment| segment.end).max();
-            if let (Some(start), Some(end)) = (starts, ends) {
+            // The loader requires segments to be in the order of their addresses.
+            let mut segments = module.segments(0);
+            if let Some(first) = segments.next() {
                 // Its file is mapped from the page of the first segment on.
-                self.map_start.store(start - start % PAGE, Relaxed);
-                self.map_end.store(end, Release);
+                self.map_start.store(first.start - first.start % PAGE, Relaxed);
+                self.map_end.store(segments.last().unwrap_or(first).end, Release);
             }
             if let Some(segment) = module.segments(libc::PF_X).next() {
                 self.base.store(module.base, Relaxed);
