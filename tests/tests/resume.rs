@@ -190,7 +190,9 @@ fn other_conditions_are_refused_and_named() {
     };
     refused(&command, &["`bisect.out` is not the directory of a search"]);
     let _ = run(&mut with(&command, "--max-runs=7")).expect_status(5);
-    let journal = scratch.read("bisect.out/journal.jsonl");
+    let kept =
+        || ["journal.jsonl", "trials.jsonl", "result.json"].map(|file| scratch.read(&format!("bisect.out/{file}")));
+    let before = kept();
     refused(&with(&command, "-j2"), &["its command line was `cargo bisect-opt list", "leave out `--resume`"]);
     refused(with(&command, "-v").env("RUSTFLAGS", "-g"), &["`RUSTFLAGS` has changed: it was not set"]);
     let script = scratch.read("target.sh");
@@ -198,7 +200,7 @@ fn other_conditions_are_refused_and_named() {
     refused(&command, &["`target.sh` has changed"]);
     scratch.write("target.sh", &script);
     // A refused search leaves everything as it is.
-    assert_eq!(scratch.read("bisect.out/journal.jsonl"), journal);
+    assert_eq!(kept(), before);
     let _ = run(&mut with(&command, "--resume")).expect_status(0);
     refused(&with(&command, "--seed=1"), &["its seed was "]);
 }

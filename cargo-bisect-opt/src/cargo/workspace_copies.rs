@@ -13,10 +13,8 @@ use std::{
 };
 
 use super::workspace_snapshot::{WorkspaceSnapshot, link};
-use crate::process::owned_dir::OwnedDir;
+use crate::{process::owned_dir::OwnedDir, vcs::source_files::CACHE_TAG};
 
-/// The file that marks a directory that can be made again, such as a target directory.
-const CACHE_TAG: &str = "CACHEDIR.TAG";
 /// The directory of cargo's configuration.
 const CONFIG: &str = ".cargo";
 /// The directory for files that runs have changed.

@@ -1,6 +1,6 @@
 //! The command line: separates our options from cargo's, and from the arguments of the target.
 
-use std::ffi::OsString;
+use std::{env, ffi::OsString};
 
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum as _, error::ErrorKind};
 
@@ -24,10 +24,9 @@ use crate::{
 /// # Errors
 /// If clap reports a usage error, or a request for help or for the version.
 pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
-    let mut words: Vec<_> = words.into_iter().collect();
-    if words.get(1).is_some_and(|word| word == "bisect-opt") {
-        words.remove(1);
-    }
+    let mut words = words.into_iter();
+    let program = words.next();
+    let words: Vec<_> = program.into_iter().chain(from_subcommand(words)).collect();
     let command = command();
     check_victim(&command, &words)?;
     let hands_on = |name: &OsString| {
@@ -81,6 +80,18 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
 /// Returns the parser, with all commands.
 pub(super) fn command() -> clap::Command {
     Cli::command().subcommands(table::COMMANDS.iter().map(axis_command))
+}
+
+/// Returns the words of a command line from the subcommand on, given those after the program's name. Cargo passes on the
+/// name of its own subcommand; a user who starts the driver directly leaves it out.
+pub(super) fn from_subcommand(words: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {
+    let words = words.into_iter().enumerate();
+    words.filter(|(index, word)| *index > 0 || word != "bisect-opt").map(|(_, word)| word)
+}
+
+/// Returns the words of this process's command line, from the subcommand on.
+pub(super) fn own_words() -> Vec<OsString> {
+    from_subcommand(env::args_os().skip(1)).collect()
 }
 
 /// Returns an error for `--victim` with another command than `test`. A command of cargo-nextest is such a command: it
@@ -139,11 +150,11 @@ const NOT_ESSENTIAL: [&str; 13] = [
     "-q",
 ];
 
-/// Returns the words of a command line that determine its search. The first word is the program's name.
-pub(crate) fn essential(words: &[OsString]) -> Vec<OsString> {
-    let mut words = words.iter().skip(1).skip_while(|word| *word == "bisect-opt");
+/// Returns the words of a command line that determine its search. The first word is the subcommand.
+pub(super) fn essential(words: &[OsString]) -> Vec<OsString> {
+    let mut words = words.iter();
     let mut essential: Vec<_> = words.next().cloned().into_iter().collect();
-    let command = Cli::command().subcommands(table::COMMANDS.iter().map(axis_command));
+    let command = command();
     let subcommand = essential.first().and_then(|name| command.find_subcommand(name));
     let Some(subcommand) = subcommand else { return essential };
     // From its first word on, the words of a command are its own.
@@ -168,7 +179,7 @@ pub(crate) fn essential(words: &[OsString]) -> Vec<OsString> {
 }
 
 /// Returns true if the changes are versions of the sources.
-pub(crate) fn searches_versions(words: &[OsString]) -> bool {
+pub(super) fn searches_versions(words: &[OsString]) -> bool {
     let options = table::OPTIONS.iter().map(|option| option.name);
     let is_one = |word: &OsString| {
         let word = word.to_string_lossy();

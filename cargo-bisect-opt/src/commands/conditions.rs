@@ -117,13 +117,14 @@ impl Conditions {
     ) -> Self {
         let directory = env::current_dir().unwrap_or_default();
         let has_manifest = root.join("Cargo.toml").is_file();
-        let names = if has_manifest || revision(root).is_some() { source_files(root) } else { Vec::new() };
+        let revision = revision(root);
+        let names = if has_manifest || revision.is_some() { source_files(root) } else { Vec::new() };
         let mut files: Vec<_> = names.into_iter().map(|name| root.join(name)).collect();
         files.extend(named_files(words, &directory));
         let is_read = files.len() <= MANY_FILES;
         let state = |path: PathBuf| Some((path.clone(), FileState::of(&path, is_read)?));
         Self {
-            revision: are_versions_searched.then(|| revision(root)).flatten(),
+            revision: revision.filter(|_| are_versions_searched),
             words: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             directory,
             seed,

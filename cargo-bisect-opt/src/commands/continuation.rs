@@ -2,6 +2,7 @@
 
 use std::{env, ffi::OsString};
 
+use super::command_line;
 use crate::process::shell::quote;
 
 /// The option that continues an earlier search.
@@ -14,7 +15,7 @@ pub(super) fn line(command: &clap::Command) -> Option<String> {
 
 /// Returns the line for the words after the program's name.
 fn of(command: &clap::Command, words: impl IntoIterator<Item = OsString>) -> Option<String> {
-    let mut words = words.into_iter().filter(|word| word != "bisect-opt");
+    let mut words = command_line::from_subcommand(words);
     let name = words.next()?;
     let is_resume = |argument: &clap::Arg| argument.get_long() == Some(RESUME);
     command.find_subcommand(&name)?.get_arguments().any(is_resume).then_some(())?;
@@ -52,6 +53,12 @@ mod tests {
         assert_eq!(line.as_deref(), Some("cargo bisect-opt test --resume -p 'a b' -- --exact"));
         let again = line_of(&["test", "--resume", "-q", "--", "--resume"]);
         assert_eq!(again.as_deref(), Some("cargo bisect-opt test --resume -q -- --resume"));
+    }
+
+    #[test]
+    fn a_word_of_the_target_may_be_the_name_of_the_driver() {
+        let line = line_of(&["bisect-opt", "test", "bisect-opt"]);
+        assert_eq!(line.as_deref(), Some("cargo bisect-opt test --resume bisect-opt"));
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod occurrences;
 mod options;
 mod replay;
 mod report;
+mod resume;
 mod victim;
 mod watch;
 mod within;
@@ -35,19 +36,19 @@ use cli::Command;
 use codegen::Drill;
 use command_error::CommandError;
 use command_status::CommandStatus;
-use conditions::{Conditions, ResumeError};
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
+use resume::Beginning;
 
 use crate::{
     axes::{as_it_stands::AsItStands, command_spec::Prepared, option_axis::SearchedTarget, protocol::Protocol},
     cargo::{self, Subcommand},
     compiler::wrapper,
-    lab::{Lab, Searched, Totals, journal::Journal, target::Target},
+    lab::{Lab, Searched, Totals, target::Target},
     output::{
-        events::Event, exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, run_dir::RunDir,
-        terminal, toggle_list, verdict_status::VerdictStatus,
+        events::Event, exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, terminal, toggle_list,
+        verdict_status::VerdictStatus,
     },
     process::{self, interrupt::Interrupt},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
@@ -157,13 +158,13 @@ fn program(
         launcher: command.search.launcher.clone(),
         quiet: command.show.quiet,
     };
-    let seed = seed(&command.search)?;
+    let seed = resume::seed(&command.search)?;
     let bisect_rustc = command.bisect_rustc.as_deref();
     let (args, show) = (&command.search, &command.show);
     if command.version.verdict {
         let mut target = project::as_it_stands(options)?;
         let root = target.root().to_owned();
-        return bisect(&root, args, seed, show, &interrupt, |lab| verdict(lab, &mut target))?;
+        return bisect_at_once(&root, args, seed, show, &interrupt, |lab| verdict(lab, &mut target))?;
     }
     if let Some(edition) = command.edition.edition {
         let mut editions = Editions::prepare(options, edition, bisect_rustc)?;
@@ -236,18 +237,18 @@ fn command_options(command: &ExecCommand, seed: Seed) -> Result<CommandOptions, 
 /// Runs a command once, as it stands.
 fn exec_once(command: &ExecCommand) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let seed = seed(&command.search)?;
+    let seed = resume::seed(&command.search)?;
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options, Box::new(AsItStands { builds: false }))?;
     let interrupt = install_interrupt()?;
-    bisect(&root, &command.search, seed, &command.show, &interrupt, |lab| verdict(lab, &mut target))?
+    bisect_at_once(&root, &command.search, seed, &command.show, &interrupt, |lab| verdict(lab, &mut target))?
 }
 
 /// Searches a command.
 fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Result<CommandStatus, CommandError> {
     command.show.color.apply();
-    let seed = seed(&command.search)?;
+    let seed = resume::seed(&command.search)?;
     let options = command_options(command, seed)?;
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
@@ -271,10 +272,36 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
     .map(CommandStatus::Search)
 }
 
-/// Prepares a lab with its listeners, and runs `search` in it. The user's own code is below `root`.
+/// Prepares a lab with its listeners, and runs `search` in it, which `--resume` can continue. The user's own code is
+/// below `root`.
 fn bisect<R>(
     root: &Path,
     args: &SearchArgs,
+    seed: Seed,
+    show: &ShowArgs,
+    interrupt: &Interrupt,
+    search: impl FnOnce(&mut Lab<'_>) -> io::Result<R>,
+) -> Result<R, CommandError> {
+    let begin = || Beginning::of_search(root, args, seed).map_err(CommandError::from);
+    in_lab(root, (args, begin), seed, show, interrupt, search)
+}
+
+/// Does the same for a command that cannot be continued.
+fn bisect_at_once<R>(
+    root: &Path,
+    args: &SearchArgs,
+    seed: Seed,
+    show: &ShowArgs,
+    interrupt: &Interrupt,
+    search: impl FnOnce(&mut Lab<'_>) -> io::Result<R>,
+) -> Result<R, CommandError> {
+    let begin = || Beginning::without_journal(args).map_err(CommandError::from);
+    in_lab(root, (args, begin), seed, show, interrupt, search)
+}
+
+fn in_lab<R>(
+    root: &Path,
+    (args, begin): (&SearchArgs, impl FnOnce() -> Result<Beginning, CommandError>),
     seed: Seed,
     show: &ShowArgs,
     interrupt: &Interrupt,
@@ -286,8 +313,7 @@ fn bisect<R>(
         return Err(CommandError::Run(RunError::Interrupted));
     }
     let since = since?;
-    let run_dir = if args.resume { RunDir::reopen(&args.out)? } else { RunDir::create(&args.out)? };
-    let (journal, is_repeated) = journal(&run_dir, root, args, seed)?;
+    let Beginning { run_dir, journal, is_repeated } = begin()?;
     let earlier = journal.earlier_runs();
     let provenance = provenance(root, &args.out);
     let next_steps =
@@ -329,56 +355,9 @@ fn bisect<R>(
     search(&mut lab).map_err(CommandError::Output)
 }
 
-/// Returns the seed of a search: the one that the user gave, that of the interrupted search, or a new one.
-fn seed(args: &SearchArgs) -> Result<Seed, ResumeError> {
-    if args.resume {
-        let earlier = conditions_of(&args.out)?.seed;
-        return match args.seed.filter(|&seed| seed != earlier) {
-            None => Ok(earlier),
-            Some(_) => {
-                Err(ResumeError::Changed { directory: args.out.clone(), what: format!("its seed was {earlier}") })
-            }
-        };
-    }
-    Ok(args.seed.unwrap_or_else(Seed::draw))
-}
-
-/// Returns the conditions of the interrupted search in a run directory.
-fn conditions_of(directory: &Path) -> Result<Conditions, ResumeError> {
-    RunDir::read_conditions(directory)?.ok_or_else(|| ResumeError::Nothing(directory.to_owned()))
-}
-
-/// Returns the journal of a new search, or of an interrupted one, whose conditions must be the same; and whether the
-/// user gave the seed at first.
-fn journal(run_dir: &RunDir, root: &Path, args: &SearchArgs, seed: Seed) -> Result<(Journal, bool), ResumeError> {
-    let words: Vec<_> = env::args_os().collect();
-    let essential = command_line::essential(&words);
-    let now = Conditions::now(root, (seed, args.seed.is_some()), &essential, command_line::searches_versions(&words));
-    let directory = || args.out.clone();
-    if args.resume {
-        let earlier = conditions_of(&args.out)?;
-        if let Some(what) = earlier.difference(&now) {
-            return Err(ResumeError::Changed { directory: directory(), what });
-        }
-        let journal = Journal::open(&run_dir.journal()).map_err(|source| match source.kind() {
-            io::ErrorKind::NotFound => ResumeError::Nothing(directory()),
-            _ => ResumeError::Journal { directory: directory(), source },
-        })?;
-        return Ok((journal, earlier.is_repeated));
-    }
-    // The search does not need them.
-    let written = Journal::create(&run_dir.journal()).and_then(|journal| {
-        run_dir.write_conditions(&now)?;
-        Ok(journal)
-    });
-    Ok((written.unwrap_or_else(|error| Journal::lost(&error)), now.is_repeated))
-}
-
 /// Returns the origin of a search, for its record.
 fn provenance(root: &Path, run_dir: &Path) -> Provenance {
-    let words = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    // Cargo passes on the name of its subcommand; a user who starts the driver directly leaves it out.
-    let words = words.enumerate().filter(|(index, word)| *index > 0 || word != "bisect-opt").map(|(_, word)| word);
+    let words = command_line::own_words().into_iter().map(|word| word.to_string_lossy().into_owned());
     Provenance {
         command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
         run_dir: run_dir.display().to_string(),

@@ -8,7 +8,7 @@ use std::{io, sync::Arc, time::Instant};
 
 use bisect_core::search::{Noise, Outcome, Verdict};
 
-use super::{bisect, command_error::CommandError, command_status::CommandStatus, options::CargoCommand};
+use super::{bisect, command_error::CommandError, command_status::CommandStatus, options::CargoCommand, resume};
 use crate::{
     cargo::Subcommand,
     lab::{Lab, Searched},
@@ -67,7 +67,7 @@ pub(super) fn run(name: Option<&str>, command: CargoCommand) -> Result<CommandSt
         None => failing(&suites, &options, quiet, &interrupt)?,
     };
     let victim = Victim { suite, position, options };
-    let seed = super::seed(args)?;
+    let seed = resume::seed(args)?;
     let root = victim.suite.root.clone();
     let status = bisect(&root, args, seed, &command.show, &interrupt, |lab| victim.search(lab))?;
     Ok(CommandStatus::Search(status))

@@ -5,7 +5,7 @@ use std::{env, ffi::OsString, path::PathBuf, process::Command, time::Duration};
 use clap::{Args, FromArgMatches, ValueEnum};
 
 use super::{
-    CommandError, bisect,
+    CommandError, bisect_at_once,
     options::{CargoWords, PassedOn, SearchArgs, ShowArgs, duration},
 };
 use crate::{
@@ -120,7 +120,7 @@ fn search(
         line = watched.bad.map(|bad| stop_line(&target, bad));
         Ok(watched.status)
     };
-    let status = bisect(&root, args, Seed::draw(), &command.show, interrupt, search)?;
+    let status = bisect_at_once(&root, args, Seed::draw(), &command.show, interrupt, search)?;
     Ok((status, line))
 }
 

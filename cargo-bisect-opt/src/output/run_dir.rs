@@ -143,8 +143,7 @@ impl RunDir {
         Ok(Self { path, trials, _lock: lock })
     }
 
-    /// Opens the directory of an interrupted search at `path`, to continue it. The list of trials is emptied, because
-    /// they are listed again.
+    /// Opens the directory of an interrupted search at `path`, to continue it. Nothing in it is changed.
     ///
     /// # Errors
     /// If it is no run directory of this version, if another search is using it, or if it cannot be written.
@@ -156,8 +155,15 @@ impl RunDir {
         check_mark(&path)?;
         let lock = take_lock(&path)?;
         let trials = fs_err::OpenOptions::new().create(true).append(true).open(path.join(TRIALS))?;
-        trials.set_len(0)?;
         Ok(Self { path, trials, _lock: lock })
+    }
+
+    /// Empties the list of trials: a search that is continued lists all of them again.
+    ///
+    /// # Errors
+    /// If it cannot be written.
+    pub(crate) fn empty_trials(&self) -> io::Result<()> {
+        self.trials.set_len(0)
     }
 
     /// Returns the path of the journal.

@@ -7,8 +7,8 @@ use super::query;
 /// The names and endings of files that cargo and rustc read.
 const RUST: [&str; 4] = ["*.rs", "Cargo.toml", "Cargo.lock", "rust-toolchain*"];
 
-/// The file that marks a directory as a cache, such as cargo's target directory.
-const CACHE: &str = "CACHEDIR.TAG";
+/// The file that marks a directory that can be made again, such as a target directory.
+pub(crate) const CACHE_TAG: &str = "CACHEDIR.TAG";
 
 /// Returns the source files below a directory, relative to it: in a git work tree, the tracked files and Rust's that are
 /// not ignored; elsewhere, Rust's. Caches and hidden directories have none.
@@ -50,7 +50,7 @@ fn walk(root: &Path, below: &Path, files: &mut Vec<PathBuf>) {
         let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
         let (name, path) = (name.to_string_lossy().into_owned(), below.join(&name));
         if kind.is_dir() {
-            if !name.starts_with('.') && !root.join(&path).join(CACHE).exists() {
+            if !name.starts_with('.') && !root.join(&path).join(CACHE_TAG).exists() {
                 walk(root, &path, files);
             }
         } else if kind.is_file() && is_of_rust(&name) {

@@ -1,5 +1,7 @@
 //! One run of a project: of everything, of single tests, or of a build.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -20,9 +22,9 @@ use crate::{
 
 /// The knowledge from earlier builds, for the journal.
 #[derive(Serialize, Deserialize)]
-struct BuildKnowledge {
+struct BuildKnowledge<'a> {
     /// The first build.
-    artifacts: Option<Artifacts>,
+    artifacts: Option<Cow<'a, Artifacts>>,
     /// The knowledge of the axis.
     axis: Option<serde_json::Value>,
 }
@@ -63,14 +65,18 @@ impl Runner for ProjectRunner {
 
     /// Returns the knowledge from builds. A target that is built before the search has learned nothing from runs.
     fn knowledge(&self) -> Option<String> {
-        let knowledge = BuildKnowledge { artifacts: self.artifacts.get().cloned(), axis: self.axis.knowledge() };
-        if self.axis.builds() { serde_json::to_string(&knowledge).ok() } else { None }
+        if !self.axis.builds() {
+            return None;
+        }
+        let knowledge =
+            BuildKnowledge { artifacts: self.artifacts.get().map(Cow::Borrowed), axis: self.axis.knowledge() };
+        serde_json::to_string(&knowledge).ok()
     }
 
     fn restore(&self, knowledge: &str) -> serde_json::Result<()> {
         let BuildKnowledge { artifacts, axis } = serde_json::from_str(knowledge)?;
         if let Some(artifacts) = artifacts {
-            self.artifacts.get_or_init(|| artifacts);
+            self.artifacts.get_or_init(|| artifacts.into_owned());
         }
         axis.map_or(Ok(()), |axis| self.axis.restore(axis))
     }
