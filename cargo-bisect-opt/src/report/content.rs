@@ -3,15 +3,18 @@
 use std::fmt;
 
 use bisect_core::ChangeId;
+use serde::{Deserialize, Serialize};
 
 use super::kind::ChangeKind;
 
 /// A change as a target reported it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Report {
     /// The change.
+    #[serde(with = "super::stored_fields::id")]
     pub(crate) id: ChangeId,
     /// Its kind. A report only shows whether there is a call stack; the axis may know better.
+    #[serde(with = "super::stored_fields::kind")]
     pub(crate) kind: ChangeKind,
     /// The name of its toggle or gate; empty if the report has none.
     pub(crate) name: String,
@@ -30,7 +33,7 @@ pub(crate) struct Report {
 }
 
 /// A place in a source file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Location {
     /// The file as the target names it.
     pub(crate) file: String,
@@ -43,7 +46,7 @@ pub(crate) struct Location {
 }
 
 /// A frame of a call stack.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Frame {
     /// The function.
     pub(crate) function: String,

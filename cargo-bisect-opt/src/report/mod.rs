@@ -5,5 +5,6 @@ pub(crate) mod key_values;
 pub(crate) mod kind;
 pub(crate) mod scan;
 mod stored;
+mod stored_fields;
 pub(crate) mod text;
 pub(crate) mod watched;

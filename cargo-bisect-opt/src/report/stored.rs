@@ -6,13 +6,10 @@ use bisect_core::ChangeId;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::{
-    content::{Frame, Location, Report},
-    kind::{ChangeKind, ShownSource},
+    content::Report,
     scan::{Reports, Source, Text},
+    stored_fields::{DIGITS, StoredId, parse},
 };
-
-/// The number of hex digits of an ID.
-const DIGITS: usize = 16;
 
 /// The stored form of [`Reports`].
 #[derive(Serialize, Deserialize)]
@@ -25,46 +22,11 @@ struct StoredReports {
     lines: Vec<(StoredId, Vec<String>)>,
     /// The reports that the target did not write itself, if text is kept.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    added: Vec<StoredReport>,
+    added: Vec<Report>,
 }
-
-/// The stored form of a [`Report`].
-#[derive(Serialize, Deserialize)]
-struct StoredReport {
-    id: StoredId,
-    kind: StoredKind,
-    name: String,
-    location: Option<StoredLocation>,
-    frames: Vec<(String, Option<StoredLocation>)>,
-    form: Option<String>,
-    package: Option<String>,
-    details: Vec<String>,
-    text: Vec<String>,
-}
-
-/// The stored form of a [`ChangeKind`]: its words.
-type StoredKind = ([String; 3], ShownSource);
-
-/// The stored form of a [`Location`]: its file, line, column and end.
-type StoredLocation = (String, Option<u32>, Option<u32>, Option<(u32, u32)>);
-
-/// An ID as hex digits.
-struct StoredId(ChangeId);
 
 /// IDs as hex digits, without anything between them.
 struct StoredIds(Vec<ChangeId>);
-
-impl Serialize for StoredId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&format_args!("{:0DIGITS$x}", self.0.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for StoredId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parse(String::deserialize(deserializer)?.as_bytes()).map(Self).ok_or_else(|| de::Error::custom("no ID"))
-    }
-}
 
 impl Serialize for StoredIds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -84,40 +46,6 @@ impl<'de> Deserialize<'de> for StoredIds {
     }
 }
 
-/// Parses an ID of the full length.
-fn parse(digits: &[u8]) -> Option<ChangeId> {
-    let text = std::str::from_utf8(digits).ok().filter(|text| text.len() == DIGITS)?;
-    u64::from_str_radix(text, 16).ok().map(ChangeId)
-}
-
-fn stored_location(location: Option<Location>) -> Option<StoredLocation> {
-    location.map(|Location { file, line, column, end }| (file, line, column, end))
-}
-
-fn location(stored: Option<StoredLocation>) -> Option<Location> {
-    stored.map(|(file, line, column, end)| Location { file, line, column, end })
-}
-
-impl From<&Report> for StoredReport {
-    fn from(report: &Report) -> Self {
-        let Report { id, kind, name, location, frames, form, package, details, text } = report.clone();
-        let frames = frames.into_iter().map(|frame| (frame.function, stored_location(frame.location))).collect();
-        let kind = ([kind.name, kind.noun, kind.label].map(str::to_owned), kind.source);
-        Self { id: StoredId(id), kind, name, location: stored_location(location), frames, form, package, details, text }
-    }
-}
-
-impl From<StoredReport> for Report {
-    fn from(stored: StoredReport) -> Self {
-        let StoredReport { id: StoredId(id), kind, name, location: place, frames, form, package, details, text } =
-            stored;
-        let frames =
-            frames.into_iter().map(|(function, place)| Frame { function, location: location(place) }).collect();
-        let kind = ChangeKind::read_back(kind.0, kind.1);
-        Self { id, kind, name, location: location(place), frames, form, package, details, text }
-    }
-}
-
 impl Serialize for Reports {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut stored = StoredReports {
@@ -130,7 +58,7 @@ impl Serialize for Reports {
         for id in &self.ids {
             match self.sources.get(id) {
                 Some(Source::Scanned(text)) => stored.lines.push((StoredId(*id), text.lines.clone())),
-                Some(Source::Added(report)) => stored.added.push((&**report).into()),
+                Some(Source::Added(report)) => stored.added.push(Report::clone(report)),
                 None => {}
             }
         }
@@ -144,7 +72,7 @@ impl<'de> Deserialize<'de> for Reports {
             StoredReports::deserialize(deserializer)?;
         let known: HashSet<_> = ids.iter().copied().collect();
         let scanned = lines.into_iter().map(|(id, lines)| (id.0, Source::Scanned(Text { lines, ..Text::default() })));
-        let added = added.into_iter().map(Report::from).map(|report| (report.id, Source::Added(Box::new(report))));
+        let added = added.into_iter().map(|report| (report.id, Source::Added(Box::new(report))));
         let sources: HashMap<_, _> = scanned.chain(added).collect();
         Ok(Self { keep_text, ids, known, sources })
     }
@@ -153,7 +81,13 @@ impl<'de> Deserialize<'de> for Reports {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::process::ReadAlong as _;
+    use crate::{
+        process::ReadAlong as _,
+        report::{
+            content::{Frame, Location},
+            kind::{ChangeKind, ShownSource},
+        },
+    };
 
     fn restored(reports: &Reports) -> Reports {
         serde_json::from_str(&serde_json::to_string(reports).unwrap()).unwrap()
