@@ -11,12 +11,11 @@ use super::{
 };
 use crate::output::{
     closing::{Closing, Continuation},
-    formats,
-    formatted::Formatted,
+    formats, formatted,
     json::Json,
     listeners::{Listener, Listeners},
     live::{self, BesideLive},
-    page_file::PageFile,
+    page_file,
     record::Record,
     recorded::Provenance,
     results::Results,
@@ -43,7 +42,7 @@ pub(super) fn listeners<'a>(
     let continuation = Continuation { out_dir: out_dir.to_owned(), line };
     let trace = Trace::new(show.verbose, continuation.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted();
-    let page = show.html.clone().map(|file| Listener::new("the page", PageFile::new(file, provenance.clone())));
+    let page = show.html.clone().map(|file| Listener::new("the page", page_file::listener(file, provenance.clone())));
     let always = [
         record,
         match (show.quiet, has_live_lines) {
@@ -53,7 +52,7 @@ pub(super) fn listeners<'a>(
         },
         match show.format.or(show.message_format).filter(|format| format.name != formats::TEXT) {
             _ if show.json => Listener::new(ANSWER, BesideLive::new(Json(io::stdout()), true)),
-            Some(format) => Listener::new(ANSWER, BesideLive::new(Formatted::new(format, provenance), false)),
+            Some(format) => Listener::new(ANSWER, BesideLive::new(formatted::listener(format, provenance), false)),
             None => {
                 let results = |results: Results| BesideLive::new(results.verbose(show.verbose), false);
                 Listener::new(ANSWER, results(Results::new(root))).or(results(Results::beside_trace(root)))

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use super::{
-    events::{Event, Sink},
+    at_end::AtEnd,
+    events::Sink,
     formats::AnswerFormat,
     recorded::{Provenance, RecordedRun},
-    recording::Recording,
     terminal,
 };
 
@@ -26,30 +26,14 @@ fn write_to(out: &mut impl Write, format: &AnswerFormat, run: &RecordedRun) -> i
     out.flush()
 }
 
-/// A listener that writes the answer when the search has ended.
-#[derive(Debug)]
-pub(crate) struct Formatted {
-    format: &'static AnswerFormat,
-    recording: Recording,
-}
-
-impl Formatted {
-    /// Creates the listener of a search.
-    pub(crate) fn new(format: &'static AnswerFormat, provenance: Provenance) -> Self {
-        Self { format, recording: Recording::new(provenance).with_trials() }
-    }
-}
-
-impl Sink for Formatted {
-    fn event(&mut self, event: &Event<'_>) -> io::Result<()> {
-        self.recording.learn(event);
-        let Event::End(_) = event else { return Ok(()) };
-        let run = self.recording.run();
-        show(self.format, run).inspect_err(|error| {
+/// Returns a listener that writes the answer when the search has ended.
+pub(crate) fn listener(format: &'static AnswerFormat, provenance: Provenance) -> impl Sink {
+    AtEnd::new(provenance, |run| {
+        show(format, run).inspect_err(|error| {
             // The reader closed the pipe on purpose; in any other case the answer must not be lost.
             if error.kind() != io::ErrorKind::BrokenPipe {
-                let _ = write_to(&mut terminal::stderr(), self.format, run);
+                let _ = write_to(&mut terminal::stderr(), format, run);
             }
         })
-    }
+    })
 }

@@ -2,10 +2,13 @@
 //!
 //! Only this room knows terminals.
 
+mod at_end;
 mod change;
 pub(crate) mod closing;
 pub(crate) mod conclusion;
 mod conclusion_kind;
+#[cfg(test)]
+mod event_samples;
 pub(crate) mod events;
 pub(crate) mod exit_status;
 pub(crate) mod formats;

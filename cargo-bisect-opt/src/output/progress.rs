@@ -104,45 +104,20 @@ impl SearchProgress {
 
 #[cfg(test)]
 mod tests {
-    use std::path::PathBuf;
-
-    use bisect_core::search::{Question, TrialId};
+    use bisect_core::search::Question;
 
     use super::*;
-    use crate::output::events::TrialDone;
-    use crate::output::trial_context::TrialContext;
+    use crate::output::{
+        event_samples::{run_begins, trial_done},
+        events::TrialDone,
+    };
 
     fn begins(left: Option<usize>, candidates: Option<usize>) -> RunBegins<'static> {
-        RunBegins {
-            trial: TrialId(0),
-            number: 1,
-            n: Some(1),
-            is_repeat: false,
-            log: PathBuf::new(),
-            run: (1, 1),
-            question: Question::Prefix,
-            subject: None,
-            selected: Some((600, 1_204)),
-            tests: None,
-            pattern: "y",
-            left,
-            candidates,
-        }
+        RunBegins { question: Question::Prefix, selected: Some((600, 1_204)), left, candidates, ..run_begins() }
     }
 
     fn done(seconds: u64) -> TrialDone {
-        TrialDone {
-            n: 1,
-            trial: TrialId(0),
-            is_repeat: false,
-            pattern: "y".to_owned(),
-            matches: 3,
-            outcome: "pass",
-            reason: String::new(),
-            runs: 1,
-            duration: Duration::from_secs(seconds),
-            context: TrialContext::default(),
-        }
+        trial_done(Duration::from_secs(seconds))
     }
 
     #[test]

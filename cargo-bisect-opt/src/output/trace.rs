@@ -272,38 +272,12 @@ mod tests {
     use std::{path::PathBuf, time::Duration};
 
     use super::*;
-    use crate::output::trial_context::TrialContext;
+    use crate::output::event_samples::{run_begins, trial_done};
 
     #[test]
     fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
         let mut trace = Trace::new(false, Continuation { out_dir: PathBuf::from("out"), line: None });
-        let begins = RunBegins {
-            trial: TrialId(0),
-            number: 1,
-            n: Some(1),
-            is_repeat: false,
-            log: PathBuf::new(),
-            run: (1, 1),
-            question: Question::AllOn,
-            subject: None,
-            selected: None,
-            tests: None,
-            pattern: "y",
-            left: None,
-            candidates: None,
-        };
-        let done = TrialDone {
-            n: 1,
-            trial: TrialId(0),
-            is_repeat: false,
-            pattern: "y".to_owned(),
-            matches: 3,
-            outcome: "pass",
-            reason: String::new(),
-            runs: 1,
-            duration: Duration::from_secs(1),
-            context: TrialContext::default(),
-        };
+        let (begins, done) = (run_begins(), trial_done(Duration::from_secs(1)));
         let mut shown = |is_left: bool| {
             let mut err = Vec::new();
             trace.show(&mut err, &Event::Run(&begins)).unwrap();

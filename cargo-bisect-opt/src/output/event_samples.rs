@@ -1,0 +1,45 @@
+//! Events for tests of listeners.
+
+use std::{path::PathBuf, time::Duration};
+
+use bisect_core::search::{Question, TrialId};
+
+use super::{
+    events::{RunBegins, TrialDone},
+    trial_context::TrialContext,
+};
+
+/// Returns the beginning of the first run, with every change.
+pub(super) fn run_begins() -> RunBegins<'static> {
+    RunBegins {
+        trial: TrialId(0),
+        number: 1,
+        n: Some(1),
+        is_repeat: false,
+        log: PathBuf::new(),
+        run: (1, 1),
+        question: Question::AllOn,
+        subject: None,
+        selected: None,
+        tests: None,
+        pattern: "y",
+        left: None,
+        candidates: None,
+    }
+}
+
+/// Returns the answer to its trial, after this time.
+pub(super) fn trial_done(duration: Duration) -> TrialDone {
+    TrialDone {
+        n: 1,
+        trial: TrialId(0),
+        is_repeat: false,
+        pattern: "y".to_owned(),
+        matches: 3,
+        outcome: "pass",
+        reason: String::new(),
+        runs: 1,
+        duration,
+        context: TrialContext::default(),
+    }
+}
