@@ -2,10 +2,9 @@
 //!
 //! See `ui.rs`. To write the texts anew: `TRYBUILD=overwrite cargo test --test ui_fixed`.
 
-use std::{env, io::Write, process::Command};
+mod pinned;
 
-/// The compiler whose messages are in `ui/fixed/*.stderr`.
-const PINNED: &str = "rustc 1.95.";
+use std::{env, process::Command};
 
 /// The variable that names the case of a child.
 const CASE: &str = "BISECT_TEST_CASE";
@@ -22,13 +21,7 @@ fn child() {
 #[test]
 #[cfg_attr(bisect_off, ignore = "the runtime's part of the messages is compiled out")]
 fn ui() {
-    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-    let version = Command::new(rustc).arg("--version").output().expect("rustc is there, as it built this test");
-    let version = String::from_utf8_lossy(&version.stdout);
-    if !version.starts_with(PINNED) && env::var_os("CI").is_none() {
-        // Not `eprintln!`: the harness would capture it.
-        writeln!(std::io::stderr(), "SKIPPED: tests/ui/fixed is pinned to {PINNED}*, and this is {version}")
-            .expect("standard error is there");
+    if !pinned::is_compiler("tests/ui/fixed") {
         return;
     }
     for (case, fix) in [("malformed", "gate=off;größe=on"), ("still_checked", "t=off")] {
