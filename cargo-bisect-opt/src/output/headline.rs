@@ -13,28 +13,38 @@ use crate::{
     units::plural,
 };
 
-/// The maximum number of characters of names in a sentence.
-const WIDEST: usize = 100;
+/// The words for what fails, if no test is known.
+const TARGET: &str = "the target";
+/// The maximum length of the names in a sentence, in characters.
+const MAX_NAME_CHARS: usize = 100;
 
 /// Returns the sentence about a culprit.
 pub(super) fn headline(own: &Own<'_>, found: &Found) -> String {
-    let victim = match found.tests.as_slice() {
-        [] => "the target".to_owned(),
-        [test] => test.clone(),
-        [test, rest @ ..] => format!("{test} and {}", plural(rest.len(), "more test")),
-    };
-    sentence(own, found, &found.changes, &victim)
+    sentence(own, found, &found.changes, &failing(&found.tests))
 }
 
-/// Returns the sentence about culprits that differ only in their tests, from that about one of them.
-pub(super) fn of_group(headline: &str) -> String {
-    match headline.rsplit_once(" makes ") {
-        Some((before, after)) if after.ends_with(" fail") => format!("{before} makes the target fail"),
-        _ => headline.to_owned(),
+/// Converts the sentence about one culprit, which breaks these tests, into that about a group of culprits that differ
+/// only in their tests.
+pub(super) fn of_group(headline: &str, tests: &[String]) -> String {
+    let of_one = headline.strip_suffix(&effect(&failing(tests)));
+    of_one.map_or_else(|| headline.to_owned(), |what| what.to_owned() + &effect(TARGET))
+}
+
+/// Returns the words for what fails.
+fn failing(tests: &[String]) -> String {
+    match tests {
+        [] => TARGET.to_owned(),
+        [test] => test.clone(),
+        [test, rest @ ..] => format!("{test} and {}", plural(rest.len(), "more test")),
     }
 }
 
-fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> String {
+/// Returns the end of a sentence: the effect of changes on what fails.
+fn effect(failing: &str) -> String {
+    format!(" makes {failing} fail")
+}
+
+fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], failing: &str) -> String {
     if let Some(headline) = &found.headline {
         // The sentence about a moment names it.
         let names = if found.moments.is_none() { names(changes) } else { None };
@@ -48,7 +58,7 @@ fn sentence(own: &Own<'_>, found: &Found, changes: &[Report], victim: &str) -> S
         }
         changes => format!("these {} together", plural(changes.len(), "change")),
     };
-    format!("{does} {what} makes {victim} fail")
+    format!("{does} {what}") + &effect(failing)
 }
 
 /// Returns the names of changes, if they are short enough for a sentence.
@@ -63,7 +73,7 @@ fn names(changes: &[Report]) -> Option<String> {
         [one, other] => format!("{} and {}", one_line(one), one_line(other)),
         [first, rest @ ..] => format!("{} and {}", one_line(first), plural(rest.len(), "more change")),
     };
-    (names.chars().count() <= WIDEST).then_some(names)
+    (names.chars().count() <= MAX_NAME_CHARS).then_some(names)
 }
 
 /// Returns the change with its decisive place.

@@ -177,7 +177,7 @@ impl AnswerText<'_> {
             return self.culprit(out, first);
         }
         let numbers = listed(group.culprits.iter().map(|found| found.set.to_string()));
-        let headline = headline::of_group(&first.headline);
+        let headline = headline::of_group(&first.headline, &first.tests);
         writeln!(out, "{BAD}culprits {numbers}{BAD:#}{BOLD}, each on its own: {headline}{BOLD:#}")?;
         writeln!(out, "{DIM}They differ only in the test that the call comes from.{DIM:#}")?;
         self.changes(out, &group.shared, None)?;
