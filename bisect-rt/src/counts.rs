@@ -1,8 +1,8 @@
-//! The numbers of decisions that settings made differently from the default, for programs that watch themselves.
+//! Counters of the decisions in which a setting replaced the default of a toggle, for the metrics of a program.
 //!
 //! A toggle is counted only if a setting (`name=off`, or `name=on` for a gate) has replaced its default, like the
 //! counters of non-default behaviour in Go's `runtime/metrics`. So a toggle at its default costs what it would cost
-//! without counters, a search is not slowed down, and nobody has to switch counting on before the first decision. A
+//! without counters, a search is not slowed down, and counting needs no activation before the first decision. A
 //! decision adds 1 to an atomic number in the toggle's static, in relaxed order: no lock, no allocation, no thread-local
 //! variable, so it works in signal handlers and in the children of a `fork`. One number is enough, because a setting does
 //! not change while the program runs.
@@ -53,8 +53,8 @@ pub struct Count {
 ///
 /// - Only settings are counted, `name=off` and `name=on`. A toggle without a setting, one whose setting is its default,
 ///   and one with a pattern (`name=x3f`) stay at 0.
-/// - A counted decision is an atomic addition, about 6 ns. Each decision counts, also those on the same change, in any thread. Decisions that other threads make at the same
-///   time may be missing.
+/// - A counted decision is an atomic addition, about 6 ns. Each decision counts, also those on the same change, in any
+///   thread. A call may miss decisions that other threads make during it; the next call includes them.
 /// - Toggles that are fixed by `BISECT_FIX`, and build-time changes, decide nothing at run time and are not listed. With
 ///   `--cfg bisect_off`, and on systems where `BISECT_TOGGLES` is not supported, the list is empty.
 /// - Decisions can be made in signal handlers, but this function cannot be called there: it allocates. On Linux it reads

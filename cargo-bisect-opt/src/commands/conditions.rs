@@ -22,8 +22,9 @@ use crate::{
     vcs::source_files::{revision, source_files},
 };
 
-/// Of more files, only size and time are compared: reading them would take too long.
-const MANY_FILES: usize = 20_000;
+/// The maximum number of files whose contents are compared. Above it, only sizes and times are: reading would take too
+/// long.
+const MAX_READ_FILES: usize = 20_000;
 /// The maximum number of files that a message names.
 const MAX_NAMED: usize = 3;
 /// The variables that change how code is compiled.
@@ -50,7 +51,7 @@ pub(super) struct Conditions {
     pub(super) seed: Seed,
     /// True if the user gave the seed, to repeat a search.
     pub(super) is_repeated: bool,
-    /// The version of rustc, if there are sources for it.
+    /// The output of `rustc -vV`, if the root has a manifest.
     toolchain: Option<String>,
     variables: BTreeMap<String, String>,
     /// The revision that is checked out, if versions are searched.
@@ -64,7 +65,7 @@ struct FileState {
     size: u64,
     /// The time of the last modification, in nanoseconds.
     modified: u128,
-    /// The hash of the content; none where there are many files.
+    /// The hash of the content; `None` if there are more than [`MAX_READ_FILES`] files.
     hash: Option<u64>,
 }
 
@@ -121,7 +122,7 @@ impl Conditions {
         let names = if has_manifest || revision.is_some() { source_files(root) } else { Vec::new() };
         let mut files: Vec<_> = names.into_iter().map(|name| root.join(name)).collect();
         files.extend(named_files(words, &directory));
-        let is_read = files.len() <= MANY_FILES;
+        let is_read = files.len() <= MAX_READ_FILES;
         let state = |path: PathBuf| Some((path.clone(), FileState::of(&path, is_read)?));
         Self {
             revision: revision.filter(|_| are_versions_searched),

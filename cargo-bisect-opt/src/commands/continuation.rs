@@ -8,7 +8,7 @@ use crate::process::shell::quote;
 /// The option that continues an earlier search.
 const RESUME: &str = "resume";
 
-/// Returns the command line that continues this search; `None` if its command has no option for that.
+/// Returns the command line that continues this search; `None` if the subcommand has no `--resume`.
 pub(super) fn line(command: &clap::Command) -> Option<String> {
     of(command, env::args_os().skip(1))
 }

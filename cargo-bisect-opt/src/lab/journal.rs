@@ -3,7 +3,7 @@
 //! A search is determined by its seed and by the ends of its runs, in their order. So an interrupted search is made
 //! again from the beginning, and the runs in the journal are not repeated: they end at once, in the recorded order, with
 //! their recorded observations. Runs that had begun and not ended are made again. If the search asks for another run
-//! than the recorded one, it has taken another course, and the rest of the journal is of no use.
+//! than the recorded one, the rest of the journal is discarded.
 
 use std::{cell::RefCell, collections::VecDeque, fs::File, io, io::Write as _, path::Path};
 
@@ -33,7 +33,7 @@ struct State {
 struct JournalEntry {
     run: usize,
     asked: AskedRun,
-    /// True if the loop took it together with the run before.
+    /// True if the loop processed it in the same batch as the previous entry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     joined: bool,
     /// The observations; none if the run was cancelled.
@@ -44,7 +44,7 @@ struct JournalEntry {
     knowledge: Option<Box<RawValue>>,
 }
 
-/// The part of a specification that tells runs of the same number apart.
+/// The part of a specification that must match for a recorded run to be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct AskedRun {
     choice: String,
@@ -81,7 +81,7 @@ impl Journal {
         Ok(Self(RefCell::new(State { file: Some(file), ..State::default() })))
     }
 
-    /// Returns a journal that records nothing, because of this error.
+    /// Returns a journal that records nothing and reports this error.
     pub(crate) fn lost(error: &io::Error) -> Self {
         Self(RefCell::new(State { notes: vec![lost(error)], ..State::default() }))
     }
@@ -109,7 +109,7 @@ impl Journal {
         self.0.borrow().earlier.iter().filter(|(_, entry)| entry.shown.is_some()).count()
     }
 
-    /// Returns true if this run has ended in the journal.
+    /// Returns true if the journal has the end of this run. If it has another run of this number, discards the rest.
     pub(super) fn has(&self, spec: &RunSpec) -> bool {
         let mut state = self.0.borrow_mut();
         let Some((_, entry)) = state.earlier.iter().find(|(_, entry)| entry.run == spec.number) else { return false };
@@ -120,10 +120,10 @@ impl Journal {
         is_same
     }
 
-    /// Takes the next recorded end of a run, which must be in flight. If `joined`, only one that was taken together
-    /// with the previous one. The runner gets its recorded knowledge.
+    /// Takes the next recorded end of a run, which must be in flight. With `joined`, returns only an
+    /// entry of the same batch as the previous one. The runner gets its recorded knowledge.
     ///
-    /// Returns an error if the rest of the journal is of no use: then the runs in flight have to be made.
+    /// Returns an error if the rest of the journal was discarded: then the runs in flight have to be made.
     pub(super) fn take<R: Runner>(
         &self,
         runner: &R,

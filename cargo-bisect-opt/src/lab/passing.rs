@@ -1,4 +1,4 @@
-//! The state beside a culprit that passes: other changes, if a run of them has passed, or else an end state.
+//! The passing state that is shown with a culprit: other changes, if a run of them has passed, or else an end state.
 
 use std::collections::BTreeMap;
 

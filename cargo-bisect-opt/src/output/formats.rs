@@ -44,7 +44,7 @@ pub(crate) const FORMATS: &[AnswerFormat] = &[
     AnswerFormat { name: "markdown", help: "Markdown, for an issue", is_for_terminal: true, render: markdown::render },
     AnswerFormat {
         name: "brief",
-        help: "Plain lines of at most 600 tokens, for programs that pay by the word",
+        help: "Plain text of at most 600 tokens in all, for language models",
         is_for_terminal: true,
         render: brief::render,
     },

@@ -27,7 +27,7 @@ use crate::{
 /// The time between two changes of the live lines.
 const TICK: Duration = Duration::from_millis(100);
 
-/// The mark of a line or part that is cut.
+/// Marks truncated text.
 const CUT: &str = "…";
 
 /// The variable that decides when cargo shows its progress.
@@ -91,7 +91,7 @@ impl LiveDisplay {
         Self { lines, stop: Some(stop), ticker: Some(ticker) }
     }
 
-    /// Takes an event, whose lines are `text`. A run that begins is described by `label`.
+    /// Handles an event and prints its lines, `text`. A run that begins is described by `label`.
     ///
     /// # Errors
     /// If the lines cannot be written.

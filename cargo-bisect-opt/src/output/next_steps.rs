@@ -1,4 +1,4 @@
-//! The command lines that a user, or a program, may run after a search.
+//! Command lines to run after a search.
 
 use super::{
     events::{End, Event, Found},
@@ -10,7 +10,7 @@ use crate::process::shell;
 const DEFAULT_RUN_DIR: &str = "bisect.out";
 /// The maximum number of culprits that are replayed.
 const MAX_REPLAYED: usize = 3;
-/// The digits of a commit that name it.
+/// The number of hash digits that name a commit.
 const COMMIT_DIGITS: usize = 12;
 
 /// The facts that the next steps depend on.
@@ -75,7 +75,7 @@ impl NextSteps {
         Some(line(&words))
     }
 
-    /// Returns the steps after a search that ended so.
+    /// Returns the next steps after a search with this end.
     pub(crate) fn after(&self, end: &End) -> Vec<String> {
         let mut steps = self.of_culprits.clone();
         let own = |command: &str, options: &[&str]| {
@@ -100,7 +100,7 @@ impl NextSteps {
         steps
     }
 
-    /// Returns the index of an option of ours, and the number of its words.
+    /// Returns the position of one of the driver's options, and how many words it takes.
     fn option(&self, name: &str) -> Option<(usize, usize)> {
         let ours = self.words.iter().take_while(|word| *word != "--");
         let is_it = |word: &String| word == name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
@@ -139,7 +139,7 @@ impl NextSteps {
     }
 }
 
-/// Returns the command line of a command of ours.
+/// Returns a `cargo bisect-opt` command line with these words.
 fn line(words: &[impl AsRef<std::ffi::OsStr>]) -> String {
     let ours = ["cargo", "bisect-opt"].map(std::ffi::OsStr::new);
     shell::line(ours.into_iter().chain(words.iter().map(AsRef::as_ref)))

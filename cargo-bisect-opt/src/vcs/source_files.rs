@@ -18,7 +18,7 @@ pub(crate) fn source_files(directory: &Path) -> Vec<PathBuf> {
         walk(directory, Path::new(""), &mut files);
         files
     });
-    // Libraries often have an ignored one.
+    // Libraries often ignore theirs.
     files.push("Cargo.lock".into());
     files.sort();
     files.dedup();
@@ -44,7 +44,7 @@ fn tracked(directory: &Path) -> Option<Vec<PathBuf>> {
 }
 
 fn walk(root: &Path, below: &Path, files: &mut Vec<PathBuf>) {
-    // What cannot be read is no source.
+    // Unreadable directories are skipped.
     let Ok(entries) = fs_err::read_dir(root.join(below)) else { return };
     for entry in entries.flatten() {
         let (name, Ok(kind)) = (entry.file_name(), entry.file_type()) else { continue };
