@@ -55,6 +55,7 @@ mod report;
 mod reports;
 mod resume;
 mod schema;
+mod shells;
 mod signals;
 mod since;
 mod stacks;
