@@ -361,7 +361,7 @@ fn what_cannot_be_searched_is_said() {
         ("..HEAD", 2, &["give a range GOOD..BAD"]),
         ("no-such..HEAD", 2, &["`no-such` names no commit", "fetch it"]),
         ("HEAD~3..no-such", 2, &["`no-such` names no commit"]),
-        ("HEAD~3..-q", 2, &["names no commit"]),
+        ("HEAD~3..-q", 2, &["names no commit: a revision does not begin with `-`"]),
         ("HEAD:n..HEAD", 2, &["`HEAD:n` names no commit"]),
         ("HEAD..HEAD", 2, &["both are the same commit"]),
         ("HEAD..HEAD~3", 2, &["the bad commit is older"]),

@@ -42,6 +42,7 @@ mod launcher;
 mod list;
 mod listeners;
 mod live_lines;
+mod messages;
 mod occurrences;
 mod page;
 mod parallel;

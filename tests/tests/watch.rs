@@ -150,7 +150,12 @@ fn what_cannot_be_searched_is_said() {
     let fixture = Fixture::new("moments");
     for (name, words, status, facts) in [
         ("stpe", &["run", "--", "5g"][..], 3, &["no moment of `stpe`", "did you mean `step`?"][..]),
-        ("unheard", &["run", "--", "5g"], 3, &["no moment of `unheard`", "it passes moments of `other` and `step`"]),
+        (
+            "unheard",
+            &["run", "--", "5g"],
+            3,
+            &["and does the program get there?; it passes moments of `other` and `step`"],
+        ),
         ("a;b", &["run"], 2, &["is not the name of a condition"]),
         ("step", &["build"], 2, &["run", "test", "exec"]),
         ("step", &["run", "--no-such-option"], 2, &["have no option `--no-such-option`"]),
@@ -159,6 +164,10 @@ fn what_cannot_be_searched_is_said() {
     ] {
         watch(&fixture, &[], name, words).expect_status(status).expect_message(facts);
     }
+    let program = fixture.target_dir().join("bisect-opt/debug/moments");
+    let mut started = fixture.shell("exec \"$PROGRAM\" g", fixture.dir());
+    let refused = run(started.env("PROGRAM", &program).env("BISECT_WATCH", "step@0")).expect_status(2);
+    refused.expect_message(&["counts from 1; set it to NAME or NAME@MOMENT, or unset it"]);
 }
 
 #[test]

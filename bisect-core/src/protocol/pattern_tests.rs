@@ -99,6 +99,7 @@ fn rejected() {
     ] {
         assert_eq!(text.parse::<Pattern>(), Err(ParseError { offset, kind }), "{text}");
     }
+    assert_eq!(binary.parse::<Pattern>().unwrap_err().to_string(), "a term has more than 64 bits at byte 0");
 }
 
 #[test]

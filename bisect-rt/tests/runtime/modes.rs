@@ -68,6 +68,9 @@ fn a_malformed_value_stops_the_process_before_main() {
         assert_eq!(run.status.code(), Some(2), "{value}");
         assert_eq!(run.stdout, "", "{value}");
         assert!(run.stderr.starts_with("bisect-rt: ") && run.stderr.contains(complaint), "{}", run.stderr);
+        let advice =
+            "; set it to PATTERN or to name=PATTERN;other=PATTERN (on and off are patterns there too), or unset it\n";
+        assert!(run.stderr.ends_with(advice), "{}", run.stderr);
         assert_eq!(run.stderr.lines().count(), 1, "{}", run.stderr);
     }
 }

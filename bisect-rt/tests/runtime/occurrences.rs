@@ -64,6 +64,11 @@ fn a_malformed_value_ends_the_process() {
     for value in ["y", "z:1", ":1"] {
         let run = probe(Flavour::Plain, &["site"]).pattern("y").env("BISECT_STOP", value).end();
         assert_eq!(run.status.code(), Some(2), "{value}");
-        assert!(run.stderr.contains("bisect-rt: BISECT_STOP=") && run.stderr.contains("PATTERN:N"), "{}", run.stderr);
+        assert!(
+            run.stderr.contains("bisect-rt: BISECT_STOP=")
+                && run.stderr.ends_with("; set it to PATTERN:N, or unset it\n"),
+            "{}",
+            run.stderr
+        );
     }
 }

@@ -46,10 +46,10 @@ pub(crate) enum SettingsError {
         allowed: &'static str,
     },
     /// The flag has unbalanced quotes.
-    #[error("`{0}` has a quote that is not closed")]
+    #[error("`{0}` has a quote that is not closed: close it, so that the flags of rustc can be separated")]
     Quotes(String),
     /// Both options are the same, so there is nothing to compare.
-    #[error("--good and --bad say the same: nothing differs between passing and failing")]
+    #[error("--good and --bad say the same, so nothing can differ between passing and failing: change one of them")]
     Same,
 }
 
@@ -149,11 +149,15 @@ mod tests {
     #[test]
     fn what_cannot_be_compared() {
         for (good, bad, expected) in [
-            (&["fast"] as &[&str], &[] as &[&str], "`fast` is neither"),
+            (
+                &["fast"] as &[&str],
+                &[] as &[&str],
+                "`fast` is neither `KEY=VALUE` (opt-level, debug-assertions, overflow-checks, codegen-units) nor a flag of rustc: write",
+            ),
             (&["lto=off"], &[], "`lto` cannot be set for single packages"),
-            (&["opt-level=9"], &[], "`9` is no value of `opt-level`: it is 0, 1"),
-            (&["codegen-units=0"], &[], "`0` is no value of `codegen-units`"),
-            (&["overflow-checks=maybe"], &[], "`maybe` is no value"),
+            (&["opt-level=9"], &[], "`9` is no value of `opt-level`: it is 0, 1, 2, 3, s or z"),
+            (&["codegen-units=0"], &[], "`0` is no value of `codegen-units`: it is a number from 1"),
+            (&["overflow-checks=maybe"], &[], "`maybe` is no value of `overflow-checks`: it is true or false"),
             (&[], &["-Cllvm-args='x"], "has a quote that is not closed"),
             (&["opt-level=3"], &["opt-level=3"], "say the same"),
             (&[], &["opt-level=0"], "say the same"),

@@ -83,9 +83,13 @@ impl List {
         let mut bytes = Vec::new();
         if file.as_os_str() == "-" {
             let read = io::stdin().lock().read_to_end(&mut bytes);
-            read.map_err(|error| AxisError::Usage(format!("standard input cannot be read: {error}")))?;
+            read.map_err(|error| {
+                AxisError::Usage(format!("standard input cannot be read: {error}; name the file with --items FILE"))
+            })?;
         } else {
-            bytes = fs_err::read(&file).map_err(|error| AxisError::Usage(format!("--items: {error}")))?;
+            bytes = fs_err::read(&file).map_err(|error| {
+                AxisError::Usage(format!("--items: {error}; name a file with one item on each line"))
+            })?;
         }
         Self::new(file, bytes, asked.has(AS_ARGS))
     }

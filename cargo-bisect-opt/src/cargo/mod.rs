@@ -93,7 +93,7 @@ pub(crate) enum CargoError {
     #[error("{0}")]
     Usage(String),
     /// Cargo's configuration cannot be read.
-    #[error("cargo's configuration cannot be used: {0}")]
+    #[error("cargo's configuration, which builds and runs follow, cannot be used: {0}")]
     Config(#[from] cargo_config2::Error),
     /// Cargo cannot read the workspace.
     #[error("{0}")]

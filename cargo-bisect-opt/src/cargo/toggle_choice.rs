@@ -21,8 +21,9 @@ pub(crate) struct ToggleChoice {
 pub(crate) enum ToggleError {
     /// No program has toggles.
     #[error(
-        "no toggle in any executable of this build\n\
-         help: mark one with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate bisect-rt"
+        "no toggle in any executable of this build, so there is nothing to switch on and off\n\
+         help: mark code with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate bisect-rt; \
+         or search without marks: --diff, --commits, --deps, --codegen, or `test --victim`"
     )]
     NoToggles,
     /// All toggles are fixed, or all those with a name.

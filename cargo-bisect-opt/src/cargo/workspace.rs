@@ -127,7 +127,9 @@ impl Workspace {
         let mut names: Vec<_> = bins.map(|target| target.name.as_str()).collect();
         names.sort_unstable();
         match names.as_slice() {
-            [] => Err(usage("a bin target must be available for `cargo run`")),
+            [] => Err(usage(
+                "a bin target must be available for `cargo run`\nhelp: name another package with -p, or an example with --example",
+            )),
             [name] => Ok(vec!["--bin".into(), name.into()]),
             names => Err(usage(&format!(
                 "`cargo run` could not determine which binary to run. Use the `--bin` option to specify a binary, \
@@ -260,7 +262,7 @@ mod tests {
             ("-C one", "--binonly"),
             ("--manifest-path one/Cargo.toml", "--binonly"),
             ("-p says", "--biny"),
-            ("-p none", "a bin target must be available for `cargo run`"),
+            ("-p none", "help: name another package with -p, or an example with --example"),
             ("-p unknown", ""),
         ] {
             assert_eq!(binary(line), expected, "{line}");

@@ -17,7 +17,7 @@ use crate::{
 /// A reason why a command did not search, or stopped early.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CommandError {
-    #[error("an argument is not valid UTF-8: {}", .0.display())]
+    #[error("an argument is not valid UTF-8, so no pattern can be put into it: {}; rename the file that it names", .0.display())]
     NotUnicode(OsString),
     #[error(transparent)]
     Exec(#[from] command::UsageError),
@@ -25,7 +25,7 @@ pub(super) enum CommandError {
         "--when needs changes that are decided while the target runs: use it with `test`, `run` and `exec`, without --codegen, --edition and --rustflags"
     )]
     When,
-    #[error("the working directory cannot be found: {0}")]
+    #[error("the working directory, in which the target would run, cannot be found: {0}; change to one that exists")]
     WorkingDirectory(#[source] io::Error),
     #[error(transparent)]
     Cargo(#[from] CargoError),
@@ -49,7 +49,9 @@ pub(super) enum CommandError {
     Since(#[from] SinceError),
     #[error(transparent)]
     Run(#[from] RunError),
-    #[error("signals cannot be handled: {0}")]
+    #[error(
+        "signals cannot be handled, so Ctrl-C could leave runs behind: {0}; close other programs, or raise the limits of the system"
+    )]
     Signals(#[source] io::Error),
     #[error("{program} cannot be started: {error}; to start it in another way: {line}")]
     Debugger { program: String, line: String, error: io::Error },
@@ -57,7 +59,9 @@ pub(super) enum CommandError {
     NoCommand(String),
     #[error("the man pages cannot be written: {0}; choose another directory")]
     Man(#[source] io::Error),
-    #[error("cannot write the trace or the results: {0}")]
+    #[error(
+        "cannot write the trace or the results: {0}; free space, or send standard output and standard error elsewhere"
+    )]
     Output(#[source] io::Error),
 }
 

@@ -46,7 +46,7 @@ pub(crate) enum EditionError {
     Cargo(#[from] CargoError),
     /// No package has the edition to compare with.
     #[error(
-        "--edition {edition}: of what is to be searched nothing is written in edition {other}, which is what can be compared: {}",
+        "--edition {edition}: no package that is searched is written in edition {other}, so no expression would mean something else: {}; name other packages with -p",
         .found.join(", ")
     )]
     Nothing {

@@ -32,7 +32,10 @@ pub(crate) enum ReplayError {
     #[error("`{}` has no answer: the last command there was killed, or was no search (--verdict); search again", .0.display())]
     NoAnswer(PathBuf),
     /// The search found nothing.
-    #[error("the search of `{}` found no culprit, so there is nothing to replay", .0.display())]
+    #[error(
+        "the search of `{path}` found no culprit, so there is nothing to replay; `cargo bisect-opt report {path}` shows its answer",
+        path = .0.display()
+    )]
     NoCulprit(PathBuf),
     /// There is no culprit with this number.
     #[error("there is no culprit {asked}: the search found {}; `--set` takes the number of one of them", plural(*found, "culprit"))]
@@ -48,7 +51,9 @@ pub(crate) enum ReplayError {
     )]
     NoDecision(String),
     /// The shell cannot be started.
-    #[error("the command line of the culprit needs a POSIX shell, `sh`, which cannot be started: {0}")]
+    #[error(
+        "the command line of the culprit needs a POSIX shell, `sh`, which cannot be started: {0}; install one, or run the command line in the answer by hand"
+    )]
     Shell(#[source] io::Error),
 }
 

@@ -19,7 +19,7 @@ pub(crate) enum ReportError {
     #[error("`{}` has no answer: no search was made there (--verdict makes none), or it was killed before its first run; search again", .0.display())]
     NoAnswer(PathBuf),
     /// Standard output cannot be written.
-    #[error("the answer cannot be written: {0}")]
+    #[error("the answer cannot be written: {0}; free space, or send standard output to another place")]
     Output(#[source] io::Error),
     /// The page cannot be written.
     #[error("the page cannot be written: {0}; use --html with another file")]

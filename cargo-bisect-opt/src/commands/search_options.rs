@@ -150,5 +150,6 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse() {
         return Ok(Duration::from_secs(seconds));
     }
-    humantime::parse_duration(text).map_err(|error| format!("{error}: write `90s`, `1500ms` or `2m 30s`"))
+    humantime::parse_duration(text)
+        .map_err(|error| format!("it is no duration ({error}): write `90s`, `1500ms` or `2m 30s`"))
 }

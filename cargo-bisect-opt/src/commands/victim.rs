@@ -103,7 +103,7 @@ fn named(suites: &[Arc<Suite>], name: &str) -> Result<(Arc<Suite>, usize), Suite
     let last = |test: &String| test.rsplit("::").next().unwrap_or(test).to_owned();
     let nearest = nearest(name, all.flat_map(|test| [test.clone(), last(test)]));
     let nearest = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    Err(SuiteError::Usage(format!("no test is called `{name}`{nearest}")))
+    Err(SuiteError::Usage(format!("no test is called `{name}`{nearest} (`cargo test -- --list` shows all)")))
 }
 
 /// Returns the first test that fails with all others of its executable and passes alone.

@@ -51,15 +51,10 @@ pub(crate) enum BisectRustcError {
     #[error("bisect-rustc was not found. {}", advice(.0))]
     Missing(String),
     /// It cannot be started.
-    #[error("the bisect-rustc at `{}` cannot be used: {source}", path.display())]
-    Start {
-        /// Its path.
-        path: PathBuf,
-        /// The error.
-        source: SpawnError,
-    },
+    #[error("the bisect-rustc that `--bisect-rustc` or BISECT_RUSTC names cannot be used: {0}")]
+    Start(#[source] SpawnError),
     /// Its file cannot be examined.
-    #[error("the bisect-rustc at `{}` cannot be used: {source}", path.display())]
+    #[error("the bisect-rustc at `{}` cannot be read: {source}; make it readable, or name another one", path.display())]
     Unreadable {
         /// Its path.
         path: PathBuf,
@@ -67,7 +62,7 @@ pub(crate) enum BisectRustcError {
         source: io::Error,
     },
     /// The program is not a compiler.
-    #[error("`{}` is not bisect-rustc: `{} -vV` prints {output:?}", path.display(), path.display())]
+    #[error("`{}` is not bisect-rustc: `{} -vV` prints {output:?}; name another file with `--bisect-rustc`", path.display(), path.display())]
     NoCompiler {
         /// Its path.
         path: PathBuf,
@@ -105,7 +100,7 @@ impl BisectRustcError {
     pub(crate) fn is_usage(&self) -> bool {
         matches!(
             self,
-            BisectRustcError::Start { .. } | BisectRustcError::Unreadable { .. } | BisectRustcError::NoCompiler { .. }
+            BisectRustcError::Start(_) | BisectRustcError::Unreadable { .. } | BisectRustcError::NoCompiler { .. }
         )
     }
 }
@@ -127,7 +122,7 @@ pub(crate) fn find(named: Option<&Path>, rustc: &str) -> Result<BisectRustc, Bis
     command.arg("-vV");
     let output = match process::output_of(command) {
         Ok(output) => output,
-        Err(source) => return Err(BisectRustcError::Start { path, source }),
+        Err(source) => return Err(BisectRustcError::Start(source)),
     };
     let stdout = String::from_utf8_lossy(&output.stdout);
     if !output.status.success() || !stdout.starts_with("rustc ") {
@@ -167,9 +162,13 @@ mod tests {
     fn it_must_be_built_for_the_compiler_in_use() {
         assert!(find_script(&format!("printf '{RUSTC}'")).is_ok());
         let error = find_script("echo 'rustc 1.96.0 (ac68faa20 2026-05-25)'").unwrap_err();
-        for fact in
-            ["false", "1.96.0 (ac68faa20", "1.95.0 (59807616e", "rustup toolchain install", "+1.96.0 bisect-opt"]
-        {
+        for fact in [
+            "false",
+            "1.96.0 (ac68faa20",
+            "1.95.0 (59807616e",
+            "; they must be the same. To install it: `rustup toolchain install",
+            ", and then `cargo +1.96.0 bisect-opt`",
+        ] {
             assert!(error.contains(fact), "{fact:?} is not in {error}");
         }
     }
@@ -189,7 +188,7 @@ mod tests {
     #[test]
     fn another_program_is_a_mistake_on_the_command_line() {
         for (script, fact) in [
-            ("exit 1", "prints \"\""),
+            ("exit 1", "prints \"\"; name another file with `--bisect-rustc`"),
             ("echo cargo 1.95.0", "cargo 1.95.0"),
             ("echo error: no toolchain >&2; exit 1", "no toolchain"),
         ] {
@@ -197,6 +196,11 @@ mod tests {
             assert!(error.starts_with("true") && error.contains(fact), "{script}: {error}");
         }
         let error = find(Some(Path::new("no/such/file")), RUSTC).unwrap_err();
-        assert!(error.is_usage() && error.to_string().contains("no/such/file"), "{error}");
+        assert!(error.is_usage());
+        let text = error.to_string();
+        assert!(
+            text.starts_with("the bisect-rustc that `--bisect-rustc` or BISECT_RUSTC names cannot be used: "),
+            "{text}"
+        );
     }
 }

@@ -263,7 +263,7 @@ fn no_difference(outcome: Outcome, search: &Search, about: &TargetFacts<'_>) -> 
         }
         (Outcome::Fail, _) => "the cause is something else, or another test; narrow the target down to one that passes",
         _ => {
-            "is this the test that fails for you, with the same features and profile? (documentation tests are not run)"
+            "is this what fails for you, with the same command, features and profile? (documentation tests are not run)"
         }
     };
     let in_runs = if search.progress().is_noisy() {

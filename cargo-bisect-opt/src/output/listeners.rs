@@ -121,6 +121,7 @@ mod tests {
         let [first, second, lost, third] = shown.as_slice() else { panic!("{shown:?}") };
         assert_eq!([first, second, third], ["1", "2", "3"]);
         assert!(lost.starts_with("the log can no longer be written: no storage space"), "{lost}");
+        assert!(lost.ends_with("; the search continues"), "{lost}");
     }
 
     #[test]

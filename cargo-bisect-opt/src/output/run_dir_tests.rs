@@ -78,7 +78,8 @@ fn a_directory_of_someone_else_is_not_touched() {
     let error = RunDir::create(&path).unwrap_err();
     assert!(matches!(error, RunDirError::NotOurs { .. }));
     let text = error.to_string();
-    assert!(text.contains(path.to_str().unwrap()) && text.contains("--out"), "{text}");
+    assert!(text.contains(path.to_str().unwrap()), "{text}");
+    assert!(text.contains("is not empty, and no earlier search has made it: nothing in it was touched"), "{text}");
     assert_eq!(names(&path), [RESULT, RUNS]);
     assert_eq!(fs::read(path.join("runs/0001.log")).unwrap(), b"mine");
     // A file with only the name of our mark does not make the directory ours.
@@ -165,7 +166,8 @@ fn another_format_is_not_touched() {
     fs::write(path.join(MARK), r#"{"made_by":"cargo-bisect-opt","format":99}"#).unwrap();
     fs::write(path.join(RESULT), "from the future").unwrap();
     let error = RunDir::create(&path).unwrap_err();
-    assert!(matches!(error, RunDirError::Format { found: 99, .. }));
+    assert!(error.to_string().contains("was made by another version (format 99, not "), "{error}");
+    assert!(error.to_string().ends_with("; delete it, or choose another directory with `--out`"), "{error}");
     assert!(path.join(RESULT).exists());
 }
 

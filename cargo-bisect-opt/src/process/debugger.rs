@@ -41,7 +41,7 @@ pub(crate) enum DebuggerError {
     #[error("write a command, for example `--debugger gdb` or `--debugger 'gdb -batch -ex backtrace'`")]
     Words,
     /// A debugger that we cannot control.
-    #[error("`{0}` is not known: use gdb, rust-gdb, lldb or rust-lldb")]
+    #[error("`{0}` is not known, so it cannot be stopped at the decision: use gdb, rust-gdb, lldb or rust-lldb")]
     Unknown(String),
 }
 
@@ -85,11 +85,14 @@ mod tests {
     #[test]
     fn other_programs_are_refused() {
         for (text, error) in [
-            ("", DebuggerError::Words),
-            ("gdb 'x", DebuggerError::Words),
-            ("valgrind -q", DebuggerError::Unknown("valgrind".into())),
+            ("", "write a command, for example `--debugger gdb`"),
+            ("gdb 'x", "write a command, for example `--debugger gdb`"),
+            (
+                "valgrind -q",
+                "`valgrind` is not known, so it cannot be stopped at the decision: use gdb, rust-gdb, lldb or rust-lldb",
+            ),
         ] {
-            assert_eq!(Debugger::parse(text), Err(error));
+            assert!(Debugger::parse(text).unwrap_err().to_string().starts_with(error), "{text}");
         }
     }
 }

@@ -66,7 +66,7 @@ pub(crate) enum LauncherError {
     #[error("`--launcher` needs a command, for example `--launcher 'srun -n1'`")]
     Empty,
     /// The text is incomplete.
-    #[error("in `--launcher`, a quote is not closed, or the text ends with a backslash")]
+    #[error("in `--launcher`, a quote is not closed, or the text ends with a backslash: complete the command")]
     Open,
     /// The command would be quoted twice.
     #[error("leave the option `{0}` out of `--launcher`: the command after it is quoted already")]

@@ -33,7 +33,13 @@ impl ScratchDir {
         // socket in it is limited to about a hundred bytes.
         let parent = std::path::absolute(env::temp_dir())?;
         let owned = OwnedDir::new_in(&parent, "bo-").map_err(|error| {
-            io::Error::new(error.kind(), format!("cannot create a directory in `{}`: {error}", parent.display()))
+            io::Error::new(
+                error.kind(),
+                format!(
+                    "cannot create a directory for temporary files in `{}`: {error}; set TMPDIR to another directory",
+                    parent.display()
+                ),
+            )
         })?;
         Ok(Self { path: owned.path().to_owned(), owned: Some(owned), inner: AtomicUsize::new(0) })
     }

@@ -76,10 +76,14 @@ pub(crate) enum WatchLineError {
     #[error("the program has a `bisect-rt` of another version, which writes `{0}`: use the same version of both")]
     Version(String),
     /// A line in an unknown form.
-    #[error("`{0}` in the report file is not a line of `bisect-rt`")]
+    #[error(
+        "`{0}` in the report file is not a line of `bisect-rt`: let nothing else write to the file that BISECT_REPORT names"
+    )]
     Form(String),
     /// Too many processes.
-    #[error("more than {MOST_PROCESSES} processes were watched")]
+    #[error(
+        "more than {MOST_PROCESSES} processes were watched: start fewer programs that call `bisect_watch!`, or watch one of them by `exec`"
+    )]
     Processes,
 }
 
@@ -225,11 +229,22 @@ mod tests {
             "bisect-watch 1 7 ended 99999999999999999999",
             "bisect-watch 1 7 later 1",
         ] {
-            assert_eq!(parse(line.as_bytes()), Err(WatchLineError::Form(line.to_owned())), "{line}");
+            let error = parse(line.as_bytes()).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("`{line}` in the report file is not a line of `bisect-rt`: ")),
+                "{error}"
+            );
         }
         for line in ["bisect-watch 2 7 probe 1 good", "bisect-watch "] {
-            assert!(matches!(parse(line.as_bytes()), Err(WatchLineError::Version(_))), "{line}");
+            let error = parse(line.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with("the program has a `bisect-rt` of another version, which writes "), "{error}");
         }
+        let many = (0..=MOST_PROCESSES)
+            .map(|process| format!("bisect-watch 1 {process} ended 1"))
+            .collect::<Vec<_>>()
+            .join("\n");
+        let error = parse(many.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains("processes were watched: start fewer programs that call"), "{error}");
         assert_eq!(parse(b"bisect-watcher\n\xff\n").unwrap(), []);
     }
 }

@@ -35,7 +35,9 @@ impl Lines {
 
 /// A reason why a text is no valid diff.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot parse line {line} of the output of `git diff`: {reason}")]
+#[error(
+    "cannot parse line {line} of the output of `git diff`: {reason}; leave out `--since`, and report this with the version of git"
+)]
 pub(crate) struct DiffError {
     /// The line, from 1.
     pub(crate) line: usize,

@@ -114,33 +114,35 @@ fn names_and_lines_of_any_bytes() {
 
 #[test]
 fn malformed_diffs_are_errors() {
+    const NO_FILE: &str = "no `diff --git` line before it";
     let head = "diff --git a/f b/f\n--- a/f\n+++ b/f\n";
-    for (text, line) in [
-        ("+++ b/f\n", 1),
-        ("@@ -1 +1 @@\n-a\n+b\n", 1),
-        ("Binary files a/f and b/f differ\n", 1),
-        ("diff --git a/f b/f\n+++ f\n", 2),
-        ("diff --git a/f b/f\n+++ \"b/f\n", 2),
-        ("diff --git a/f b/f\n+++ \"b/f\\\"\n", 2),
-        ("diff --git a/f b/f\n+++ \"b/\\q\"\n", 2),
-        ("diff --git a/f b/f\n+++ \"b/\\30\"\n", 2),
-        ("diff --git a/f b/f\n+++ \"b/\\400\"\n", 2),
-        ("diff --git a/f b/f\nrename to \"x\n", 2),
-        (&format!("{head}@@ -1 @@\n-a\n+b\n"), 4),
-        (&format!("{head}@@ -1 +x @@\n-a\n+b\n"), 4),
-        (&format!("{head}@@ -1 ++1 @@\n-a\n+b\n"), 4),
-        (&format!("{head}@@ -1 +1,-1 @@\n-a\n+b\n"), 4),
-        (&format!("{head}@@ -1 +4294967296 @@\n-a\n+b\n"), 4),
-        (&format!("{head}@@@ -1 -1 +1 @@@\n--a\n++b\n"), 4),
-        (&format!("{head}@@ -1 +1 @@\n-a\n"), 6),
-        (&format!("{head}@@ -1 +1 @@\n-a\n-b\n"), 6),
-        (&format!("{head}@@ -1 +1 @@\n+a\n b\n"), 6),
-        (&format!("{head}@@ -1 +1 @@\n-a\nb\n"), 6),
-        (&format!("{head}@@ -1 +1 @@\n-a"), 6),
+    for (text, line, reason) in [
+        ("+++ b/f\n", 1, NO_FILE),
+        ("@@ -1 +1 @@\n-a\n+b\n", 1, NO_FILE),
+        ("Binary files a/f and b/f differ\n", 1, NO_FILE),
+        ("diff --git a/f b/f\n+++ f\n", 2, "a name without the prefix `b/`"),
+        ("diff --git a/f b/f\n+++ \"b/f\n", 2, "an unterminated quoted name"),
+        ("diff --git a/f b/f\n+++ \"b/f\\\"\n", 2, "an unterminated quoted name"),
+        ("diff --git a/f b/f\n+++ \"b/\\q\"\n", 2, "an unknown escape in a name"),
+        ("diff --git a/f b/f\n+++ \"b/\\30\"\n", 2, "an octal escape without three digits"),
+        ("diff --git a/f b/f\n+++ \"b/\\400\"\n", 2, "an unknown escape in a name"),
+        ("diff --git a/f b/f\nrename to \"x\n", 2, "an unterminated quoted name"),
+        (&format!("{head}@@ -1 @@\n-a\n+b\n"), 4, "malformed header of a hunk"),
+        (&format!("{head}@@ -1 +x @@\n-a\n+b\n"), 4, "malformed header of a hunk"),
+        (&format!("{head}@@ -1 ++1 @@\n-a\n+b\n"), 4, "malformed header of a hunk"),
+        (&format!("{head}@@ -1 +1,-1 @@\n-a\n+b\n"), 4, "malformed header of a hunk"),
+        (&format!("{head}@@ -1 +4294967296 @@\n-a\n+b\n"), 4, "malformed header of a hunk"),
+        (&format!("{head}@@@ -1 -1 +1 @@@\n--a\n++b\n"), 4, "malformed header of a hunk"),
+        (&format!("{head}@@ -1 +1 @@\n-a\n"), 6, "more lines than the header of the hunk says"),
+        (&format!("{head}@@ -1 +1 @@\n-a\n-b\n"), 6, "more lines than the header of the hunk says"),
+        (&format!("{head}@@ -1 +1 @@\n+a\n b\n"), 6, "more lines than the header of the hunk says"),
+        (&format!("{head}@@ -1 +1 @@\n-a\nb\n"), 6, "not a line of a hunk"),
+        (&format!("{head}@@ -1 +1 @@\n-a"), 6, "the hunk ends too early"),
     ] {
         let error = parse(text.as_bytes()).unwrap_err();
         assert_eq!(error.line, line, "{text}: {error}");
-        assert!(error.to_string().contains(&format!("line {line}")), "{error}");
+        let place = format!("cannot parse line {line} of the output of `git diff`: {reason}; leave out `--since`");
+        assert!(error.to_string().starts_with(&place), "{text}: {error}");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::process::SpawnError;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum FileAtError {
     /// There is no git, or it cannot be started.
-    #[error("git is needed to read a revision: {0}")]
+    #[error("a revision is read with git: {0}")]
     Start(#[from] SpawnError),
     /// The revision, or the file in it, does not exist.
     #[error("{0}")]

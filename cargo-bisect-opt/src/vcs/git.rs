@@ -60,7 +60,7 @@ pub(crate) enum SinceError {
         branch: String,
     },
     /// A query failed.
-    #[error("`git {query}` failed with {status}: {message}")]
+    #[error("`git {query}` failed with {status}: {message}; run it by hand to see why, or leave out `--since`")]
     Failed {
         /// The arguments of git.
         query: String,

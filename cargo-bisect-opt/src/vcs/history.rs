@@ -12,10 +12,10 @@ pub(crate) enum HistoryError {
     #[error("`--commits {0}`: give a range GOOD..BAD, for example v1.2..HEAD")]
     NoRange(String),
     /// There is no git, or it cannot be started.
-    #[error("`--commits` needs git, which cannot be started: {0}")]
+    #[error("`--commits` reads the history with git: {0}")]
     Start(#[from] SpawnError),
     /// The directory is not in a work tree.
-    #[error("`{}` is not in a git work tree: {message}; change to a directory of the repository", directory.display())]
+    #[error("`--commits`: `{}` is not in a git work tree: {message}; change to a directory of the repository", directory.display())]
     NoWorkTree {
         /// The directory.
         directory: PathBuf,
@@ -65,7 +65,7 @@ pub(crate) enum HistoryError {
         bad: String,
     },
     /// A query failed.
-    #[error("`git {query}` failed: {message}")]
+    #[error("`--commits`: `git {query}` failed: {message}; run it by hand in the repository to see why")]
     Failed {
         /// The name of the query.
         query: &'static str,

@@ -212,14 +212,16 @@ fn by_default_since_the_branch_began() {
     repository.git(["branch", "-q", "-m", "main", "unusual"]);
     let error = load().unwrap_err();
     assert!(matches!(error, SinceError::NoDefaultBranch { .. }), "{error:?}");
-    assert!(error.to_string().contains("--since REV"), "{error}");
+    let advice = "give a revision with `--since REV`, or set the branch with `git remote set-head origin --auto`";
+    assert!(error.to_string().contains("cannot find the default branch: there is neither"), "{error}");
+    assert!(error.to_string().ends_with(advice), "{error}");
     repository.git(["config", "init.defaultBranch", "unusual"]);
     assert_eq!(load().unwrap().commit(), first);
     // Nothing in common.
     repository.git(["checkout", "-q", "--orphan", "other"]);
     repository.commit();
     let error = load().unwrap_err();
-    assert!(matches!(&error, SinceError::NoForkPoint { branch } if branch == "unusual"), "{error:?}");
+    assert!(error.to_string().starts_with("HEAD and the default branch `unusual` have no commit in common"), "{error}");
 }
 
 #[test]
@@ -234,17 +236,22 @@ fn invalid_revisions_and_directories_are_errors() {
     {
         let error = Since::load(repository.path(), Some(revision)).unwrap_err();
         assert!(matches!(error, SinceError::UnknownRevision { .. }), "{revision}: {error:?}");
-        assert!(error.to_string().contains(&format!("--since {revision}`")), "{error}");
+        let text = error.to_string();
+        assert!(text.contains(&format!("`--since {revision}` names no commit: ")), "{text}");
+        assert!(text.ends_with("give a branch, a tag or a hash, and fetch it if necessary"), "{text}");
+        assert!(revision != "-q" || text.contains("a revision does not begin with `-`"), "{text}");
     }
 
     let empty = Repository::empty().unwrap();
-    assert!(matches!(Since::load(empty.path(), None), Err(SinceError::NoCommit)));
+    let error = Since::load(empty.path(), None).unwrap_err().to_string();
+    assert_eq!(error, "the repository has no commit yet; leave out `--since`");
     let nowhere = tempfile::tempdir().unwrap();
     for revision in [None, Some("HEAD")] {
         for dir in [nowhere.path(), &nowhere.path().join("missing"), &repository.path().join(".git")] {
             let error = Since::load(dir, revision).unwrap_err();
             assert!(matches!(error, SinceError::NoWorkTree { .. }), "{error:?}");
-            assert!(error.to_string().contains("--since"), "{error}");
+            assert!(error.to_string().contains("is not in a git work tree: "), "{error}");
+            assert!(error.to_string().ends_with("; leave out `--since`"), "{error}");
         }
     }
 }

@@ -31,13 +31,13 @@ pub(crate) enum WorktreeError {
         error: io::Error,
     },
     /// The user's lock file cannot be read.
-    #[error("cannot read the lock file: {0}")]
+    #[error("cannot read the lock file, which each worktree needs: {0}; make it readable")]
     LockFile(io::Error),
     /// Git cannot convert a file to the content that it has in a worktree.
-    #[error("cannot find out how git writes the files: {0}")]
+    #[error("cannot find out how git writes the files of a worktree: {0}; make the repository and TMPDIR writable")]
     Conversion(io::Error),
     /// Git cannot make one.
-    #[error("`git worktree add` failed: {0}")]
+    #[error("`git worktree add` failed, and runs need a worktree: {0}; run it by hand to see why")]
     Add(String),
 }
 

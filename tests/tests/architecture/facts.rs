@@ -331,7 +331,7 @@ fn child(item: &ItemMod, is_test: bool, cfg: &[String]) -> Child {
 }
 
 /// Returns true if an item exists in tests only: `#[test]`, `#[cfg(test)]`, or `#[cfg(all(…, test, …))]`.
-fn is_test(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let demands_test = |meta: &Meta| match meta {
             Meta::Path(path) => path.is_ident("test"),
@@ -355,7 +355,7 @@ fn cfgs(attributes: &[Attribute]) -> impl Iterator<Item = String> {
     })
 }
 
-fn attributes(item: &Item) -> &[Attribute] {
+pub(crate) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,
         Item::Enum(item) => &item.attrs,

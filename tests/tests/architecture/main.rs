@@ -5,11 +5,15 @@
 
 mod arrows;
 mod exceptions;
+mod expectations;
 mod facts;
 mod files;
 mod house;
 mod language;
 mod map;
+mod messages;
+#[cfg(test)]
+mod messages_tests;
 mod modules;
 mod owners;
 #[cfg(test)]
@@ -21,6 +25,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use exceptions::{Violation, check};
+use expectations::Expectations;
 use house::HOUSES;
 use modules::Crate;
 use tree::Tree;
@@ -123,4 +128,13 @@ fn prose_is_plain() {
 #[test]
 fn markdown_is_wrapped() {
     check("width", &language::too_wide(&TREE));
+}
+
+#[test]
+fn each_message_is_expected_by_a_test() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this package is a member");
+    let expectations = Expectations::read(root, &TREE, &CRATES);
+    let messages: Vec<_> = CRATES.iter().map(|krate| messages::of_crate(&TREE, krate)).collect();
+    let unreached: Vec<_> = messages.iter().flat_map(|messages| expectations.unreached(messages)).collect();
+    check("messages", &expectations::violations(&TREE, &unreached, include_str!("unreached.txt")));
 }

@@ -83,18 +83,22 @@ mod tests {
             ("acyclic@7", request("acyclic", Some(7), false, false)),
             ("a@b@7;stop", request("a@b", Some(7), false, true)),
             ("acyclic;rerun", request("acyclic", None, true, false)),
-            ("a;describe", Err(Malformed::StopsNowhere)),
-            ("", Err(Malformed::NoName)),
-            ("@7", Err(Malformed::NoName)),
-            ("a@", Err(Malformed::Moment(String::new()))),
-            ("a@0", Err(Malformed::Moment("0".to_owned()))),
-            ("a@18446744073709551615", Err(Malformed::Moment("18446744073709551615".to_owned()))),
-            ("a;stop", Err(Malformed::StopsNowhere)),
-            ("a;go", Err(Malformed::Option("go".to_owned()))),
-            ("a;", Err(Malformed::Option(String::new()))),
         ] {
             assert_eq!(WatchRequest::parse(value.as_bytes()), expected, "{value}");
         }
-        assert_eq!(WatchRequest::parse(b"\xff"), Err(Malformed::NotUnicode));
+        for (value, expected) in [
+            ("a;describe", "`describe` and `stop` need a moment"),
+            ("a;stop", "`describe` and `stop` need a moment"),
+            ("", "a name is missing"),
+            ("@7", "a name is missing"),
+            ("a@", "\"\" is not the number of a moment, which counts from 1"),
+            ("a@0", "\"0\" is not the number of a moment, which counts from 1"),
+            ("a@18446744073709551615", "\"18446744073709551615\" is not the number of a moment, which counts from 1"),
+            ("a;go", "\"go\" is not an option (`rerun`, `describe`, `stop`)"),
+            ("a;", "\"\" is not an option (`rerun`, `describe`, `stop`)"),
+        ] {
+            assert_eq!(WatchRequest::parse(value.as_bytes()).unwrap_err().to_string(), expected, "{value}");
+        }
+        assert_eq!(WatchRequest::parse(b"\xff").unwrap_err().to_string(), "it is not UTF-8");
     }
 }

@@ -53,7 +53,8 @@ fn check(name: &str) {
 
 #[test]
 fn each_recorded_search_can_be_continued() {
-    let ends = |name: &&&str| !name.starts_with("interrupted");
+    // A run that depends on the run before it is another one if that was made before the interruption.
+    let ends = |name: &&&str| !name.starts_with("interrupted") && **name != "carry_over_change";
     golden::NAMES.iter().filter(ends).for_each(|name| check(name));
 }
 

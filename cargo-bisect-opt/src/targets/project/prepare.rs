@@ -122,7 +122,7 @@ pub(crate) fn as_it_stands(options: ProjectOptions) -> Result<ProjectTarget, Car
 fn check_launcher(options: &ProjectOptions) -> Result<(), CargoError> {
     if options.subcommand.is_build() && options.launcher.is_some() {
         return Err(CargoError::Usage(
-            "--launcher starts what was built, and of a build nothing is started".to_owned(),
+            "--launcher starts what was built, and of a build nothing is started: leave it out, or search with `test` or `run`".to_owned(),
         ));
     }
     Ok(())

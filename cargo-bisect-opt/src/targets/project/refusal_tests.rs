@@ -63,5 +63,8 @@ fn a_project_without_tests_and_documentation_tests_are_refused() {
     assert!(error.ends_with("has nothing to run: no target has tests"), "{error}");
     assert!(refused(settings(Subcommand::Test, &fixture, "--doc", &[])).is_usage());
     let error = refused(settings(Subcommand::Run, &fixture, "", &[]));
-    assert_eq!(error.to_string(), "a bin target must be available for `cargo run`");
+    assert_eq!(
+        error.to_string(),
+        "a bin target must be available for `cargo run`\nhelp: name another package with -p, or an example with --example"
+    );
 }

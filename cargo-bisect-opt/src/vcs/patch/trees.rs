@@ -23,7 +23,7 @@ pub(crate) enum TreeError {
     #[error("`--diff {0}`: give one revision, or two as OLD..NEW, for example main or v1.2..HEAD")]
     NoRange(String),
     /// There is no git, or it cannot be started.
-    #[error("`--diff` needs git, which cannot be started: {0}")]
+    #[error("`--diff` compares versions with git: {0}")]
     Start(#[from] SpawnError),
     /// The directory is not in a work tree.
     #[error("`{}` is not in a git work tree: {message}; change to a directory of the repository", directory.display())]
@@ -42,7 +42,7 @@ pub(crate) enum TreeError {
         message: String,
     },
     /// A query failed.
-    #[error("`git {query}` failed: {message}")]
+    #[error("`--diff`: `git {query}` failed: {message}; run it by hand in the repository to see why")]
     Failed {
         /// The name of the query.
         query: String,
@@ -50,7 +50,7 @@ pub(crate) enum TreeError {
         message: String,
     },
     /// Git printed something unknown.
-    #[error("the output of `git {query}` is not as documented: {problem}")]
+    #[error("the output of `git {query}` is not as documented: {problem}; report this with the version of git")]
     Unknown {
         /// The name of the query.
         query: &'static str,
@@ -58,7 +58,7 @@ pub(crate) enum TreeError {
         problem: &'static str,
     },
     /// A file for git cannot be made.
-    #[error("cannot prepare files for git: {0}")]
+    #[error("cannot prepare files for git: {0}; free space, or set TMPDIR to another directory")]
     Files(#[from] io::Error),
 }
 
