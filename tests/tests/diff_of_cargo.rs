@@ -54,7 +54,7 @@ fn new_library() -> String {
 }
 
 /// Returns a repository with the package, and the new version as its working files.
-fn shop() -> Place {
+pub(crate) fn shop() -> Place {
     let place = Place::new();
     for (name, text) in [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", OLD)] {
         place.repository.write(name, text);

@@ -54,6 +54,7 @@ mod replay;
 mod report;
 mod reports;
 mod resume;
+mod resumed_axes;
 mod schema;
 mod signals;
 mod since;
