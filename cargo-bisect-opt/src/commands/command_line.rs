@@ -82,6 +82,13 @@ pub(super) fn command() -> clap::Command {
     Cli::command().subcommands(table::COMMANDS.iter().map(axis_command))
 }
 
+/// Returns true if this subcommand has this option of the driver.
+pub(super) fn has_option(subcommand: &str, long: &str) -> bool {
+    let command = command();
+    let is_it = |argument: &clap::Arg| argument.get_long() == Some(long);
+    command.find_subcommand(subcommand).is_some_and(|subcommand| subcommand.get_arguments().any(is_it))
+}
+
 /// Returns the words of a command line from the subcommand on, given those after the program's name. Cargo passes on the
 /// name of its own subcommand; a user who starts the driver directly leaves it out.
 pub(super) fn from_subcommand(words: impl IntoIterator<Item = OsString>) -> impl Iterator<Item = OsString> {

@@ -10,7 +10,6 @@ mod command_error;
 mod command_line;
 mod command_status;
 mod conditions;
-mod continuation;
 mod edition;
 mod listeners;
 mod occurrences;
@@ -316,8 +315,9 @@ fn in_lab<R>(
     let Beginning { run_dir, journal, is_repeated } = begin()?;
     let earlier = journal.earlier_runs();
     let provenance = provenance(root, &args.out);
-    let next_steps =
-        NextSteps::new(provenance.command.get(2..).unwrap_or_default().to_vec(), provenance.run_dir.clone());
+    let words = provenance.command.get(2..).unwrap_or_default().to_vec();
+    let can_resume = words.first().is_some_and(|subcommand| command_line::has_option(subcommand, "resume"));
+    let next_steps = NextSteps::new(words, provenance.run_dir.clone(), can_resume);
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {

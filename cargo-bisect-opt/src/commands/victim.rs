@@ -341,6 +341,7 @@ impl Victim {
             words,
             log: None,
             next: Vec::new(),
+            continuation: None,
         };
         lab.end(end)
     }

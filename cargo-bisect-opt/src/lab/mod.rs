@@ -188,6 +188,7 @@ impl Lab<'_> {
             words,
             log,
             next: Vec::new(),
+            continuation: None,
         };
         self.totals.sets += found.len();
         self.totals.trials += end.trials;
@@ -305,6 +306,7 @@ impl Lab<'_> {
     /// If the event cannot be emitted.
     pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
         end.next = self.next_steps.after(&end);
+        end.continuation = self.next_steps.continuation(&end);
         self.emit(&Event::End(&end))?;
         Ok(end.status)
     }

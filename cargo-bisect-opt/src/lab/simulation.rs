@@ -24,7 +24,7 @@ use tempfile::TempDir;
 use super::{Lab, Searched, Totals, journal::Journal, target::Target};
 use crate::{
     output::{
-        closing::{Closing, Continuation},
+        closing::Closing,
         events::{Answer, Event, Fact, Sink},
         exit_status::Exit,
         formats::text,
@@ -93,11 +93,10 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let verbosity = settings.take("verbosity").unwrap_or("normal");
     let (screen, answer, events) = (Text::default(), Text::default(), Text::default());
     let out_dir = Path::new("bisect.out");
-    let continuation = Continuation { out_dir: out_dir.to_owned(), line: None };
     let trace = match verbosity {
-        "quiet" => Listener::new("the trace", OnScreen(Closing(continuation), screen.clone())),
+        "quiet" => Listener::new("the trace", OnScreen(Closing { out_dir: out_dir.to_owned() }, screen.clone())),
         verbosity => {
-            Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", continuation), screen.clone()))
+            Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", out_dir.to_owned()), screen.clone()))
         }
     };
     settings.finish();
@@ -131,7 +130,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         in_flight: InFlight::default(),
         searches: 0,
         begun: Instant::now(),
-        next_steps: NextSteps::new(vec!["simulate".to_owned()], "bisect.out".to_owned()),
+        next_steps: NextSteps::new(vec!["simulate".to_owned()], "bisect.out".to_owned(), true),
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);

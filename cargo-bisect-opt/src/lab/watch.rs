@@ -93,6 +93,7 @@ impl Lab<'_> {
             words,
             log: None,
             next: Vec::new(),
+            continuation: None,
         };
         let culprits =
             found.iter().zip(bad).map(|(found, bad)| (found.set, vec![position_of(bad).saturating_sub(1)])).collect();
