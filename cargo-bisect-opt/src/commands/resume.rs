@@ -46,10 +46,8 @@ impl Beginning {
             run_dir.empty_trials().map_err(|source| ResumeError::Journal { directory: directory(), source })?;
             return Ok(Self { run_dir, journal, is_repeated: earlier.is_repeated });
         }
-        let written = Journal::create(&run_dir.journal()).and_then(|journal| {
-            run_dir.write_conditions(&now)?;
-            Ok(journal)
-        });
+        // The journal comes last: where it is, a killed search can be continued.
+        let written = run_dir.write_conditions(&now).and_then(|()| Journal::create(&run_dir.journal()));
         // The search itself needs neither.
         let journal = written.unwrap_or_else(|error| Journal::lost(&error));
         Ok(Self { run_dir, journal, is_repeated: now.is_repeated })
