@@ -26,7 +26,6 @@ use std::{
     path::Path,
     process::{ExitCode, Termination},
     rc::Rc,
-    time::Instant,
 };
 
 use bisect_core::search as engine;
@@ -252,7 +251,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
     bisect(&root, &command.search, seed, &command.show, interrupt, |lab| {
-        let begun = Instant::now();
+        let begun = lab.elapsed();
         for axis in prepared.larger {
             if lab.try_once(&mut target)?.map_or(true, |run| run.outcome == engine::Outcome::Fail) {
                 break;
@@ -264,7 +263,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
         }
         let Searched { mut end, found, .. } = lab.search(&mut target)?;
         lab.list(&found)?;
-        end.duration = begun.elapsed();
+        end.duration = lab.time_since(begun);
         within::search(lab, &target, &found, &mut end)?;
         lab.end(end)
     })
@@ -345,7 +344,6 @@ fn in_lab<R>(
         numbered: 0,
         in_flight,
         searches: 0,
-        begun: Instant::now(),
         next_steps,
     };
     if args.resume {
