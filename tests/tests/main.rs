@@ -56,6 +56,7 @@ mod reports;
 mod resume;
 mod resumed_axes;
 mod schema;
+mod shells;
 mod signals;
 mod since;
 mod stacks;

@@ -15,6 +15,8 @@ pub(crate) struct CommandSpec {
     pub(crate) name: &'static str,
     /// A description, on one line.
     pub(crate) about: &'static str,
+    /// The rest of the description, in sentences.
+    pub(crate) details: &'static str,
     /// The usage line.
     pub(crate) usage: &'static str,
     /// The options that other searches do not have.
@@ -52,8 +54,10 @@ pub(crate) struct OptionSpec {
     pub(crate) value: Option<&'static str>,
     /// Set if the command requires it.
     pub(crate) is_required: bool,
-    /// The help text, on one line.
+    /// The help text for one line of the screen, as a sentence without a full stop.
     pub(crate) help: &'static str,
+    /// The rest of the help text, in sentences; empty if there is none.
+    pub(crate) details: &'static str,
 }
 
 /// The given options.

@@ -41,9 +41,9 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "commits",
     value: "GOOD..BAD",
     has_default: false,
-    help: "Find the first commit that makes the target fail, among the first-parent commits after GOOD up to BAD [default \
-           for BAD: HEAD]. Runs are made in worktrees. A commit is unresolved if it exits with --skip-code or, with \
-           `test` and `run`, does not build",
+    help: "Find the first commit that makes the target fail",
+    details: "The first-parent commits after GOOD up to BAD are searched [default for BAD: HEAD]. Runs are made in \
+              worktrees. A commit is unresolved if it exits with --skip-code or, with `test` and `run`, does not build.",
     prepare: |target, range| Ok(Box::new(Commits::prepare(target, range.unwrap_or_default())?)),
 };
 

@@ -22,20 +22,23 @@ use crate::{
 /// `cargo bisect-opt count`.
 pub(super) const COMMAND: CommandSpec = CommandSpec {
     name: "count",
-    about: "Find the first step of a counter that breaks a command: COUNT is replaced by the number of steps to take",
+    about: "Find the first step of a counter that makes a command fail",
+    details: "COUNT is replaced by the number of steps to take.",
     usage: "cargo bisect-opt count [OPTIONS] [VAR=value]... COMMAND [ARGS]...",
     options: &[
         OptionSpec {
             name: MAX_COUNT,
             value: Some("N"),
             is_required: false,
-            help: "The number of steps with which the command fails [default: the first that fails of 1, 2, 4, 8, …]",
+            help: "The number of steps with which the command fails",
+            details: "By default, it is the first that fails of 1, 2, 4, 8, …",
         },
         OptionSpec {
             name: LABEL,
             value: Some("REGEX"),
             is_required: false,
-            help: "Describe the step by the last line of the output that matches, in a run that ends with this step",
+            help: "Describe the step by the last line of the output that matches",
+            details: "The line is printed by a run that ends with this step.",
         },
     ],
     prepare: Count::prepare,

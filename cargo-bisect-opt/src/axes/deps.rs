@@ -32,10 +32,10 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "deps",
     value: "OLD",
     has_default: true,
-    help: "Find the updates of dependencies that make the target fail, among the differences between OLD and Cargo.lock. \
-           OLD is a lock file or a revision [default: HEAD]. Runs are made in copies of the workspace, without network. \
-           Updates that need each other are one change. `versions` or `versions:OLD` also finds the first bad version of \
-           each culprit, among those on this machine",
+    help: "Find the updates of dependencies that make the target fail",
+    details: "The differences between OLD and Cargo.lock are searched. OLD is a lock file or a revision [default: HEAD]. \
+              Runs are made in copies of the workspace, without network. Updates that need each other are one change. \
+              `versions` or `versions:OLD` also finds the first bad version of each culprit, among those on this machine.",
     prepare,
 };
 

@@ -65,8 +65,9 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "diff",
     value: "OLD[..NEW]",
     has_default: true,
-    help: "Find the hunks that make the target fail, among the differences between OLD and NEW [default: between HEAD and \
-           the working files]. Runs are made in worktrees. Hunks that only compile together are one change",
+    help: "Find the hunks of a patch that make the target fail",
+    details: "The differences between OLD and NEW are searched [default: between HEAD and the working files]. Runs are made \
+              in worktrees. Hunks that only compile together are one change.",
     prepare,
 };
 

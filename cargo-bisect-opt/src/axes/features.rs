@@ -36,9 +36,9 @@ pub(super) const OPTION: OptionAxis = OptionAxis {
     name: "features-of",
     value: "PKG",
     has_default: false,
-    help: "Find the features of package PKG that make the target fail, among those that the command line enables \
-           (`--all-features`, `--features` and `default`). Features that they imply are searched, too. For `test` and \
-           `run`, a run that does not build is unresolved",
+    help: "Find the features of package PKG that make the target fail",
+    details: "Those that the command line enables are searched (`--all-features`, `--features` and `default`), and the \
+              features that they imply. For `test` and `run`, a run that does not build is unresolved.",
     prepare,
 };
 

@@ -30,7 +30,8 @@ use crate::{
 /// `cargo bisect-opt list`.
 pub(super) const COMMAND: CommandSpec = CommandSpec {
     name: "list",
-    about: "Search the lines of a file: LIST is replaced by a file that holds the chosen lines, in their order",
+    about: "Find the lines of a file that make a command fail",
+    details: "LIST is replaced by a file that holds the chosen lines, in their order.",
     usage: "cargo bisect-opt list [OPTIONS] --items FILE [VAR=value]... COMMAND [ARGS]...",
     options: &[
         OptionSpec {
@@ -38,12 +39,14 @@ pub(super) const COMMAND: CommandSpec = CommandSpec {
             value: Some("FILE"),
             is_required: true,
             help: "The file whose lines are searched (`-`: standard input)",
+            details: "",
         },
         OptionSpec {
             name: AS_ARGS,
             value: None,
             is_required: false,
-            help: "Replace LIST by one argument for each chosen line; without LIST, they follow the other arguments",
+            help: "Replace LIST by one argument for each chosen line",
+            details: "Without LIST, they follow the other arguments.",
         },
     ],
     prepare: |asked| List::prepare(asked).map(Prepared::from),

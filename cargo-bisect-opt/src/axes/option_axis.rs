@@ -21,8 +21,10 @@ pub(crate) struct OptionAxis {
     pub(crate) value: &'static str,
     /// Set if the value may be left out.
     pub(crate) has_default: bool,
-    /// The help text, as a sentence without a full stop.
+    /// The help text for one line of the screen, as a sentence without a full stop.
     pub(crate) help: &'static str,
+    /// The rest of the help text, in sentences.
+    pub(crate) details: &'static str,
     /// Creates the axis.
     pub(crate) prepare: fn(&SearchedTarget<'_>, Option<&OsStr>) -> AxisResult,
 }

@@ -14,8 +14,10 @@ const GROUP: &str = "axis_option";
 pub(crate) struct VersionArgs {
     #[command(flatten)]
     pub(crate) axis: AxisOption,
-    /// Do not search: run the target once as it stands, and exit as `git bisect run` expects it (0: it passes, 1: it
-    /// fails, 125: it cannot be tested, 128 or 130: stop). --repeat and --any-pass make several executions
+    /// Run the target once, and exit as `git bisect run` expects it
+    ///
+    /// There is no search: the target runs as it stands. The statuses are 0: it passes, 1: it fails, 125: it cannot be
+    /// tested, 128 or 130: stop. --repeat and --any-pass make several executions.
     #[arg(long, conflicts_with_all = [GROUP, "count", "confidence", "since", "max", "max_set", "max_runs", "when", "resume"])]
     pub(crate) verdict: bool,
 }
@@ -37,6 +39,7 @@ impl Args for AxisOption {
                 .value_parser(clap::value_parser!(OsString))
                 .conflicts_with("when")
                 .help(option.help)
+                .long_help(format!("{}\n\n{}", option.help, option.details))
         });
         let names = OPTIONS.iter().map(|option| option.name);
         command.args(arguments).group(ArgGroup::new(GROUP).args(names))

@@ -24,7 +24,7 @@ pub(super) fn complete(command: &mut Command) {
         Command::Watch(command) => &mut command.show,
         Command::Toggles(command) => return complete_color(&mut command.color, color),
         Command::Report(command) => return complete_color(&mut command.color, color),
-        Command::Replay(_) => return,
+        Command::Replay(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) => return,
     };
     complete_show(show, is_true("CARGO_TERM_QUIET"), is_true("CARGO_TERM_VERBOSE"), color);
 }

@@ -3,7 +3,10 @@
 use clap::{Parser, Subcommand};
 
 use super::{
-    options::{AxisCommand, CargoCommand, ExecTarget, ReplayCommand, ReportCommand, TestCommand, TogglesCommand},
+    options::{
+        AxisCommand, CargoCommand, CompletionsCommand, ExecTarget, HelpCommand, ManCommand, ReplayCommand,
+        ReportCommand, TestCommand, TogglesCommand,
+    },
     watch::WatchCommand,
 };
 use crate::output::exit_status;
@@ -11,7 +14,7 @@ use crate::output::exit_status;
 /// Find what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
 #[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
-#[command(after_help = exit_status::help())]
+#[command(after_help = exit_status::help(), disable_help_subcommand = true)]
 pub(crate) struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -21,19 +24,30 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Find what makes tests fail: build `cargo test` once, then run its executables repeatedly
+    /// Find what makes tests fail
+    ///
+    /// `cargo test` is built once, then its executables run repeatedly.
     #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
     Test(TestCommand),
-    /// Find what makes a program fail: build `cargo run` once, then run its executable repeatedly
+    /// Find what makes a program fail
+    ///
+    /// `cargo run` is built once, then its executable runs repeatedly.
     #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
     Run(CargoCommand),
-    /// Find what makes a build fail: an error, a compiler crash or, with --timeout, a compiler that hangs
+    /// Find what makes a build fail
+    ///
+    /// The failure is an error, a crash of the compiler or, with --timeout, a compiler that hangs.
     #[command(override_usage = "cargo bisect-opt build [OPTIONS] [cargo build's own arguments]")]
     Build(CargoCommand),
-    /// Find what makes `cargo check` fail: faster than `build`, but detects fewer failures
+    /// Find what makes `cargo check` fail
+    ///
+    /// It is faster than `build`, but detects fewer failures.
     #[command(override_usage = "cargo bisect-opt check [OPTIONS] [cargo check's own arguments]")]
     Check(CargoCommand),
-    /// Search with any command that supports the protocol: replace PATTERN and RANDOM in values and arguments
+    /// Find what makes any command fail that takes a pattern
+    ///
+    /// PATTERN and RANDOM are replaced in values of variables and in arguments. The command selects changes by the
+    /// pattern, and reports them, as the protocol says.
     #[command(override_usage = "cargo bisect-opt exec [OPTIONS] [VAR=value]... COMMAND [ARGS]...")]
     Exec(ExecTarget),
     /// Find the moment at which a condition breaks that `bisect_watch!` marks
@@ -52,4 +66,14 @@ pub(crate) enum Command {
     Replay(ReplayCommand),
     /// Show the answer of an earlier search again, or in another format
     Report(ReportCommand),
+    /// Print the reference of a command: each option in full
+    Help(HelpCommand),
+    /// Print a script that completes command lines in a shell
+    ///
+    /// It completes `cargo-bisect-opt`, and in bash, zsh and fish also `cargo bisect-opt`.
+    Completions(CompletionsCommand),
+    /// Write the man pages of all commands to a directory
+    ///
+    /// They are `cargo-bisect-opt.1`, and one page for each command, for example `cargo-bisect-opt-test.1`.
+    Man(ManCommand),
 }

@@ -53,6 +53,10 @@ pub(super) enum CommandError {
     Signals(#[source] io::Error),
     #[error("{program} cannot be started: {error}; to start it in another way: {line}")]
     Debugger { program: String, line: String, error: io::Error },
+    #[error("there is no command `{0}`: `cargo bisect-opt help` lists all commands")]
+    NoCommand(String),
+    #[error("the man pages cannot be written: {0}; choose another directory")]
+    Man(#[source] io::Error),
     #[error("cannot write the trace or the results: {0}")]
     Output(#[source] io::Error),
 }
@@ -64,6 +68,7 @@ impl CommandError {
             CommandError::NotUnicode(_)
             | CommandError::Exec(_)
             | CommandError::When
+            | CommandError::NoCommand(_)
             | CommandError::RunDir(_)
             | CommandError::Resume(_)
             | CommandError::Replay(_)
@@ -97,6 +102,7 @@ impl CommandError {
             | CommandError::Signals(_)
             | CommandError::Report(ReportError::Output(_) | ReportError::Page(_))
             | CommandError::Debugger { .. }
+            | CommandError::Man(_)
             | CommandError::Output(_) => Exit::Unusable,
         }
     }

@@ -7,6 +7,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum as _, erro
 use super::{
     cli::{Cli, Command},
     options::{AxisCommand, CargoWords, ExecCommand},
+    pages::{self, Detail},
     watch::What,
 };
 use crate::{
@@ -27,7 +28,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     let mut words = words.into_iter();
     let program = words.next();
     let words: Vec<_> = program.into_iter().chain(from_subcommand(words)).collect();
-    let command = command();
+    let command = pages::on_screen(command(), Detail::asked(&words));
     check_victim(&command, &words)?;
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
@@ -69,7 +70,13 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
             args.words.cargo.splice(..0, args.passed_on.arguments.drain(..));
             return Ok(cli);
         }
-        Command::Exec(_) | Command::Axis(_) | Command::Replay(_) | Command::Report(_) => return Ok(cli),
+        Command::Exec(_)
+        | Command::Axis(_)
+        | Command::Replay(_)
+        | Command::Report(_)
+        | Command::Help(_)
+        | Command::Completions(_)
+        | Command::Man(_) => return Ok(cli),
     };
     *words = cargo;
     // They come first: for `run`, all words after the first positional one belong to the program.
@@ -301,13 +308,15 @@ fn value_follows(command: &clap::Command, word: &str) -> Option<Follows> {
 fn axis_command(spec: &'static CommandSpec) -> clap::Command {
     let option = |option: &'static OptionSpec| {
         let arg = clap::Arg::new(option.name).long(option.name).help(option.help).required(option.is_required);
+        let arg = arg.long_help(format!("{}\n\n{}", option.help, option.details).trim_end().to_owned());
         match option.value {
             Some(value) => arg.value_name(value).value_parser(clap::value_parser!(OsString)),
             None => arg.action(ArgAction::SetTrue),
         }
     };
     let command = clap::Command::new(spec.name).args(spec.options.iter().map(option));
-    ExecCommand::augment_args(command).about(spec.about).long_about(None).override_usage(spec.usage)
+    let in_full = format!("{}\n\n{}", spec.about, spec.details);
+    ExecCommand::augment_args(command).about(spec.about).long_about(in_full).override_usage(spec.usage)
 }
 
 fn axis_from_matches(spec: &'static CommandSpec, matches: &clap::ArgMatches) -> Result<AxisCommand, clap::Error> {

@@ -9,14 +9,19 @@ mod codegen;
 mod command_error;
 mod command_line;
 mod command_status;
+mod completions;
 mod conditions;
 mod edition;
 mod listeners;
+mod man_pages;
 mod occurrences;
 mod options;
+mod pages;
+mod reference;
 mod replay;
 mod report;
 mod resume;
+mod search_options;
 mod victim;
 mod watch;
 mod within;
@@ -36,8 +41,9 @@ use command_error::CommandError;
 use command_status::CommandStatus;
 use edition::Editions;
 use listeners::listeners;
-use options::{CargoCommand, ExecCommand, ExecTarget, SearchArgs, ShowArgs, TestCommand, TogglesCommand};
+use options::{CargoCommand, ExecCommand, ExecTarget, ShowArgs, TestCommand, TogglesCommand};
 use resume::Beginning;
+use search_options::SearchArgs;
 
 use crate::{
     axes::{as_it_stands::AsItStands, command_spec::Prepared, option_axis::SearchedTarget, protocol::Protocol},
@@ -89,8 +95,12 @@ fn bisect_opt() -> CommandStatus {
     };
     cargo_settings::complete(&mut cli.command);
     #[cfg(unix)]
-    if !matches!(cli.command, Command::Replay(_) | Command::Report(_)) {
-        // A replayed target takes the place of this process, and would get the guard as its child.
+    if !matches!(
+        cli.command,
+        Command::Replay(_) | Command::Report(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_)
+    ) {
+        // A replayed target takes the place of this process, and would get the guard as its child. The others start
+        // no target.
         process::guard::start();
     }
     let is_verdict = match &cli.command {
@@ -99,7 +109,7 @@ fn bisect_opt() -> CommandStatus {
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
         Command::Exec(command) => command.version.verdict,
-        Command::Axis(_) | Command::Toggles(_) | Command::Replay(_) | Command::Report(_) | Command::Watch(_) => false,
+        _ => false,
     };
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
@@ -118,11 +128,19 @@ fn bisect_opt() -> CommandStatus {
             report::report(&command).map(|()| CommandStatus::Search(Exit::Found)).map_err(CommandError::from)
         }
         Command::Watch(command) => watch::run(&command).map(CommandStatus::Search),
+        Command::Help(command) => done(reference::print(&command)),
+        Command::Completions(command) => done(completions::print(&command)),
+        Command::Man(command) => done(man_pages::write(&command)),
     };
     result.unwrap_or_else(|failure| {
         terminal::show_error(&failure);
         if is_verdict { CommandStatus::Verdict(failure.verdict()) } else { CommandStatus::Search(failure.exit()) }
     })
+}
+
+/// Returns the status of a command that prints or writes about this program itself.
+fn done(result: Result<(), CommandError>) -> Result<CommandStatus, CommandError> {
+    result.map(|()| CommandStatus::Search(Exit::Found))
 }
 
 fn program(

@@ -1,32 +1,37 @@
 //! The options of the commands.
 
-use std::{ffi::OsString, num::NonZeroUsize, path::PathBuf, time::Duration};
+use std::{ffi::OsString, path::PathBuf};
 
 use clap::{ArgAction, ArgGroup, Args, ValueEnum};
-use regex::bytes::Regex;
+use clap_complete::Shell;
 
 use super::{
     answer_format::{cargo_format, format_parser},
     axis_option::VersionArgs,
     edition,
+    search_options::SearchArgs,
 };
 use crate::{
     axes::command_spec::{Asked, CommandSpec},
     cargo::Edition,
     output::formats::AnswerFormat,
-    process::{debugger::Debugger, launcher::Launcher},
-    run::{repetition::Repetition, seed::Seed},
+    process::debugger::Debugger,
     targets::project::PerTest,
 };
 
 /// The options of `test`.
 #[derive(Debug, Args)]
 pub(crate) struct TestCommand {
-    /// Run all tests together in every run, not only those whose outcome depends on the changes
+    #[command(flatten)]
+    pub(crate) cargo: CargoCommand,
+    /// Run all tests together in every run
+    ///
+    /// By default, a run executes only the tests whose outcome depends on the changes.
     #[arg(long)]
     pub(crate) all_tests: bool,
-    /// Find the culprits of each failing test, in one search [default: auto, that is if there are several;
-    /// without WHEN: always]
+    /// Find the culprits of each failing test [default: auto]
+    ///
+    /// There is one search for all of them. `auto` does this if several tests fail. Without WHEN: always.
     #[arg(
         long,
         value_name = "WHEN",
@@ -38,8 +43,9 @@ pub(crate) struct TestCommand {
         conflicts_with = "all_tests"
     )]
     pub(crate) per_test: PerTestArg,
-    /// Find the other tests that make the test NAME fail, or that NAME needs [default: the first test that fails with the
-    /// others and passes alone]
+    /// Find the other tests that make NAME fail, or that it needs
+    ///
+    /// Without NAME, the victim is the first test that fails with the others and passes alone.
     #[arg(
         long,
         value_name = "NAME",
@@ -48,8 +54,6 @@ pub(crate) struct TestCommand {
     )]
     #[expect(clippy::option_option, reason = "not asked for, asked for without a name, or with one")]
     pub(crate) victim: Option<Option<String>>,
-    #[command(flatten)]
-    pub(crate) cargo: CargoCommand,
 }
 
 /// The condition for searching each failing test on its own.
@@ -77,12 +81,16 @@ impl From<PerTestArg> for PerTest {
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("compiled").args(["codegen", "edition"]))]
 pub(crate) struct CargoCommand {
-    /// Search only this toggle; can be repeated [default: all toggles decided at run time; for
-    /// `build` and `check`, all that are decided while compiling]
+    /// Search only this toggle; can be repeated
+    ///
+    /// By default, all toggles that are decided at run time are searched; for `build` and `check`, all that are decided
+    /// while compiling.
     #[arg(long = "toggle", value_name = "NAME", action = ArgAction::Append, conflicts_with_all = ["axis_option", "verdict"])]
     pub(crate) toggles: Vec<String>,
-    /// Pass the pattern to the compiler: build each trial with these flags, and replace PATTERN in them
-    #[arg(long, value_name = "TEXT-WITH-PATTERN", allow_hyphen_values = true, conflicts_with_all = ["axis_option", "verdict"])]
+    /// Pass the pattern to the compiler: PATTERN is replaced in FLAGS
+    ///
+    /// Each trial is built with these flags.
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true, conflicts_with_all = ["axis_option", "verdict"])]
     pub(crate) rustflags: Option<String>,
     #[command(flatten)]
     pub(crate) codegen: CodegenArgs,
@@ -90,8 +98,9 @@ pub(crate) struct CargoCommand {
     pub(crate) edition: EditionArgs,
     #[command(flatten)]
     pub(crate) version: VersionArgs,
-    /// Use this bisect-rustc for --codegen and --edition [default: that of `BISECT_RUSTC`, or the one beside this
-    /// executable]
+    /// Use this bisect-rustc for --codegen and --edition
+    ///
+    /// By default, it is that of `BISECT_RUSTC`, or the one beside this executable.
     // Earlier versions called it `--driver`.
     #[arg(long, alias = "driver", value_name = "PATH", requires = "compiled")]
     pub(crate) bisect_rustc: Option<PathBuf>,
@@ -109,7 +118,9 @@ pub(crate) struct CargoCommand {
 /// The arguments that go to cargo without a check.
 #[derive(Debug, Args)]
 pub(crate) struct PassedOn {
-    /// Pass this argument to cargo unchanged, even if cargo does not list the option (`--cargo-arg=--new=VALUE`)
+    /// Pass this argument to cargo unchanged
+    ///
+    /// Cargo gets it even if it does not list the option (`--cargo-arg=--new=VALUE`).
     #[arg(long = "cargo-arg", value_name = "ARG", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<OsString>,
 }
@@ -117,16 +128,25 @@ pub(crate) struct PassedOn {
 /// The options for a search in the compilation of the target.
 #[derive(Debug, Args)]
 pub(crate) struct CodegenArgs {
-    /// Find what must be optimized for the target to fail: crates, then functions, then passes of the compiler
+    /// Find what must be optimized for the target to fail
+    ///
+    /// First crates are searched, then functions, then passes of the compiler. --good, --bad and --level modify this
+    /// search.
     #[arg(long, conflicts_with_all = ["toggles", "rustflags", "edition", "axis_option", "verdict"])]
     pub(crate) codegen: bool,
-    /// Options for crates assumed to be good: `KEY=VALUE` of the profile, or flags of rustc [default: opt-level=0]
+    /// Options for crates assumed to be good [default: opt-level=0]
+    ///
+    /// They are `KEY=VALUE` of the profile, or flags of rustc.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) good: Vec<String>,
-    /// Options for crates that may break the target [default: the release profile, or the --profile given, as it is]
+    /// Options for crates that may break the target
+    ///
+    /// By default, this is the release profile, or the --profile given, as it is.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) bad: Vec<String>,
-    /// Search down to this level (`check` generates no code, so it stops at crates)
+    /// Search down to this level
+    ///
+    /// `check` generates no code, so it stops at crates.
     #[arg(long, value_name = "LEVEL", requires = "codegen", default_value = "passes")]
     pub(crate) level: Depth,
 }
@@ -145,8 +165,10 @@ pub(crate) enum Depth {
 /// The options for a search in the semantics of expressions.
 #[derive(Debug, Args)]
 pub(crate) struct EditionArgs {
-    /// Find the expressions that break the target when only they use the semantics of EDITION, 2024 or 2021 (in the
-    /// packages that -p names, or else in all of the workspace)
+    /// Find expressions that fail with the semantics of EDITION
+    ///
+    /// EDITION is 2024 or 2021; only these expressions get its semantics. The packages that -p names are searched, or else
+    /// all of the workspace.
     #[arg(long, value_name = "EDITION", value_parser = edition::parse, conflicts_with_all = ["toggles", "rustflags", "axis_option", "verdict"])]
     pub(crate) edition: Option<Edition>,
 }
@@ -220,8 +242,10 @@ pub(crate) struct ReplayCommand {
     /// Run with all changes except those of the culprit
     #[arg(long)]
     pub(crate) off: bool,
-    /// Run in this debugger, and stop in the first decision on a change of the culprit, or in the decision that --when
-    /// found (`gdb`, `lldb`, or `'gdb -batch -ex backtrace'`)
+    /// Run in this debugger, and stop at the culprit
+    ///
+    /// It stops in the first decision on a change of the culprit, or in the decision that --when found (`gdb`, `lldb`,
+    /// or `'gdb -batch -ex backtrace'`).
     #[arg(long, value_name = "CMD", value_parser = Debugger::parse)]
     pub(crate) debugger: Option<Debugger>,
 }
@@ -232,10 +256,12 @@ pub(crate) struct ReportCommand {
     /// The directory with the results of the search
     #[arg(value_name = "RUN-DIR", default_value = "bisect.out")]
     pub(crate) run_dir: PathBuf,
-    /// Show the answer in this format [default: text]
+    /// Print the answer in this format [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     pub(crate) format: Option<&'static AnswerFormat>,
-    /// Write a page with the answer and charts of the search to this file, and show the answer only if --format is given
+    /// Write a page with the answer and charts to this file
+    ///
+    /// The answer is shown only if --format is given, too.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
     /// Control the use of colour
@@ -243,118 +269,30 @@ pub(crate) struct ReportCommand {
     pub(crate) color: Color,
 }
 
-/// The options of every search.
-#[derive(Debug, Args)]
-pub(crate) struct SearchArgs {
-    /// Number of parallel runs (0 = number of CPUs). The slot of each run, from 0, is in `BISECT_SLOT`, and replaces
-    /// {slot} in the values of environment variables
-    #[arg(short, value_name = "N", default_value = "1", value_parser = jobs)]
-    pub(crate) jobs: NonZeroUsize,
-    /// Start each run with this command (`srun -n1`, `ssh host`, `sem --fg`)
-    #[arg(long, value_name = "CMD", value_parser = Launcher::parse)]
-    pub(crate) launcher: Option<Launcher>,
-    /// First try changes on lines that were edited since this revision [REV: where this branch left the default branch]
-    #[arg(long, value_name = "REV", num_args = 0..=1)]
-    #[expect(clippy::option_option, reason = "not asked for, asked for without a revision, or with one")]
-    pub(crate) since: Option<Option<String>>,
-    /// Run the target this many times for each trial. If runs differ, the target is flaky, and from then on every run
-    /// is evidence of its own
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub(crate) count: NonZeroUsize,
-    /// Execute the target up to this many times in each run, until it fails. The run passes if all executions pass
-    #[arg(long, value_name = "K", conflicts_with = "any_pass")]
-    pub(crate) repeat: Option<NonZeroUsize>,
-    /// Execute the target up to this many times in each run, until it passes. The run fails if all executions fail
-    #[arg(long, value_name = "K")]
-    pub(crate) any_pass: Option<NonZeroUsize>,
-    /// Expect a flaky target, and report only culprits with at least this confidence [default: 0.99, once the target
-    /// contradicts itself]
-    #[arg(long, value_name = "P", value_parser = confidence)]
-    pub(crate) confidence: Option<f64>,
-    /// Repeat the random choices of a search that had this seed, and its values of RANDOM
-    #[arg(long, value_name = "N", value_parser = Seed::parse)]
-    pub(crate) seed: Option<Seed>,
-    /// Stop after this many culprits (of each test, if each test is searched on its own)
-    #[arg(long, value_name = "N")]
-    pub(crate) max: Option<NonZeroUsize>,
-    /// Do not search for culprits of more than this many changes
-    #[arg(long, value_name = "N")]
-    pub(crate) max_set: Option<NonZeroUsize>,
-    /// Stop after this many runs, and report the culprits found so far
-    #[arg(long, value_name = "N")]
-    pub(crate) max_runs: Option<usize>,
-    /// End an execution of the target that takes longer, with all its child processes; it counts as failed (`90s`, `2m
-    /// 30s`). For `build` and `check`, crates that were compiled by then are kept, and the next run continues from
-    /// there
-    #[arg(long, value_name = "D", value_parser = duration)]
-    pub(crate) timeout: Option<Duration>,
-    /// Treat a run that exits with this status as unresolved
-    #[arg(long, value_name = "N", default_value = "125")]
-    pub(crate) skip_code: i32,
-    /// Count only failures whose output matches; others are unresolved
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) fail_when: Option<Regex>,
-    /// Count only the failure that is seen with every change (or, if that passes, with none). Others, by another panic
-    /// or signal, in another test, or by a timeout, are unresolved [default: yes for `test`, `build` and `check`, no
-    /// for `run`, `exec`, `list` and `count`]
-    #[arg(
-        long,
-        value_name = "YES|NO",
-        default_missing_value = "yes",
-        num_args = 0..=1,
-        require_equals = true,
-        hide_possible_values = true
-    )]
-    pub(crate) same_failure: Option<YesNo>,
-    /// Also find the first decision on each culprit that matters: the 48,213th call, in thread worker-3 (`test`, `run`
-    /// and `exec`, for changes that are decided while the target runs)
-    #[arg(long)]
-    pub(crate) when: bool,
-    /// Continue the interrupted search in the directory of --out: its runs are not repeated
-    #[arg(long)]
-    pub(crate) resume: bool,
-    /// Write logs and results to this directory
-    #[arg(long, value_name = "DIR", default_value = "bisect.out")]
-    pub(crate) out: PathBuf,
-}
-
-impl SearchArgs {
-    /// Returns the rule for executions of the target in a run.
-    pub(crate) fn repetition(&self) -> Repetition {
-        Repetition::new(self.repeat, self.any_pass)
-    }
-
-    /// Returns true if only one kind of failure counts. `default` is for a command line that does not say it.
-    pub(crate) fn same_failure(&self, default: bool) -> bool {
-        self.same_failure.map_or(default, |asked| asked == YesNo::Yes)
-    }
-}
-
-/// The value of a switch that may be on by default.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum YesNo {
-    /// The switch is on.
-    Yes,
-    /// The switch is off.
-    No,
-}
-
 /// The options for the output.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArgs {
-    /// Print events as JSON, one per line, instead of results for people
+    /// Print events as JSON, one per line
+    ///
+    /// They replace the results for people.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Print the answer in this format, instead of text [default: text]
+    /// Print the answer in this format [default: text]
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), conflicts_with = "json")]
     pub(crate) format: Option<&'static AnswerFormat>,
-    /// Print the answer as cargo does: `json` is --format diagnostics, for editors; `human` and `short` are text
+    /// Print the answer as cargo does, for editors
+    ///
+    /// `json` is --format diagnostics; `human` and `short` are text.
     #[arg(long, value_name = "FORMAT", value_parser = cargo_format, conflicts_with_all = ["json", "format"])]
     pub(crate) message_format: Option<&'static AnswerFormat>,
-    /// Also write a page with the answer and charts of the search to this file, at the end
+    /// Also write a page with the answer and charts to this file
+    ///
+    /// It is written at the end of the search.
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Show the pattern of every run, the path of its log, and all frames of call stacks
+    /// Show the patterns, the logs, and all frames of call stacks
+    ///
+    /// This is the pattern of every run and the path of its log.
     #[arg(short, long, conflicts_with = "quiet")]
     pub(crate) verbose: bool,
     /// Show only results
@@ -376,22 +314,26 @@ pub(crate) enum Color {
     Never,
 }
 
-/// Parses a number of parallel runs.
-fn jobs(text: &str) -> Result<NonZeroUsize, std::num::ParseIntError> {
-    let all = || std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-    Ok(NonZeroUsize::new(text.parse()?).unwrap_or_else(all))
+/// The options of `help`.
+#[derive(Debug, Args)]
+pub(crate) struct HelpCommand {
+    /// The command [default: an overview of all]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
 }
 
-/// Parses the probability that an answer is right.
-fn confidence(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number| (0.5..1.0).contains(number));
-    number.ok_or_else(|| "a confidence is a number from 0.5 to 1, and less than 1, such as 0.99".to_owned())
+/// The options of `completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsCommand {
+    /// The shell
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
 }
 
-/// Parses a duration like `90s` or `2m 30s`. A plain number means seconds.
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    if let Ok(seconds) = text.parse() {
-        return Ok(Duration::from_secs(seconds));
-    }
-    humantime::parse_duration(text).map_err(|error| format!("{error}: write `90s`, `1500ms` or `2m 30s`"))
+/// The options of `man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManCommand {
+    /// The directory, for example `~/.local/share/man/man1`
+    #[arg(value_name = "DIR")]
+    pub(crate) directory: PathBuf,
 }

@@ -5,7 +5,7 @@ use std::{io, path::Path};
 use super::{
     command_line,
     conditions::{Conditions, ResumeError},
-    options::SearchArgs,
+    search_options::SearchArgs,
 };
 use crate::{
     lab::journal::Journal,

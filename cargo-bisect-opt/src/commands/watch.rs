@@ -6,7 +6,8 @@ use clap::{Args, FromArgMatches, ValueEnum};
 
 use super::{
     CommandError, bisect_at_once,
-    options::{CargoWords, PassedOn, SearchArgs, ShowArgs, duration},
+    options::{CargoWords, PassedOn, ShowArgs},
+    search_options::{SearchArgs, duration},
 };
 use crate::{
     axes::{command_spec::AxisError, watch::Watch},
@@ -27,10 +28,14 @@ use crate::{
 /// The options of `watch`.
 #[derive(Debug, Args)]
 pub(crate) struct WatchCommand {
-    /// Run the program again for each moment, instead of making copies of the process
+    /// Run the program again for each moment
+    ///
+    /// By default, copies of the process are made where the system can.
     #[arg(long)]
     pub(crate) rerun: bool,
-    /// Then start the program in a debugger, which stops at the moment (`gdb`, `lldb`, `gdb -x FILE`)
+    /// Then start the program in a debugger, and stop at the moment
+    ///
+    /// For example `gdb`, `lldb` or `gdb -x FILE`.
     #[arg(long, value_name = "CMD", value_parser = Debugger::parse, conflicts_with = "json")]
     pub(crate) debugger: Option<Debugger>,
     /// End a run that takes longer

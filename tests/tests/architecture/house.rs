@@ -75,6 +75,8 @@ pub(crate) const OWNED: &[Owned] = &[
     Owned { path: &["cargo_metadata"], rooms: &["cargo", "compiler"] },
     Owned { path: &["cargo_config2"], rooms: &["cargo", "compiler"] },
     Owned { path: &["clap"], rooms: &["commands"] },
+    Owned { path: &["clap_complete"], rooms: &["commands"] },
+    Owned { path: &["clap_mangen"], rooms: &["commands"] },
     Owned { path: &["rustix"], rooms: &["process"] },
     Owned { path: &["signal_hook"], rooms: &["process"] },
     Owned { path: &["ctrlc"], rooms: &["process"] },
