@@ -3,7 +3,10 @@
 use clap::{Parser, Subcommand};
 
 use super::{
-    options::{AxisCommand, CargoCommand, ExecTarget, ReplayCommand, ReportCommand, TestCommand, TogglesCommand},
+    defaults,
+    options::{
+        AxisCommand, CargoCommand, ExecTarget, ReplayCommand, ReportCommand, ShowArgs, TestCommand, TogglesCommand,
+    },
     watch::WatchCommand,
 };
 use crate::output::exit_status;
@@ -11,7 +14,7 @@ use crate::output::exit_status;
 /// Find what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
 #[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
-#[command(after_help = exit_status::help())]
+#[command(after_help = format!("{}\n\n{}", exit_status::help().trim_end(), defaults::HELP))]
 pub(crate) struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -52,4 +55,20 @@ pub(crate) enum Command {
     Replay(ReplayCommand),
     /// Show the answer of an earlier search again, or in another format
     Report(ReportCommand),
+}
+
+impl Command {
+    /// Returns the options for the output, if the command makes a search.
+    pub(crate) fn show(&mut self) -> Option<&mut ShowArgs> {
+        match self {
+            Self::Test(TestCommand { cargo: command, .. })
+            | Self::Run(command)
+            | Self::Build(command)
+            | Self::Check(command) => Some(&mut command.show),
+            Self::Exec(command) => Some(&mut command.exec.show),
+            Self::Axis(command) => Some(&mut command.exec.show),
+            Self::Watch(command) => Some(&mut command.show),
+            Self::Toggles(_) | Self::Replay(_) | Self::Report(_) => None,
+        }
+    }
 }

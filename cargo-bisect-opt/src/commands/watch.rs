@@ -6,7 +6,8 @@ use clap::{Args, FromArgMatches, ValueEnum};
 
 use super::{
     CommandError, bisect_at_once,
-    options::{CargoWords, PassedOn, SearchArgs, ShowArgs, duration},
+    options::{CargoWords, PassedOn, SearchArgs, ShowArgs},
+    values::duration,
 };
 use crate::{
     axes::{command_spec::AxisError, watch::Watch},
