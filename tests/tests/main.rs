@@ -14,6 +14,7 @@ mod commits;
 mod commits_of_cargo;
 mod count;
 mod crashes;
+mod defaults;
 mod deps;
 mod deps_isolation;
 mod deps_of_workspaces;

@@ -42,6 +42,9 @@ pub const OPT_GUARD: &str = "BISECT_OPT_GUARD";
 /// A value that marks the processes of one run.
 pub const OPT_RUN: &str = "BISECT_OPT_RUN";
 
+/// Prefix, followed by the name of an option: its default, for the driver.
+pub const OPTION: &str = "CARGO_BISECT_OPT_";
+
 /// Returns the name of a package's variable, from one of the prefixes above.
 ///
 /// A shell between cargo and the compiler passes on only variables whose names the shell's grammar allows, so other

@@ -11,6 +11,7 @@ mod command_line;
 mod command_status;
 mod completions;
 mod conditions;
+mod defaults;
 mod edition;
 mod listeners;
 mod man_pages;
@@ -22,12 +23,15 @@ mod replay;
 mod report;
 mod resume;
 mod search_options;
+mod values;
 mod victim;
 mod watch;
 mod within;
 
 use std::{
-    env, io,
+    env,
+    ffi::OsString,
+    io,
     path::Path,
     process::{ExitCode, Termination},
     rc::Rc,
@@ -39,6 +43,7 @@ use cli::Command;
 use codegen::Drill;
 use command_error::CommandError;
 use command_status::CommandStatus;
+use defaults::{applied::AppliedDefaults, source::DefaultSources};
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, ShowArgs, TestCommand, TogglesCommand};
@@ -78,7 +83,7 @@ pub fn main() -> ExitCode {
 }
 
 fn bisect_opt() -> CommandStatus {
-    let mut cli = match command_line::parse(env::args_os()) {
+    let mut cli = match command_line::parse(env::args_os(), &DefaultSources::of_process()) {
         Ok(cli) => cli,
         Err(error) => {
             // If this fails, the error cannot be reported anywhere.
@@ -298,7 +303,7 @@ fn bisect<R>(
     interrupt: &Interrupt,
     search: impl FnOnce(&mut Lab<'_>) -> io::Result<R>,
 ) -> Result<R, CommandError> {
-    let begin = || Beginning::of_search(root, args, seed).map_err(CommandError::from);
+    let begin = || Beginning::of_search(root, args, &show.defaults, seed).map_err(CommandError::from);
     in_lab(root, (args, begin), seed, show, interrupt, search)
 }
 
@@ -331,8 +336,9 @@ fn in_lab<R>(
     let since = since?;
     let Beginning { run_dir, journal, is_repeated } = begin()?;
     let earlier = journal.earlier_runs();
-    let provenance = provenance(root, &args.out);
-    let words = provenance.command.get(2..).unwrap_or_default().to_vec();
+    let provenance = provenance(root, &args.out, &show.defaults);
+    // There, the defaults are in use again.
+    let words: Vec<_> = texts(command_line::own_words()).collect();
     let can_resume = words.first().is_some_and(|subcommand| command_line::has_option(subcommand, "resume"));
     let next_steps = NextSteps::new(words, provenance.run_dir.clone(), can_resume);
     let in_flight = InFlight::default();
@@ -364,6 +370,9 @@ fn in_lab<R>(
         searches: 0,
         next_steps,
     };
+    if let Some(note) = show.defaults.description().filter(|_| show.verbose) {
+        lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
+    }
     if args.resume {
         let note = format!("the search continues: {} are not repeated", plural(earlier, "run"));
         lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
@@ -372,8 +381,8 @@ fn in_lab<R>(
 }
 
 /// Returns the origin of a search, for its record.
-fn provenance(root: &Path, run_dir: &Path) -> Provenance {
-    let words = command_line::own_words().into_iter().map(|word| word.to_string_lossy().into_owned());
+fn provenance(root: &Path, run_dir: &Path, defaults: &AppliedDefaults) -> Provenance {
+    let words = texts(defaults.whole_line(command_line::own_words()));
     Provenance {
         command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
         run_dir: run_dir.display().to_string(),
@@ -383,4 +392,9 @@ fn provenance(root: &Path, run_dir: &Path) -> Provenance {
         os: env::consts::OS.to_owned(),
         arch: env::consts::ARCH.to_owned(),
     }
+}
+
+/// Returns words as text.
+fn texts(words: Vec<OsString>) -> impl Iterator<Item = String> {
+    words.into_iter().map(|word| word.to_string_lossy().into_owned())
 }
