@@ -66,10 +66,12 @@ impl Home {
         self.add_lock_file();
     }
 
-    /// Lets a package resolve to the versions of this repository, so that nothing need be downloaded.
+    /// Lets a package that needs ours resolve to the versions of this repository, so that nothing need be downloaded.
     fn add_lock_file(&self) {
         let lock = self.path("Cargo.lock");
-        if self.path("Cargo.toml").exists() && !lock.exists() {
+        let manifest = fs::read_to_string(self.path("Cargo.toml")).unwrap_or_default();
+        let knows_ours = fs::read_to_string(&lock).is_ok_and(|text| text.contains("name = \"bisect-core\""));
+        if manifest.contains("/bisect-opt/") && !knows_ours {
             fs::copy(root().join("Cargo.lock"), lock).expect("a file can be copied");
         }
     }

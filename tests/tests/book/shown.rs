@@ -43,7 +43,7 @@ pub(crate) fn script(body: &[String]) -> Vec<String> {
 pub(crate) fn tidy(output: &str) -> String {
     let words = "Compiling|Checking|Finished|Running|Blocking|Downloading|Downloaded|Updating|Locking|Doc-tests";
     let building = Regex::new(&format!("^ +({words}) ")).expect("it is a regular expression");
-    let trial = Regex::new("^ *([0-9]+)  .* (?:pass|FAIL|skip|unresolved)(?: |$)").expect("it is a regular expression");
+    let trial = Regex::new("^ *([0-9]+)  .* (?:pass|FAIL|unresolved)(?: |$)").expect("it is a regular expression");
     let mut text = String::new();
     let mut was_cut = false;
     for line in output.trim_matches('\n').lines().filter(|line| !building.is_match(line)) {
