@@ -183,3 +183,32 @@ fn steps(text: &str) -> Vec<Placed> {
     }
     steps
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PAGE: &str = "# Title\n\n<!-- status 1 -->\n<!-- sh\nmkdir a\n-->\n```console\n$ false\nold\n```\nEnd.\n";
+
+    #[test]
+    fn a_page_is_read_as_steps() {
+        let found = steps(PAGE);
+        let [Placed { step: status, .. }, Placed { step: script, .. }, Placed { step: block, lines }] = &found[..]
+        else {
+            panic!("{found:?}");
+        };
+        assert!(matches!(status, Step::Directive { word, rest, .. } if word == "status" && rest == "1"), "{status:?}");
+        assert!(
+            matches!(script, Step::Directive { word, body, .. } if word == "sh" && body == "mkdir a\n"),
+            "{script:?}"
+        );
+        assert!(matches!(block, Step::Fence { info, body } if info == "console" && body.len() == 2), "{block:?}");
+        assert_eq!(*lines, (6, 10));
+    }
+
+    #[test]
+    fn only_the_body_of_a_block_is_replaced() {
+        let changed = [((6, 10), "$ false\nnew\n".to_owned())];
+        assert_eq!(replaced(PAGE, &changed), PAGE.replace("old", "new"));
+    }
+}

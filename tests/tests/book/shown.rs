@@ -93,3 +93,28 @@ pub(crate) fn compare_record(home: &Home, words: &str, is_update: bool) -> Strin
     }
     format!("{name} is\n{recorded}--- but {file} is\n{written}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_may_be_continued() {
+        let body = ["$ one \\", "  two", "output", "$ three"].map(str::to_owned);
+        assert_eq!(commands(&body), ["one \\\n  two", "three"]);
+    }
+
+    #[test]
+    fn long_searches_are_cut_and_building_is_left_out() {
+        let output = "\n   Compiling shop v0.1.0\n  20  with 2 of 9 lines   pass  3ms\n  21  with 3 of 9 lines   FAIL  3ms\n  \
+                      22  with 4 of 9 lines   pass  3ms\n  22  cannons\n";
+        assert_eq!(tidy(output), "  20  with 2 of 9 lines   pass  3ms\n ...\n  22  cannons\n");
+    }
+
+    #[test]
+    fn what_differs_by_machine_is_blanked_and_nothing_else() {
+        assert_eq!(blanked("pass  3ms, 12 runs\n"), blanked("pass  1.5s, 7 runs\n"));
+        assert_eq!(blanked("x103966a43f25d127\n"), blanked("x203966a43f25d128\n"));
+        assert_ne!(blanked("culprit 1: leaf 17\n"), blanked("culprit 1: leaf 18\n"));
+    }
+}
