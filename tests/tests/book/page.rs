@@ -40,6 +40,17 @@ pub(crate) fn folder() -> PathBuf {
     root().join("book/src")
 }
 
+/// A page in the middle of its execution.
+#[derive(Debug)]
+struct Execution {
+    home: Home,
+    next: Next,
+    /// The blocks that show something else than their commands print: their lines, and their new bodies.
+    changed: Vec<((usize, usize), String)>,
+    /// All differences, for people.
+    differences: String,
+}
+
 /// Runs all commands of a page, and compares what they print with what it shows.
 ///
 /// # Panics
@@ -47,78 +58,85 @@ pub(crate) fn folder() -> PathBuf {
 pub(crate) fn execute(file: &str) {
     let path = folder().join(file);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let mut home = Home::new(file.trim_end_matches(".md"));
-    let mut next = Next::default();
-    let mut changed = Vec::new();
-    let mut differences = String::new();
+    let home = Home::new(file.trim_end_matches(".md"));
+    let mut execution = Execution { home, next: Next::default(), changed: Vec::new(), differences: String::new() };
     for Placed { step, lines } in steps(&text) {
         let place = format!("{file}:{}", lines.0 + 1);
         match step {
-            Step::Directive { word, rest, body } => match word.as_str() {
-                "cd" => home.enter(&rest),
-                "fixture" => home.copy_fixture(&rest),
-                "file" if body.is_empty() => next.file = Some(rest),
-                "file" => home.write(&rest, &body),
-                "from" => next.from = Some(rest),
-                "status" => next.statuses = rest.split(' ').map(|word| word.parse().expect("a number")).collect(),
-                "not run:" => next.is_exempt = true,
-                "needs" if home.obtain(&rest) => {}
-                "needs" => break,
-                "record" => differences += &shown::compare_record(&home, &rest, is_update()),
-                _ => home.prepare(&body, &place),
-            },
-            Step::Fence { info, body } => {
-                let Next { file, from, statuses, is_exempt } = std::mem::take(&mut next);
-                let block = body.join("\n") + "\n";
-                if let Some(file) = file {
-                    home.write(&file, &block);
-                } else if let Some(from) = from {
-                    expect_in_file(&home, &from, &block, &place);
-                } else if ["console", "sh"].contains(&info.as_str()) {
-                    if is_exempt {
-                        continue;
-                    }
-                    let shows_output = info == "console";
-                    let commands = if shows_output { shown::commands(&body) } else { shown::script(&body) };
-                    let recorded = record(&mut home, &commands, &statuses, shows_output, &place);
-                    if !shows_output {
-                        continue;
-                    }
-                    if shown::blanked(&block) != shown::blanked(&recorded) {
-                        let _ =
-                            writeln!(differences, "{place}: the page shows\n{block}--- its commands print\n{recorded}");
-                        changed.push((lines, recorded));
-                    }
-                } else {
-                    panic!("{place}: a block of `{info}` that nothing checks: see CONTRIBUTING.md for the directives");
+            Step::Directive { word, rest, .. } if word == "needs" => {
+                if !execution.home.obtain(&rest) {
+                    break;
                 }
             }
+            Step::Directive { word, rest, body } => execution.follow(&word, &rest, &body, &place),
+            Step::Fence { info, body } => execution.check(&info, &body, lines, &place),
         }
     }
-    if is_update() {
-        if !changed.is_empty() {
-            fs::write(&path, replaced(&text, &changed)).expect("the page can be written");
-        }
-    } else {
+    let Execution { changed, differences, .. } = execution;
+    if !is_update() {
         assert!(differences.is_empty(), "{differences}\nUPDATE_BOOK=1 records what the commands print");
+    } else if !changed.is_empty() {
+        fs::write(&path, replaced(&text, &changed)).expect("the page can be written");
+    }
+}
+
+impl Execution {
+    /// Follows a directive.
+    fn follow(&mut self, word: &str, rest: &str, body: &str, place: &str) {
+        match word {
+            "cd" => self.home.enter(rest),
+            "fixture" => self.home.copy_fixture(rest),
+            "file" if body.is_empty() => self.next.file = Some(rest.to_owned()),
+            "file" => self.home.write(rest, body),
+            "from" => self.next.from = Some(rest.to_owned()),
+            "status" => {
+                let number = |word: &str| word.parse().unwrap_or_else(|_| panic!("{place}: {word:?} is no status"));
+                self.next.statuses = rest.split(' ').map(number).collect();
+            }
+            "not run:" => self.next.is_exempt = true,
+            "record" => self.differences += &shown::compare_record(&self.home, rest, is_update()),
+            _ => self.home.prepare(body, place),
+        }
+    }
+
+    /// Executes or checks a block.
+    fn check(&mut self, info: &str, body: &[String], lines: (usize, usize), place: &str) {
+        let Next { file, from, statuses, is_exempt } = std::mem::take(&mut self.next);
+        let block = body.join("\n") + "\n";
+        if let Some(file) = file {
+            self.home.write(&file, &block);
+        } else if let Some(from) = from {
+            expect_in_file(&self.home, &from, &block, place);
+        } else if info == "sh" {
+            if !is_exempt {
+                let _ = self.record(&shown::script(body), &statuses, place);
+            }
+        } else if info == "console" {
+            let recorded = self.record(&shown::commands(body), &statuses, place);
+            if shown::blanked(&block) != shown::blanked(&recorded) {
+                let _ =
+                    writeln!(self.differences, "{place}: the page shows\n{block}--- its commands print\n{recorded}");
+                self.changed.push((lines, recorded));
+            }
+        } else {
+            panic!("{place}: a block of `{info}` that nothing checks: see CONTRIBUTING.md for the directives");
+        }
+    }
+
+    /// Runs commands, and returns the text of a block that shows them.
+    fn record(&mut self, commands: &[String], statuses: &[i32], place: &str) -> String {
+        let mut text = String::new();
+        for (index, command) in commands.iter().enumerate() {
+            let expected = statuses.get(index).copied().unwrap_or(0);
+            let output = self.home.run(command, expected, place);
+            let _ = write!(text, "$ {command}\n{}", shown::tidy(&output));
+        }
+        text
     }
 }
 
 fn is_update() -> bool {
     env::var_os("UPDATE_BOOK").is_some()
-}
-
-/// Runs commands, and returns the text of a block that shows them.
-fn record(home: &mut Home, commands: &[String], statuses: &[i32], is_shown: bool, place: &str) -> String {
-    let mut text = String::new();
-    for (index, command) in commands.iter().enumerate() {
-        let expected = statuses.get(index).copied().unwrap_or(0);
-        let output = home.run(command, expected, place);
-        if is_shown {
-            let _ = write!(text, "$ {command}\n{}", shown::tidy(&output));
-        }
-    }
-    text
 }
 
 /// Checks that a block is a part of a file: of the home if it is there, else of the repository.
