@@ -43,6 +43,7 @@ mod launcher;
 mod list;
 mod listeners;
 mod live_lines;
+mod nextest;
 mod occurrences;
 mod page;
 mod parallel;

@@ -27,6 +27,11 @@ pub(crate) enum Command {
     /// Find what makes tests fail: build `cargo test` once, then run its executables repeatedly
     #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
     Test(TestCommand),
+    /// Find what makes tests under cargo-nextest fail: run each test in a process of its own
+    #[command(
+        override_usage = "cargo bisect-opt nextest run [OPTIONS] [cargo nextest run's own arguments] [-- filters]"
+    )]
+    Nextest(CargoCommand),
     /// Find what makes a program fail: build `cargo run` once, then run its executable repeatedly
     #[command(override_usage = "cargo bisect-opt run [OPTIONS] [cargo run's own arguments] [-- program arguments]")]
     Run(CargoCommand),
@@ -62,6 +67,7 @@ impl Command {
     pub(crate) fn show(&mut self) -> Option<&mut ShowArgs> {
         match self {
             Self::Test(TestCommand { cargo: command, .. })
+            | Self::Nextest(command)
             | Self::Run(command)
             | Self::Build(command)
             | Self::Check(command) => Some(&mut command.show),

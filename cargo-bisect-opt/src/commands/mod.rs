@@ -14,6 +14,7 @@ mod continuation;
 mod defaults;
 mod edition;
 mod listeners;
+mod nextest_line;
 mod occurrences;
 mod options;
 mod replay;
@@ -102,6 +103,7 @@ fn bisect_opt() -> CommandStatus {
     }
     let is_verdict = match &cli.command {
         Command::Test(TestCommand { cargo: command, .. })
+        | Command::Nextest(command)
         | Command::Run(command)
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
@@ -111,6 +113,7 @@ fn bisect_opt() -> CommandStatus {
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
+        Command::Nextest(command) => program(Subcommand::Nextest, command, false, PerTest::Auto),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),

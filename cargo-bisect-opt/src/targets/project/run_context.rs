@@ -189,7 +189,7 @@ impl<'a> RunContext<'a> {
                     part.notes.push(Note::new(environment_note(environment)));
                 }
             }
-            let ends = if criteria.tests.is_settled() || self.runner.options.subcommand != Subcommand::Test {
+            let ends = if criteria.tests.is_settled() || !self.runner.options.subcommand.is_test() {
                 repetition.ends_with(judge(&execution, criteria).0)
             } else {
                 // Until it is known which failures count, no failure ends the run.
