@@ -56,6 +56,7 @@ mod replay;
 mod report;
 mod reports;
 mod resume;
+mod runner;
 mod schema;
 mod signals;
 mod since;

@@ -36,6 +36,8 @@ pub(crate) struct Project {
     pub(crate) directory: PathBuf,
     /// The target platform.
     pub(crate) triple: String,
+    /// Set if a runner of cargo's configuration starts the executables.
+    pub(crate) has_runner: bool,
     pub(super) arguments: Arguments,
     pub(super) config: Config,
     pub(super) workspace: Workspace,
@@ -118,6 +120,7 @@ impl Project {
             subcommand,
             directory: config.directory.clone(),
             triple: config.triple.clone(),
+            has_runner: !config.runner.is_empty(),
             slot_dirs: slot_dirs.unwrap_or_else(own_dirs),
             libdir: config.target_libdir(),
             arguments,
@@ -312,7 +315,7 @@ impl Project {
     ) -> Result<BTreeSet<Toggle>, CargoError> {
         let libraries = Libraries::among(artifacts.libraries.iter().cloned())?;
         let log = scratch.join("toggles.log");
-        let mut found = BTreeSet::new();
+        let (mut found, mut asked) = (BTreeSet::new(), None);
         for executable in &artifacts.executables {
             if !libraries.or_runtime_in(&fs_err::read(&executable.path)?) {
                 continue;
@@ -340,7 +343,9 @@ impl Project {
                 }
                 Ending::Exited(_) => found.extend(toggles::parse(&finished.output)),
             }
+            asked = Some(executable);
         }
+        toggles::check_runner(&found, asked, &self.config.runner)?;
         Ok(found)
     }
 
