@@ -3,6 +3,7 @@
 mod build;
 mod build_time;
 mod cargo;
+mod cargo_options;
 mod children;
 mod codegen;
 mod codegen_answer;
