@@ -2,6 +2,8 @@
 
 use alloc::{format, string::String};
 
+/// The beginning of the names of all variables that targets read.
+pub const FAMILY: &str = "BISECT_";
 /// The pattern of a target's toggles, or settings by name: [`Config`](super::Config).
 pub const PATTERN: &str = "BISECT_PATTERN";
 /// The existing file to which a target appends its reports.

@@ -180,6 +180,21 @@ pub(super) fn members(directory: &Path, arguments: &Arguments) -> Result<Metadat
     run_metadata(&cargo, directory, &options, None)
 }
 
+/// Returns the description of all packages as cargo prints it.
+///
+/// # Errors
+/// Cargo's message.
+pub(super) fn metadata_text(config: &Config, arguments: &Arguments) -> Result<String, CargoError> {
+    let mut options = arguments.of_workspace();
+    options.push("--all-features".into());
+    let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let mut command = MetadataCommand::new();
+    command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);
+    let text = answer(command.cargo_command())?;
+    // A wrapper of cargo may print other lines.
+    Ok(text.lines().find(|line| line.starts_with('{')).unwrap_or_default().to_owned())
+}
+
 /// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir`, not the user's.
 fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
     run_metadata(&config.cargo, &config.directory, options, target_dir)

@@ -28,6 +28,13 @@ pub(crate) enum Command {
     /// `cargo test` is built once, then its executables run repeatedly.
     #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
     Test(TestCommand),
+    /// Find what makes tests under cargo-nextest fail
+    ///
+    /// Each test runs in a process of its own.
+    #[command(
+        override_usage = "cargo bisect-opt nextest run [OPTIONS] [cargo nextest run's own arguments] [-- filters]"
+    )]
+    Nextest(CargoCommand),
     /// Find what makes a program fail
     ///
     /// `cargo run` is built once, then its executable runs repeatedly.
@@ -82,6 +89,7 @@ impl Command {
     pub(crate) fn show(&mut self) -> Option<&mut ShowArgs> {
         match self {
             Self::Test(TestCommand { cargo: command, .. })
+            | Self::Nextest(command)
             | Self::Run(command)
             | Self::Build(command)
             | Self::Check(command) => Some(&mut command.show),

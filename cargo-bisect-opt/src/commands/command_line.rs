@@ -7,6 +7,7 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum as _, erro
 use super::{
     cli::{Cli, Command},
     defaults::{self, source::DefaultSources},
+    nextest_line,
     options::{AxisCommand, CargoWords, ExecCommand},
     pages::{self, Detail},
     watch::What,
@@ -39,6 +40,7 @@ pub(crate) fn parse(
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
             "test" | "toggles" => CargoSubcommand::Test,
+            "nextest" => CargoSubcommand::Nextest,
             "run" => CargoSubcommand::Run,
             "build" => CargoSubcommand::Build,
             "check" => CargoSubcommand::Check,
@@ -49,7 +51,10 @@ pub(crate) fn parse(
     let builder = words.get(1).and_then(hands_on);
     let (ours, cargo) = match builder {
         Some((subcommand, cargos)) => {
-            let (ours, cargo) = split(subcommand, &words[2..]);
+            let (ours, mut cargo) = split(subcommand, &words[2..]);
+            if cargos == CargoSubcommand::Nextest && !ours.iter().any(|word| word == "--help" || word == "-h") {
+                nextest_line::remove_run(subcommand, &mut cargo.cargo)?;
+            }
             check(subcommand, cargos, &cargo.cargo)?;
             (words[..2].iter().cloned().chain(ours).collect(), cargo)
         }
@@ -85,7 +90,9 @@ fn from_matches(matches: &clap::ArgMatches, cargo: CargoWords, watched: WatchedW
     let mut cli = Cli::from_arg_matches(matches)?;
     let (passed_on, words) = match &mut cli.command {
         Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
-        Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
+        Command::Nextest(args) | Command::Run(args) | Command::Build(args) | Command::Check(args) => {
+            (&mut args.passed_on, &mut args.words)
+        }
         Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
         Command::Watch(args) => {
             (args.words, args.command) = (watched.cargo, watched.command);
@@ -154,6 +161,9 @@ fn check_victim(command: &clap::Command, words: &[OsString]) -> Result<(), clap:
 
 /// Returns an error for an option that neither `command` nor cargo has: a mistake of the user.
 fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString]) -> Result<(), clap::Error> {
+    if subcommand == CargoSubcommand::Nextest {
+        return nextest_line::check(command, words);
+    }
     let known = KnownOptions::of(subcommand);
     let Some(option) = known.first_unknown(words) else { return Ok(()) };
     let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));

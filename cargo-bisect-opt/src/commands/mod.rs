@@ -15,8 +15,10 @@ mod defaults;
 mod edition;
 mod listeners;
 mod man_pages;
+mod nextest_line;
 mod occurrences;
 mod options;
+mod origin;
 mod pages;
 mod reference;
 mod replay;
@@ -29,9 +31,7 @@ mod watch;
 mod within;
 
 use std::{
-    env,
-    ffi::OsString,
-    io,
+    env, io,
     path::Path,
     process::{ExitCode, Termination},
     rc::Rc,
@@ -43,7 +43,7 @@ use cli::Command;
 use codegen::Drill;
 use command_error::CommandError;
 use command_status::CommandStatus;
-use defaults::{applied::AppliedDefaults, source::DefaultSources};
+use defaults::source::DefaultSources;
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, ShowArgs, TestCommand, TogglesCommand};
@@ -55,10 +55,7 @@ use crate::{
     cargo::{self, Subcommand},
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
-    output::{
-        events::Event, exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, terminal, toggle_list,
-        verdict_status::VerdictStatus,
-    },
+    output::{events::Event, exit_status::Exit, noise, terminal, toggle_list, verdict_status::VerdictStatus},
     process::{self, interrupt::Interrupt},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
     targets::{
@@ -110,6 +107,7 @@ fn bisect_opt() -> CommandStatus {
     }
     let is_verdict = match &cli.command {
         Command::Test(TestCommand { cargo: command, .. })
+        | Command::Nextest(command)
         | Command::Run(command)
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
@@ -119,6 +117,7 @@ fn bisect_opt() -> CommandStatus {
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
+        Command::Nextest(command) => program(Subcommand::Nextest, command, false, PerTest::Auto),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
@@ -336,11 +335,8 @@ fn in_lab<R>(
     let since = since?;
     let Beginning { run_dir, journal, is_repeated } = begin()?;
     let earlier = journal.earlier_runs();
-    let provenance = provenance(root, &args.out, &show.defaults);
-    // There, the defaults are in use again.
-    let words: Vec<_> = texts(command_line::own_words()).collect();
-    let can_resume = words.first().is_some_and(|subcommand| command_line::has_option(subcommand, "resume"));
-    let next_steps = NextSteps::new(words, provenance.run_dir.clone(), can_resume);
+    let provenance = origin::provenance(root, &args.out, &show.defaults);
+    let next_steps = origin::next_steps(&provenance);
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {
@@ -378,23 +374,4 @@ fn in_lab<R>(
         lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
     }
     search(&mut lab).map_err(CommandError::Output)
-}
-
-/// Returns the origin of a search, for its record.
-fn provenance(root: &Path, run_dir: &Path, defaults: &AppliedDefaults) -> Provenance {
-    let words = texts(defaults.whole_line(command_line::own_words()));
-    Provenance {
-        command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
-        run_dir: run_dir.display().to_string(),
-        root: root.display().to_string(),
-        driver: env!("CARGO_PKG_VERSION").to_owned(),
-        rustc: None,
-        os: env::consts::OS.to_owned(),
-        arch: env::consts::ARCH.to_owned(),
-    }
-}
-
-/// Returns words as text.
-fn texts(words: Vec<OsString>) -> impl Iterator<Item = String> {
-    words.into_iter().map(|word| word.to_string_lossy().into_owned())
 }

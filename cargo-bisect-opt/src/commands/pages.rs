@@ -90,9 +90,10 @@ const QUESTIONS: [OptionGroup; 6] = [
 ];
 
 /// The page of the guide about each command, below `book/src/`.
-const GUIDE: [(&str, &str); 15] = [
+const GUIDE: [(&str, &str); 16] = [
     ("cargo-bisect-opt", "index.md"),
     ("test", "which-test.md"),
+    ("nextest", "configuration.md"),
     ("run", "tutorial.md"),
     ("build", "which-crate.md"),
     ("check", "which-update.md"),
