@@ -6,6 +6,7 @@
 //! that the root's `Cargo.lock` has. Mark the lines that a search must name with a comment at their end, and look them
 //! up with [`harness::line_of`]. A fixture is never built in place: [`harness::Fixture::new`] makes a copy.
 
+pub mod browser;
 pub mod cdd_peer;
 pub mod counting;
 pub mod edition_cases;

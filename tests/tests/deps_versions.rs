@@ -24,6 +24,11 @@ fn shop(between: &[(&str, &str)]) -> Shop {
     shop
 }
 
+/// Makes a shop in which 1.0.5 is the first bad version of `glyph`.
+pub(crate) fn shop_with_versions() -> Shop {
+    shop(&[("1.0.1", TRUE), ("1.0.4", TRUE), ("1.0.5", FALSE), ("1.0.7", FALSE), ("1.0.10", TRUE)])
+}
+
 /// Returns the changes that were found within culprits.
 fn inner(finished: &Finished) -> Vec<String> {
     let inner = finished.events_of("found").into_iter().filter(|found| !found["within"].is_null());
@@ -34,7 +39,7 @@ fn inner(finished: &Finished) -> Vec<String> {
 
 #[test]
 fn the_first_bad_version_is_found() {
-    let shop = shop(&[("1.0.1", TRUE), ("1.0.4", TRUE), ("1.0.5", FALSE), ("1.0.7", FALSE), ("1.0.10", TRUE)]);
+    let shop = shop_with_versions();
     let finished = shop.search("test", &["--deps=versions"]).expect_status(0);
     assert_eq!(found(&finished), [["glyph 1.0.0 -> 1.0.9"], ["glyph 1.0.4 -> 1.0.5"]]);
     assert_eq!(inner(&finished), ["glyph 1.0.4 -> 1.0.5"]);

@@ -54,7 +54,7 @@ fn new_library() -> String {
 }
 
 /// Returns a repository with the package, and the new version as its working files.
-fn shop() -> Place {
+pub(crate) fn shop() -> Place {
     let place = Place::new();
     for (name, text) in [("Cargo.toml", MANIFEST), ("Cargo.lock", LOCK), ("src/lib.rs", OLD)] {
         place.repository.write(name, text);
@@ -63,6 +63,33 @@ fn shop() -> Place {
     place.repository.write("src/lib.rs", &new_library());
     place.repository.write("src/rates.rs", "pub fn vat() -> u32 {\n    19\n}\n");
     place
+}
+
+/// The sources of the second slot are written while the first one builds, whose artifacts it then copies.
+#[test]
+fn a_slot_compiles_its_own_sources() {
+    let place = Place::new();
+    let manifest = |name: &str, more: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{more}")
+    };
+    let root = manifest("shop", "[workspace]\nmembers = [\"low\"]\n[dependencies]\nlow = { path = \"low\" }\n");
+    let value = |value: u32| format!("pub fn value() -> u32 {{\n    {value}\n}}\n");
+    let test = "#[test]\nfn is_seven() {\n    assert_eq!(low::value(), 7);\n}\n";
+    for (name, text) in [
+        ("Cargo.toml", root.as_str()),
+        ("src/lib.rs", test),
+        ("low/Cargo.toml", &manifest("low", "")),
+        ("low/src/lib.rs", &value(7)),
+        (".gitignore", "Cargo.lock\n"),
+    ] {
+        place.repository.write(name, text);
+    }
+    place.repository.commit("old");
+    place.repository.write("low/src/lib.rs", &value(8));
+    place.repository.write("src/lib.rs", &format!("//! A shop.\n{test}"));
+    let finished = place.search(&["test", "--diff", "-j2"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn value@low/src/lib.rs:2"]], "{finished}");
+    assert!(!finished.stderr.contains("contradicts itself"), "{finished}");
 }
 
 #[test]

@@ -1,23 +1,13 @@
 //! `--resume`: a search that was killed continues, gives the same answer, and repeats only the runs that were in flight.
 #![cfg(unix)]
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-    process::Command,
-};
+use std::{fs, path::Path, process::Command};
 
-use bisect_tests::{
-    foreign,
-    harness::{Finished, Fixture, Running, Scratch, root, run, wait_until},
-    release_cases::cases,
-};
+use bisect_tests::harness::{Finished, Running, Scratch, run, wait_until};
 use serde_json::Value;
 
-use crate::{commits, deps, diff, features, victim};
-
 /// Returns the same command with an option after its subcommand.
-fn with(command: &Command, option: &str) -> Command {
+pub(crate) fn with(command: &Command, option: &str) -> Command {
     let mut copy = Command::new(command.get_program());
     let words: Vec<_> = command.get_args().collect();
     copy.args(&words[..2]).arg(option).args(&words[2..]);
@@ -34,14 +24,14 @@ fn with(command: &Command, option: &str) -> Command {
 }
 
 /// Returns the number of runs in a journal, and of cancelled ones.
-fn runs(out: &Path) -> [usize; 2] {
+pub(crate) fn runs(out: &Path) -> [usize; 2] {
     let journal = fs::read_to_string(out.join("journal.jsonl")).unwrap_or_default();
     let (ended, cancelled): (Vec<_>, Vec<_>) = journal.lines().partition(|line| line.contains("\"shown\":"));
     [ended.len(), cancelled.len()]
 }
 
 /// Returns what a search found, and how it ended, without times.
-fn answer(finished: &Finished) -> (Vec<Value>, Value) {
+pub(crate) fn answer(finished: &Finished) -> (Vec<Value>, Value) {
     let mut end = finished.events_of("end").pop().unwrap_or_else(|| panic!("{finished}"));
     end["ms"] = Value::Null;
     // A next step may be the same command line with another option.
@@ -66,9 +56,7 @@ fn kill(command: &mut Command, out: &Path, lines: usize) -> bool {
 
 /// Searches, and then kills the same search at each of these moments and continues it. With one run at a time,
 /// everything is the same.
-fn check(command: &Command, out: &Path, moments: impl IntoIterator<Item = usize>) {
-    let is_parallel = command.get_args().any(|word| word.to_string_lossy().starts_with("-j"));
-    let is_quiet = command.get_args().any(|word| word == "--quiet");
+pub(crate) fn check(command: &Command, out: &Path, moments: impl IntoIterator<Item = usize>) {
     let seeded = with(command, "--seed=5");
     let whole = run(&mut with(&seeded, "--color=never"));
     let all = runs(out);
@@ -80,18 +68,24 @@ fn check(command: &Command, out: &Path, moments: impl IntoIterator<Item = usize>
         if !out.join("journal.jsonl").exists() {
             continue;
         }
-        let before = runs(out);
-        // The seed is that of the killed search.
-        let resumed = run(&mut with(command, "--resume"));
-        assert_eq!(resumed.status, whole.status, "{resumed}");
-        assert!(is_quiet || resumed.stderr.contains("the search continues: "), "{resumed}");
-        assert!(!resumed.stderr.contains("do not count"), "after {before:?}:\n{resumed}");
-        if is_parallel {
-            assert_eq!(changes(&resumed), changes(&whole), "after {before:?}:\n{resumed}");
-        } else {
-            assert_eq!(answer(&resumed), answer(&whole), "after {before:?}:\n{resumed}");
-            assert_eq!(runs(out), all, "after {before:?}");
-        }
+        check_resumed(command, out, &whole, all);
+    }
+}
+
+/// Continues a killed search, and compares it with one that was not killed.
+pub(crate) fn check_resumed(command: &Command, out: &Path, whole: &Finished, all: [usize; 2]) {
+    let word_starts = |start: &str| command.get_args().any(|word| word.to_string_lossy().starts_with(start));
+    let before = runs(out);
+    // The seed is that of the killed search.
+    let resumed = run(&mut with(command, "--resume"));
+    assert_eq!(resumed.status, whole.status, "after {before:?}:\n{resumed}");
+    assert!(word_starts("--quiet") || resumed.stderr.contains("the search continues: "), "{resumed}");
+    assert!(!resumed.stderr.contains("do not count"), "after {before:?}:\n{resumed}");
+    if word_starts("-j") {
+        assert_eq!(changes(&resumed), changes(whole), "after {before:?}:\n{resumed}");
+    } else {
+        assert_eq!(answer(&resumed), answer(whole), "after {before:?}:\n{resumed}");
+        assert_eq!(runs(out), all, "after {before:?}");
     }
 }
 
@@ -104,7 +98,7 @@ fn changes(finished: &Finished) -> Vec<Value> {
 }
 
 /// A list of lines of which 21 and 34 break a script together. The script counts its runs.
-fn list(scratch: &Scratch) -> Command {
+pub(crate) fn list(scratch: &Scratch) -> Command {
     let lines: Vec<_> = (1..=50).map(|n| n.to_string()).collect();
     scratch.write("items", &(lines.join("\n") + "\n"));
     scratch.write("target.sh", "echo >> count; grep -qx 21 \"$1\" && grep -qx 34 \"$1\" && exit 1; exit 0\n");
@@ -218,123 +212,4 @@ fn a_second_search_in_the_directory_is_refused() {
     }
     running.signal("INT");
     assert_eq!(running.finish().status, Some(130));
-}
-
-#[test]
-fn a_flaky_command() {
-    let scratch = Scratch::new();
-    let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN", "sh"]);
-    command.arg(root().join("tests/fixtures/chance/chance.sh")).args(["100", "900", "RANDOM"]);
-    command.arg(foreign::executable()).arg("--fails-when=12");
-    check(&command, &scratch.dir().join("bisect.out"), [1, 2, 5, 11, 23, 40]);
-}
-
-#[test]
-fn a_counter() {
-    let scratch = Scratch::new();
-    let command = scratch.driver(["count", "--json", "--max-count", "100", "sh", "-c", "[ $1 -lt 37 ]", "sh", "COUNT"]);
-    check(&command, &scratch.dir().join("bisect.out"), [1, 3, 7, 9]);
-}
-
-#[test]
-fn commits() {
-    let place = commits::Place::with_numbers(40, &[7, 20, 21]);
-    let command = place.command(&[], &["sh", "-c", commits::CHECK, "sh", "23"]);
-    check(&command, &place.out(), [1, 2, 4, 6, 9]);
-    let _ = run(&mut with(&command, "--quiet")).expect_status(0);
-    assert_eq!(place.leftovers(), 0, "the next search deletes the worktrees");
-}
-
-#[test]
-fn hunks() {
-    let place = diff::Place::new();
-    let text = |is_new| diff::lines(200, |line| is_new && line % 10 == 0);
-    place.repository.write("a", &text(false));
-    place.repository.commit("old");
-    place.repository.write("a", &text(true));
-    let command = place.command(&[&["exec", "--diff"][..], &diff::grep("new 70")].concat());
-    check(&command, &place.scratch.dir().join("out"), [1, 2, 4, 6, 9]);
-    let _ = run(&mut with(&command, "--quiet")).expect_status(0);
-    assert_eq!(place.leftovers(), 0, "the next search deletes the worktrees");
-}
-
-#[test]
-fn updates() {
-    let shop = deps::Shop::with_packages(8, 5);
-    let out = shop.dir().parent().unwrap().join("out");
-    let words = ["test", "--json", "--deps", "--out", &out.display().to_string()];
-    check(&shop.command(&words), &out, [1, 3, 6]);
-}
-
-#[test]
-fn features() {
-    let workspace = features::Workspace::new(&[
-        ("Cargo.toml", "app 2021\n[features]\na = []\nb = []\nc = []\nd = ['a']\ne = []\n"),
-        ("src/lib.rs", "#[test]\nfn fine() {\n    assert!(!cfg!(all(feature = \"c\", feature = \"e\")));\n}\n"),
-    ]);
-    let command = workspace.command("test --features-of app --all-features");
-    check(&command, &workspace.dir().parent().unwrap().join("out"), [1, 3, 6]);
-}
-
-#[test]
-fn other_tests() {
-    let cast = Fixture::new("cast");
-    let command = victim::command(&cast, "victim=30 pollute=17", "--victim tests::t030");
-    check(&command, &cast.dir().join("out"), [1, 4, 9, 14, 18]);
-}
-
-/// Returns a command of a fixture, and its run directory.
-fn in_fixture(fixture: &Fixture, words: &[&str]) -> (Command, PathBuf) {
-    let out = fixture.dir().join("out");
-    let mut command = fixture.driver([&words[..1], &["--json", "--out"]].concat());
-    command.arg(&out).args(&words[1..]);
-    (command, out)
-}
-
-#[test]
-fn toggles_in_several_tests() {
-    let fixture = Fixture::new("crowd");
-    let (command, out) = in_fixture(&fixture, &["test", "--", "player_0"]);
-    check(&command, &out, [1, 3, 8, 15, 21]);
-}
-
-#[test]
-fn choices_at_build_time() {
-    let fixture = Fixture::new("tenfold");
-    let (command, out) = in_fixture(&fixture, &["run", "-p", "app"]);
-    check(&command, &out, [1, 4, 9]);
-}
-
-#[test]
-fn crates_and_passes() {
-    let fixture = Fixture::new("release");
-    let case = cases(fixture.dir()).into_iter().next().expect("the table has cases");
-    let out = fixture.dir().join("out");
-    let mut command = fixture.driver(case.arguments());
-    command.args(["--json", "--level", "crates", "--out"]).arg(&out);
-    check(&command, &out, [1, 4, 7]);
-}
-
-/// Each search that takes little time, at 50 random moments.
-#[test]
-#[ignore = "slow: CI runs it"]
-fn at_random_moments() {
-    let scratch = Scratch::new();
-    let (command, out) = (list(&scratch), scratch.dir().join("bisect.out"));
-    let begun = std::time::Instant::now();
-    let whole = run(&mut with(&command, "--seed=5"));
-    let (took, all) = (begun.elapsed(), runs(&out));
-    for moment in 0..50 {
-        let _ = fs::remove_dir_all(&out);
-        let running = Running::start(&mut with(&command, "--seed=5"));
-        // Any moment will do: this is no synchronisation.
-        std::thread::sleep(took * moment / 50);
-        running.signal("KILL");
-        if running.finish().status.is_some() || !out.join("journal.jsonl").exists() {
-            continue;
-        }
-        let resumed = run(&mut with(&command, "--resume"));
-        assert_eq!(answer(&resumed), answer(&whole), "{resumed}");
-        assert_eq!(runs(&out), all);
-    }
 }

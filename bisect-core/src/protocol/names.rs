@@ -2,6 +2,8 @@
 
 use alloc::{format, string::String};
 
+/// The beginning of the names of all variables that targets read.
+pub const FAMILY: &str = "BISECT_";
 /// The pattern of a target's toggles, or settings by name: [`Config`](super::Config).
 pub const PATTERN: &str = "BISECT_PATTERN";
 /// The existing file to which a target appends its reports.
@@ -41,6 +43,9 @@ pub const OPT_STORE: &str = "BISECT_OPT_STORE";
 pub const OPT_GUARD: &str = "BISECT_OPT_GUARD";
 /// A value that marks the processes of one run.
 pub const OPT_RUN: &str = "BISECT_OPT_RUN";
+
+/// Prefix, followed by the name of an option: its default, for the driver.
+pub const OPTION: &str = "CARGO_BISECT_OPT_";
 
 /// Returns the name of a package's variable, from one of the prefixes above.
 ///

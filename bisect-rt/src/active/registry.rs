@@ -59,7 +59,7 @@ fn line(toggle: &Toggle) -> String {
         Some(false) => "\tfixed off",
         None => "",
     };
-    let line = format_args!("{}\t{key}\t{}\t{default}", toggle.name, toggle.place);
+    let line = format!("{}\t{key}\t{}\t{default}", toggle.name, toggle.place);
     match toggle.key {
         Key::Build(package, enabled) => {
             let id = toggle.id(&toggle.place, None);

@@ -113,8 +113,8 @@ impl Package {
     }
 }
 
-impl From<&Location<'static>> for Place {
-    fn from(location: &Location<'static>) -> Self {
+impl From<&'static Location<'static>> for Place {
+    fn from(location: &'static Location<'static>) -> Self {
         Self::new(location.file(), location.line(), location.column())
     }
 }

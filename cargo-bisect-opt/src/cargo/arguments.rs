@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::nextest_words::NextestWords;
 use super::option::{self, DEVELOPMENT, LinePart, TARGETS, Value, value_of};
 
 /// A subcommand of cargo.
@@ -12,6 +13,8 @@ use super::option::{self, DEVELOPMENT, LinePart, TARGETS, Value, value_of};
 pub(crate) enum Subcommand {
     /// `cargo test`
     Test,
+    /// `cargo nextest run`
+    Nextest,
     /// `cargo run`
     Run,
     /// `cargo build`
@@ -25,10 +28,21 @@ impl Subcommand {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Subcommand::Test => "test",
+            Subcommand::Nextest => "nextest",
             Subcommand::Run => "run",
             Subcommand::Build => "build",
             Subcommand::Check => "check",
         }
+    }
+
+    /// Returns whether it runs tests.
+    pub(crate) fn is_test(self) -> bool {
+        matches!(self, Subcommand::Test | Subcommand::Nextest)
+    }
+
+    /// Returns the subcommand of cargo itself that builds the same.
+    pub(super) fn of_cargo(self) -> Self {
+        if self == Subcommand::Nextest { Subcommand::Test } else { self }
     }
 
     /// Returns whether it only builds, and runs nothing.
@@ -75,11 +89,18 @@ pub(crate) struct Arguments {
     pub(crate) of_graph: Vec<OsString>,
     /// `--workspace`
     pub(crate) all_members: bool,
+    /// The words for nextest.
+    pub(super) nextest: NextestWords,
 }
 
 impl Arguments {
     /// Parses the words that a user wrote for cargo, up to `--`.
     pub(crate) fn parse(subcommand: Subcommand, words: &[OsString]) -> Self {
+        if subcommand == Subcommand::Nextest {
+            let nextest = NextestWords::parse(words);
+            let cargo = Self::parse(Subcommand::Test, &nextest.cargo);
+            return Self { typed: words.to_vec(), nextest, ..cargo };
+        }
         let mut arguments = Self::default();
         let mut words = words.iter().peekable();
         while let Some(part) = option::next_part(&mut words) {
@@ -163,7 +184,7 @@ impl Arguments {
     pub(crate) fn for_check(&self, subcommand: Subcommand, program: &[OsString]) -> Self {
         let mut options = self.options.clone();
         options.retain(|word| word != "--no-fail-fast");
-        if subcommand == Subcommand::Test {
+        if subcommand.is_test() {
             let has_targets = self.options_of_any_target() != self.options;
             let has_profile = self.release || self.profile.is_some();
             // With the profile `test`, cargo checks `--lib` and `--bins` with their tests.
@@ -177,7 +198,7 @@ impl Arguments {
     pub(crate) fn has_development(&self, subcommand: Subcommand) -> bool {
         let is_one =
             |word: &OsString| option::split(word).is_some_and(|(name, _)| DEVELOPMENT.contains(&name.as_str()));
-        subcommand == Subcommand::Test || self.options.iter().any(is_one)
+        subcommand.is_test() || self.options.iter().any(is_one)
     }
 
     /// Returns the name of the profile.

@@ -238,7 +238,7 @@ impl Build<'_> {
 
     fn argv(&self) -> Vec<OsString> {
         let ours: &[&str] = match self.subcommand {
-            Subcommand::Test => &["test", "--no-run"],
+            Subcommand::Test | Subcommand::Nextest => &["test", "--no-run"],
             Subcommand::Run => &["build"],
             // Without it, cargo would stop at the first error, and the set of errors would be a matter of chance.
             Subcommand::Build | Subcommand::Check if self.arguments.options.iter().any(|word| word == KEEP_GOING) => {
@@ -282,7 +282,7 @@ impl Build<'_> {
     /// Returns the command that a user would type for it.
     fn describe(&self) -> String {
         let what = match self.subcommand {
-            Subcommand::Test => "test --no-run",
+            Subcommand::Test | Subcommand::Nextest => "test --no-run",
             Subcommand::Run | Subcommand::Build => "build",
             Subcommand::Check => "check",
         };

@@ -1,7 +1,7 @@
 //! Copies of a target directory, so that parallel builds, each in its own directory, need not compile everything.
 //!
 //! Cargo compares the times of files, and paths relative to the target directory. So in a copy with the same times,
-//! artifacts are fresh. Only a package whose build script watches a file in its own `OUT_DIR` is built again, once: its
+//! artifacts are fresh. If the sources of the copy are others, the artifacts must be older than these. Only a package whose build script watches a file in its own `OUT_DIR` is built again, once: its
 //! absolute path has changed.
 //!
 //! Paths that were compiled into artifacts stay the same: `env!("OUT_DIR")` is the directory in the original, which
@@ -14,6 +14,7 @@ use std::{
     fs::{FileTimes, Metadata},
     io,
     path::{Path, PathBuf},
+    time::SystemTime,
 };
 
 use super::target_lock::LOCKS;
@@ -54,14 +55,19 @@ pub(crate) enum CloneError {
 /// Makes `to` a copy of the target directory `from`, in which no build may run. Replaces an earlier copy. `to` may be
 /// below `from`; copies are not copied.
 ///
-/// Keeps permissions and times, and copies links as links. Omits the files of incremental compilation, which are large
+/// Keeps permissions and times, but no time is later than `latest`, and copies links as links. Omits the files of incremental compilation, which are large
 /// and only help to compile crates again. Checks `is_interrupted` between files.
 ///
 /// # Errors
 /// See [`CloneError`].
-pub(crate) fn clone_target_dir(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result<(), CloneError> {
+pub(crate) fn clone_target_dir(
+    from: &Path,
+    to: &Path,
+    latest: Option<SystemTime>,
+    is_interrupted: &dyn Fn() -> bool,
+) -> Result<(), CloneError> {
     clear(from, to)?;
-    let copied = copy_all(from, to, is_interrupted);
+    let copied = copy_all(from, to, latest, is_interrupted);
     if copied.is_err() {
         // The first error is reported; a failed cleanup does not matter.
         let _ = remove_tree(to);
@@ -94,7 +100,12 @@ fn is_copy(dir: &Path) -> bool {
     std::fs::read(dir.join(MARK)).is_ok_and(|text| text == MARK_TEXT)
 }
 
-fn copy_all(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result<(), CloneError> {
+fn copy_all(
+    from: &Path,
+    to: &Path,
+    latest: Option<SystemTime>,
+    is_interrupted: &dyn Fn() -> bool,
+) -> Result<(), CloneError> {
     let metadata = fs_err::metadata(from)?;
     let mut directories = vec![(from.to_owned(), to.to_owned(), metadata)];
     let mut next = 0;
@@ -117,7 +128,7 @@ fn copy_all(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result
                 copy_link(&source, &target)?;
             } else if metadata.is_file() && !bound.contains(&source.with_extension("")) {
                 fs_err::copy(&source, &target)?;
-                set_times(&target, &metadata)?;
+                set_times(&target, &metadata, latest)?;
             }
             // Other files (sockets, pipes) belong to processes that have ended.
         }
@@ -126,7 +137,7 @@ fn copy_all(from: &Path, to: &Path, is_interrupted: &dyn Fn() -> bool) -> Result
     // cannot open a directory as a file.
     #[cfg(unix)]
     for (_, to, metadata) in directories.iter().rev() {
-        set_times(to, metadata)?;
+        set_times(to, metadata, latest)?;
         fs_err::set_permissions(to, metadata.permissions())?;
     }
     Ok(())
@@ -154,10 +165,12 @@ fn bound_to_place(paths: impl Iterator<Item = PathBuf>) -> io::Result<BTreeSet<P
     Ok(bound)
 }
 
-fn set_times(path: &Path, metadata: &Metadata) -> io::Result<()> {
+fn set_times(path: &Path, metadata: &Metadata, latest: Option<SystemTime>) -> io::Result<()> {
     // On Unix the owner may set times, even of a read-only file.
     let file = fs_err::OpenOptions::new().read(true).write(cfg!(windows)).open(path)?;
-    file.file().set_times(FileTimes::new().set_modified(metadata.modified()?))
+    let modified = metadata.modified()?;
+    let modified = latest.map_or(modified, |latest| modified.min(latest));
+    file.file().set_times(FileTimes::new().set_modified(modified))
 }
 
 #[cfg(unix)]

@@ -98,7 +98,7 @@ fn anew(made: &BTreeMap<String, usize>) -> BTreeSet<&str> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), CloneError> {
-    clone_target_dir(from, to, &|| false)
+    clone_target_dir(from, to, None, &|| false)
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn one_that_is_stopped_or_fails_leaves_nothing() {
     for after in 0..12 {
         let asked = std::cell::Cell::new(0);
         let stop = || asked.replace(asked.get() + 1) == after;
-        let result = clone_target_dir(&from, &to, &stop);
+        let result = clone_target_dir(&from, &to, None, &stop);
         assert_eq!(matches!(result, Err(CloneError::Interrupted)), after < 12, "{after}: {result:?}");
         assert!(!to.exists());
     }

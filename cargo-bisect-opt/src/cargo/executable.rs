@@ -95,6 +95,18 @@ impl Executable {
         }
     }
 
+    /// Returns the ID of the test executable in nextest, and the kind of its target.
+    pub(super) fn nextest_id(&self) -> (String, &'static str) {
+        let (package, name) = (&self.package.name, &self.name);
+        match self.kind {
+            ExecutableKind::Library => (package.clone(), "lib"),
+            ExecutableKind::Binary => (format!("{package}::bin/{name}"), "bin"),
+            ExecutableKind::Test => (format!("{package}::{name}"), "test"),
+            ExecutableKind::Bench => (format!("{package}::bench/{name}"), "bench"),
+            ExecutableKind::Example => (format!("{package}::example/{name}"), "example"),
+        }
+    }
+
     /// Returns an identifier that is the same after each build, also of a copy of the sources at another place.
     pub(crate) fn key(&self) -> String {
         let PackageKey { name, id } = &self.package;

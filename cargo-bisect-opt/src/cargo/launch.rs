@@ -9,7 +9,7 @@ use std::{
 
 use cargo_metadata::Package;
 
-use super::{Artifacts, Config, Executable, Subcommand, Workspace, executable::ExecutableKind};
+use super::{Artifacts, Config, Executable, Subcommand, Workspace, executable::ExecutableKind, nextest_variables};
 
 /// The variable with the search path of the dynamic linker.
 const LIBRARY_PATH: &str = if cfg!(windows) {
@@ -51,10 +51,14 @@ impl LaunchContext<'_> {
         let mut words = self.config.runner.clone();
         words.push(executable.path.clone().into());
         let directory = match subcommand {
-            Subcommand::Test => executable.package_dir().to_owned(),
+            Subcommand::Test | Subcommand::Nextest => executable.package_dir().to_owned(),
             Subcommand::Run | Subcommand::Build | Subcommand::Check => self.config.directory.clone(),
         };
-        let variables = self.variables(executable);
+        let mut variables = self.variables(executable);
+        if subcommand == Subcommand::Nextest {
+            let of_nextest = nextest_variables::of_test(&variables);
+            variables.extend(of_nextest);
+        }
         Launch { words, directory, variables, executable: executable.path.clone() }
     }
 

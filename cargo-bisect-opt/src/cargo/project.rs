@@ -15,7 +15,6 @@ use super::{
     Arguments, Artifacts, Build, BuildOutput, Built, CargoError, Config, Executable, Launch, SlotDirs, Subcommand,
     Workspace,
     build::Flags,
-    feature_options,
     graph::Package,
     launch::LaunchContext,
     profiles::Profiles,
@@ -37,6 +36,8 @@ pub(crate) struct Project {
     pub(crate) directory: PathBuf,
     /// The target platform.
     pub(crate) triple: String,
+    /// Set if a runner of cargo's configuration starts the executables.
+    pub(crate) has_runner: bool,
     pub(super) arguments: Arguments,
     pub(super) config: Config,
     pub(super) workspace: Workspace,
@@ -45,7 +46,7 @@ pub(crate) struct Project {
     slot_dirs: Arc<SlotDirs>,
     libdir: Option<PathBuf>,
     /// The arguments after `--`.
-    target_arguments: Vec<OsString>,
+    pub(super) target_arguments: Vec<OsString>,
 }
 
 /// The additions to the user's arguments for one build.
@@ -113,12 +114,13 @@ impl Project {
         let own_dirs = || SlotDirs::new(&workspace.build_directory(&config, &arguments), &workspace.root()).into();
         let program = match subcommand {
             Subcommand::Run => workspace.binary(&arguments)?,
-            Subcommand::Test | Subcommand::Build | Subcommand::Check => Vec::new(),
+            _ => Vec::new(),
         };
         Ok(Self {
             subcommand,
             directory: config.directory.clone(),
             triple: config.triple.clone(),
+            has_runner: !config.runner.is_empty(),
             slot_dirs: slot_dirs.unwrap_or_else(own_dirs),
             libdir: config.target_libdir(),
             arguments,
@@ -224,7 +226,7 @@ impl Project {
         Build {
             config: &self.config,
             arguments: &self.arguments,
-            subcommand: self.subcommand,
+            subcommand: self.subcommand.of_cargo(),
             more_arguments: &self.program,
             target_dir,
             // Cargo refuses to build a target by its name without the features that it requires.
@@ -245,7 +247,7 @@ impl Project {
         let all = artifacts.executables.iter();
         match self.subcommand {
             Subcommand::Build | Subcommand::Check => Ok(Vec::new()),
-            Subcommand::Test => {
+            Subcommand::Test | Subcommand::Nextest => {
                 let tests: Vec<_> = all.filter(|executable| executable.is_test).collect();
                 if tests.is_empty() {
                     return Err(CargoError::Nothing(format!(
@@ -282,6 +284,9 @@ impl Project {
 
     /// Returns the arguments for the executables.
     pub(crate) fn arguments(&self) -> Vec<OsString> {
+        if self.subcommand == Subcommand::Nextest {
+            return self.arguments.nextest.harness_arguments();
+        }
         let mut arguments = self.arguments.words.clone();
         if self.subcommand == Subcommand::Run && !arguments.is_empty() && !self.target_arguments.is_empty() {
             // After the program's first argument, `--` is an argument of the program.
@@ -293,7 +298,9 @@ impl Project {
 
     /// Returns whether the command line selects tests.
     pub(crate) fn names_tests(&self) -> bool {
-        !self.arguments.words.is_empty() || !self.target_arguments.is_empty()
+        !self.arguments.nextest.selection.is_empty()
+            || !self.arguments.words.is_empty()
+            || !self.target_arguments.is_empty()
     }
 
     /// Lists the toggles of all executables, also of programs that only tests start.
@@ -308,7 +315,7 @@ impl Project {
     ) -> Result<BTreeSet<Toggle>, CargoError> {
         let libraries = Libraries::among(artifacts.libraries.iter().cloned())?;
         let log = scratch.join("toggles.log");
-        let mut found = BTreeSet::new();
+        let (mut found, mut asked) = (BTreeSet::new(), None);
         for executable in &artifacts.executables {
             if !libraries.or_runtime_in(&fs_err::read(&executable.path)?) {
                 continue;
@@ -336,31 +343,10 @@ impl Project {
                 }
                 Ending::Exited(_) => found.extend(toggles::parse(&finished.output)),
             }
+            asked = Some(executable);
         }
+        toggles::check_runner(&found, asked, &self.config.runner)?;
         Ok(found)
-    }
-
-    /// Returns the command line that a user would type.
-    pub(crate) fn command_line(&self) -> String {
-        process::shell::line(self.command_words(&BuildOverrides::default(), &self.target_arguments))
-    }
-
-    /// Returns the words of a command line for a user that builds and runs, with the settings and features of these
-    /// overrides, and these arguments after `--`.
-    pub(crate) fn command_words(&self, with: &BuildOverrides, target_arguments: &[OsString]) -> Vec<OsString> {
-        let mut words: Vec<OsString> = vec!["cargo".into(), self.subcommand.name().into()];
-        let typed = &self.arguments.typed;
-        words.extend(match &with.features {
-            Some(features) => feature_options::replaced(self.subcommand, typed, features),
-            None => typed.clone(),
-        });
-        // The last value of a setting counts.
-        words.extend(with.settings.iter().flat_map(|setting| ["--config".into(), setting.into()]));
-        if !target_arguments.is_empty() {
-            words.push("--".into());
-            words.extend(target_arguments.iter().cloned());
-        }
-        words
     }
 
     /// Returns the user's flags for the compiler.

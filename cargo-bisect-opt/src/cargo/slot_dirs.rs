@@ -10,6 +10,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, SystemTime},
 };
 
 use super::{
@@ -22,11 +23,16 @@ use crate::process::{interrupt::Interrupt, owned_dir::OwnedDir};
 /// The name of the lock for builds in the first directory, and for its copies.
 const BUILDS: &str = "builds";
 
+/// The resolution of the times of files, at most.
+const COARSEST_CLOCK: Duration = Duration::from_secs(2);
+
 /// Target directories, which are made on demand.
 #[derive(Debug)]
 pub(crate) struct SlotDirs {
     first: PathBuf,
     workspace: PathBuf,
+    /// The latest time of artifacts in a copy; none if all slots have the same sources.
+    latest: Option<SystemTime>,
     /// Locked during a copy, and during a build in the first directory.
     held: Mutex<Held>,
     /// The directory that contains all others, if they are deleted with this value.
@@ -59,13 +65,20 @@ impl SlotDir<'_> {
 impl SlotDirs {
     /// Creates the directories of a workspace that builds in `first`.
     pub(crate) fn new(first: &Path, workspace: &Path) -> Self {
-        Self { first: first.to_owned(), workspace: workspace.to_owned(), held: Mutex::default(), _scratch: None }
+        Self {
+            first: first.to_owned(),
+            workspace: workspace.to_owned(),
+            latest: None,
+            held: Mutex::default(),
+            _scratch: None,
+        }
     }
 
-    /// Creates the directories of a workspace in a directory of one search.
+    /// Creates the directories of a workspace in a directory of one search. Each slot has sources of its own, which are
+    /// written from now on. A copy is older than they are, so that cargo compiles them.
     pub(crate) fn in_scratch(scratch: OwnedDir, workspace: &Path) -> Self {
         let dirs = Self::new(&scratch.path().join("target"), workspace);
-        Self { _scratch: Some(scratch), ..dirs }
+        Self { latest: SystemTime::now().checked_sub(COARSEST_CLOCK), _scratch: Some(scratch), ..dirs }
     }
 
     /// Makes a directory for temporary files of a search, on the file system of the artifacts.
@@ -100,11 +113,13 @@ impl SlotDirs {
             // If this slot is used first, there is nothing to copy yet.
             fs_err::create_dir_all(&self.first)?;
             let _lock = self.lock_builds(interrupt)?;
-            clone_target_dir(&self.first, &path, &|| interrupt.requested()).map_err(|error| match error {
-                CloneError::Interrupted => CargoError::Interrupted,
-                CloneError::Io(error) => CargoError::Io(error),
-                error => CargoError::Usage(error.to_string()),
-            })?;
+            clone_target_dir(&self.first, &path, self.latest, &|| interrupt.requested()).map_err(
+                |error| match error {
+                    CloneError::Interrupted => CargoError::Interrupted,
+                    CloneError::Io(error) => CargoError::Io(error),
+                    error => CargoError::Usage(error.to_string()),
+                },
+            )?;
         }
         held.others.insert((slot, copies), (path.clone(), lock));
         Ok(SlotDir { path, _first: None })
@@ -163,6 +178,20 @@ mod tests {
         assert_eq!(path(2, true), other);
         assert_eq!(fs_err::read_to_string(other.join("built")).unwrap(), "again");
         assert!(!path(2, false).join("built").exists(), "without a copy it is empty");
+    }
+
+    #[test]
+    fn a_copy_for_other_sources_is_older_than_the_search() {
+        let dir = tempfile::tempdir().unwrap();
+        let scratch = OwnedDir::new_in(dir.path(), OF_ONE_SEARCH).unwrap();
+        let dirs = SlotDirs::in_scratch(scratch, dir.path());
+        let modified = |path: &Path| fs_err::metadata(path).unwrap().modified().unwrap();
+        let source = dir.path().join("source");
+        fs_err::write(&source, "").unwrap();
+        fs_err::create_dir_all(&dirs.first).unwrap();
+        fs_err::write(dirs.first.join("artifact"), "").unwrap();
+        let slot = dirs.get(1, true, &Interrupt::default()).unwrap();
+        assert!(modified(&slot.path().join("artifact")) < modified(&source));
     }
 
     #[test]

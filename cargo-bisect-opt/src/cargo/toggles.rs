@@ -5,6 +5,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsString,
     fmt::{self, Write},
     io,
     path::PathBuf,
@@ -14,7 +15,9 @@ use bisect_core::{ChangeId, Matcher, Pattern, protocol::names};
 use memchr::memmem;
 use serde::{Serialize, Serializer};
 
+use super::{CargoError, Executable};
 use crate::{
+    process::shell,
     report::{
         content::{Location, Report},
         kind::ChangeKind,
@@ -288,6 +291,24 @@ impl fmt::Display for ToggleTable<'_> {
         }
         Ok(())
     }
+}
+
+/// Returns an error if executables with the runtime listed no toggle, and a runner starts them, which may not pass the
+/// environment on. `asked` is one of these executables.
+pub(super) fn check_runner(
+    found: &BTreeSet<Toggle>,
+    asked: Option<&Executable>,
+    runner: &[OsString],
+) -> Result<(), CargoError> {
+    let Some(executable) = asked.filter(|_| found.is_empty() && !runner.is_empty()) else { return Ok(()) };
+    let runner = shell::line(runner);
+    let [pattern, report, toggles] = [names::PATTERN, names::REPORT, names::TOGGLES];
+    Err(CargoError::Nothing(format!(
+        "{executable} lists no toggles, and the runner `{runner}` starts it: does it pass the environment on? Have it pass \
+         {pattern}, {report}, {toggles} and the other variables {}* to the executable (`passthrough` of cross, \
+         `--env` of containers)",
+        names::FAMILY
+    )))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeSet,
-    ffi::OsString,
+    ffi::{OsStr, OsString},
     path::{Path, PathBuf},
     process::Command,
 };
@@ -171,11 +171,46 @@ pub(super) fn resolve(config: &Config, arguments: &Arguments, target: &Path) -> 
     metadata(config, &options, Some(target))
 }
 
-/// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir`, not the user's.
-fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
+/// Describes the members of the workspace for cargo in `directory`, without a look at the rest of cargo's configuration.
+///
+/// # Errors
+/// Cargo's message: there is no workspace, or its manifests are wrong.
+pub(super) fn members(directory: &Path, arguments: &Arguments) -> Result<Metadata, CargoError> {
+    let mut options = arguments.of_workspace();
+    options.push("--no-deps".into());
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    run_metadata(&cargo, directory, &options, None)
+}
+
+/// Returns the description of all packages as cargo prints it.
+///
+/// # Errors
+/// Cargo's message.
+pub(super) fn metadata_text(config: &Config, arguments: &Arguments) -> Result<String, CargoError> {
+    let mut options = arguments.of_workspace();
+    options.push("--all-features".into());
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();
     command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);
+    let text = answer(command.cargo_command())?;
+    // A wrapper of cargo may print other lines.
+    Ok(text.lines().find(|line| line.starts_with('{')).unwrap_or_default().to_owned())
+}
+
+/// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir`, not the user's.
+fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
+    run_metadata(&config.cargo, &config.directory, options, target_dir)
+}
+
+fn run_metadata(
+    cargo: &OsStr,
+    directory: &Path,
+    options: &[OsString],
+    target_dir: Option<&Path>,
+) -> Result<Metadata, CargoError> {
+    let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
+    let mut command = MetadataCommand::new();
+    command.cargo_path(cargo).current_dir(directory).other_options(options);
     if let Some(directory) = target_dir {
         command.env("CARGO_TARGET_DIR", directory);
     }

@@ -6,7 +6,7 @@ use clap::ValueEnum as _;
 
 use super::{
     cli::Command,
-    options::{Color, ShowArgs, TestCommand},
+    options::{Color, ShowArgs},
 };
 
 /// Completes the options of a command by `CARGO_TERM_QUIET`, `CARGO_TERM_VERBOSE` and `CARGO_TERM_COLOR`.
@@ -14,18 +14,12 @@ pub(super) fn complete(command: &mut Command) {
     let variable = |name: &str| env::var(name).unwrap_or_default();
     let is_true = |name: &str| variable(name) == "true";
     let color = Color::from_str(&variable("CARGO_TERM_COLOR"), true).unwrap_or(Color::Auto);
-    let show = match command {
-        Command::Test(TestCommand { cargo: command, .. })
-        | Command::Run(command)
-        | Command::Build(command)
-        | Command::Check(command) => &mut command.show,
-        Command::Exec(command) => &mut command.exec.show,
-        Command::Axis(command) => &mut command.exec.show,
-        Command::Watch(command) => &mut command.show,
+    match command {
         Command::Toggles(command) => return complete_color(&mut command.color, color),
         Command::Report(command) => return complete_color(&mut command.color, color),
-        Command::Replay(_) | Command::Help(_) | Command::Completions(_) | Command::Man(_) => return,
-    };
+        _ => {}
+    }
+    let Some(show) = command.show() else { return };
     complete_show(show, is_true("CARGO_TERM_QUIET"), is_true("CARGO_TERM_VERBOSE"), color);
 }
 
@@ -49,8 +43,8 @@ mod tests {
     #[test]
     fn options_come_before_the_environment() {
         let complete = |quiet, verbose, color, set: (bool, bool, Color)| {
-            let mut show =
-                ShowArgs { json: false, format: None, message_format: None, html: None, verbose, quiet, color };
+            let (json, format, message_format, html, defaults) = Default::default();
+            let mut show = ShowArgs { json, format, message_format, html, verbose, quiet, color, defaults };
             complete_show(&mut show, set.0, set.1, set.2);
             (show.quiet, show.verbose, show.color)
         };

@@ -5,16 +5,15 @@ use clap::{Parser, Subcommand};
 use super::{
     options::{
         AxisCommand, CargoCommand, CompletionsCommand, ExecTarget, HelpCommand, ManCommand, ReplayCommand,
-        ReportCommand, TestCommand, TogglesCommand,
+        ReportCommand, ShowArgs, TestCommand, TogglesCommand,
     },
     watch::WatchCommand,
 };
-use crate::output::exit_status;
 
 /// Find what makes a test or a program fail: a call stack, a line, a build-time choice
 #[derive(Debug, Parser)]
 #[command(name = "cargo-bisect-opt", bin_name = "cargo bisect-opt", version, max_term_width = 100)]
-#[command(after_help = exit_status::help(), disable_help_subcommand = true)]
+#[command(disable_help_subcommand = true)]
 pub(crate) struct Cli {
     /// The command.
     #[command(subcommand)]
@@ -29,6 +28,13 @@ pub(crate) enum Command {
     /// `cargo test` is built once, then its executables run repeatedly.
     #[command(override_usage = "cargo bisect-opt test [OPTIONS] [cargo test's own arguments] [-- test arguments]")]
     Test(TestCommand),
+    /// Find what makes tests under cargo-nextest fail
+    ///
+    /// Each test runs in a process of its own.
+    #[command(
+        override_usage = "cargo bisect-opt nextest run [OPTIONS] [cargo nextest run's own arguments] [-- filters]"
+    )]
+    Nextest(CargoCommand),
     /// Find what makes a program fail
     ///
     /// `cargo run` is built once, then its executable runs repeatedly.
@@ -76,4 +82,26 @@ pub(crate) enum Command {
     ///
     /// They are `cargo-bisect-opt.1`, and one page for each command, for example `cargo-bisect-opt-test.1`.
     Man(ManCommand),
+}
+
+impl Command {
+    /// Returns the options for the output, if the command makes a search.
+    pub(crate) fn show(&mut self) -> Option<&mut ShowArgs> {
+        match self {
+            Self::Test(TestCommand { cargo: command, .. })
+            | Self::Nextest(command)
+            | Self::Run(command)
+            | Self::Build(command)
+            | Self::Check(command) => Some(&mut command.show),
+            Self::Exec(command) => Some(&mut command.exec.show),
+            Self::Axis(command) => Some(&mut command.exec.show),
+            Self::Watch(command) => Some(&mut command.show),
+            Self::Toggles(_)
+            | Self::Replay(_)
+            | Self::Report(_)
+            | Self::Help(_)
+            | Self::Completions(_)
+            | Self::Man(_) => None,
+        }
+    }
 }

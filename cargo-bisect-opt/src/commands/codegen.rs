@@ -9,7 +9,6 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
-    time::Instant,
 };
 
 use bisect_core::{
@@ -116,7 +115,7 @@ impl Drill {
     /// # Errors
     /// If an event cannot be emitted.
     pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let begun = Instant::now();
+        let begun = lab.elapsed();
         let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
         // If the search is incomplete, the culprits found so far are still searched further.
         let is_limited = matches!(
@@ -156,7 +155,7 @@ impl Drill {
         }
         lab.emit(&Event::Note(&self.compiled()))?;
         end.sets = found.len();
-        end.duration = begun.elapsed();
+        end.duration = lab.time_since(begun);
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
         lab.end(end)
     }

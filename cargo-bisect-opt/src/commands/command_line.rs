@@ -6,6 +6,8 @@ use clap::{ArgAction, Args, CommandFactory, FromArgMatches, ValueEnum as _, erro
 
 use super::{
     cli::{Cli, Command},
+    defaults::{self, source::DefaultSources},
+    nextest_line,
     options::{AxisCommand, CargoWords, ExecCommand},
     pages::{self, Detail},
     watch::What,
@@ -22,9 +24,14 @@ use crate::{
 /// Parses the words of a command line. The first word is the program's name. The second is `bisect-opt` if cargo starts
 /// the program, and missing if the user starts it directly.
 ///
+/// Options that the user did not give get their defaults from the environment and from manifests.
+///
 /// # Errors
-/// If clap reports a usage error, or a request for help or for the version.
-pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, clap::Error> {
+/// If clap reports a usage error, or a request for help or for the version; or if a default is wrong.
+pub(crate) fn parse(
+    words: impl IntoIterator<Item = OsString>,
+    default_sources: &DefaultSources,
+) -> Result<Cli, clap::Error> {
     let mut words = words.into_iter();
     let program = words.next();
     let words: Vec<_> = program.into_iter().chain(from_subcommand(words)).collect();
@@ -33,6 +40,7 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
     let hands_on = |name: &OsString| {
         let subcommand = match name.to_str()? {
             "test" | "toggles" => CargoSubcommand::Test,
+            "nextest" => CargoSubcommand::Nextest,
             "run" => CargoSubcommand::Run,
             "build" => CargoSubcommand::Build,
             "check" => CargoSubcommand::Check,
@@ -40,30 +48,51 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
         };
         Some((command.find_subcommand(name)?, subcommand))
     };
-    let (ours, cargo) = match words.get(1).and_then(hands_on) {
+    let builder = words.get(1).and_then(hands_on);
+    let (ours, cargo) = match builder {
         Some((subcommand, cargos)) => {
-            let (ours, cargo) = split(subcommand, &words[2..]);
+            let (ours, mut cargo) = split(subcommand, &words[2..]);
+            if cargos == CargoSubcommand::Nextest && !ours.iter().any(|word| word == "--help" || word == "-h") {
+                nextest_line::remove_run(subcommand, &mut cargo.cargo)?;
+            }
             check(subcommand, cargos, &cargo.cargo)?;
             (words[..2].iter().cloned().chain(ours).collect(), cargo)
         }
         None => (words, CargoWords::default()),
     };
-    let (ours, watched) = if ours.get(1).is_some_and(|word| word == "watch") {
+    let (mut ours, watched) = if ours.get(1).is_some_and(|word| word == "watch") {
         let subcommand = command.find_subcommand("watch").expect("it is one of the commands");
         split_watched(subcommand, &ours)?
     } else {
         (ours, WatchedWords::default())
     };
-    let matches = command.try_get_matches_from(ours)?;
+    let for_cargo = match (builder, watched.subcommand) {
+        (Some((_, subcommand)), _) => Some((subcommand, &*cargo.cargo)),
+        (None, subcommand) => subcommand.map(|subcommand| (subcommand, &*watched.cargo.cargo)),
+    };
+    let defaults = defaults::apply(&command, &ours, for_cargo, default_sources)?;
+    let at = ours.len().min(2);
+    ours.splice(at..at, defaults.words());
+    let mut cli = from_matches(&command.try_get_matches_from(ours)?, cargo, watched)?;
+    if let Some(show) = cli.command.show() {
+        show.defaults = defaults;
+    }
+    Ok(cli)
+}
+
+/// Returns the command with the options that clap has parsed, and the other words.
+fn from_matches(matches: &clap::ArgMatches, cargo: CargoWords, watched: WatchedWords) -> Result<Cli, clap::Error> {
     if let Some((name, matches)) = matches.subcommand()
         && let Some(spec) = table::COMMANDS.iter().find(|spec| spec.name == name)
     {
         return Ok(Cli { command: Command::Axis(axis_from_matches(spec, matches)?) });
     }
-    let mut cli = Cli::from_arg_matches(&matches)?;
+    let mut cli = Cli::from_arg_matches(matches)?;
     let (passed_on, words) = match &mut cli.command {
         Command::Test(args) => (&mut args.cargo.passed_on, &mut args.cargo.words),
-        Command::Run(args) | Command::Build(args) | Command::Check(args) => (&mut args.passed_on, &mut args.words),
+        Command::Nextest(args) | Command::Run(args) | Command::Build(args) | Command::Check(args) => {
+            (&mut args.passed_on, &mut args.words)
+        }
         Command::Toggles(args) => (&mut args.passed_on, &mut args.words),
         Command::Watch(args) => {
             (args.words, args.command) = (watched.cargo, watched.command);
@@ -86,7 +115,15 @@ pub(crate) fn parse(words: impl IntoIterator<Item = OsString>) -> Result<Cli, cl
 
 /// Returns the parser, with all commands.
 pub(super) fn command() -> clap::Command {
-    Cli::command().subcommands(table::COMMANDS.iter().map(axis_command))
+    let commands = Cli::command().subcommands(table::COMMANDS.iter().map(axis_command));
+    commands.mut_subcommands(|command| command.arg(defaults::no_defaults()))
+}
+
+/// Returns true if this subcommand has this option of the driver.
+pub(super) fn has_option(subcommand: &str, long: &str) -> bool {
+    let command = command();
+    let is_it = |argument: &clap::Arg| argument.get_long() == Some(long);
+    command.find_subcommand(subcommand).is_some_and(|subcommand| subcommand.get_arguments().any(is_it))
 }
 
 /// Returns the words of a command line from the subcommand on, given those after the program's name. Cargo passes on the
@@ -124,6 +161,9 @@ fn check_victim(command: &clap::Command, words: &[OsString]) -> Result<(), clap:
 
 /// Returns an error for an option that neither `command` nor cargo has: a mistake of the user.
 fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString]) -> Result<(), clap::Error> {
+    if subcommand == CargoSubcommand::Nextest {
+        return nextest_line::check(command, words);
+    }
     let known = KnownOptions::of(subcommand);
     let Some(option) = known.first_unknown(words) else { return Ok(()) };
     let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
@@ -141,8 +181,9 @@ fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString
 }
 
 /// The options that do not affect the runs of a search, only their limit or what is shown.
-const NOT_ESSENTIAL: [&str; 13] = [
+const NOT_ESSENTIAL: [&str; 14] = [
     "--resume",
+    "--no-defaults",
     "--seed",
     "--max-runs",
     "--out",
@@ -156,6 +197,11 @@ const NOT_ESSENTIAL: [&str; 13] = [
     "-v",
     "-q",
 ];
+
+/// Returns true if an option affects the runs of a search.
+pub(super) fn is_essential(key: &str) -> bool {
+    !NOT_ESSENTIAL.iter().any(|option| option.strip_prefix("--") == Some(key))
+}
 
 /// Returns the words of a command line that determine its search. The first word is the subcommand.
 pub(super) fn essential(words: &[OsString]) -> Vec<OsString> {
@@ -224,6 +270,8 @@ fn split(command: &clap::Command, words: &[OsString]) -> (Vec<OsString>, CargoWo
 /// The words after the target of `watch`.
 #[derive(Debug, Default)]
 struct WatchedWords {
+    /// The subcommand of cargo that builds the target.
+    subcommand: Option<CargoSubcommand>,
     cargo: CargoWords,
     command: Vec<OsString>,
 }
@@ -257,7 +305,7 @@ fn split_watched(command: &clap::Command, words: &[OsString]) -> Result<(Vec<OsS
     let (more, cargo) = split(command, rest);
     check(command, subcommand, &cargo.cargo)?;
     ours.extend(more);
-    Ok((ours, WatchedWords { cargo, ..WatchedWords::default() }))
+    Ok((ours, WatchedWords { subcommand: Some(subcommand), cargo, ..WatchedWords::default() }))
 }
 
 /// The possible kinds of a word after an option: its value, or not.

@@ -12,8 +12,13 @@ fn words(line: &str) -> Vec<OsString> {
     line.split_whitespace().map(Into::into).collect()
 }
 
+/// Parses a command line without defaults.
+fn parse_alone(words: Vec<OsString>) -> Result<Cli, clap::Error> {
+    parse(words, &DefaultSources { variables: Vec::new(), tables: Box::new(|_| Ok(Vec::new())) })
+}
+
 fn cli(line: &str) -> Cli {
-    parse(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
+    parse_alone(words(line)).unwrap_or_else(|error| panic!("{line}: {error}"))
 }
 
 #[test]
@@ -113,7 +118,7 @@ fn a_run_may_have_several_executions() {
 fn a_confidence_is_a_probability() {
     for (text, number) in [("0.5", Some(0.5)), ("0.999", Some(0.999)), ("1", None), ("0.4", None), ("99%", None)] {
         let line = words(&format!("cargo-bisect-opt test --confidence {text}"));
-        match (parse(line), number) {
+        match (parse_alone(line), number) {
             (Ok(Cli { command: Command::Test(args) }), Some(_)) => {
                 assert_eq!(args.cargo.search.confidence, number, "{text}");
             }
@@ -140,7 +145,7 @@ fn an_option_that_nobody_knows_is_a_slip() {
         ("test -Y", &["no option `-Y`"]),
         ("check --wonderfully-new", &["no option `--wonderfully-new`\n", "--cargo-arg=--wonderfully-new"]),
     ] {
-        let error = parse(words(&format!("cargo-bisect-opt {line}"))).unwrap_err();
+        let error = parse_alone(words(&format!("cargo-bisect-opt {line}"))).unwrap_err();
         assert!(error.use_stderr());
         let text = error.to_string();
         assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
@@ -180,7 +185,7 @@ fn usage_errors_are_refused() {
         "cargo-bisect-opt test --launcher=",
         "cargo-bisect-opt test --launcher \"",
     ] {
-        assert!(parse(words(line)).is_err(), "{line}");
+        assert!(parse_alone(words(line)).is_err(), "{line}");
     }
 }
 
@@ -200,7 +205,7 @@ fn bisect_rustc_has_its_old_name_too() {
     for option in ["--bisect-rustc", "--driver"] {
         for line in [format!("{option} path"), format!("{option}=path")] {
             let words = format!("cargo-bisect-opt test --codegen {line} -p x");
-            let cli = parse(words.split_whitespace().map(Into::into)).unwrap();
+            let cli = parse_alone(words.split_whitespace().map(Into::into).collect()).unwrap();
             let Command::Test(args) = cli.command else { panic!("{line}") };
             assert_eq!(args.cargo.bisect_rustc.as_deref(), Some("path".as_ref()), "{line}");
             assert_eq!(args.cargo.words.cargo, ["-p", "x"], "{line}");

@@ -47,6 +47,9 @@ pub(super) struct Conditions {
     directory: PathBuf,
     /// The words of the command line, without options that only affect the output, and without limits.
     words: Vec<String>,
+    /// The defaults of further options, and their origins.
+    #[serde(default)]
+    defaults: BTreeMap<String, String>,
     /// The seed of the search.
     pub(super) seed: Seed,
     /// True if the user gave the seed, to repeat a search.
@@ -57,6 +60,17 @@ pub(super) struct Conditions {
     /// The revision that is checked out, if versions are searched.
     revision: Option<String>,
     files: BTreeMap<PathBuf, FileState>,
+}
+
+/// The parts of a command line that determine its search.
+#[derive(Clone, Debug)]
+pub(super) struct SearchLine {
+    /// The words of the user.
+    pub(super) words: Vec<OsString>,
+    /// The defaults of further options, for people, by their keys.
+    pub(super) defaults: BTreeMap<String, String>,
+    /// The words of the defaults.
+    pub(super) of_defaults: Vec<OsString>,
 }
 
 /// The state of a file.
@@ -108,12 +122,12 @@ pub(super) enum ResumeError {
 }
 
 impl Conditions {
-    /// Returns the present conditions of a search with this seed. The sources are below `root`. `words` are those of
-    /// the command line that determine the search.
+    /// Returns the present conditions of a search with this seed. The sources are below `root`. `line` is the
+    /// command line.
     pub(super) fn now(
         root: &Path,
         (seed, is_repeated): (Seed, bool),
-        words: &[OsString],
+        line: SearchLine,
         are_versions_searched: bool,
     ) -> Self {
         let directory = env::current_dir().unwrap_or_default();
@@ -121,12 +135,13 @@ impl Conditions {
         let revision = revision(root);
         let names = if has_manifest || revision.is_some() { source_files(root) } else { Vec::new() };
         let mut files: Vec<_> = names.into_iter().map(|name| root.join(name)).collect();
-        files.extend(named_files(words, &directory));
+        files.extend(named_files(line.words.iter().chain(&line.of_defaults), &directory));
         let is_read = files.len() <= MAX_READ_FILES;
         let state = |path: PathBuf| Some((path.clone(), FileState::of(&path, is_read)?));
         Self {
             revision: revision.filter(|_| are_versions_searched),
-            words: words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            words: line.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            defaults: line.defaults,
             directory,
             seed,
             is_repeated,
@@ -140,6 +155,10 @@ impl Conditions {
     pub(super) fn difference(&self, now: &Self) -> Option<String> {
         if self.words != now.words {
             return Some(format!("its command line was `cargo bisect-opt {}`", self.words.join(" ")));
+        }
+        if let Some(key) = changed(&self.defaults, &now.defaults).next() {
+            let was = self.defaults.get(key).map_or("none", |text| text);
+            return Some(format!("the default of the option `{key}` has changed: it was {was}"));
         }
         if self.directory != now.directory {
             return Some(format!("it was started in `{}`", self.directory.display()));
@@ -189,8 +208,8 @@ fn changed<'a, K: Ord, V: PartialEq>(
 }
 
 /// Returns the files that words of a command line name: scripts, lists.
-fn named_files(words: &[OsString], directory: &Path) -> Vec<PathBuf> {
-    let names = words.iter().flat_map(|word| {
+fn named_files<'a>(words: impl Iterator<Item = &'a OsString>, directory: &Path) -> Vec<PathBuf> {
+    let names = words.flat_map(|word| {
         let text = word.to_string_lossy().into_owned();
         let value = text.split_once('=').map(|(_, value)| value.to_owned());
         [Some(text), value].into_iter().flatten()
@@ -219,6 +238,7 @@ mod tests {
         Conditions {
             directory: "/work".into(),
             words: vec!["test".to_owned(), "-j".to_owned(), "2".to_owned()],
+            defaults: [("count".to_owned(), "`--count=3`, by X".to_owned())].into(),
             seed: Seed::parse("7").unwrap(),
             is_repeated: false,
             toolchain: Some("rustc 1.95.0 (abc)\nhost: x".to_owned()),
@@ -236,6 +256,10 @@ mod tests {
             (
                 Conditions { words: vec!["run".to_owned()], ..was.clone() },
                 "its command line was `cargo bisect-opt test -j 2`",
+            ),
+            (
+                Conditions { defaults: BTreeMap::new(), ..was.clone() },
+                "the default of the option `count` has changed: it was `--count=3`, by X",
             ),
             (Conditions { directory: "/other".into(), ..was.clone() }, "it was started in `/work`"),
             (
@@ -278,6 +302,6 @@ mod tests {
         }
         let words = ["list", "--items=items", "sh", "run.sh", "none.sh"].map(OsString::from);
         let expected = ["items", "run.sh"].map(|name| dir.path().join(name));
-        assert_eq!(named_files(&words, dir.path()), expected);
+        assert_eq!(named_files(words.iter(), dir.path()), expected);
     }
 }

@@ -5,12 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    command_line, continuation,
-    options::{Color, ShowArgs},
-};
+use super::options::{Color, ShowArgs};
 use crate::output::{
-    closing::{Closing, Continuation},
+    closing::Closing,
     formats, formatted,
     json::Json,
     listeners::{Listener, Listeners},
@@ -38,15 +35,14 @@ pub(super) fn listeners<'a>(
     // The record is first: every event that is shown is already stored.
     let root = &PathBuf::from(&provenance.root);
     let record = Listener::new("the run directory", Record::new(run_dir, provenance.clone()));
-    let line = continuation::line(&command_line::command());
-    let continuation = Continuation { out_dir: out_dir.to_owned(), line };
-    let trace = Trace::new(show.verbose, continuation.clone());
+    let out_dir = out_dir.to_owned();
+    let trace = Trace::new(show.verbose, out_dir.clone());
     let has_live_lines = show.color != Color::Never && live::are_wanted();
     let page = show.html.clone().map(|file| Listener::new("the page", page_file::listener(file, provenance.clone())));
     let always = [
         record,
         match (show.quiet, has_live_lines) {
-            (true, _) => Listener::new(TRACE, Closing(continuation)),
+            (true, _) => Listener::new(TRACE, Closing { out_dir }),
             (false, true) => Listener::new(TRACE, trace.with_live_lines(in_flight)),
             (false, false) => Listener::new(TRACE, trace),
         },

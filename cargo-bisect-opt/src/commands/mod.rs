@@ -11,18 +11,21 @@ mod command_line;
 mod command_status;
 mod completions;
 mod conditions;
-mod continuation;
+mod defaults;
 mod edition;
 mod listeners;
 mod man_pages;
+mod nextest_line;
 mod occurrences;
 mod options;
+mod origin;
 mod pages;
 mod reference;
 mod replay;
 mod report;
 mod resume;
 mod search_options;
+mod values;
 mod victim;
 mod watch;
 mod within;
@@ -32,7 +35,6 @@ use std::{
     path::Path,
     process::{ExitCode, Termination},
     rc::Rc,
-    time::Instant,
 };
 
 use bisect_core::search as engine;
@@ -41,6 +43,7 @@ use cli::Command;
 use codegen::Drill;
 use command_error::CommandError;
 use command_status::CommandStatus;
+use defaults::source::DefaultSources;
 use edition::Editions;
 use listeners::listeners;
 use options::{CargoCommand, ExecCommand, ExecTarget, ShowArgs, TestCommand, TogglesCommand};
@@ -52,10 +55,7 @@ use crate::{
     cargo::{self, Subcommand},
     compiler::wrapper,
     lab::{Lab, Searched, Totals, target::Target},
-    output::{
-        events::Event, exit_status::Exit, next_steps::NextSteps, noise, recorded::Provenance, terminal, toggle_list,
-        verdict_status::VerdictStatus,
-    },
+    output::{events::Event, exit_status::Exit, noise, terminal, toggle_list, verdict_status::VerdictStatus},
     process::{self, interrupt::Interrupt},
     run::{error::RunError, in_flight::InFlight, seed::Seed},
     targets::{
@@ -80,7 +80,7 @@ pub fn main() -> ExitCode {
 }
 
 fn bisect_opt() -> CommandStatus {
-    let mut cli = match command_line::parse(env::args_os()) {
+    let mut cli = match command_line::parse(env::args_os(), &DefaultSources::of_process()) {
         Ok(cli) => cli,
         Err(error) => {
             // If this fails, the error cannot be reported anywhere.
@@ -107,6 +107,7 @@ fn bisect_opt() -> CommandStatus {
     }
     let is_verdict = match &cli.command {
         Command::Test(TestCommand { cargo: command, .. })
+        | Command::Nextest(command)
         | Command::Run(command)
         | Command::Build(command)
         | Command::Check(command) => command.version.verdict,
@@ -116,6 +117,7 @@ fn bisect_opt() -> CommandStatus {
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
+        Command::Nextest(command) => program(Subcommand::Nextest, command, false, PerTest::Auto),
         Command::Run(command) => program(Subcommand::Run, command, false, PerTest::Never),
         Command::Build(command) => program(Subcommand::Build, command, false, PerTest::Never),
         Command::Check(command) => program(Subcommand::Check, command, false, PerTest::Never),
@@ -271,7 +273,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
     let root = options.root.clone();
     let mut target = CommandTarget::new(options.clone(), prepared.axis)?;
     bisect(&root, &command.search, seed, &command.show, interrupt, |lab| {
-        let begun = Instant::now();
+        let begun = lab.elapsed();
         for axis in prepared.larger {
             if lab.try_once(&mut target)?.map_or(true, |run| run.outcome == engine::Outcome::Fail) {
                 break;
@@ -283,7 +285,7 @@ fn exec(command: &ExecCommand, prepared: Prepared, interrupt: &Interrupt) -> Res
         }
         let Searched { mut end, found, .. } = lab.search(&mut target)?;
         lab.list(&found)?;
-        end.duration = begun.elapsed();
+        end.duration = lab.time_since(begun);
         within::search(lab, &target, &found, &mut end)?;
         lab.end(end)
     })
@@ -300,7 +302,7 @@ fn bisect<R>(
     interrupt: &Interrupt,
     search: impl FnOnce(&mut Lab<'_>) -> io::Result<R>,
 ) -> Result<R, CommandError> {
-    let begin = || Beginning::of_search(root, args, seed).map_err(CommandError::from);
+    let begin = || Beginning::of_search(root, args, &show.defaults, seed).map_err(CommandError::from);
     in_lab(root, (args, begin), seed, show, interrupt, search)
 }
 
@@ -333,9 +335,8 @@ fn in_lab<R>(
     let since = since?;
     let Beginning { run_dir, journal, is_repeated } = begin()?;
     let earlier = journal.earlier_runs();
-    let provenance = provenance(root, &args.out);
-    let next_steps =
-        NextSteps::new(provenance.command.get(2..).unwrap_or_default().to_vec(), provenance.run_dir.clone());
+    let provenance = origin::provenance(root, &args.out, &show.defaults);
+    let next_steps = origin::next_steps(&provenance);
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {
@@ -363,26 +364,14 @@ fn in_lab<R>(
         numbered: 0,
         in_flight,
         searches: 0,
-        begun: Instant::now(),
         next_steps,
     };
+    if let Some(note) = show.defaults.description().filter(|_| show.verbose) {
+        lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
+    }
     if args.resume {
         let note = format!("the search continues: {} are not repeated", plural(earlier, "run"));
         lab.emit(&Event::Note(&note)).map_err(CommandError::Output)?;
     }
     search(&mut lab).map_err(CommandError::Output)
-}
-
-/// Returns the origin of a search, for its record.
-fn provenance(root: &Path, run_dir: &Path) -> Provenance {
-    let words = command_line::own_words().into_iter().map(|word| word.to_string_lossy().into_owned());
-    Provenance {
-        command: ["cargo", "bisect-opt"].map(str::to_owned).into_iter().chain(words).collect(),
-        run_dir: run_dir.display().to_string(),
-        root: root.display().to_string(),
-        driver: env!("CARGO_PKG_VERSION").to_owned(),
-        rustc: None,
-        os: env::consts::OS.to_owned(),
-        arch: env::consts::ARCH.to_owned(),
-    }
 }

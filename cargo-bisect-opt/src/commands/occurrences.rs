@@ -1,6 +1,6 @@
 //! `--when`: the first decision on a culprit that makes the target fail.
 
-use std::{io, time::Instant};
+use std::io;
 
 use bisect_core::{
     protocol::names::UNTIL,
@@ -23,7 +23,7 @@ const MAX_DECISIONS: usize = 1 << 24;
 /// # Errors
 /// If an event cannot be emitted.
 pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
-    let begun = Instant::now();
+    let begun = lab.elapsed();
     let Searched { mut end, found, .. } = lab.search(target)?;
     lab.list(&found)?;
     for culprit in &found {
@@ -46,7 +46,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
     if lab.interrupt.requested() {
         end.status = Exit::Interrupted;
     }
-    end.duration = begun.elapsed();
+    end.duration = lab.time_since(begun);
     (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
     lab.end(end)
 }

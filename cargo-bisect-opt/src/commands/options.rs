@@ -8,6 +8,7 @@ use clap_complete::Shell;
 use super::{
     answer_format::{cargo_format, format_parser},
     axis_option::VersionArgs,
+    defaults::applied::AppliedDefaults,
     edition,
     search_options::SearchArgs,
 };
@@ -301,6 +302,9 @@ pub(crate) struct ShowArgs {
     /// Control the use of colour
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
+    /// The defaults of options in use.
+    #[arg(skip)]
+    pub(crate) defaults: AppliedDefaults,
 }
 
 /// The condition for colours.

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 
 use clap::{Arg, ArgAction, Command};
 
+use super::defaults;
 use crate::output::exit_status;
 
 /// The questions that options answer, each with its options in their order.
@@ -46,6 +47,7 @@ const QUESTIONS: [OptionGroup; 6] = [
             ("rerun", Detail::Brief),
             ("debugger", Detail::Brief),
             ("cargo-arg", Detail::Full),
+            ("no-defaults", Detail::Full),
         ],
     },
     OptionGroup {
@@ -88,9 +90,10 @@ const QUESTIONS: [OptionGroup; 6] = [
 ];
 
 /// The page of the guide about each command, below `book/src/`.
-const GUIDE: [(&str, &str); 15] = [
+const GUIDE: [(&str, &str); 16] = [
     ("cargo-bisect-opt", "index.md"),
     ("test", "which-test.md"),
+    ("nextest", "configuration.md"),
     ("run", "tutorial.md"),
     ("build", "which-crate.md"),
     ("check", "which-update.md"),
@@ -148,7 +151,8 @@ pub(super) fn on_screen(command: Command, detail: Detail) -> Command {
     let command = command.display_order(position.unwrap_or(GUIDE.len()));
     let command = if detail < Detail::Full { command.long_about(None) } else { command };
     if is_root {
-        let end = format!("{}\n\n{end}", exit_status::help());
+        let defaults = if detail > Detail::Brief { format!("{}\n\n", defaults::HELP) } else { String::new() };
+        let end = format!("{}\n\n{defaults}{end}", exit_status::help().trim_end());
         return command.after_help(end).mut_subcommands(|command| on_screen(command, detail));
     }
     command.after_help(end)

@@ -109,6 +109,15 @@ fn the_reference_has_every_option_and_the_screen_most() {
             left_out.insert(option);
         }
     }
-    let expected = ["--all-tests", "--bad", "--bisect-rustc", "--cargo-arg", "--good", "--level", "--message-format"];
+    let expected = [
+        "--all-tests",
+        "--bad",
+        "--bisect-rustc",
+        "--cargo-arg",
+        "--good",
+        "--level",
+        "--message-format",
+        "--no-defaults",
+    ];
     assert_eq!(left_out.iter().map(String::as_str).collect::<Vec<_>>(), expected);
 }

@@ -4,7 +4,8 @@ use std::{io, path::Path};
 
 use super::{
     command_line,
-    conditions::{Conditions, ResumeError},
+    conditions::{Conditions, ResumeError, SearchLine},
+    defaults::applied::AppliedDefaults,
     search_options::SearchArgs,
 };
 use crate::{
@@ -28,11 +29,21 @@ impl Beginning {
     ///
     /// # Errors
     /// If the run directory cannot be used, or the search cannot be continued. Then nothing in it has changed.
-    pub(super) fn of_search(root: &Path, args: &SearchArgs, seed: Seed) -> Result<Self, ResumeError> {
+    pub(super) fn of_search(
+        root: &Path,
+        args: &SearchArgs,
+        defaults: &AppliedDefaults,
+        seed: Seed,
+    ) -> Result<Self, ResumeError> {
         let run_dir = if args.resume { RunDir::reopen(&args.out)? } else { RunDir::create(&args.out)? };
         let words = command_line::own_words();
         let are_versions = command_line::searches_versions(&words);
-        let now = Conditions::now(root, (seed, args.seed.is_some()), &command_line::essential(&words), are_versions);
+        let line = SearchLine {
+            words: command_line::essential(&words),
+            defaults: defaults.texts(command_line::is_essential),
+            of_defaults: defaults.used_words().cloned().collect(),
+        };
+        let now = Conditions::now(root, (seed, args.seed.is_some()), line, are_versions);
         let directory = || args.out.clone();
         if args.resume {
             let earlier = conditions_of(&args.out)?;
@@ -46,10 +57,8 @@ impl Beginning {
             run_dir.empty_trials().map_err(|source| ResumeError::Journal { directory: directory(), source })?;
             return Ok(Self { run_dir, journal, is_repeated: earlier.is_repeated });
         }
-        let written = Journal::create(&run_dir.journal()).and_then(|journal| {
-            run_dir.write_conditions(&now)?;
-            Ok(journal)
-        });
+        // The journal comes last: where it is, a killed search can be continued.
+        let written = run_dir.write_conditions(&now).and_then(|()| Journal::create(&run_dir.journal()));
         // The search itself needs neither.
         let journal = written.unwrap_or_else(|error| Journal::lost(&error));
         Ok(Self { run_dir, journal, is_repeated: now.is_repeated })

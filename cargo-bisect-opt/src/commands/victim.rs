@@ -4,7 +4,7 @@ mod needed;
 mod separating_sets;
 mod shared;
 
-use std::{io, sync::Arc, time::Instant};
+use std::{io, sync::Arc, time::Duration};
 
 use bisect_core::search::{Noise, Outcome, Verdict};
 
@@ -174,7 +174,7 @@ impl Victim {
 
     /// Searches one after the other, then, if the victim never fails so, in the way in which it fails by chance.
     fn search(mut self, lab: &mut Lab<'_>) -> io::Result<Exit> {
-        let begun = Instant::now();
+        let begun = lab.elapsed();
         let (mut target, mut searched) = self.search_serially(lab, None)?;
         let mut leftover = None;
         if let Some(Searched { verdict: Some(Verdict::NoDifference(outcome)), .. }) = searched {
@@ -253,7 +253,7 @@ impl Victim {
             }
             _ => {}
         }
-        end.duration = begun.elapsed();
+        end.duration = lab.time_since(begun);
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
         lab.end(end)
     }
@@ -322,13 +322,13 @@ impl Victim {
     }
 
     /// Emits the end of a search that could not go on.
-    fn stopped(lab: &mut Lab<'_>, error: &RunError, begun: Instant) -> io::Result<Exit> {
+    fn stopped(lab: &mut Lab<'_>, error: &RunError, begun: Duration) -> io::Result<Exit> {
         let status = if matches!(error, RunError::Interrupted) { Exit::Interrupted } else { Exit::Unusable };
         Self::end(lab, status, error.to_string(), begun)
     }
 
-    fn end(lab: &mut Lab<'_>, status: Exit, words: String, begun: Instant) -> io::Result<Exit> {
-        let (trials, runs, duration) = (lab.totals.trials, lab.totals.runs, begun.elapsed());
+    fn end(lab: &mut Lab<'_>, status: Exit, words: String, begun: Duration) -> io::Result<Exit> {
+        let (trials, runs, duration) = (lab.totals.trials, lab.totals.runs, lab.time_since(begun));
         let end = End {
             status,
             sets: lab.totals.sets,
@@ -341,6 +341,7 @@ impl Victim {
             words,
             log: None,
             next: Vec::new(),
+            continuation: None,
         };
         lab.end(end)
     }

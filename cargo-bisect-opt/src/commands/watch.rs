@@ -7,7 +7,8 @@ use clap::{Args, FromArgMatches, ValueEnum};
 use super::{
     CommandError, bisect_at_once,
     options::{CargoWords, PassedOn, ShowArgs},
-    search_options::{SearchArgs, duration},
+    search_options::SearchArgs,
+    values::duration,
 };
 use crate::{
     axes::{command_spec::AxisError, watch::Watch},

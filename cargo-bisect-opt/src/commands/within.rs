@@ -1,6 +1,6 @@
 //! Searches within the culprits of a search, for an axis that has some: the versions of an updated package.
 
-use std::{io, time::Instant};
+use std::io;
 
 use super::beside::Beside;
 use crate::{
@@ -27,7 +27,7 @@ pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Ex
 /// # Errors
 /// If an event cannot be emitted.
 pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], end: &mut End) -> io::Result<()> {
-    let begun = Instant::now();
+    let begun = lab.elapsed();
     let most = lab.options.max_runs;
     for culprit in found {
         for axis in target.axis().within(&culprit.changes) {
@@ -59,7 +59,7 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             }
         }
     }
-    end.duration += begun.elapsed();
+    end.duration += lab.time_since(begun);
     (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
     Ok(())
 }

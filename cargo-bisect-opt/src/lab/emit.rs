@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     output::{
-        events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone},
+        events::{Event, Found, LogEnd, PatchFiles, Patches, Replay, RunBegins, Smallest, TrialDone, in_milliseconds},
         log_end,
         noise::CulpritEstimate,
         trial_context::TrialContext,
@@ -45,7 +45,7 @@ pub(super) fn run<T: Target>(session: &mut Session<'_, '_, '_, '_, T>, spec: &Ru
     let progress = session.progress.entry(trial.id).or_default();
     progress.pattern.clone_from(&pattern);
     if progress.started == 0 {
-        (progress.start_ms, progress.slot) = (session.lab.elapsed(), spec.slot);
+        (progress.start_ms, progress.slot) = (in_milliseconds(session.lab.elapsed()), spec.slot);
     }
     progress.started += 1;
     let nth = progress.started;

@@ -5,12 +5,21 @@
 //! their recorded observations. Runs that had begun and not ended are made again. If the search asks for another run
 //! than the recorded one, the rest of the journal is discarded.
 
-use std::{cell::RefCell, collections::VecDeque, fs::File, io, io::Write as _, path::Path};
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    fs::File,
+    io,
+    io::Write as _,
+    path::Path,
+    time::{Duration, Instant},
+};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::target::Runner;
+use crate::output::events::in_milliseconds;
 use crate::run::{repetition::Repetition, spec::RunSpec};
 
 /// A journal that runs are read from and written to.
@@ -26,12 +35,40 @@ struct State {
     /// The knowledge of the runner that was written last.
     knowledge: Option<String>,
     notes: Vec<String>,
+    clock: Clock,
+}
+
+/// The time that a command has taken, without the time between an interruption and its continuation.
+#[derive(Debug)]
+struct Clock {
+    begun: Instant,
+    /// The time before the interruption that recorded runs have taken so far.
+    ahead: Duration,
+}
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self { begun: Instant::now(), ahead: Duration::ZERO }
+    }
+}
+
+impl Clock {
+    fn elapsed(&self) -> Duration {
+        self.begun.elapsed() + self.ahead
+    }
+
+    /// Advances to this time. Does nothing if it has passed.
+    fn advance(&mut self, to: Duration) {
+        self.ahead += to.saturating_sub(self.elapsed());
+    }
 }
 
 /// The end of a run.
 #[derive(Debug, Serialize, Deserialize)]
 struct JournalEntry {
     run: usize,
+    /// The time of the command, in milliseconds.
+    at_ms: u64,
     asked: AskedRun,
     /// True if the loop processed it in the same batch as the previous entry.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -104,6 +141,11 @@ impl Journal {
         Ok(Self(RefCell::new(State { file: Some(file), earlier, ..State::default() })))
     }
 
+    /// Returns the time that the command has taken. A continued command goes on from the time of its recorded runs.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.borrow().clock.elapsed()
+    }
+
     /// Returns the number of runs that do not have to be repeated.
     pub(crate) fn earlier_runs(&self) -> usize {
         self.0.borrow().earlier.iter().filter(|(_, entry)| entry.shown.is_some()).count()
@@ -135,7 +177,7 @@ impl Journal {
         if joined && !entry.joined {
             return Ok(None);
         }
-        let run = entry.run;
+        let (run, at) = (entry.run, Duration::from_millis(entry.at_ms));
         // At a limit or an interruption, runs were cancelled that the search still needs.
         let fits = |in_flight| entry.shown.is_some() || in_flight == Need::Unwanted;
         if !running(run).is_some_and(fits) {
@@ -151,6 +193,7 @@ impl Journal {
             }
             state.knowledge = Some(knowledge);
         }
+        state.clock.advance(at);
         state.earlier.pop_front();
         let is_next_joined = state.earlier.front().is_some_and(|(_, next)| next.joined);
         Ok(Some(EndedRun { run, shown, is_next_joined }))
@@ -223,6 +266,7 @@ impl State {
     ) -> io::Result<()> {
         let entry = JournalEntry {
             run: spec.number,
+            at_ms: in_milliseconds(self.clock.elapsed()),
             asked: spec.into(),
             joined,
             shown: shown.map(to_raw_value).transpose()?,

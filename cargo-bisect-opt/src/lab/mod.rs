@@ -29,7 +29,7 @@ use std::{
     path::{Path, PathBuf},
     rc::Rc,
     thread,
-    time::Instant,
+    time::Duration,
 };
 
 use bisect_core::{
@@ -97,8 +97,6 @@ pub(crate) struct Lab<'a> {
     pub(crate) in_flight: InFlight,
     /// The number of searches that have begun.
     pub(crate) searches: usize,
-    /// The time at which the command began to search.
-    pub(crate) begun: Instant,
     /// The next steps for the user, as far as they are known.
     pub(crate) next_steps: NextSteps,
 }
@@ -154,7 +152,7 @@ impl Lab<'_> {
     /// # Errors
     /// If an event cannot be emitted. A target that cannot be run, or an interruption, is an end, not an error.
     pub(crate) fn search<T: Target>(&mut self, target: &mut T) -> io::Result<Searched> {
-        let begun = Instant::now();
+        let begun = self.elapsed();
         self.emit_start(target, self.jobs.get())?;
         let interrupt = self.interrupt;
         let (search, conclusion, noise, found, log) = thread::scope(|scope| {
@@ -181,13 +179,14 @@ impl Lab<'_> {
             sets: search.culprits().len(),
             trials: search.progress().trials(),
             runs: search.progress().runs(),
-            duration: begun.elapsed(),
+            duration: self.time_since(begun),
             noise,
             answers: Vec::new(),
             kind,
             words,
             log,
             next: Vec::new(),
+            continuation: None,
         };
         self.totals.sets += found.len();
         self.totals.trials += end.trials;
@@ -211,7 +210,7 @@ impl Lab<'_> {
         let context = TrialContext {
             search: self.searches,
             question: trial_done::question_name(trial.question).to_owned(),
-            start_ms: self.elapsed(),
+            start_ms: in_milliseconds(self.elapsed()),
             logs: vec![self.log_name(number)],
             ..TrialContext::default()
         };
@@ -305,13 +304,19 @@ impl Lab<'_> {
     /// If the event cannot be emitted.
     pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
         end.next = self.next_steps.after(&end);
+        end.continuation = self.next_steps.continuation(&end);
         self.emit(&Event::End(&end))?;
         Ok(end.status)
     }
 
-    /// Returns the time since the command began to search.
-    fn elapsed(&self) -> u64 {
-        in_milliseconds(self.begun.elapsed())
+    /// Returns the time that the command has taken, without the time between an interruption and its continuation.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.journal.elapsed()
+    }
+
+    /// Returns the time that the command has taken since this time.
+    pub(crate) fn time_since(&self, begun: Duration) -> Duration {
+        self.elapsed().saturating_sub(begun)
     }
 
     /// Emits an event to all listeners.

@@ -14,7 +14,6 @@ use std::{
     num::NonZeroUsize,
     path::Path,
     rc::Rc,
-    time::Instant,
 };
 
 use bisect_core::search::{Noise, Options};
@@ -24,7 +23,7 @@ use tempfile::TempDir;
 use super::{Lab, Searched, Totals, journal::Journal, target::Target};
 use crate::{
     output::{
-        closing::{Closing, Continuation},
+        closing::Closing,
         events::{Answer, Event, Fact, Sink},
         exit_status::Exit,
         formats::text,
@@ -93,11 +92,10 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
     let verbosity = settings.take("verbosity").unwrap_or("normal");
     let (screen, answer, events) = (Text::default(), Text::default(), Text::default());
     let out_dir = Path::new("bisect.out");
-    let continuation = Continuation { out_dir: out_dir.to_owned(), line: None };
     let trace = match verbosity {
-        "quiet" => Listener::new("the trace", OnScreen(Closing(continuation), screen.clone())),
+        "quiet" => Listener::new("the trace", OnScreen(Closing { out_dir: out_dir.to_owned() }, screen.clone())),
         verbosity => {
-            Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", continuation), screen.clone()))
+            Listener::new("the trace", OnScreen(Trace::new(verbosity == "verbose", out_dir.to_owned()), screen.clone()))
         }
     };
     settings.finish();
@@ -130,8 +128,7 @@ fn simulate_in(directory: TempDir, text: &str) -> Simulated {
         numbered: 0,
         in_flight: InFlight::default(),
         searches: 0,
-        begun: Instant::now(),
-        next_steps: NextSteps::new(vec!["simulate".to_owned()], "bisect.out".to_owned()),
+        next_steps: NextSteps::new(vec!["simulate".to_owned()], "bisect.out".to_owned(), true),
     };
     let (status, sent) = search_all(&mut lab, &mut first, &blocks[1..]).expect("nothing is in the way of listeners");
     drop(lab);
@@ -154,9 +151,7 @@ fn open_run_dir(directory: &TempDir) -> RunDir {
     // Creating it would delete an earlier journal.
     let is_new = !directory.path().join("bisect-opt.json").exists();
     let open = || if is_new { RunDir::create(directory.path()) } else { RunDir::reopen(directory.path()) };
-    // Another test may have started a process meanwhile, which has the lock until it executes its program.
-    let mut opened = (0..100_000).map(|_| open().inspect_err(|_| std::thread::yield_now()));
-    opened.find_map(Result::ok).expect("a run directory")
+    open().expect("a run directory")
 }
 
 /// Returns the heading and the settings of each search. The first search has no heading.

@@ -3,10 +3,7 @@
 //! The program itself searches as far as it can. This loop follows by its lines, and asks for further moments in new
 //! runs until the search is over. It believes no line: each has to fit the search that it makes itself.
 
-use std::{
-    io, thread,
-    time::{Duration, Instant},
-};
+use std::{io, thread, time::Duration};
 
 use bisect_core::{
     moments::{Finding, MomentStep, MomentVerdict},
@@ -22,7 +19,7 @@ use super::{
 };
 use crate::{
     output::{
-        events::{End, Event, RunBegins, SearchedChanges, TrialDone},
+        events::{End, Event, RunBegins, SearchedChanges, TrialDone, in_milliseconds},
         exit_status::Exit,
         trial_context::TrialContext,
     },
@@ -59,7 +56,7 @@ impl Lab<'_> {
     /// # Errors
     /// If an event cannot be emitted.
     pub(crate) fn watch<T: Target>(&mut self, target: &mut T, name: &str) -> io::Result<Watched> {
-        let begun = Instant::now();
+        let begun = self.elapsed();
         self.emit_start(target, 1)?;
         let (facts, duration) = (MomentFacts::new(name), Duration::ZERO);
         let mut hunt = MomentHunt { lab: self, target, facts, confirmed: None, duration, started_ms: 0 };
@@ -86,13 +83,14 @@ impl Lab<'_> {
             sets: usize::from(found.is_some()),
             trials,
             runs,
-            duration: begun.elapsed(),
+            duration: self.time_since(begun),
             noise: None,
             answers: Vec::new(),
             kind: None,
             words,
             log: None,
             next: Vec::new(),
+            continuation: None,
         };
         let culprits =
             found.iter().zip(bad).map(|(found, bad)| (found.set, vec![position_of(bad).saturating_sub(1)])).collect();
@@ -232,7 +230,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
         self.show_beginning(moment)?;
         let spec = self.lab.spec(number, trial.clone(), choice, 0);
         let report_file = spec.report_file.clone();
-        let (interrupt, started, started_ms) = (self.lab.interrupt, Instant::now(), self.lab.elapsed());
+        let (interrupt, started) = (self.lab.interrupt, self.lab.elapsed());
         let shown = thread::scope(|scope| {
             let mut workers =
                 Workers::new(scope, self.target.runner(), 1, interrupt, self.lab.journal.clone(), &self.lab.in_flight);
@@ -248,7 +246,7 @@ impl<T: Target> MomentHunt<'_, '_, T> {
             RunError::Interrupted => WatchError::Interrupted,
             error => WatchError::Unusable(error.to_string()),
         })?;
-        (self.duration, self.started_ms) = (started.elapsed(), started_ms);
+        (self.duration, self.started_ms) = (self.lab.time_since(started), in_milliseconds(started));
         self.target.assume_no_more_ends();
         let how = match self.target.judge(&trial, shown) {
             Judgement::Ready(results) => {

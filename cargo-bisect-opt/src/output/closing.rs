@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -15,38 +15,19 @@ use super::{
 };
 use crate::units::{plural, seconds};
 
-/// The means to continue a search that was stopped.
-#[derive(Clone, Debug)]
-pub(crate) struct Continuation {
-    /// The run directory, as messages show it.
-    pub(crate) out_dir: PathBuf,
-    /// The command line that continues the search, if there is one.
-    pub(crate) line: Option<String>,
-}
-
-impl Continuation {
-    fn show(&self, err: &mut impl Write, status: Exit) -> io::Result<()> {
-        match status {
-            // Its conclusion says what is kept.
-            Exit::Interrupted => {}
-            Exit::Limit => {
-                let directory = self.out_dir.display();
-                writeln!(err, "{DIM}all logs, and result.json with the answers so far, are in {directory}{DIM:#}")?;
-            }
-            _ => return Ok(()),
-        }
-        let Some(line) = &self.line else { return Ok(()) };
-        writeln!(err, "{BOLD}to continue:{BOLD:#}\n  {line}")
-    }
-}
-
 /// Shows the end of a search, and how it can be continued if it was stopped.
 ///
 /// # Errors
 /// If it cannot be written.
-pub(super) fn show_end(err: &mut impl Write, end: &End, continuation: &Continuation) -> io::Result<()> {
+pub(super) fn show_end(err: &mut impl Write, end: &End, out_dir: &Path) -> io::Result<()> {
     show_conclusion(err, &RecordedEnd::from(end))?;
-    continuation.show(err, end.status)
+    // The conclusion of an interrupted search says what is kept.
+    if end.status == Exit::Limit {
+        let directory = out_dir.display();
+        writeln!(err, "{DIM}all logs, and result.json with the answers so far, are in {directory}{DIM:#}")?;
+    }
+    let Some(line) = &end.continuation else { return Ok(()) };
+    writeln!(err, "{BOLD}to continue:{BOLD:#}\n  {line}")
 }
 
 /// Shows a conclusion, without a continuation.
@@ -63,7 +44,10 @@ pub(super) fn show_conclusion(err: &mut impl Write, end: &RecordedEnd) -> io::Re
 
 /// A substitute for the trace that only says why nothing was found.
 #[derive(Debug)]
-pub(crate) struct Closing(pub(crate) Continuation);
+pub(crate) struct Closing {
+    /// The run directory, as messages show it.
+    pub(crate) out_dir: PathBuf,
+}
 
 impl Closing {
     /// Shows an event on this terminal.
@@ -72,7 +56,7 @@ impl Closing {
     /// If it cannot be written.
     pub(crate) fn show(&self, err: &mut impl Write, event: &Event<'_>) -> io::Result<()> {
         match event {
-            Event::End(end) if end.status != Exit::Found => show_end(err, end, &self.0),
+            Event::End(end) if end.status != Exit::Found => show_end(err, end, &self.out_dir),
             Event::OutputLost(note) => writeln!(err, "{ODD}note{ODD:#}: {note}"),
             _ => Ok(()),
         }

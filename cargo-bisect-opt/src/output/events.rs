@@ -336,6 +336,9 @@ pub(crate) struct End {
     pub(crate) log: Option<LogEnd>,
     /// Command lines that the user may run next. They are known when the end is emitted.
     pub(crate) next: Vec<String>,
+    /// The one of them that continues a search which was stopped.
+    #[serde(skip)]
+    pub(crate) continuation: Option<String>,
 }
 
 /// The end of a run's log, for people.

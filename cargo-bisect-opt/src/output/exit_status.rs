@@ -17,7 +17,7 @@ pub(crate) enum Exit {
     Interrupted = 130,
 }
 
-/// Every status and its meaning, for `--help`. A test compares the table in the README with it.
+/// Every status and its meaning, for `--help`. A test compares the table in the book with it.
 pub(crate) const TABLE: [(Exit, &str); 7] = [
     (Exit::Found, "culprits were found and confirmed, and without them the target passes"),
     (Exit::Nothing, "there is nothing to find: the target passes both ways, or fails both ways"),
@@ -113,11 +113,16 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_has_the_table() {
-        let readme = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-        let table = readme.split("| status | means |\n|---|---|\n").nth(1).unwrap();
+    fn the_book_has_the_table() {
+        let page =
+            fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../book/src/exit-statuses.md")).unwrap();
+        let table = page.split("| status | means |\n|---|---|\n").nth(1).unwrap();
         let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
         let expected: Vec<_> = TABLE.iter().map(|(exit, words)| format!("| {} | {words} |", exit.code())).collect();
         assert_eq!(rows, expected);
+        for (exit, _) in TABLE {
+            let heading = format!("\n## Status {}\n", exit.code());
+            assert!(page.contains(&heading), "no section{heading}");
+        }
     }
 }

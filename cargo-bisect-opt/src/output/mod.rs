@@ -32,6 +32,7 @@ pub(crate) mod recorded;
 mod recording;
 pub(crate) mod results;
 pub(crate) mod run_dir;
+mod run_dir_lock;
 pub(crate) mod snippets;
 mod source_place;
 mod stack;

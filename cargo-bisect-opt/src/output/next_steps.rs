@@ -12,6 +12,9 @@ const DEFAULT_RUN_DIR: &str = "bisect.out";
 const MAX_REPLAYED: usize = 3;
 /// The number of hash digits that name a commit.
 const COMMIT_DIGITS: usize = 12;
+/// The options that limit the runs, and that continue a search.
+const MAX_RUNS: &str = "--max-runs";
+const RESUME: &str = "--resume";
 
 /// The facts that the next steps depend on.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +23,8 @@ pub(crate) struct NextSteps {
     words: Vec<String>,
     /// The run directory as the command names it.
     run_dir: String,
+    /// True if the subcommand has `--resume`.
+    can_resume: bool,
     /// The numbers of the culprits.
     sets: Vec<usize>,
     /// The steps for single culprits.
@@ -30,8 +35,8 @@ pub(crate) struct NextSteps {
 
 impl NextSteps {
     /// Returns the steps after a command with these words, the subcommand first.
-    pub(crate) fn new(words: Vec<String>, run_dir: String) -> Self {
-        Self { words, run_dir, ..Self::default() }
+    pub(crate) fn new(words: Vec<String>, run_dir: String, can_resume: bool) -> Self {
+        Self { words, run_dir, can_resume, ..Self::default() }
     }
 
     /// Learns from an event.
@@ -84,9 +89,8 @@ impl NextSteps {
         };
         let replays = self.sets.iter().take(MAX_REPLAYED);
         steps.extend(replays.map(|set| own("replay", &["--set", &set.to_string()])));
+        steps.extend(self.continuation(end));
         match end.status {
-            Exit::Limit => steps.extend(self.with_higher_limit(end).map(|words| line(&words))),
-            Exit::Interrupted => steps.push(line(&self.words)),
             Exit::Nothing | Exit::Inconsistent if self.can_be_noisy() => steps.push(line(&self.with_confidence())),
             _ => {}
         }
@@ -98,6 +102,28 @@ impl NextSteps {
             steps.push(own("report", &["--html", "bisect.html"]));
         }
         steps
+    }
+
+    /// Returns the command line that continues a search with this end: with a higher limit, if it was stopped at one.
+    pub(crate) fn continuation(&self, end: &End) -> Option<String> {
+        match end.status {
+            Exit::Interrupted => Some(line(&self.resumed(self.words.clone()))),
+            Exit::Limit => {
+                let (words, limit) = self.with_higher_limit(end)?;
+                // The runs of a search with other limits may be others.
+                Some(line(&if limit == MAX_RUNS { self.resumed(words) } else { words }))
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns these words with `--resume`, if the subcommand has it.
+    fn resumed(&self, mut words: Vec<String>) -> Vec<String> {
+        if self.can_resume && self.option(RESUME).is_none() {
+            // Later words may belong to cargo or to the target.
+            words.insert(1, RESUME.to_owned());
+        }
+        words
     }
 
     /// Returns the position of one of the driver's options, and how many words it takes.
@@ -115,16 +141,16 @@ impl NextSteps {
         last.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).unwrap_or(last).parse().ok()
     }
 
-    /// Returns the command with a higher value of the limit that ended the search.
-    fn with_higher_limit(&self, end: &End) -> Option<Vec<String>> {
+    /// Returns the command with a higher value of the limit that ended the search, and the name of the limit.
+    fn with_higher_limit(&self, end: &End) -> Option<(Vec<String>, &'static str)> {
         let is_reached = |&(name, done): &(&'static str, usize)| self.value_of(name).is_some_and(|limit| done >= limit);
-        let limits = [("--max-runs", end.runs), ("--max", end.sets), ("--max-set", usize::MAX)];
+        let limits = [(MAX_RUNS, end.runs), ("--max", end.sets), ("--max-set", usize::MAX)];
         let (name, _) = limits.into_iter().find(is_reached)?;
         let (at, length) = self.option(name)?;
         let mut words = self.words.clone();
         let more = self.value_of(name)?.max(1).saturating_mul(2);
         words.splice(at..at + length, [name.to_owned(), more.to_string()]);
-        Some(words)
+        Some((words, name))
     }
 
     /// Returns true if the command has the option for a flaky target and does not use it.
@@ -193,12 +219,13 @@ mod tests {
             words: String::new(),
             log: None,
             next: Vec::new(),
+            continuation: None,
         }
     }
 
     fn steps(words: &str, run_dir: &str, events: &[Event<'_>], end: &End) -> Vec<String> {
         let words = words.split(' ').map(str::to_owned).collect();
-        let mut steps = NextSteps::new(words, run_dir.to_owned());
+        let mut steps = NextSteps::new(words, run_dir.to_owned(), true);
         for event in events {
             steps.learn(event);
         }
@@ -235,19 +262,24 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_was_cut_short_is_made_again() {
+    fn a_search_that_was_cut_short_continues() {
         let smallest =
             Smallest { mode: "enable", changes: 3, of: 9, tests: Vec::new(), reproduce: "run smallest".to_owned() };
         let smallest = [Event::Smallest(&smallest)];
         for (words, end, expected) in [
-            ("exec --max-runs=8 a --max 1", end(Exit::Limit, 0, 8), "exec --max-runs 16 a --max 1"),
+            ("exec --max-runs=8 a --max 1", end(Exit::Limit, 0, 8), "exec --resume --max-runs 16 a --max 1"),
             ("exec --max-runs 80 --max 1 a", end(Exit::Limit, 1, 8), "exec --max-runs 80 --max 2 a"),
             ("exec --max-set 3 a", end(Exit::Limit, 0, 8), "exec --max-set 6 a"),
-            ("exec a -- --max-runs 3", end(Exit::Interrupted, 0, 8), "exec a -- --max-runs 3"),
+            ("exec a -- --max-runs 3", end(Exit::Interrupted, 0, 8), "exec --resume a -- --max-runs 3"),
+            ("exec a -- --resume", end(Exit::Interrupted, 0, 8), "exec --resume a -- --resume"),
+            ("exec -q --resume a", end(Exit::Interrupted, 0, 8), "exec -q --resume a"),
         ] {
             let steps = steps(words, "bisect.out", &smallest, &end);
             assert_eq!(steps, [format!("cargo bisect-opt {expected}"), "run smallest".to_owned()]);
         }
+        let watch = NextSteps::new(vec!["watch".to_owned()], String::new(), false);
+        let continuation = watch.continuation(&end(Exit::Interrupted, 0, 8));
+        assert_eq!(continuation.as_deref(), Some("cargo bisect-opt watch"));
         // What remains is unresolved, which no limit changes.
         assert_eq!(steps("exec a", "bisect.out", &[], &end(Exit::Limit, 0, 8)), [""; 0]);
     }

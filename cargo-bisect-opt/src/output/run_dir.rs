@@ -27,10 +27,11 @@ use std::{
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
+use super::run_dir_lock::{LOCK, pauses, take_lock};
+
 /// The version of the layout and of the formats of the files.
 const FORMAT: u32 = 1;
 const MARK: &str = "bisect-opt.json";
-const LOCK: &str = "lock";
 const RUNS: &str = "runs";
 const REPORTS: &str = "reports";
 const INPUTS: &str = "inputs";
@@ -130,7 +131,7 @@ impl RunDir {
         let path = std::path::absolute(path)?;
         fs_err::create_dir_all(&path)?;
         check_mark(&path)?;
-        let lock = take_lock(&path)?;
+        let lock = lock(&path)?;
         // Another search may have written the mark meanwhile.
         if check_mark(&path)? == Mark::Unwritten {
             write_whole(&path, MARK, &mark_text()?)?;
@@ -153,7 +154,7 @@ impl RunDir {
             return Err(RunDirError::None { path });
         }
         check_mark(&path)?;
-        let lock = take_lock(&path)?;
+        let lock = lock(&path)?;
         let trials = fs_err::OpenOptions::new().create(true).append(true).open(path.join(TRIALS))?;
         Ok(Self { path, trials, _lock: lock })
     }
@@ -343,15 +344,11 @@ fn has_nothing_else(dir: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-fn take_lock(dir: &Path) -> Result<File, RunDirError> {
-    // The file is never deleted: otherwise two searches could hold locks on two files of this name.
-    let file = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK));
-    let file = file.map_err(|source| RunDirError::Lock { path: dir.into(), source })?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(RunDirError::InUse { path: dir.into() }),
-        Err(TryLockError::Error(source)) => Err(RunDirError::Lock { path: dir.into(), source }),
-    }
+fn lock(dir: &Path) -> Result<File, RunDirError> {
+    take_lock(dir, pauses()).map_err(|error| match error {
+        TryLockError::WouldBlock => RunDirError::InUse { path: dir.into() },
+        TryLockError::Error(source) => RunDirError::Lock { path: dir.into(), source },
+    })
 }
 
 /// Deletes the files that an earlier search has written.

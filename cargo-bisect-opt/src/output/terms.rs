@@ -16,6 +16,14 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
+    /// Returns the same terms for a target that a runner of cargo's configuration starts.
+    pub(crate) const fn through_runner(self) -> Self {
+        let if_none_reported = "it reported no change: does the runner of cargo's configuration pass the environment on? \
+                                It has to pass BISECT_PATTERN and BISECT_REPORT to the executable; then see whether the \
+                                code is annotated, and whether the target reaches the toggle";
+        Self { if_none_reported, ..self }
+    }
+
     /// Toggles, and changes of any program that supports the protocol.
     pub(crate) const TOGGLES: Self = Self {
         axis: "toggles",

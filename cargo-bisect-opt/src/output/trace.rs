@@ -3,12 +3,13 @@
 use std::{
     collections::HashMap,
     io::{self, Write},
+    path::PathBuf,
 };
 
 use bisect_core::search::{Question, TrialId};
 
 use super::{
-    closing::{self, Continuation},
+    closing,
     events::{Event, RunBegins, Sink, Start, TrialDone},
     groups,
     live::LiveDisplay,
@@ -28,7 +29,8 @@ use crate::{
 #[derive(Debug)]
 pub(crate) struct Trace {
     verbose: bool,
-    continuation: Continuation,
+    /// The run directory, as messages show it.
+    out_dir: PathBuf,
     /// The line that is not complete yet.
     open: Option<OpenLine>,
     /// The lines of other trials in flight, without their numbers and outcomes.
@@ -56,10 +58,10 @@ struct OpenLine {
 
 impl Trace {
     /// Creates a trace. A verbose one also shows patterns and logs.
-    pub(crate) fn new(verbose: bool, continuation: Continuation) -> Self {
+    pub(crate) fn new(verbose: bool, out_dir: PathBuf) -> Self {
         let begun = HashMap::new();
         let (terms, has_scope) = (Terms::TOGGLES, false);
-        Self { verbose, continuation, open: None, begun, jobs: 1, terms, has_scope, in_flight: None, live: None }
+        Self { verbose, out_dir, open: None, begun, jobs: 1, terms, has_scope, in_flight: None, live: None }
     }
 
     /// Shows these runs in flight, and a summary, on live lines below the trace. A line of a trial then appears when
@@ -103,7 +105,7 @@ impl Trace {
             Event::Smallest(_) | Event::Groups(_) | Event::List(_) | Event::Answer(_) | Event::Searched(_) => Ok(()),
             Event::End(end) => {
                 self.complete_line(err)?;
-                closing::show_end(err, end, &self.continuation)
+                closing::show_end(err, end, &self.out_dir)
             }
         }
     }
@@ -115,12 +117,7 @@ impl Trace {
         let subject = start.subject.as_ref().map(|subject| format!("{subject}, of ")).unwrap_or_default();
         writeln!(err, "{BOLD}bisecting{BOLD:#} {subject}{}{DIM}{at_once}{DIM:#}", start.target)?;
         if self.verbose {
-            writeln!(
-                err,
-                "{DIM}seed {}; logs and results go to {}{DIM:#}",
-                start.seed,
-                self.continuation.out_dir.display()
-            )?;
+            writeln!(err, "{DIM}seed {}; logs and results go to {}{DIM:#}", start.seed, self.out_dir.display())?;
         }
         Ok(())
     }
@@ -269,14 +266,14 @@ fn numbered(n: Option<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::{path::PathBuf, time::Duration};
+    use std::time::Duration;
 
     use super::*;
     use crate::output::event_samples::{run_begins, trial_done};
 
     #[test]
     fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
-        let mut trace = Trace::new(false, Continuation { out_dir: PathBuf::from("out"), line: None });
+        let mut trace = Trace::new(false, PathBuf::from("out"));
         let (begins, done) = (run_begins(), trial_done(Duration::from_secs(1)));
         let mut shown = |is_left: bool| {
             let mut err = Vec::new();

@@ -15,7 +15,7 @@ pub(crate) enum VerdictStatus {
     Interrupted = 130,
 }
 
-/// Every status and its meaning. A test compares the table in the README with it.
+/// Every status and its meaning. A test compares the table in the book with it.
 #[cfg(test)]
 const TABLE: [(VerdictStatus, &str); 5] = [
     (VerdictStatus::Good, "it passes"),
@@ -50,9 +50,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_readme_has_the_table() {
-        let readme = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-        let table = readme.split("| status of `--verdict` | means |\n|---|---|\n").nth(1).unwrap();
+    fn the_book_has_the_table() {
+        let page =
+            fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../book/src/exit-statuses.md")).unwrap();
+        let table = page.split("| status of `--verdict` | means |\n|---|---|\n").nth(1).unwrap();
         let rows: Vec<_> = table.lines().take_while(|line| line.starts_with('|')).collect();
         let expected: Vec<_> = TABLE.iter().map(|(status, words)| format!("| {} | {words} |", *status as u8)).collect();
         assert_eq!(rows, expected);

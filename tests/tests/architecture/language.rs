@@ -100,7 +100,7 @@ pub(crate) fn in_markdown(tree: &Tree) -> Vec<Violation> {
     violations
 }
 
-/// Returns Markdown lines that are too wide. Tables, code blocks and lines with links may be wider.
+/// Returns Markdown lines that are too wide. Tables, code and lines with links may be wider.
 pub(crate) fn too_wide(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
     for (path, text) in tree.markdown() {
@@ -134,11 +134,15 @@ struct Line<'a> {
     is_code: bool,
 }
 
+/// Returns the lines of a Markdown file. Blocks of code and comments of several lines, which hold scripts and files, are
+/// code.
 fn lines(markdown: &str) -> impl Iterator<Item = Line<'_>> {
-    let mut inside = false;
+    let (mut inside, mut is_comment) = (false, false);
     markdown.lines().enumerate().map(move |(index, text)| {
-        let is_fence = text.trim_start().starts_with("```");
+        let is_fence = !is_comment && text.trim_start().starts_with("```");
         inside ^= is_fence;
-        Line { number: index + 1, text, is_code: inside || is_fence }
+        let was_comment = is_comment;
+        is_comment = !inside && (is_comment || text.starts_with("<!-- ")) && !text.ends_with("-->");
+        Line { number: index + 1, text, is_code: inside || is_fence || was_comment || is_comment }
     })
 }

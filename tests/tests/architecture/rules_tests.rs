@@ -234,6 +234,7 @@ fn purposes_stand_alone_in_the_first_line_of_documentation() {
 #[test]
 fn markdown_is_wrapped_but_for_tables_links_and_code() {
     let wide = "wide ".repeat(30);
-    let text = format!("{wide}\n| {wide} |\n[link]({wide})\n```\n{wide}\n```\n{}\n", "ä".repeat(100));
+    let code = format!("```\n{wide}\n```\n<!-- sh\n{wide}\n-->\n");
+    let text = format!("{wide}\n| {wide} |\n[link]({wide})\n{code}{}\n", "ä".repeat(100));
     assert_eq!(at(language::too_wide(&Tree::from_texts(&[("a.md", &text)]))), ["a.md:1"]);
 }

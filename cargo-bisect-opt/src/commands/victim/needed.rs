@@ -1,6 +1,6 @@
 //! A victim that fails alone and after all others: it may need one test, and be disturbed by another one.
 
-use std::{io, time::Instant};
+use std::{io, time::Duration};
 
 use bisect_core::{
     ChangeId,
@@ -38,7 +38,7 @@ enum Probe {
 ///
 /// # Errors
 /// If an event cannot be emitted.
-pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched, begun: Instant) -> io::Result<Exit> {
+pub(super) fn search(lab: &mut Lab<'_>, target: &VictimTarget, failed: Searched, begun: Duration) -> io::Result<Exit> {
     let victim = target.victim().to_owned();
     let passing = match probe(lab, target)? {
         Ok(Probe::Passes(passing)) => passing,
@@ -144,12 +144,12 @@ fn within_limit(lab: &mut Lab<'_>, target: &mut VictimTarget) -> io::Result<Sear
 }
 
 /// Emits the end of all searches, and returns its status.
-fn end(lab: &mut Lab<'_>, mut end: End, begun: Instant) -> io::Result<Exit> {
+fn end(lab: &mut Lab<'_>, mut end: End, begun: Duration) -> io::Result<Exit> {
     if lab.interrupt.requested() {
         end.status = Exit::Interrupted;
     }
     let Totals { sets, trials, runs } = lab.totals;
-    let end = End { sets, trials, runs, duration: begun.elapsed(), ..end };
+    let end = End { sets, trials, runs, duration: lab.time_since(begun), ..end };
     lab.end(end)
 }
 

@@ -59,6 +59,27 @@ fn each_recorded_search_can_be_continued() {
 }
 
 #[test]
+fn the_time_before_the_interruption_counts() {
+    let settings = golden::settings("plain");
+    let whole = simulate(&settings);
+    let an_hour_later = |(n, line): (usize, &str)| {
+        let mut entry: serde_json::Value = serde_json::from_str(line).unwrap();
+        entry["at_ms"] = (3_600_000 + n).into();
+        entry.to_string() + "\n"
+    };
+    let journal: String = whole.journal.lines().enumerate().take(3).map(an_hour_later).collect();
+    let resumed = simulate_from(&whole, &settings, &journal);
+    let read = |file| fs_err::read_to_string(resumed.directory.path().join(file)).unwrap();
+    let trials = read("trials.jsonl");
+    let trials = trials.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
+    let times: Vec<_> = trials.map(|trial| trial["start_ms"].as_u64().unwrap()).collect();
+    assert!(times[0] < 3_600_000 && times[1..].iter().all(|&ms| ms >= 3_600_000), "{times:?}");
+    assert!(times.is_sorted(), "{times:?}");
+    let result: serde_json::Value = serde_json::from_str(&read("result.json")).unwrap();
+    assert!(result["end"]["ms"].as_u64().unwrap() >= 3_600_002, "{result}");
+}
+
+#[test]
 fn a_journal_of_another_search_is_discarded_from_the_first_difference_on() {
     let settings = golden::settings("plain");
     let whole = simulate(&settings);

@@ -60,9 +60,9 @@ fn files_of_other_versions_are_read() {
 }
 
 #[test]
-fn the_readme_lists_the_formats() {
-    let readme = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
-    let table = readme.split("| format | is for |\n|---|---|\n").nth(1).unwrap();
+fn the_book_lists_the_formats() {
+    let page = fs_err::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../book/src/reports.md")).unwrap();
+    let table = page.split("| format | is for |\n|---|---|\n").nth(1).unwrap();
     let rows = table.lines().map_while(|line| line.strip_prefix("| `")?.split('`').next());
     assert_eq!(rows.collect::<Vec<_>>(), FORMATS.iter().map(|format| format.name).collect::<Vec<_>>());
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     axes::{Application, Files},
-    cargo::{BuildOverrides, Executable, libtest},
+    cargo::{BuildOverrides, Executable, Subcommand, libtest, nextest},
     lab::target::Reader,
     process::shell,
     run::spec::Choice,
@@ -50,18 +50,27 @@ impl CommandLine<'_> {
     fn start_lines(&mut self, application: &Application, tests: &[String]) -> String {
         let executables = self.runner.project.executables(self.runner.first_artifacts()).unwrap_or_default();
         let lines: Vec<_> =
-            executables.iter().filter_map(|executable| self.start_line(executable, application, tests)).collect();
+            executables.iter().flat_map(|executable| self.lines_of(executable, application, tests)).collect();
         match lines.as_slice() {
             [line] => line.clone(),
             lines => lines.iter().map(|line| format!("({line})")).collect::<Vec<_>>().join("; "),
         }
     }
 
-    fn start_line(&mut self, executable: &Executable, application: &Application, tests: &[String]) -> Option<String> {
-        let failing = self.failing(executable, tests)?;
+    /// Returns the command lines that start an executable: one for all its tests, or for each if nextest runs them.
+    fn lines_of(&mut self, executable: &Executable, application: &Application, tests: &[String]) -> Vec<String> {
+        let Some(failing) = self.failing(executable, tests) else { return Vec::new() };
+        let size = if self.runner.project.subcommand == Subcommand::Nextest { 1 } else { failing.len() };
+        if failing.is_empty() {
+            return vec![self.start_line(executable, application, &failing)];
+        }
+        failing.chunks(size).map(|failing| self.start_line(executable, application, failing)).collect()
+    }
+
+    fn start_line(&mut self, executable: &Executable, application: &Application, failing: &[String]) -> String {
         let mut arguments = self.runner.project.arguments();
         if !failing.is_empty() {
-            arguments = libtest::repeat(&arguments, &failing);
+            arguments = libtest::repeat(&arguments, failing);
         }
         let artifacts = self.runner.first_artifacts();
         let launch = self.runner.project.launch(artifacts, executable);
@@ -76,7 +85,7 @@ impl CommandLine<'_> {
         words.extend(arguments);
         let directory = shell::quote(&launch.directory);
         let debugger = self.reader.before_program();
-        Some(format!("cd {directory} && {} {debugger}{}", assignments(variables), shell::line(words)))
+        format!("cd {directory} && {} {debugger}{}", assignments(variables), shell::line(words))
     }
 
     /// Returns the failing tests of an executable. An empty list stands for all that it runs, `None` for an executable
@@ -135,7 +144,10 @@ impl CommandLine<'_> {
         {
             target_words = libtest::repeat(&target_words, tests);
         }
-        let line = shell::line(project.command_words(build, &target_words));
+        let line = shell::line(match project.subcommand {
+            Subcommand::Nextest => nextest::command_words(project, build, &failing.concat()),
+            _ => project.command_words(build, &target_words),
+        });
         let mut steps = vec![format!("cd {}", shell::quote(&project.directory))];
         steps.extend(preparation.map(str::to_owned));
         steps.push(if variables.is_empty() { line } else { format!("{} {line}", assignments(variables.into_iter())) });

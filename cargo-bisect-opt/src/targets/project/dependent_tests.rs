@@ -16,7 +16,7 @@ use super::{
     test_selection::{Failure, Failures, TestSelection},
 };
 use crate::{
-    cargo::{Artifacts, Subcommand},
+    cargo::Artifacts,
     run::{cause::Cause, error::RunError, spec::RunSpec},
 };
 
@@ -24,7 +24,7 @@ use crate::{
 pub(super) fn find(run: &RunContext<'_>, attempt: &Attempt, artifacts: &Artifacts) -> Result<Failures, RunError> {
     let Some(end) = run.spec.choice.end_state() else { return Ok(Failures::new()) };
     let (options, tests) = (&run.runner.options, &run.brief.tests);
-    let is_narrowed = options.subcommand == Subcommand::Test && !options.all_tests;
+    let is_narrowed = options.subcommand.is_test() && !options.all_tests;
     if !is_narrowed || tests.is_settled() {
         return Ok(Failures::new());
     }

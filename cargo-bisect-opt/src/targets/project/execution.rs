@@ -7,13 +7,14 @@ use bisect_core::search::{Outcome, Reason};
 use super::{
     attempt::{Attempt, Execution},
     criteria::Part,
+    process_per_test,
     run_context::{ExecutableRun, RunContext, Unbuilt, unusable},
     runner::BuildCounts,
     test_selection::{Failures, Subset, TestSelection},
     unended,
 };
 use crate::{
-    cargo::{Artifacts, CargoError},
+    cargo::{Artifacts, CargoError, Subcommand},
     process::Ending,
     report::scan::Reports,
     run::{error::RunError, spec::EndState},
@@ -57,7 +58,7 @@ pub(super) fn execute(
     let started = Instant::now();
     let mut parts = Vec::new();
     let is_of_other_tests = run.is_of_other_code() && !run.runner.axis.decides_which_tests_there_are();
-    let executables = match run.project.executables(artifacts) {
+    let mut executables = match run.project.executables(artifacts) {
         Ok(executables) => executables,
         Err(error) if is_of_other_tests => return Ok(vec![not_there(error.to_string())]),
         // There is no test without these changes. With all of them, that is a mistake of the user.
@@ -69,6 +70,11 @@ pub(super) fn execute(
         }
         Err(error) => return Err(unusable(error)),
     };
+    if run.project.subcommand == Subcommand::Nextest {
+        parts = process_per_test::execute(run, tests, artifacts, &executables, reports)?;
+        // Each test has ended by itself, or named itself.
+        executables.clear();
+    }
     for executable in executables {
         let subset = tests.subset(&executable.key());
         if subset == Subset::Nothing {

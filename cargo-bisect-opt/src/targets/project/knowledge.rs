@@ -15,7 +15,6 @@ use super::{
     test_selection::{Failure, Failures, TestSelection},
 };
 use crate::{
-    cargo::Subcommand,
     lab::calibration::{Calibration, another_note, made_by_changes_note, usual_note},
     run::{
         cause::Cause,
@@ -123,7 +122,7 @@ impl Knowledge {
             return Ok(());
         }
         let may_lack_tests = end == EndState::AllOff && axis.decides_which_tests_there_are();
-        let is_test = options.subcommand == Subcommand::Test;
+        let is_test = options.subcommand.is_test();
         if is_test && !may_lack_tests && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = project.command_line();
             let why = if project.names_tests() {
@@ -250,7 +249,7 @@ fn is_separate(options: &ProjectOptions, tests: usize) -> bool {
         PerTest::Always => tests > 0,
         PerTest::Never => false,
     };
-    several && options.subcommand == Subcommand::Test && !options.all_tests
+    several && options.subcommand.is_test() && !options.all_tests
 }
 
 /// Returns the failures of an attempt, if they are of another kind and the searched one did not occur.

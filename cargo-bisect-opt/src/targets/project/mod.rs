@@ -16,6 +16,7 @@ mod listing;
 mod make_run;
 mod options;
 mod prepare;
+mod process_per_test;
 #[cfg(test)]
 mod refusal_tests;
 mod run_context;

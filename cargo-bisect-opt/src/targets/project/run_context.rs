@@ -189,7 +189,7 @@ impl<'a> RunContext<'a> {
                     part.notes.push(Note::new(environment_note(environment)));
                 }
             }
-            let ends = if criteria.tests.is_settled() || self.runner.options.subcommand != Subcommand::Test {
+            let ends = if criteria.tests.is_settled() || !self.runner.options.subcommand.is_test() {
                 repetition.ends_with(judge(&execution, criteria).0)
             } else {
                 // Until it is known which failures count, no failure ends the run.
@@ -208,9 +208,10 @@ impl<'a> RunContext<'a> {
     pub(super) fn start(&self, start: &ExecutableRun<'_>, reports: &mut Reports) -> Result<Finished, RunError> {
         let (command, _temporary) = self.command(start, &self.arguments(start.subset))?;
         check(start.artifacts)?;
-        // A launcher may start the executable where the report file cannot be reached: then reports come with the
-        // output.
-        let has_reports = self.runner.options.launcher.is_some() && self.runner.axis.is_reported_by_target();
+        // A launcher or a runner may start the executable where the report file cannot be reached: then reports come with
+        // the output.
+        let is_elsewhere = self.runner.options.launcher.is_some() || self.project.has_runner;
+        let has_reports = is_elsewhere && self.runner.axis.is_reported_by_target();
         self.surroundings.seat.set(match start.subset {
             Subset::Tests(tests) => Activity::Tests(tests.len()),
             Subset::Nothing | Subset::Everything => Activity::Program(start.executable.to_string()),

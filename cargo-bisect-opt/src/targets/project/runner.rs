@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     axes::Axis,
-    cargo::{Artifacts, Executable, Project, Subcommand},
+    cargo::{Artifacts, Executable, Project},
     lab::calibration::Calibration,
     run::result::Note,
 };
@@ -100,7 +100,7 @@ impl ProjectRunner {
     /// select, if tests might start a program that would not be built for them alone.
     pub(super) fn needed_targets(&self, tests: &TestSelection) -> Option<Vec<OsString>> {
         let artifacts = self.artifacts.get()?;
-        if self.options.subcommand != Subcommand::Test || !tests.is_settled() {
+        if !self.options.subcommand.is_test() || !tests.is_settled() {
             return None;
         }
         let (harnesses, programs): (Vec<_>, Vec<_>) =

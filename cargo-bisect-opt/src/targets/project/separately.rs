@@ -29,7 +29,7 @@ use super::{
 use crate::{
     cargo::{Artifacts, libtest},
     report::scan::Reports,
-    run::{error::RunError, result::Note},
+    run::{error::RunError, repetition::Repetition, result::Note},
 };
 
 /// Runs tests by their numbers, as many in parallel as the harness would. Returns a note if their output is lost.
@@ -117,7 +117,7 @@ fn run_alone(
     for file in [report_file, log] {
         fs_err::File::create(file)?;
     }
-    let repetition = run.spec.repetition;
+    let repetition = test_run.repetition;
     let (build_time, duration) = (Duration::ZERO, Duration::ZERO);
     let passes_if_missing = run.runner.axis.decides_which_tests_there_are();
     let unresolved = |words, reports| Attempt::unresolved(Reason::Skip, words, reports, Duration::ZERO);
@@ -154,6 +154,8 @@ fn all_by(test: &Failure, part: Part) -> Part {
 /// A test that is run in its own process, with the paths of its files.
 pub(super) struct TestRun<'a> {
     test: &'a Failure,
+    /// The rule for executions.
+    repetition: Repetition,
     /// The time limit, if it differs from that of a run.
     limit: Option<Duration>,
     log: PathBuf,
@@ -164,7 +166,13 @@ pub(super) struct TestRun<'a> {
 impl<'a> TestRun<'a> {
     pub(super) fn new(test: &'a Failure, number: usize, run: &RunContext<'_>) -> Self {
         let file = |extension| run.surroundings.scratch.path().join(format!("{number}.{extension}"));
-        Self { test, limit: None, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
+        let repetition = run.spec.repetition;
+        Self { test, repetition, limit: None, log: file("log"), report_file: file("reports"), result: OnceLock::new() }
+    }
+
+    /// Makes one execution, of the several of a run.
+    pub(super) fn once(self) -> Self {
+        Self { repetition: Repetition::Once, ..self }
     }
 
     /// Sets the time limit; `None` for that of a run.

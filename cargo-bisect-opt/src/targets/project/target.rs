@@ -208,7 +208,9 @@ impl Target for ProjectTarget {
     }
 
     fn terms(&self) -> Terms {
-        self.runner.axis.terms()
+        let terms = self.runner.axis.terms();
+        let may_be_lost = self.runner.project.has_runner && self.runner.axis.is_reported_by_target();
+        if may_be_lost { terms.through_runner() } else { terms }
     }
 
     fn order(&self) -> Order {

@@ -24,7 +24,7 @@ use super::{
     test_selection::{Failure, Failures, Subset, names, too_many_arguments},
 };
 use crate::{
-    cargo::{Subcommand, libtest},
+    cargo::libtest,
     process::{self, Ending, Finished, ProcessSpec},
     report::scan::Reports,
     run::{
@@ -64,7 +64,7 @@ pub(super) fn name(
     let Some(cause) = cause.filter(|_| part.outcome == Outcome::Fail && part.tests.is_some()) else {
         return Ok(part);
     };
-    if run.runner.options.subcommand != Subcommand::Test || !run.runner.axis.names_unended_tests() {
+    if !run.runner.options.subcommand.is_test() || !run.runner.axis.names_unended_tests() {
         return Ok(part);
     }
     let whole = Whole { cause: &cause, limit: limit_alone(run, &cause, finished, start) };

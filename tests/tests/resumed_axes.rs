@@ -1,0 +1,231 @@
+//! `--resume` on each axis: a search is killed at chosen moments, and at random ones, and continues.
+#![cfg(unix)]
+
+use std::{any::Any, env, fs, path::PathBuf, process::Command, thread, time::Instant};
+
+use bisect_tests::{
+    edition_cases, foreign,
+    harness::{Fixture, Running, RustcDriver, Scratch, root, run, rustc_driver},
+    release_cases,
+};
+
+use crate::{
+    commits, deps, deps_versions, diff, diff_of_cargo, features,
+    resume::{check, check_resumed, list, runs, with},
+    victim,
+};
+
+/// A search, and what its command needs.
+struct Search {
+    command: Command,
+    out: PathBuf,
+    /// Deletes the directories.
+    place: Box<dyn Any>,
+}
+
+/// Kills a search at evenly spaced moments and continues it each time: 2 moments, or as many as `MOMENTS` says.
+fn at_random_moments(search: &Search) {
+    let moments: u32 = env::var("MOMENTS").map_or(2, |text| text.parse().expect("MOMENTS is a number"));
+    let Search { command, out, .. } = search;
+    let mut seeded = with(command, "--seed=5");
+    // The first one compiles what all have in common.
+    let _ = run(&mut seeded);
+    let begun = Instant::now();
+    let whole = run(&mut seeded);
+    let (took, all) = (begun.elapsed(), runs(out));
+    let mut killed = 0;
+    for moment in 0..moments {
+        let _ = fs::remove_dir_all(out);
+        let running = Running::start(&mut seeded);
+        // Any moment will do: this is no synchronisation.
+        thread::sleep(took * (2 * moment + 1) / (2 * moments));
+        running.signal("KILL");
+        if running.finish().status.is_some() || !out.join("journal.jsonl").exists() {
+            continue;
+        }
+        killed += 1;
+        check_resumed(command, out, &whole, all);
+    }
+    eprintln!("killed {killed} times of {moments} in {took:?}");
+    assert!(killed > 0, "no moment was within the search");
+    check_leftovers(search);
+}
+
+/// Checks that the next search deletes the directories that the killed ones left in the search's own `TMPDIR`.
+fn check_leftovers(Search { command, .. }: &Search) {
+    let Some((_, Some(tmp))) = command.get_envs().find(|(name, _)| *name == "TMPDIR") else { return };
+    let _ = run(&mut with(command, "--quiet"));
+    assert_eq!(fs::read_dir(tmp).unwrap().count(), 0);
+}
+
+/// Makes two tests of each search: with the numbers of runs after which it is killed, and with random moments.
+macro_rules! axes {
+    ($($axis:ident: $moments:expr,)*) => {
+        mod at_chosen_moments {
+            $(#[test]
+            fn $axis() {
+                let Some(search) = Option::<super::Search>::from(super::$axis()) else { return };
+                super::check(&search.command, &search.out, $moments);
+                super::check_leftovers(&search);
+                drop(search.place);
+            })*
+        }
+
+        mod at_random_moments {
+            $(#[test]
+            #[ignore = "slow: CI runs it"]
+            fn $axis() {
+                let Some(search) = Option::<super::Search>::from(super::$axis()) else { return };
+                super::at_random_moments(&search);
+                drop(search.place);
+            })*
+        }
+    };
+}
+
+axes! {
+    lines: [1, 2, 4, 9, 16],
+    flaky_command: [1, 2, 5, 11, 23, 40],
+    counter: [1, 3, 7, 9],
+    commits: [1, 2, 4, 6, 9],
+    hunks: [1, 2, 4, 6, 9],
+    hunks_of_a_crate: [1, 2, 4, 6, 9],
+    updates: [1, 3, 6],
+    versions_of_an_update: [1, 3, 6, 9],
+    cargo_features: [1, 3, 6],
+    other_tests: [1, 4, 9, 14, 18],
+    stacks_of_several_tests: [1, 3, 8, 15, 21],
+    single_decisions: [1, 4, 9, 20, 30],
+    choices_at_build_time: [1, 4, 9],
+    crates_and_passes: [4, 9],
+    functions: [5],
+    expressions: [4],
+}
+
+fn lines() -> Search {
+    let scratch = Scratch::new();
+    let (command, out) = (list(&scratch), scratch.dir().join("bisect.out"));
+    Search { command, out, place: Box::new(scratch) }
+}
+
+fn flaky_command() -> Search {
+    let scratch = Scratch::new();
+    let mut command = scratch.driver(["exec", "--json", "FOREIGN_CHANGES=PATTERN", "sh"]);
+    command.arg(root().join("tests/fixtures/chance/chance.sh")).args(["100", "900", "RANDOM"]);
+    command.arg(foreign::executable()).arg("--fails-when=12");
+    let out = scratch.dir().join("bisect.out");
+    Search { command, out, place: Box::new(scratch) }
+}
+
+fn counter() -> Search {
+    let scratch = Scratch::new();
+    let command = scratch.driver(["count", "--json", "--max-count", "100", "sh", "-c", "[ $1 -lt 37 ]", "sh", "COUNT"]);
+    let out = scratch.dir().join("bisect.out");
+    Search { command, out, place: Box::new(scratch) }
+}
+
+fn commits() -> Search {
+    let place = commits::Place::with_numbers(40, &[7, 20, 21]);
+    let command = place.command(&[], &["sh", "-c", commits::CHECK, "sh", "23"]);
+    Search { command, out: place.out(), place: Box::new(place) }
+}
+
+fn hunks() -> Search {
+    let place = diff::Place::new();
+    let text = |is_new| diff::lines(200, |line| is_new && line % 10 == 0);
+    place.repository.write("a", &text(false));
+    place.repository.commit("old");
+    place.repository.write("a", &text(true));
+    let command = place.command(&[&["exec", "--diff"][..], &diff::grep("new 70")].concat());
+    Search { command, out: place.scratch.dir().join("out"), place: Box::new(place) }
+}
+
+fn hunks_of_a_crate() -> Search {
+    let place = diff_of_cargo::shop();
+    let command = place.command(&["test", "--diff"]);
+    Search { command, out: place.scratch.dir().join("out"), place: Box::new(place) }
+}
+
+fn updates() -> Search {
+    of_shop(deps::Shop::with_packages(8, 5), "--deps")
+}
+
+fn versions_of_an_update() -> Search {
+    of_shop(deps_versions::shop_with_versions(), "--deps=versions")
+}
+
+fn of_shop(shop: deps::Shop, option: &str) -> Search {
+    let out = shop.dir().parent().unwrap().join("out");
+    let words = ["test", "--json", option, "--out", &out.display().to_string()];
+    let command = shop.command(&words);
+    Search { command, out, place: Box::new(shop) }
+}
+
+fn cargo_features() -> Search {
+    let workspace = features::Workspace::new(&[
+        ("Cargo.toml", "app 2021\n[features]\na = []\nb = []\nc = []\nd = ['a']\ne = []\n"),
+        ("src/lib.rs", "#[test]\nfn fine() {\n    assert!(!cfg!(all(feature = \"c\", feature = \"e\")));\n}\n"),
+    ]);
+    let command = workspace.command("test --features-of app --all-features");
+    let out = workspace.dir().parent().unwrap().join("out");
+    Search { command, out, place: Box::new(workspace) }
+}
+
+fn other_tests() -> Search {
+    let cast = Fixture::new("cast");
+    let command = victim::command(&cast, "victim=30 pollute=17", "--victim tests::t030");
+    let out = cast.dir().join("out");
+    Search { command, out, place: Box::new(cast) }
+}
+
+/// Returns a search of a fixture.
+fn in_fixture(fixture: Fixture, words: &[&str]) -> Search {
+    let out = fixture.dir().join("out");
+    let mut command = fixture.driver([&words[..1], &["--json", "--out"]].concat());
+    command.arg(&out).args(&words[1..]);
+    Search { command, out, place: Box::new(fixture) }
+}
+
+fn stacks_of_several_tests() -> Search {
+    in_fixture(Fixture::new("crowd"), &["test", "--", "player_0"])
+}
+
+fn single_decisions() -> Search {
+    in_fixture(Fixture::new("calls"), &["test", "--when", "--toggle=line", "--", "a_long_day"])
+}
+
+fn choices_at_build_time() -> Search {
+    in_fixture(Fixture::new("tenfold"), &["run", "-p", "app"])
+}
+
+fn crates_and_passes() -> Search {
+    let fixture = Fixture::new("release");
+    let case = release_cases::cases(fixture.dir()).into_iter().next().expect("the table has cases");
+    let words = case.arguments();
+    in_fixture(fixture, &words.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+fn functions() -> Option<Search> {
+    let compiler = rustc_driver()?;
+    let fixture = Fixture::new("release");
+    let cases = release_cases::cases(fixture.dir());
+    let case = cases.into_iter().find(|case| case.is_default() && case.functions.len() == 1);
+    let words = case.expect("the table has a case of one function").arguments();
+    let words: Vec<_> = words.iter().map(String::as_str).chain(["--level", "functions"]).collect();
+    Some(compiled_by(&compiler, in_fixture(fixture, &words)))
+}
+
+fn expressions() -> Option<Search> {
+    let compiler = rustc_driver()?;
+    let fixture = Fixture::new("editions");
+    let case = edition_cases::cases(fixture.dir()).into_iter().next().expect("the table has cases");
+    let words = case.arguments();
+    let words: Vec<_> = words.iter().map(String::as_str).collect();
+    Some(compiled_by(&compiler, in_fixture(fixture, &words)))
+}
+
+/// Returns a search with a compiler of its own.
+fn compiled_by(compiler: &RustcDriver, mut search: Search) -> Search {
+    search.command.env("RUSTC", &compiler.rustc).env("BISECT_RUSTC", &compiler.driver);
+    search
+}
