@@ -76,3 +76,27 @@ fn a_browser_shows_the_details_of_a_trial_below_the_mouse_and_by_keys() {
     assert_eq!(browser.console(), Vec::<Value>::new());
     assert!(browser.screenshot().len() > 20_000, "the page is drawn");
 }
+
+#[test]
+fn a_page_that_cannot_be_written_costs_only_the_page() {
+    let scratch = Scratch::new();
+    let searched = search(&scratch, &["--html", "missing/page.html"]).expect_status(0);
+    for part in ["note: the page cannot be written: ", "missing/page.html", "cargo bisect-opt report --html FILE"] {
+        assert!(searched.stderr.contains(part), "{searched}");
+    }
+    assert!(searched.stdout.contains("culprit 1"), "{searched}");
+    let reported = run(&mut scratch.driver(["report", "--html", "missing/page.html"])).expect_status(3);
+    reported.expect_message(&["missing/page.html", "--html with another file"]);
+}
+
+#[test]
+fn a_trace_has_a_slice_for_each_line_of_the_record() {
+    let scratch = Scratch::new();
+    let _ = search(&scratch, &[]).expect_status(0);
+    let trials = scratch.read("bisect.out/trials.jsonl").lines().count();
+    let trace = run(&mut scratch.driver(["report", "--format", "trace"])).expect_status(0).stdout;
+    let trace: Value = serde_json::from_str(&trace).unwrap();
+    let events = trace["traceEvents"].as_array().unwrap();
+    let slices = events.iter().filter(|event| event["ph"] == "X" && event["cat"] != "search").count();
+    assert_eq!(slices, trials, "{trace}");
+}
