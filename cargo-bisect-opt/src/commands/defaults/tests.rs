@@ -241,7 +241,7 @@ fn mistakes_are_named_with_their_place() {
         (
             json!({"timeout": "soon"}),
             format!(
-                "{package}.timeout` in `/ws/one/Cargo.toml`: invalid value 'soon' for '--timeout <D>': expected number at 0: write `90s`, `1500ms` or `2m 30s`; the value must be a string"
+                "{package}.timeout` in `/ws/one/Cargo.toml`: invalid value 'soon' for '--timeout <D>': it is no duration (expected number at 0): write `90s`, `1500ms` or `2m 30s`; the value must be a string"
             ),
         ),
         (
