@@ -77,7 +77,7 @@ fn standard_input_must_be_readable() {
 fn the_working_directory_must_exist() {
     let scratch = place();
     let line = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
-    let mut command = from_shell(&scratch, line, &["exec", "X=PATTERN", "true"]);
+    let mut command = from_shell(&scratch, line, &["exec", "--no-defaults", "X=PATTERN", "true"]);
     run(&mut command).expect_status(3).expect_message(&["in which the target would run, cannot be found: "]);
 }
 
