@@ -49,8 +49,8 @@ fn a_command_line_that_makes_no_sense_is_refused_before_anything_is_compiled() {
         (&["test", "--edition=2024", "--bisect-rustc=no/such/file"], &["no/such/file", "bisect-rustc"]),
         (&["test", "--edition=2024", "--bisect-rustc=/bin/true"], &["/bin/true", "bisect-rustc"]),
         // The package is already of that edition. This is reported even without a compiler for the search.
-        (&["test", "--edition=2024", "-p", "returns"], &["nothing", "edition 2021", "returns is of 2024"]),
-        (&["check", "--edition=2021", "-ploans"], &["nothing", "edition 2024", "loans is of 2021"]),
+        (&["test", "--edition=2024", "-p", "returns"], &["no package", "edition 2021", "returns is of 2024"]),
+        (&["check", "--edition=2021", "-ploans"], &["no package", "edition 2024", "loans is of 2021"]),
         (&["exec", "--edition=2024", "true"], &["--edition"]),
     ] {
         let finished = run(&mut search(&fixture, &scratch, arguments));
