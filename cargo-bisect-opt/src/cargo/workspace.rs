@@ -179,7 +179,7 @@ pub(super) fn members(directory: &Path, arguments: &Arguments) -> Result<Metadat
     let mut options = arguments.of_workspace();
     options.push("--no-deps".into());
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    run_metadata(&cargo, directory, &options, None)
+    parsed(&run_metadata(&cargo, directory, &options, None)?)
 }
 
 /// Returns the description of all packages as cargo prints it.
@@ -189,25 +189,21 @@ pub(super) fn members(directory: &Path, arguments: &Arguments) -> Result<Metadat
 pub(super) fn metadata_text(config: &Config, arguments: &Arguments) -> Result<String, CargoError> {
     let mut options = arguments.of_workspace();
     options.push("--all-features".into());
-    let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
-    let mut command = MetadataCommand::new();
-    command.cargo_path(&config.cargo).current_dir(&config.directory).other_options(options);
-    let text = answer(command.cargo_command())?;
-    // A wrapper of cargo may print other lines.
-    Ok(text.lines().find(|line| line.starts_with('{')).unwrap_or_default().to_owned())
+    run_metadata(&config.cargo, &config.directory, &options, None)
 }
 
 /// Runs `cargo metadata`. Cargo stores rustc's answers in a target directory: `target_dir`, not the user's.
 fn metadata(config: &Config, options: &[OsString], target_dir: Option<&Path>) -> Result<Metadata, CargoError> {
-    run_metadata(&config.cargo, &config.directory, options, target_dir)
+    parsed(&run_metadata(&config.cargo, &config.directory, options, target_dir)?)
 }
 
+/// Returns what `cargo metadata` prints.
 fn run_metadata(
     cargo: &OsStr,
     directory: &Path,
     options: &[OsString],
     target_dir: Option<&Path>,
-) -> Result<Metadata, CargoError> {
+) -> Result<String, CargoError> {
     let options = options.iter().map(|option| option.to_string_lossy().into_owned()).collect::<Vec<_>>();
     let mut command = MetadataCommand::new();
     command.cargo_path(cargo).current_dir(directory).other_options(options);
@@ -216,7 +212,10 @@ fn run_metadata(
     }
     let stdout = answer(command.cargo_command())?;
     // A wrapper of cargo may print other lines.
-    let json = stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default();
+    Ok(stdout.lines().find(|line| line.starts_with('{')).unwrap_or_default().to_owned())
+}
+
+fn parsed(json: &str) -> Result<Metadata, CargoError> {
     MetadataCommand::parse(json)
         .map_err(|error| CargoError::Workspace(format!("cannot read the output of `cargo metadata`: {error}")))
 }
