@@ -1,13 +1,8 @@
 //! The variables that cargo-nextest sets in the process of each test.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    sync::OnceLock,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::{collections::BTreeMap, ffi::OsString, sync::OnceLock};
 
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use crate::run::seed::random_number;
 
 /// Returns the variables that nextest sets in the process of each test. `programs` are those that cargo sets.
 pub(super) fn of_test(programs: &BTreeMap<String, OsString>) -> BTreeMap<String, OsString> {
@@ -21,9 +16,7 @@ pub(super) fn of_test(programs: &BTreeMap<String, OsString>) -> BTreeMap<String,
 fn run_id() -> &'static str {
     static ID: OnceLock<String> = OnceLock::new();
     ID.get_or_init(|| {
-        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos().to_le_bytes();
-        let half = |seed: u64| xxh3_64_with_seed(&time, seed ^ u64::from(std::process::id()));
-        let (a, b) = (half(0), half(1 << 32));
+        let (a, b) = (random_number(), random_number());
         let (third, fourth) = (a & 0xfff | 0x4000, (b >> 48) & 0x3fff | 0x8000);
         format!("{:08x}-{:04x}-{third:04x}-{fourth:04x}-{:012x}", a >> 32, (a >> 16) & 0xffff, b & 0xffff_ffff_ffff)
     })

@@ -18,8 +18,7 @@ pub(crate) struct Seed(u64);
 impl Seed {
     /// Draws a random seed.
     pub(crate) fn draw() -> Self {
-        // The standard library's only random numbers are the keys of a hash map's hasher.
-        Self(RandomState::new().build_hasher().finish() % SEED_LIMIT)
+        Self(random_number() % SEED_LIMIT)
     }
 
     /// Parses the value of `--seed`.
@@ -41,6 +40,12 @@ impl Seed {
         let [run, execution] = [run, execution].map(|n| Field::U64(n as u64));
         ChangeId::of(&[Field::Str("execution"), Field::U64(self.0), run, execution]).0
     }
+}
+
+/// Returns a random number, which no seed repeats.
+pub(crate) fn random_number() -> u64 {
+    // The standard library's only random numbers are the keys of a hash map's hasher.
+    RandomState::new().build_hasher().finish()
 }
 
 impl fmt::Display for Seed {
