@@ -10,6 +10,7 @@ use super::{
     nextest_line,
     options::{AxisCommand, CargoWords, ExecCommand},
     pages::{self, Detail},
+    unknown_option,
     watch::What,
 };
 use crate::{
@@ -18,7 +19,6 @@ use crate::{
         table,
     },
     cargo::{Subcommand as CargoSubcommand, known_options::KnownOptions},
-    units::nearest,
 };
 
 /// Parses the words of a command line. The first word is the program's name. The second is `bisect-opt` if cargo starts
@@ -166,9 +166,7 @@ fn check(command: &clap::Command, subcommand: CargoSubcommand, words: &[OsString
     }
     let known = KnownOptions::of(subcommand);
     let Some(option) = known.first_unknown(words) else { return Ok(()) };
-    let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
-    let meant = option.strip_prefix("--").and_then(|_| nearest(&option, ours.chain(known.options())));
-    let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+    let meant = unknown_option::hint(command, &option, known.options());
     Err(command.clone().error(
         ErrorKind::UnknownArgument,
         format!(

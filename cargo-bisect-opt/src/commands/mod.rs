@@ -25,6 +25,7 @@ mod replay;
 mod report;
 mod resume;
 mod search_options;
+mod unknown_option;
 mod values;
 mod victim;
 mod watch;

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 
-use crate::{cargo::nextest_words, units::nearest};
+use super::unknown_option;
+use crate::cargo::nextest_words;
 
 /// Removes the command of nextest from its words.
 pub(super) fn remove_run(command: &clap::Command, words: &mut Vec<OsString>) -> Result<(), clap::Error> {
@@ -19,9 +20,7 @@ pub(super) fn remove_run(command: &clap::Command, words: &mut Vec<OsString>) -> 
 /// Returns an error for an option of nextest that means nothing in a search, or that does not exist.
 pub(super) fn check(command: &clap::Command, words: &[OsString]) -> Result<(), clap::Error> {
     let Some(option) = nextest_words::first_unusable(words) else { return Ok(()) };
-    let ours = command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?)));
-    let meant = option.strip_prefix("--").and_then(|_| nearest(&option, ours.chain(nextest_words::options())));
-    let meant = meant.map(|meant| format!(", did you mean `{meant}`?")).unwrap_or_default();
+    let meant = unknown_option::hint(command, &option, nextest_words::options());
     let text = format!(
         "`cargo bisect-opt nextest run` cannot use the option `{option}`{meant}\n\
          help: it takes nextest's options for the build and for the selection of tests; the search itself decides how \
