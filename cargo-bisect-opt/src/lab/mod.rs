@@ -303,8 +303,8 @@ impl Lab<'_> {
     /// # Errors
     /// If the event cannot be emitted.
     pub(crate) fn end(&mut self, mut end: End) -> io::Result<Exit> {
-        end.next = self.next_steps.after(&end);
         end.continuation = self.next_steps.continuation(&end);
+        end.next = self.next_steps.after(&end);
         self.emit(&Event::End(&end))?;
         Ok(end.status)
     }

@@ -80,7 +80,7 @@ impl NextSteps {
         Some(line(&words))
     }
 
-    /// Returns the next steps after a search with this end.
+    /// Returns the next steps after a search with this end, whose continuation is known.
     pub(crate) fn after(&self, end: &End) -> Vec<String> {
         let mut steps = self.of_culprits.clone();
         let own = |command: &str, options: &[&str]| {
@@ -89,7 +89,7 @@ impl NextSteps {
         };
         let replays = self.sets.iter().take(MAX_REPLAYED);
         steps.extend(replays.map(|set| own("replay", &["--set", &set.to_string()])));
-        steps.extend(self.continuation(end));
+        steps.extend(end.continuation.clone());
         match end.status {
             Exit::Nothing | Exit::Inconsistent if self.can_be_noisy() => steps.push(line(&self.with_confidence())),
             _ => {}
@@ -223,13 +223,14 @@ mod tests {
         }
     }
 
-    fn steps(words: &str, run_dir: &str, events: &[Event<'_>], end: &End) -> Vec<String> {
+    fn steps(words: &str, run_dir: &str, events: &[Event<'_>], mut end: End) -> Vec<String> {
         let words = words.split(' ').map(str::to_owned).collect();
         let mut steps = NextSteps::new(words, run_dir.to_owned(), true);
         for event in events {
             steps.learn(event);
         }
-        steps.after(end)
+        end.continuation = steps.continuation(&end);
+        steps.after(&end)
     }
 
     #[test]
@@ -239,7 +240,7 @@ mod tests {
         let replay = |set: usize| format!("cargo bisect-opt replay 'my out' --set {set}");
         let report = "cargo bisect-opt report 'my out' --html bisect.html".to_owned();
         let expected = ["run 1".to_owned(), "look at it".to_owned(), replay(1), replay(2), replay(3), report];
-        assert_eq!(steps("test", "my out", &found, &end(Exit::Found, 4, 9)), expected);
+        assert_eq!(steps("test", "my out", &found, end(Exit::Found, 4, 9)), expected);
     }
 
     #[test]
@@ -248,7 +249,7 @@ mod tests {
         let commit = |digit: &str| Report { kind, name: digit.repeat(40), ..Report::new(ChangeId(1)) };
         let inside = |commits: Vec<Report>, words: &str| {
             let found = found(1, commits, Some("git checkout x && y"));
-            steps(words, "bisect.out", &[Event::Found(&found)], &end(Exit::Found, 1, 9))[1].clone()
+            steps(words, "bisect.out", &[Event::Found(&found)], end(Exit::Found, 1, 9))[1].clone()
         };
         assert_eq!(
             inside(vec![commit("a")], "test --commits v1..HEAD -p x"),
@@ -274,19 +275,19 @@ mod tests {
             ("exec a -- --resume", end(Exit::Interrupted, 0, 8), "exec --resume a -- --resume"),
             ("exec -q --resume a", end(Exit::Interrupted, 0, 8), "exec -q --resume a"),
         ] {
-            let steps = steps(words, "bisect.out", &smallest, &end);
+            let steps = steps(words, "bisect.out", &smallest, end);
             assert_eq!(steps, [format!("cargo bisect-opt {expected}"), "run smallest".to_owned()]);
         }
         let watch = NextSteps::new(vec!["watch".to_owned()], String::new(), false);
         let continuation = watch.continuation(&end(Exit::Interrupted, 0, 8));
         assert_eq!(continuation.as_deref(), Some("cargo bisect-opt watch"));
         // What remains is unresolved, which no limit changes.
-        assert_eq!(steps("exec a", "bisect.out", &[], &end(Exit::Limit, 0, 8)), [""; 0]);
+        assert_eq!(steps("exec a", "bisect.out", &[], end(Exit::Limit, 0, 8)), [""; 0]);
     }
 
     #[test]
     fn a_target_that_may_be_flaky_gets_more_runs() {
-        let again = |words: &str, status| steps(words, "bisect.out", &[], &end(status, 0, 4));
+        let again = |words: &str, status| steps(words, "bisect.out", &[], end(status, 0, 4));
         for status in [Exit::Nothing, Exit::Inconsistent] {
             assert_eq!(again("exec a", status), ["cargo bisect-opt exec --confidence 0.99 a"]);
         }
@@ -294,6 +295,6 @@ mod tests {
         assert_eq!(again("watch x", Exit::Inconsistent), [""; 0]);
         let log = Some(LogEnd { path: "my out/runs/1.log".into(), lines: Vec::new() });
         let unusable = End { log, ..end(Exit::Unusable, 0, 4) };
-        assert_eq!(steps("exec a", "bisect.out", &[], &unusable), ["cat 'my out/runs/1.log'"]);
+        assert_eq!(steps("exec a", "bisect.out", &[], unusable), ["cat 'my out/runs/1.log'"]);
     }
 }
