@@ -43,7 +43,7 @@ struct Candidate<'a> {
 }
 
 /// Returns the defaults for a command line of the driver. `words` are the program's name, the subcommand, and the options
-/// of the driver; `cargo` are the words for cargo. Without the options of the user being right, there are none.
+/// of the driver; `cargo` are the words for cargo. There are none if the user's own options are wrong.
 ///
 /// # Errors
 /// If a default is wrong.
@@ -102,7 +102,7 @@ fn candidates<'a>(sources: Vec<Vec<Setting<'a>>>, given: &[String]) -> Result<Ve
         }
     }
     candidates.retain(|candidate| !candidate.words.is_empty());
-    // The parser reports what is missing before it reports what it lacks.
+    // Required options come first: without them, the parser reports nothing else.
     candidates.sort_by_key(|candidate| (!candidate.setting.option.is_required_set(), candidate.source));
     Ok(candidates)
 }

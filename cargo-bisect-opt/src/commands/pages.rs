@@ -135,7 +135,7 @@ impl Detail {
     }
 }
 
-/// Returns the parser with pages of this detail. What it parses is the same.
+/// Returns the parser with pages of this detail. It accepts the same command lines.
 pub(super) fn on_screen(command: Command, detail: Detail) -> Command {
     let is_root = command.has_subcommands();
     let name = command.get_name().to_owned();

@@ -164,7 +164,7 @@ fn a_default_that_the_line_excludes_is_left_out() {
 fn a_required_option_may_have_a_default() {
     let tables = || tables(json!({"list": {"items": "all.txt"}, "jobs": 2}), json!({}));
     assert_eq!(line_of("list ./run LIST", &[], tables).unwrap(), "--items=all.txt -j2");
-    // What is still missing is reported by the parser.
+    // The parser reports the options that are still missing.
     assert!(line_of("list", &[], tables).is_ok());
     assert_eq!(line_of("list", &[], none).unwrap(), "");
 }

@@ -14,7 +14,7 @@ use crate::{
     run::error::RunError,
 };
 
-/// Executes once each test that is to be run.
+/// Executes each selected test once.
 pub(super) fn execute(
     run: &RunContext<'_>,
     selection: &TestSelection,
