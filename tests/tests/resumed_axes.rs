@@ -55,7 +55,8 @@ fn at_random_moments(search: &Search) {
 fn check_leftovers(Search { command, .. }: &Search) {
     let Some((_, Some(tmp))) = command.get_envs().find(|(name, _)| *name == "TMPDIR") else { return };
     let _ = run(&mut with(command, "--quiet"));
-    assert_eq!(fs::read_dir(tmp).unwrap().count(), 0);
+    let left: Vec<_> = fs::read_dir(tmp).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(left.is_empty(), "left: {left:?}");
 }
 
 /// Makes two tests of each search: with the numbers of runs after which it is killed, and with random moments.

@@ -37,7 +37,11 @@ impl OwnedDir {
             #[cfg(unix)]
             builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
             let path = builder.tempdir_in(parent)?.keep();
-            let lock = File::create(path.join(LOCK))?;
+            let lock = match File::create(path.join(LOCK)) {
+                // Another process swept the directory while it was empty.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                lock => lock?,
+            };
             // Another process may have swept the directory before it was locked.
             if !matches!(lock.try_lock(), Err(TryLockError::WouldBlock)) && path.join(LOCK).exists() {
                 return Ok(Self { path, _lock: lock });
@@ -50,10 +54,15 @@ impl OwnedDir {
     pub(crate) fn sweep(parent: &Path, prefix: &str) {
         for entry in parent.read_dir().into_iter().flatten().flatten() {
             let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)) && is_our_dir(&entry);
-            // A directory without the file is just being made or deleted, or belongs to another program.
-            let Some(lock) = is_one.then(|| File::open(entry.path().join(LOCK)).ok()).flatten() else { continue };
-            if lock.try_lock().is_ok() {
-                let _ = remove_owned(&entry.path());
+            if !is_one {
+                continue;
+            }
+            match File::open(entry.path().join(LOCK)) {
+                Ok(lock) if lock.try_lock().is_ok() => drop(remove_owned(&entry.path())),
+                Ok(_) => {}
+                // Without the file it is being made or deleted, the process that did so was killed, or it belongs to
+                // another program. Only an empty one is deleted: if it is being made, another one is made instead.
+                Err(_) => drop(std::fs::remove_dir(entry.path())),
             }
         }
     }
@@ -124,13 +133,16 @@ mod tests {
         for name in ["file", LOCK] {
             fs::write(copy.join(name), "").unwrap();
         }
-        for other in ["x-no-lock", "y-1"] {
+        for other in ["x-empty", "x-no-lock", "y-1"] {
             fs::create_dir(parent.path().join(other)).unwrap();
         }
+        fs::write(parent.path().join("x-no-lock/file"), "").unwrap();
         fs::write(parent.path().join("y-1").join(LOCK), "").unwrap();
 
         let new = OwnedDir::new_in(parent.path(), "x-").unwrap();
         assert!(!copy.exists());
+        // Its process was killed before it had made the lock file, or after it had deleted it.
+        assert!(!parent.path().join("x-empty").exists());
         for path in
             [living.path(), new.path(), &dead_path, &parent.path().join("x-no-lock"), &parent.path().join("y-1")]
         {
