@@ -90,6 +90,24 @@ fn a_new_build_script_comes_with_the_code_that_needs_it() {
     assert!(patch.contains("build.rs") && !patch.contains("20 + 5") && !patch.contains("README"), "{patch}");
 }
 
+/// Each half of the rewrite fails alone, and both together pass.
+#[test]
+fn halves_of_a_rewritten_function_are_not_blamed() {
+    let code = |net: u32, more: u32, tax: u32| {
+        format!(
+            "pub fn total() -> u32 {{\n    price() + tax()\n}}\n\n\
+             fn price() -> u32 {{\n    let net = {net};\n    let unit = 1;\n    net * unit + {more}\n}}\n\n\
+             fn tax() -> u32 {{\n    {tax}\n}}\n"
+        )
+    };
+    let place = package(&code(20, 5, 5));
+    library(&place, &code(10, 15, 6));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), [["fn tax@src/lib.rs:12"]], "{finished}");
+    place.repository.git(&["apply", "../out/culprit-1-undo.patch"]);
+    assert_eq!(fs::read_to_string(place.dir().join("src/lib.rs")).unwrap(), code(10, 15, 5) + TESTS);
+}
+
 #[test]
 fn within_a_large_hunk_the_bad_line_is_found() {
     // The sum of the lines is 30.

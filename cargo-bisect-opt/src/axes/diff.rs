@@ -1,8 +1,8 @@
 //! Hunks of a patch as changes: each run is made in a work tree that holds a selection of them.
 //!
-//! Hunks that only compile together are one change. A change that needs others to compile gets them whenever it is
-//! enabled by itself, and a change that others need takes them along when it is disabled by itself: see
-//! [`Diff::selected`].
+//! Hunks of one function, and hunks that only compile together, are one change. A change that needs others to compile
+//! gets them whenever it is enabled by itself, and a change that others need takes them along when it is disabled by
+//! itself: see [`Diff::selected`].
 
 mod beside;
 mod blame;
@@ -166,7 +166,7 @@ impl Diff {
                 return ties.groups(order, &mut check);
             }
         }
-        Ok(self.ties().order().into_iter().map(|part| vec![part]).collect())
+        Ok(ties.single_units())
     }
 
     /// Returns the parts of a change.

@@ -5,7 +5,6 @@
 use super::{
     Diff,
     beside::KnownBeside,
-    units::{MAX_LINES, lines},
     words::{PartSet, PartWords},
 };
 use crate::{
@@ -13,6 +12,9 @@ use crate::{
     vcs::patch::{Patch, trees::Trees},
 };
 use bisect_core::ChangeId;
+
+/// Lines, removed and added: a culprit with at most these needs no search of its own.
+const MAX_LINES: usize = 16;
 
 /// Returns the axis of a search within a culprit with these changes, if it is large and can be divided.
 ///
@@ -48,4 +50,10 @@ pub(super) fn axis(whole: &Diff, ids: &[ChangeId]) -> Result<Option<Box<dyn Axis
     let of_changes: Vec<_> = inner.changes.iter().map(|change| lines(&inner.patch, change)).collect();
     let is_divided = of_changes.iter().all(|of_change| 2 * of_change <= of_changes.iter().sum());
     Ok(is_divided.then(|| Box::new(inner) as Box<dyn Axis>))
+}
+
+/// Returns the number of lines that parts remove and add.
+fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
+    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
+    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
 }

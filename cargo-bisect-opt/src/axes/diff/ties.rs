@@ -107,6 +107,11 @@ impl<'a> Ties<'a> {
         order
     }
 
+    /// Returns the parts of each unit, in the order of the units.
+    pub(super) fn single_units(&self) -> Vec<Vec<usize>> {
+        self.order().into_iter().map(|unit| self.parts(&[unit].into()).into_iter().collect()).collect()
+    }
+
     /// Returns true if the compiler and cargo do not read the lines of a part: documents, data, other languages. A new
     /// or deleted file may be included in the source.
     fn is_unread(&self, part: usize) -> bool {

@@ -1,21 +1,16 @@
-//! Units of a large patch: adjacent parts of one function, if they are few lines.
+//! Units of a patch: adjacent parts of one function.
+//!
+//! Half of a rewritten function often compiles and fails, although the whole one is right. So the parts of a function are
+//! only enabled together, and a search within a culprit divides a large one.
 
 use std::path::Path;
 
 use crate::vcs::patch::{Items, Patch, PatchPart, Piece, trees::FileVersion};
 
-/// Parts: in a larger patch, the parts of a function are one unit.
-const MAX_SINGLE_PARTS: usize = 40;
-/// Lines, removed and added: a unit of several parts has no more, so that it needs no search of its own.
-pub(super) const MAX_LINES: usize = 16;
-
 /// Returns the first part of the unit of each part.
 pub(super) fn of(patch: &Patch) -> Vec<usize> {
     let parts = patch.parts();
     let mut units: Vec<usize> = (0..parts.len()).collect();
-    if parts.len() <= MAX_SINGLE_PARTS {
-        return units;
-    }
     let mut known: Option<(*const FileVersion, Vec<String>)> = None;
     let mut name_of = |part: &PatchPart| -> Option<String> {
         let Piece::Lines(hunk) = &part.piece else { return None };
@@ -35,19 +30,11 @@ pub(super) fn of(patch: &Patch) -> Vec<usize> {
     };
     let all: Vec<_> = (0..parts.len()).collect();
     for function in all.chunk_by(|&one, &other| is_same(one, other)) {
-        if lines(patch, function) <= MAX_LINES {
-            for &part in function {
-                units[part] = function[0];
-            }
+        for &part in function {
+            units[part] = function[0];
         }
     }
     units
-}
-
-/// Returns the number of lines that parts remove and add.
-pub(super) fn lines<'a>(patch: &Patch, parts: impl IntoIterator<Item = &'a usize>) -> usize {
-    let parts = parts.into_iter().map(|&part| &patch.parts()[part]);
-    parts.map(|part| patch.removed(part).1.len() + patch.added(part).1.len()).sum()
 }
 
 /// Returns the name of the innermost item of each line of a file, if it is Rust.
@@ -63,21 +50,18 @@ mod tests {
     use super::*;
     use crate::vcs::patch::trees::{ChangedFile, FileMode};
 
-    /// Returns a patch of a file with this number of functions, in each of which lines differ in two places.
-    fn patch(functions: usize, lines: usize) -> Patch {
-        let version = |value: u8| {
-            let changed = format!("    a({value});\n").repeat(lines);
-            let function = |n: usize| format!("fn f{n}() {{\n{changed}    b();\n    c({value});\n}}\n\n");
-            let content = (0..functions).map(function).collect::<String>().into_bytes();
-            Some(FileVersion { path: "a.rs".into(), mode: FileMode::Plain, content })
-        };
-        Patch::new(vec![ChangedFile { old: version(0), new: version(1) }])
+    /// Returns a version of a file with two functions and a constant: lines of all differ, in two places of a function.
+    fn version(path: &str, value: u8) -> FileVersion {
+        let function = |name: &str| format!("fn {name}() {{\n    a({value});\n    b();\n    c({value});\n}}\n\n");
+        let constant = format!("const N: [u8; 3] = [\n    {value},\n    0,\n    {value},\n];\n\n");
+        let content = (function("first") + &function("second") + &constant).into_bytes();
+        FileVersion { path: path.into(), mode: FileMode::Plain, content }
     }
 
     #[test]
-    fn the_parts_of_a_function_are_one_unit_of_a_large_patch() {
-        assert_eq!(of(&patch(20, 1)), (0..40).collect::<Vec<_>>());
-        assert_eq!(of(&patch(21, 7)), (0..42).map(|part| part / 2 * 2).collect::<Vec<_>>());
-        assert_eq!(of(&patch(21, 8)), (0..42).collect::<Vec<_>>());
+    fn the_parts_of_a_function_are_one_unit() {
+        let file = |path| ChangedFile { old: Some(version(path, 0)), new: Some(version(path, 1)) };
+        let patch = Patch::new(vec![file("a.rs"), file("b.txt"), file("c.rs")]);
+        assert_eq!(of(&patch), [0, 0, 2, 2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 12, 14, 14, 16, 17]);
     }
 }
