@@ -169,6 +169,11 @@ impl Diff {
         Ok(ties.single_units())
     }
 
+    /// Returns true if a change has several parts.
+    fn joins(&self) -> bool {
+        self.changes.len() < self.words.len()
+    }
+
     /// Returns the parts of a change.
     fn parts_of(&self, id: ChangeId) -> &[usize] {
         usize::try_from(id.0).ok().and_then(|index| self.changes.get(index)).map_or(&[], Vec::as_slice)
@@ -225,24 +230,25 @@ impl Check for SlotCheck<'_> {
 
 impl Axis for Diff {
     fn terms(&self) -> Terms {
-        TERMS
+        // A count of changes is no count of hunks if some are joined.
+        Terms { change: if self.joins() { "change" } else { TERMS.change }, ..TERMS }
     }
 
     fn subject(&self) -> Option<String> {
         let (old, new) = &self.trees.names;
         let parts = self.patch.parts().len();
-        let tied = parts - self.changes.len();
-        let tied = if tied > 0 { format!(" as {}", plural(self.changes.len(), "change")) } else { String::new() };
+        let tied = if self.joins() { format!(" as {}", plural(self.changes.len(), "change")) } else { String::new() };
         let files = plural(self.patch.file_count(), "file");
         let note = self.trees.submodule_note();
         Some(format!("{}{tied} in {files}, between {old} and {new}{note}", plural(parts, "hunk")))
     }
 
     fn headline(&self, changes: usize, _: Mode) -> Option<String> {
+        let noun = self.terms().change;
         Some(if changes == 1 {
-            "this hunk makes the target fail".to_owned()
+            format!("this {noun} makes the target fail")
         } else {
-            "these hunks together make the target fail".to_owned()
+            format!("these {noun}s together make the target fail")
         })
     }
 
