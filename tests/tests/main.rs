@@ -1,5 +1,6 @@
 //! The end-to-end tests, in one executable: it is linked once, and its threads are busy until the last test.
 
+mod book_page;
 mod build;
 mod build_time;
 mod cargo;
