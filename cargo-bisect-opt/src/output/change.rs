@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::report::content::{Frame, Location, Report};
 
 /// One change of a culprit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ChangeFacts {
     /// `0x` and 16 hex digits.
     pub(crate) id: String,

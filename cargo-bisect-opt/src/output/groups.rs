@@ -1,5 +1,7 @@
 //! Several culprits: grouping by the frames that they share, and one-line summaries.
 
+use std::cmp::Reverse;
+
 use super::{
     recorded::culprit::{RecordedChange, RecordedCulprit},
     source_place::SourcePlace,
@@ -65,13 +67,31 @@ fn are_same(a: &[RecordedChange], b: &[RecordedChange]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(same)
 }
 
-/// Returns a culprit on one line: what it is, where it is, and which tests it breaks.
-pub(crate) fn one_line(found: &RecordedCulprit) -> String {
-    let changes = match found.changes.as_slice() {
+/// Returns what culprits are and where, each only once, with the number of culprits there: the most frequent first.
+pub(crate) fn places(culprits: &[&RecordedCulprit]) -> Vec<(usize, String)> {
+    let mut places: Vec<(usize, String)> = Vec::new();
+    for place in culprits.iter().map(|found| changes_one_line(found)) {
+        match places.iter_mut().find(|(_, known)| *known == place) {
+            Some((count, _)) => *count += 1,
+            None => places.push((1, place)),
+        }
+    }
+    places.sort_by_key(|&(count, _)| Reverse(count));
+    places
+}
+
+/// Returns the changes of a culprit on one line: what they are, and where.
+fn changes_one_line(found: &RecordedCulprit) -> String {
+    match found.changes.as_slice() {
         [] => String::new(),
         [change] => change_one_line(change),
         [first, rest @ ..] => format!("{} and {} together", change_one_line(first), plural(rest.len(), "more change")),
-    };
+    }
+}
+
+/// Returns a culprit on one line: what it is, where it is, and which tests it breaks.
+pub(crate) fn one_line(found: &RecordedCulprit) -> String {
+    let changes = changes_one_line(found);
     match found.tests.as_slice() {
         [] => changes,
         [test] => format!("{changes}, fails {test}"),
@@ -102,16 +122,10 @@ mod tests {
             id: format!("0x{set:016x}"),
             kind: "stack".to_owned(),
             name: "fast".to_owned(),
-            text: Vec::new(),
-            file: None,
-            line: None,
-            column: None,
-            end: None,
             frames: (0..).zip(functions).map(frame).collect(),
-            package: None,
+            ..ChangeFacts::default()
         };
-        let (noun, details, source) = ("call stack of".to_owned(), Vec::new(), Vec::new());
-        let change = RecordedChange { facts, noun, details, is_patch: false, source };
+        let change = RecordedChange { facts, noun: "call stack of".to_owned(), ..RecordedChange::default() };
         RecordedCulprit {
             set,
             mode: "enable".to_owned(),
@@ -144,6 +158,20 @@ mod tests {
     #[test]
     fn places_are_no_group() {
         assert_eq!(groups(&[found(1, &[], &["a"]), found(2, &[], &["b"])]).len(), 2);
+    }
+
+    #[test]
+    fn the_most_frequent_place_is_the_first_one() {
+        let culprits = [
+            found(1, &["fast", "print"], &["a"]),
+            found(2, &["fast", "parse", "one"], &["a"]),
+            found(3, &["fast", "parse", "two"], &["b"]),
+        ];
+        let places = places(&culprits.iter().collect::<Vec<_>>());
+        assert_eq!(
+            places,
+            [(2, "fast in parse src/lib.rs:1".to_owned()), (1, "fast in print src/lib.rs:1".to_owned())]
+        );
     }
 
     #[test]

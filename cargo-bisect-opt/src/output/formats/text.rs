@@ -26,6 +26,8 @@ use crate::{
 
 /// The maximum number of tests that are named for a culprit.
 const MAX_TESTS: usize = 12;
+/// The minimum number of culprits whose places are counted.
+const MIN_COUNTED_CULPRITS: usize = 6;
 
 /// Renders the answer as the search has printed it, and its conclusion.
 pub(crate) fn render(run: &RecordedRun) -> String {
@@ -71,14 +73,21 @@ fn show_culprits(out: &mut impl Write, result: &RecordedResult) -> io::Result<()
     text.searches(out, &inner.into_iter().filter(is_alone).collect::<Vec<_>>())
 }
 
-/// Shows a list of culprits, one line each.
+/// Shows a list of culprits, one line each. If many of them are at the same places, also shows these.
 ///
 /// # Errors
 /// If it cannot be written.
 pub(crate) fn show_list(out: &mut impl Write, culprits: &[&RecordedCulprit]) -> io::Result<()> {
     writeln!(out, "{BOLD}culprits:{BOLD:#}")?;
     culprits.iter().try_for_each(|found| writeln!(out, "  {:>2}  {}", found.set, groups::one_line(found)))?;
-    writeln!(out)
+    writeln!(out)?;
+    let places = groups::places(culprits);
+    if culprits.len() >= MIN_COUNTED_CULPRITS && 2 * places.len() <= culprits.len() {
+        writeln!(out, "{BOLD}culprits by place:{BOLD:#}")?;
+        places.iter().try_for_each(|(count, place)| writeln!(out, "  {count:>3}  {place}"))?;
+        writeln!(out)?;
+    }
+    Ok(())
 }
 
 /// Shows the common answer of several searches.
@@ -313,4 +322,33 @@ fn how(found: &RecordedCulprit, test: &str) -> String {
     let failed = found.failures.iter().filter(|failed| failed.test.as_deref().is_none_or(|name| name == test));
     let how: Vec<_> = failed.map(|failed| failed.how.as_str()).collect();
     if how.is_empty() { String::new() } else { format!(" ({})", how.join(", ")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::change::ChangeFacts;
+
+    /// Shows a list of culprits in these functions.
+    fn list(functions: &[&str]) -> String {
+        let culprit = |(set, name): (usize, &&str)| {
+            let facts = ChangeFacts { name: (*name).to_owned(), ..ChangeFacts::default() };
+            let changes = vec![RecordedChange { facts, ..RecordedChange::default() }];
+            RecordedCulprit { set, changes, ..RecordedCulprit::default() }
+        };
+        let culprits: Vec<_> = (1..).zip(functions).map(culprit).collect();
+        let mut out = Vec::new();
+        show_list(&mut out, &culprits.iter().collect::<Vec<_>>()).unwrap();
+        crate::output::terminal::without_colors(&String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn places_of_many_culprits_are_counted() {
+        let few = list(&["print", "parse", "parse", "parse", "parse"]);
+        assert!(few.ends_with("   5  parse\n\n"), "{few}");
+        let many = list(&["print", "parse", "parse", "parse", "parse", "parse"]);
+        assert!(many.ends_with("   6  parse\n\nculprits by place:\n    5  parse\n    1  print\n\n"), "{many}");
+        let scattered = list(&["print", "parse", "parse", "lex", "lex", "check"]);
+        assert!(scattered.ends_with("   6  check\n\n"), "{scattered}");
+    }
 }

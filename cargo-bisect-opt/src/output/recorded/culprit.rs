@@ -70,7 +70,7 @@ pub(crate) struct RecordedCulprit {
 }
 
 /// A change of a [`RecordedCulprit`].
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RecordedChange {
     #[serde(flatten)]
     pub(crate) facts: ChangeFacts,
