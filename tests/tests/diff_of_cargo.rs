@@ -108,6 +108,12 @@ fn hunks_that_only_compile_together_are_found_together() {
     {
         assert_eq!(patch.contains(text), is_there, "{text}: {patch}");
     }
+    // The fault is in the file that the hunk needs, so the answer shows its lines, too.
+    let lines = finished.events_of("found")[0]["changes"][0]["text"].clone();
+    let lines: Vec<_> = lines.as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    for line in ["needed to compile: new file src/rates.rs", "+    19"] {
+        assert!(lines.contains(&line), "{lines:?}");
+    }
     assert_eq!(finished.events_of("found")[0]["tests"][0], "tests::sums");
     let reproduce = finished.events_of("found")[0]["reproduce"].as_str().unwrap().to_owned();
     let again = place.shell(&reproduce);

@@ -36,13 +36,17 @@ pub(super) fn between(before: &Composition<'_>, after: &Composition<'_>) -> io::
 pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report: Report) -> Report {
     let all = patch.parts();
     let Some(first) = parts.first().map(|&part| &all[part]) else { return report };
-    let labels: Vec<_> = parts.iter().map(|&part| label(patch, &all[part])).collect();
     let mut lines = Vec::new();
-    for (&part, label) in parts.iter().zip(&labels) {
+    for part in parts.iter().map(|&part| &all[part]) {
         if parts.len() > 1 {
-            lines.push(label.clone());
+            lines.push(label(patch, part));
         }
-        lines.extend(lines_of(patch, &all[part]));
+        lines.extend(lines_of(patch, part));
+    }
+    // Without these it does not compile, so they may be as much to blame.
+    for part in needed.iter().map(|&part| &all[part]) {
+        lines.push(format!("needed to compile: {}", label(patch, part)));
+        lines.extend(lines_of(patch, part));
     }
     let mut details: Vec<_> = lines.iter().take(SHOWN).cloned().collect();
     if lines.len() > SHOWN {
@@ -53,10 +57,6 @@ pub(super) fn describe(patch: &Patch, parts: &PartSet, needed: &PartSet, report:
         let is_one_item = parts.iter().all(|&part| !first.is_empty() && name(patch, &all[part]) == first);
         let why = if is_one_item { format!("of `{first}`") } else { "that only compile together".to_owned() };
         details.insert(0, format!("{} {why}:", plural(parts.len(), "hunk")));
-    }
-    if !needed.is_empty() {
-        let needed: Vec<_> = needed.iter().map(|&part| label(patch, &all[part])).collect();
-        details.push(format!("to compile, it needs {}", needed.join(", ")));
     }
     let location = location(patch, first);
     Report { name: name(patch, first), location: Some(location), text: lines, details, ..report }
