@@ -5,7 +5,10 @@ use std::fs;
 
 use bisect_tests::harness::{Running, wait_until};
 
-use crate::diff::{Place, names};
+use crate::{
+    diff::{Place, names},
+    resume::runs,
+};
 
 const MANIFEST: &str = "[package]\nname = \"shop\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
 const TESTS: &str =
@@ -106,6 +109,32 @@ fn halves_of_a_rewritten_function_are_not_blamed() {
     assert_eq!(names(&finished), [["fn tax@src/lib.rs:12"]], "{finished}");
     place.repository.git(&["apply", "../out/culprit-1-undo.patch"]);
     assert_eq!(fs::read_to_string(place.dir().join("src/lib.rs")).unwrap(), code(10, 15, 5) + TESTS);
+}
+
+/// The halves are in two functions, so they are culprits. But undoing the last culprit alone repairs the new version.
+#[test]
+fn the_decisive_one_of_several_culprits_is_named() {
+    let code = |net: u32, more: u32, tax: u32| {
+        let function = |name: &str, value: u32| format!("fn {name}() -> u32 {{\n    {value}\n}}\n\n");
+        let total = "pub fn total() -> u32 {\n    net() + more() + tax()\n}\n\n";
+        [total.to_owned(), function("net", net), function("more", more), function("tax", tax)].concat()
+    };
+    let place = package(&code(20, 5, 5));
+    library(&place, &code(10, 15, 6));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    let all = [["fn net@src/lib.rs:6"], ["fn more@src/lib.rs:10"], ["fn tax@src/lib.rs:14"]];
+    assert_eq!(names(&finished), all, "{finished}");
+    let end = finished.events_of("end").remove(0);
+    let words = "it also passes without culprit 3 alone, so culprits 1 and 2 fail only where other parts of the new version \
+                 are missing";
+    assert!(end["message"].as_str().unwrap().ends_with(words), "{end}");
+    // Two bugs: undoing one of them is not enough.
+    library(&place, &code(21, 6, 5));
+    let finished = place.search(&["test", "--diff"]).expect_status(0);
+    assert_eq!(names(&finished), all[..2], "{finished}");
+    let end = finished.events_of("end").remove(0);
+    assert_eq!(end["message"], "found 2 culprits; with everything else the target passes");
+    assert_eq!(end["runs"].as_u64(), Some(runs(&place.scratch.dir().join("out")).iter().sum::<usize>() as u64));
 }
 
 #[test]

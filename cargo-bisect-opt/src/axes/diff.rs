@@ -351,6 +351,10 @@ impl Axis for Diff {
         true
     }
 
+    fn combines_versions(&self) -> bool {
+        true
+    }
+
     fn decides_which_tests_there_are(&self) -> bool {
         true
     }

@@ -196,6 +196,11 @@ pub(crate) trait Axis: Debug + Send + Sync {
         false
     }
 
+    /// Returns true if a run may combine parts of two versions that work only together, such as halves of a function.
+    fn combines_versions(&self) -> bool {
+        false
+    }
+
     /// Completes the report about a change of a culprit. `root` is the directory of the target.
     fn change(&self, report: Report, root: &Path) -> Report;
 

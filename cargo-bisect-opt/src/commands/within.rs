@@ -1,6 +1,8 @@
 //! Searches within the culprits of a search, for an axis that has some: the versions of an updated package.
 
-use std::io;
+use std::{io, mem};
+
+use bisect_core::search::{Noise, Outcome};
 
 use super::beside::Beside;
 use crate::{
@@ -9,6 +11,7 @@ use crate::{
         events::{End, Event},
         exit_status::Exit,
     },
+    units::listed,
 };
 
 /// Searches a target, and then within each culprit.
@@ -18,6 +21,9 @@ use crate::{
 pub(super) fn run<T: Beside>(lab: &mut Lab<'_>, target: &mut T) -> io::Result<Exit> {
     let Searched { mut end, found, .. } = lab.search(target)?;
     lab.list(&found)?;
+    if let Some(words) = decisive(lab, target, &found)? {
+        end.words = format!("{}; {words}", end.words);
+    }
     search(lab, target, &found, &mut end)?;
     lab.end(end)
 }
@@ -50,7 +56,16 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
             lab.options.max_runs = left;
             lab.parent_culprit = Some(culprit.found.set);
             let subject = axis.subject().unwrap_or_default();
-            let inner = lab.search(&mut target.inside(&culprit.found.tests, axis)?)?;
+            let mut inside = target.inside(&culprit.found.tests, axis)?;
+            // The checks of the whole search have shown that the target is reliable.
+            let noise = if culprit.found.noise.is_none() { Noise::Refused } else { lab.options.noise };
+            let noise = mem::replace(&mut lab.options.noise, noise);
+            let inner = lab.search(&mut inside);
+            lab.options.noise = noise;
+            let inner = inner?;
+            if let Some(words) = decisive(lab, &mut inside, &inner.found)? {
+                lab.emit(&Event::Note(&words))?;
+            }
             if inner.found.is_empty() && inner.end.status != Exit::Interrupted {
                 lab.emit(&Event::Note(&format!("nothing was found among {subject}: {}", inner.end.words)))?;
             }
@@ -62,4 +77,41 @@ pub(super) fn search<T: Beside>(lab: &mut Lab<'_>, target: &T, found: &[Named], 
     end.duration += lab.time_since(begun);
     (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
     Ok(())
+}
+
+/// Finds out which of several culprits is decisive: the target passes without it alone.
+///
+/// The others fail only because a run with them combines parts of two versions. The search itself cannot tell: it leaves
+/// out the culprits that it has found already. Returns words for the answer; `None` if no culprit is decisive.
+///
+/// # Errors
+/// If an event cannot be emitted.
+fn decisive<T: Beside>(lab: &mut Lab<'_>, target: &mut T, found: &[Named]) -> io::Result<Option<String>> {
+    // Of several tests, each has its own culprits.
+    if !target.axis().combines_versions() || found.iter().any(|named| named.found.is_of_tests) {
+        return Ok(None);
+    }
+    let (mut decisive, mut others) = (Vec::new(), Vec::new());
+    for (index, named) in found.iter().enumerate() {
+        // Without the first one, the search has made such a run, which failed: otherwise there was no second one.
+        let passes = index > 0 && {
+            if lab.is_at_limit() {
+                return Ok(None);
+            }
+            match lab.try_without(target, named)? {
+                Ok(run) => run.outcome == Outcome::Pass,
+                Err(_) => return Ok(None),
+            }
+        };
+        if passes { &mut decisive } else { &mut others }.push(named.found.set.to_string());
+    }
+    let words = || {
+        let fail = if others.len() == 1 { "culprit {} fails" } else { "culprits {} fail" };
+        format!(
+            "it also passes without culprit {} alone, so {} only where other parts of the new version are missing",
+            decisive.join(" or "),
+            fail.replace("{}", &listed(others)),
+        )
+    };
+    Ok((!decisive.is_empty()).then(words))
 }

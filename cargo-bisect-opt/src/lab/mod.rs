@@ -200,11 +200,34 @@ impl Lab<'_> {
     /// # Errors
     /// If an event cannot be emitted.
     pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Result<RunResult, RunError>> {
+        self.try_selection(target, Question::AllOn, Selection::all())
+    }
+
+    /// Runs the target once without the changes of a culprit, after its search. Returns an error as
+    /// [`try_once`](Self::try_once) does.
+    ///
+    /// # Errors
+    /// If an event cannot be emitted.
+    pub(crate) fn try_without<T: Target>(
+        &mut self,
+        target: &mut T,
+        culprit: &Named,
+    ) -> io::Result<Result<RunResult, RunError>> {
+        let order = target.order();
+        let excluded = culprit.changes.iter().map(|&id| order.rank(id)).collect();
+        self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() })
+    }
+
+    fn try_selection<T: Target>(
+        &mut self,
+        target: &mut T,
+        question: Question,
+        selection: Selection,
+    ) -> io::Result<Result<RunResult, RunError>> {
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
-        let selection = Selection::all();
         let choice = Choice::of(target.order(), &selection);
-        let trial = Trial { id: TrialId(0), question: Question::AllOn, selection, tests: vec![0] };
+        let trial = Trial { id: TrialId(0), question, selection, tests: vec![0] };
         self.numbered += 1;
         let (id, n, pattern) = (trial.id, self.numbered, choice.to_string());
         let context = TrialContext {
