@@ -125,6 +125,7 @@ fn the_decisive_one_of_several_culprits_is_named() {
     let all = [["fn net@src/lib.rs:6"], ["fn more@src/lib.rs:10"], ["fn tax@src/lib.rs:14"]];
     assert_eq!(names(&finished), all, "{finished}");
     let end = finished.events_of("end").remove(0);
+    finished.expect_message(&["without culprit 2 alone", "without culprit 3 alone"]);
     let words = "it also passes without culprit 3 alone, so culprits 1 and 2 fail only where other parts of the new version \
                  are missing";
     assert!(end["message"].as_str().unwrap().ends_with(words), "{end}");

@@ -200,7 +200,8 @@ impl Lab<'_> {
     /// # Errors
     /// If an event cannot be emitted.
     pub(crate) fn try_once<T: Target>(&mut self, target: &mut T) -> io::Result<Result<RunResult, RunError>> {
-        self.try_selection(target, Question::AllOn, Selection::all())
+        let subject = target.subject();
+        self.try_selection(target, Question::AllOn, Selection::all(), subject)
     }
 
     /// Runs the target once without the changes of a culprit, after its search. Returns an error as
@@ -215,7 +216,8 @@ impl Lab<'_> {
     ) -> io::Result<Result<RunResult, RunError>> {
         let order = target.order();
         let excluded = culprit.changes.iter().map(|&id| order.rank(id)).collect();
-        self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() })
+        let subject = format!("without culprit {} alone", culprit.found.set);
+        self.try_selection(target, Question::AllButFound, Selection { excluded, ..Selection::all() }, Some(subject))
     }
 
     fn try_selection<T: Target>(
@@ -223,6 +225,7 @@ impl Lab<'_> {
         target: &mut T,
         question: Question,
         selection: Selection,
+        subject: Option<String>,
     ) -> io::Result<Result<RunResult, RunError>> {
         let interrupt = self.interrupt;
         let number = self.totals.runs + 1;
@@ -245,7 +248,7 @@ impl Lab<'_> {
             log: self.shown_log(number),
             run: (1, 1),
             question: trial.question,
-            subject: target.subject(),
+            subject,
             selected: None,
             tests: None,
             pattern: &pattern,
