@@ -8,6 +8,7 @@ mod cargo_options;
 mod children;
 mod codegen;
 mod codegen_answer;
+mod codegen_checks;
 mod codegen_input;
 mod codegen_lto;
 mod codegen_rebuilds;

@@ -29,6 +29,8 @@ pub(crate) struct Compilation {
     pub(crate) packages: Vec<Package>,
     /// The two sets of options.
     pub(crate) contrast: Contrast,
+    /// The keys of single packages that have another value than the good options, with this value.
+    exceptions: BTreeMap<ChangeId, BTreeMap<String, String>>,
     /// The profile that the options modify.
     pub(crate) profile: String,
     /// The settings of the profile for all packages that differ from the user's, as values for `--config`.
@@ -58,7 +60,8 @@ impl Compilation {
         let seen = packages.iter().map(|package| (package.change, OnceLock::new())).collect();
         let (profile, seen, scratch) = (project.profile(), Arc::new(seen), Arc::new(scratch));
         let wrapper = std::env::current_exe()?;
-        Ok(Self { packages, contrast, profile, settings: Vec::new(), session, wrapper, seen, _scratch: scratch })
+        let (exceptions, settings) = (BTreeMap::new(), Vec::new());
+        Ok(Self { packages, contrast, exceptions, profile, settings, session, wrapper, seen, _scratch: scratch })
     }
 
     /// Returns the package of a change: the change may be the package itself, or be in it. If several packages have the
@@ -115,6 +118,39 @@ impl Compilation {
         Self { settings, ..self.clone() }
     }
 
+    /// Returns the same compilation, with other good options: the target needs all of them to pass. `exceptions` are
+    /// the keys of packages that have other values.
+    pub(crate) fn with_good(&self, good: Settings, exceptions: BTreeMap<ChangeId, BTreeMap<String, String>>) -> Self {
+        let contrast = Contrast { good, is_minimal: true, ..self.contrast.clone() };
+        Self { contrast, exceptions, ..self.clone() }
+    }
+
+    /// Returns the same compilation, with only one key of the good options.
+    pub(crate) fn with_one_good_key(&self, key: &str) -> Self {
+        let mut good = self.contrast.good.clone();
+        good.keys.retain(|other, _| other == key);
+        let mut exceptions = self.exceptions.clone();
+        for keys in exceptions.values_mut() {
+            keys.retain(|other, _| other == key);
+        }
+        self.with_good(good, exceptions)
+    }
+
+    /// Returns the value of a key of the profile in a package that is compiled with the bad options, as TOML; `None` if
+    /// it is not known.
+    pub(crate) fn bad_value(&self, package: &Package, key: &str) -> Option<&str> {
+        let seen = || self.seen.get(&package.change)?.get()?.get(key);
+        self.contrast.bad.keys.get(key).or_else(seen).map(String::as_str)
+    }
+
+    /// Returns the keys of the profile of a package that is compiled with the good options.
+    pub(crate) fn good_keys(&self, package: &Package) -> impl Iterator<Item = (&str, &str)> {
+        let exceptions = self.exceptions.get(&package.change);
+        let value = move |key: &str| exceptions?.get(key);
+        let keys = self.contrast.good.keys.iter();
+        keys.map(move |(key, usual)| (key.as_str(), value(key).unwrap_or(usual).as_str()))
+    }
+
     fn side(&self, is_bad: bool) -> &Settings {
         if is_bad { &self.contrast.bad } else { &self.contrast.good }
     }
@@ -131,8 +167,11 @@ impl Compilation {
         let mut settings = self.settings.clone();
         for package in &self.packages {
             let is_bad = bad.contains(&package.change);
-            for (key, value) in &self.side(is_bad).keys {
-                settings.push(self.setting(package, key, value));
+            if is_bad {
+                let keys = self.contrast.bad.keys.iter();
+                settings.extend(keys.map(|(key, value)| self.setting(package, key, value)));
+            } else {
+                settings.extend(self.good_keys(package).map(|(key, value)| self.setting(package, key, value)));
             }
             let usual = self.plan(is_bad);
             let plan = plans.get(&package.change).unwrap_or(&usual);
@@ -195,7 +234,12 @@ impl Compilation {
         };
         let good = contrast.good.keys.iter().map(|(key, value)| format!("profile.{profile}.{key}={value}"));
         let mut settings: Vec<_> = self.settings.iter().cloned().chain(good).collect();
-        for package in self.packages.iter().filter(|package| bad.contains(&package.change)) {
+        for package in &self.packages {
+            if !bad.contains(&package.change) {
+                let exceptions = self.exceptions.get(&package.change).into_iter().flatten();
+                settings.extend(exceptions.map(|(key, value)| self.setting(package, key, value)));
+                continue;
+            }
             let seen = seen[&package.change].get().or_else(|| of_kind(package));
             for key in contrast.good.keys.keys().chain(contrast.bad.keys.keys()).collect::<BTreeSet<_>>() {
                 let value = contrast.bad.keys.get(key).or_else(|| seen?.get(key.as_str()))?;

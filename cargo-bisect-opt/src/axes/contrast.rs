@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, fmt};
 
+use crate::cargo::profiles::CHECKS;
+
 /// Options for one crate, in addition to the profile.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Settings {
@@ -18,6 +20,8 @@ pub(crate) struct Contrast {
     pub(crate) good: Settings,
     /// The options for a crate whose change is enabled.
     pub(crate) bad: Settings,
+    /// Set if the target is known to need all of the good options to pass.
+    pub(crate) is_minimal: bool,
 }
 
 /// An error in `--good` or `--bad`.
@@ -26,7 +30,8 @@ pub(crate) enum SettingsError {
     /// The text is neither a key of a profile nor a flag.
     #[error(
         "`{0}` is neither `KEY=VALUE` ({KEYS}) nor a flag of rustc: write `--good opt-level=0` or \
-         `--bad=-Ctarget-cpu=native`"
+         `--bad=-Ctarget-cpu=native`; separate several by commas or spaces, or repeat the option: \
+         `--good opt-level=0,overflow-checks=true`"
     )]
     Form(String),
     /// The key does not exist, or cannot be set for single packages.
@@ -66,7 +71,23 @@ impl Contrast {
         if good == Settings::default() && (!bad.keys.is_empty() || bad.flags.is_empty()) {
             good.keys.insert("opt-level".to_owned(), "0".to_owned());
         }
-        if good == bad { Err(SettingsError::Same) } else { Ok(Self { good, bad }) }
+        if good == bad { Err(SettingsError::Same) } else { Ok(Self { good, bad, is_minimal: false }) }
+    }
+
+    /// Returns those of the [`CHECKS`] that differ.
+    pub(crate) fn checks(&self) -> impl Iterator<Item = &'static str> {
+        let value = |settings: &Settings, key| settings.keys.get(key).cloned();
+        CHECKS.into_iter().filter(move |&key| value(&self.good, key) != value(&self.bad, key))
+    }
+
+    /// Returns true if checks decide, and so neither a function nor a pass does: a check applies to a crate as a whole,
+    /// before it is optimized.
+    pub(crate) fn is_decided_by_checks(&self) -> bool {
+        let Self { good, bad, is_minimal } = self;
+        let mut keys = good.keys.keys().chain(bad.keys.keys()).filter(|key| good.keys.get(*key) != bad.keys.get(*key));
+        let has_flags = !good.flags.is_empty() || !bad.flags.is_empty();
+        let has_checks = self.checks().next().is_some();
+        has_checks && (*is_minimal || !has_flags && keys.all(|key| CHECKS.contains(&key.as_str())))
     }
 }
 
@@ -74,18 +95,31 @@ impl Settings {
     fn parse(texts: &[String]) -> Result<Self, SettingsError> {
         let mut settings = Self::default();
         for text in texts.iter().map(|text| text.trim()) {
-            if text.starts_with('-') {
-                settings.flags.extend(shlex::split(text).ok_or_else(|| SettingsError::Quotes(text.to_owned()))?);
-                continue;
-            }
-            for pair in text.split(',') {
+            let (pairs, flags) = split(text);
+            settings.flags.extend(shlex::split(flags).ok_or_else(|| SettingsError::Quotes(flags.to_owned()))?);
+            // Spaces also separate, except around `=`.
+            let pairs = pairs.split('=').map(str::trim).collect::<Vec<_>>().join("=");
+            let pairs = pairs.split([',', ' ', '\t', '\n']).filter(|pair| !pair.is_empty());
+            for pair in pairs.chain(text.is_empty().then_some("")) {
                 let (key, value) = pair.split_once('=').ok_or_else(|| SettingsError::Form(pair.to_owned()))?;
-                let (key, value) = (key.trim(), value.trim().trim_matches('"'));
+                let value = value.trim_matches('"');
                 settings.keys.insert(key.to_owned(), toml(key, value)?);
             }
         }
         Ok(settings)
     }
+}
+
+/// Splits a text into `KEY=VALUE`s and flags: the first word that begins with `-` and all after it are flags.
+fn split(text: &str) -> (&str, &str) {
+    let mut before = ',';
+    for (at, c) in text.char_indices() {
+        if c == '-' && (before == ',' || before.is_whitespace()) {
+            return text.split_at(at);
+        }
+        before = c;
+    }
+    (text, "")
 }
 
 /// Checks a value, and returns it as TOML for a profile.
@@ -125,7 +159,7 @@ mod tests {
     fn contrast(good: &[&str], bad: &[&str]) -> Result<String, String> {
         let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
         match Contrast::parse(&owned(good), &owned(bad)) {
-            Ok(Contrast { good, bad }) => Ok(format!("{good} | {bad}")),
+            Ok(Contrast { good, bad, .. }) => Ok(format!("{good} | {bad}")),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -141,6 +175,11 @@ mod tests {
             (&["overflow-checks=on,opt-level=0"], &[], "opt-level=0 overflow-checks=true | "),
             (&["debug-assertions=true", "codegen-units=1"], &[], "codegen-units=1 debug-assertions=true | "),
             (&["-Ctarget-cpu=x86-64"], &[], "-Ctarget-cpu=x86-64 | "),
+            (&["opt-level=0 overflow-checks=on"], &[], "opt-level=0 overflow-checks=true | "),
+            (&[" opt-level = 0 , overflow-checks = on,"], &[], "opt-level=0 overflow-checks=true | "),
+            (&["opt-level=1", "opt-level=2"], &[], "opt-level=2 | "),
+            (&["opt-level=0,-C target-feature=+a,+b"], &[], "opt-level=0 -C target-feature=+a,+b | "),
+            (&["opt-level=0 -Ccodegen-units=1"], &[], "opt-level=0 -Ccodegen-units=1 | "),
         ] {
             assert_eq!(contrast(good, bad).as_deref(), Ok(expected), "{good:?} {bad:?}");
         }
@@ -154,6 +193,9 @@ mod tests {
                 &[] as &[&str],
                 "`fast` is neither `KEY=VALUE` (opt-level, debug-assertions, overflow-checks, codegen-units) nor a flag of rustc: write",
             ),
+            (&[""], &[], "`` is neither `KEY=VALUE`"),
+            (&["opt-level=0;fast"], &[], "`0;fast` is no value of `opt-level`"),
+            (&["opt-level=0 fast"], &[], "separate several by commas or spaces, or repeat the option"),
             (&["lto=off"], &[], "`lto` cannot be set for single packages"),
             (&["opt-level=9"], &[], "`9` is no value of `opt-level`: it is 0, 1, 2, 3, s or z"),
             (&["codegen-units=0"], &[], "`0` is no value of `codegen-units`: it is a number from 1"),
@@ -164,6 +206,27 @@ mod tests {
         ] {
             let error = contrast(good, bad).unwrap_err();
             assert!(error.contains(expected), "{good:?} {bad:?}: {error}");
+        }
+    }
+
+    #[test]
+    fn checks_decide_where_nothing_else_differs() {
+        for (good, bad, checks, decide) in [
+            (&["debug-assertions=true"] as &[&str], &[] as &[&str], 1, true),
+            (&["overflow-checks=true,debug-assertions=true"], &["debug-assertions=false"], 2, true),
+            (&[], &["overflow-checks=true"], 1, false),
+            (&["opt-level=1"], &["overflow-checks=true,opt-level=1"], 1, true),
+            (&["opt-level=0,overflow-checks=true"], &["overflow-checks=true"], 0, false),
+            (&["debug-assertions=true"], &["-Ctarget-cpu=native"], 1, false),
+            (&[], &[], 0, false),
+        ] {
+            let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+            let contrast = Contrast::parse(&owned(good), &owned(bad)).unwrap();
+            let found = (contrast.checks().count(), contrast.is_decided_by_checks());
+            assert_eq!(found, (checks, decide), "{good:?} {bad:?}");
+            // If the target needs all of them, no function and no pass decides alone.
+            let contrast = Contrast { is_minimal: true, ..contrast };
+            assert_eq!(contrast.is_decided_by_checks(), checks > 0, "{good:?} {bad:?}");
         }
     }
 }

@@ -99,7 +99,7 @@ impl Axis for Crates {
     }
 
     fn headline(&self, changes: usize, _: Mode) -> Option<String> {
-        let Contrast { good, bad } = &self.compilation.contrast;
+        let Contrast { good, bad, .. } = &self.compilation.contrast;
         let bad = if bad == &Settings::default() {
             format!("by the {} profile", self.compilation.profile)
         } else {

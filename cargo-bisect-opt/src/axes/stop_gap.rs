@@ -14,27 +14,26 @@ pub(crate) fn of_crates(compilation: &Compilation, packages: &[&Package]) -> Opt
         let is_only = compilation.packages.iter().filter(|other| other.name == package.name).count() == 1;
         if is_only && !package.is_named { package.name.clone() } else { format!("{:?}", package.spec) }
     };
-    let names: Vec<_> = packages.iter().map(keys).collect();
+    let tables = packages.iter().map(|package| (keys(package), compilation.good_keys(package).collect()));
     // The target passed with the search's settings for all packages, so they belong to the workaround.
     let of_profile = format!("profile.{profile}.");
     let global = settings.iter().filter_map(|setting| setting.strip_prefix(&of_profile)?.split_once('='));
-    let good: Vec<_> = contrast.good.keys.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
-    Some(StopGap { place: "in the workspace's Cargo.toml", text: overrides(profile, global, &names, &good) })
+    let text = overrides(profile, global, &tables.collect::<Vec<_>>());
+    Some(StopGap { place: "in the workspace's Cargo.toml", text })
 }
 
-/// Formats tables of a manifest: the `global` keys of a profile for all packages, and `keys` for each of `packages`.
+/// Formats tables of a manifest: the `global` keys of a profile for all packages, and the keys of each package.
 fn overrides<'a>(
     profile: &str,
     global: impl Iterator<Item = (&'a str, &'a str)>,
-    packages: &[String],
-    keys: &[(&str, &str)],
+    packages: &[(String, Vec<(&'a str, &'a str)>)],
 ) -> String {
     let line = |(key, value): (&str, &str)| format!("{key} = {value}");
     let mut lines: Vec<_> = global.map(line).collect();
     if !lines.is_empty() {
         lines.insert(0, format!("[profile.{profile}]"));
     }
-    for package in packages {
+    for (package, keys) in packages {
         lines.push(format!("[profile.{profile}.package.{package}]"));
         lines.extend(keys.iter().copied().map(line));
     }
@@ -74,15 +73,15 @@ mod tests {
 
     #[test]
     fn a_manifest_says_it_in_tables() {
-        let packages = ["means".to_owned(), "\"memchr@2.7.4\"".to_owned()];
-        let text = overrides("release", [("lto", "false")].into_iter(), &packages, &[("opt-level", "0")]);
+        let packages = ["means", "\"memchr@2.7.4\""].map(|name| (name.to_owned(), vec![("opt-level", "0")]));
+        let text = overrides("release", [("lto", "false")].into_iter(), &packages);
         let parsed: toml::Table = text.parse().unwrap();
         let release = &parsed["profile"]["release"];
         assert_eq!(release["lto"].as_bool(), Some(false));
         for package in ["means", "memchr@2.7.4"] {
             assert_eq!(release["package"][package]["opt-level"].as_integer(), Some(0), "{text}");
         }
-        let alone = overrides("dev", [].into_iter(), &packages[..1], &[("opt-level", "0")]);
+        let alone = overrides("dev", [].into_iter(), &packages[..1]);
         assert_eq!(alone, "[profile.dev.package.means]\nopt-level = 0");
     }
 

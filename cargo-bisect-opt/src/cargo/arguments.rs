@@ -40,6 +40,11 @@ impl Subcommand {
         matches!(self, Subcommand::Test | Subcommand::Nextest)
     }
 
+    /// Returns the name of the profile that it uses if no option selects one.
+    pub(crate) fn default_profile(self) -> &'static str {
+        if self.is_test() { "test" } else { "dev" }
+    }
+
     /// Returns the subcommand of cargo itself that builds the same.
     pub(super) fn of_cargo(self) -> Self {
         if self == Subcommand::Nextest { Subcommand::Test } else { self }

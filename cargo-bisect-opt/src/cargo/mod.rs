@@ -28,7 +28,7 @@ mod nextest_variables;
 pub(crate) mod nextest_words;
 mod option;
 mod package_spec;
-mod profiles;
+pub(crate) mod profiles;
 mod project;
 mod registry_versions;
 mod resolution;

@@ -1,4 +1,4 @@
-//! The user's profiles: the packages that they name, and their link-time optimization.
+//! The user's profiles: the packages that they name, their link-time optimization, and what programs check.
 //!
 //! Cargo rejects a profile that names one package in two ways. So a package that the user has named must be named in
 //! the same way.
@@ -14,11 +14,17 @@ use toml::{Table, Value};
 /// The name of all packages outside of the workspace in a profile.
 pub(crate) const OTHERS: &str = "*";
 
+/// The keys of a profile that decide what a program checks while it runs. They can be set for single packages, and apply
+/// before a crate is optimized.
+pub(crate) const CHECKS: [&str; 2] = ["debug-assertions", "overflow-checks"];
+
 /// All sources of profiles.
 #[derive(Debug)]
 pub(crate) struct Profiles {
     /// The tables of each file or argument, in descending precedence.
     sources: Vec<Table>,
+    /// The number of the first tables that are arguments. They precede environment variables, which precede files.
+    arguments: usize,
 }
 
 impl Profiles {
@@ -33,10 +39,11 @@ impl Profiles {
         let read = |file: PathBuf| std::fs::read_to_string(file).ok();
         let given = given.iter().rev();
         let given = given.map(|given| read(directory.join(given)).unwrap_or_else(|| given.to_string_lossy().into()));
-        let texts = given.chain(files.filter_map(read));
-        Self {
-            sources: texts.filter_map(|text| text.parse::<Table>().ok()?.get("profile")?.as_table().cloned()).collect(),
-        }
+        let profiles = |text: String| text.parse::<Table>().ok()?.get("profile")?.as_table().cloned();
+        let mut sources: Vec<_> = given.filter_map(profiles).collect();
+        let arguments = sources.len();
+        sources.extend(files.filter_map(read).filter_map(profiles));
+        Self { sources, arguments }
     }
 
     /// Returns the packages that any profile names.
@@ -48,27 +55,69 @@ impl Profiles {
 
     /// Returns whether a profile enables link-time optimization across crates; `variable` is the environment.
     pub(crate) fn has_lto(&self, profile: &str, variable: impl Fn(&str) -> Option<String>) -> bool {
-        let mut profile = profile.to_owned();
-        // Cargo rejects a circle.
-        for _ in 0..=self.sources.iter().map(Table::len).sum() {
-            let name = format!("CARGO_PROFILE_{}_LTO", profile.to_uppercase().replace('-', "_"));
-            let found = self.get(&profile, "lto").or_else(|| variable(&name).map(Value::String));
-            match found {
-                Some(Value::Boolean(is_on)) => return is_on,
-                Some(Value::String(kind)) => return matches!(kind.as_str(), "true" | "fat" | "thin"),
-                _ => {}
-            }
-            profile = match (self.get(&profile, "inherits"), profile.as_str()) {
-                (Some(Value::String(parent)), _) => parent,
-                (_, "bench") => "release".to_owned(),
-                _ => return false,
-            };
-        }
-        false
+        let values = self.chain(profile).into_iter().filter_map(|profile| self.value(&profile, "lto", &variable));
+        let mut lto = values.filter_map(|value| match value {
+            Value::Boolean(is_on) => Some(is_on),
+            Value::String(kind) => Some(matches!(kind.as_str(), "true" | "fat" | "thin")),
+            _ => None,
+        });
+        lto.next().unwrap_or(false)
     }
 
-    fn get(&self, profile: &str, key: &str) -> Option<Value> {
-        self.sources.iter().find_map(|source| source.get(profile)?.get(key)).cloned()
+    /// Returns whether a profile enables one of the [`CHECKS`] in a package, which has this name in profiles.
+    pub(crate) fn has_check(
+        &self,
+        profile: &str,
+        key: &str,
+        (spec, is_own): (&str, bool),
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> bool {
+        let chain = self.chain(profile);
+        let of_package = |spec: &str| {
+            let in_source =
+                |profile: &String, source: &Table| source.get(profile)?.get("package")?.get(spec)?.get(key)?.as_bool();
+            chain.iter().find_map(|profile| self.sources.iter().find_map(|source| in_source(profile, source)))
+        };
+        let of_others = || if is_own { None } else { of_package(OTHERS) };
+        let of_all = || {
+            chain.iter().find_map(|profile| match self.value(profile, key, &variable)? {
+                Value::Boolean(value) => Some(value),
+                Value::String(text) => text.parse().ok(),
+                _ => None,
+            })
+        };
+        // Of the profiles that are built in, `dev` has the checks and `release` does not.
+        let built_in = || chain.last().is_some_and(|root| root == "dev");
+        of_package(spec).or_else(of_others).or_else(of_all).unwrap_or_else(built_in)
+    }
+
+    /// Returns a profile and those that it inherits from, the nearest first.
+    fn chain(&self, profile: &str) -> Vec<String> {
+        let mut chain = vec![profile.to_owned()];
+        loop {
+            let profile = &chain[chain.len() - 1];
+            let inherited = self.sources.iter().find_map(|source| source.get(profile)?.get("inherits"));
+            let parent = match (inherited, profile.as_str()) {
+                (Some(Value::String(parent)), _) => parent,
+                (_, "bench") => "release",
+                (_, "test") => "dev",
+                _ => return chain,
+            };
+            // Cargo rejects a circle.
+            if chain.iter().any(|known| known == parent) {
+                return chain;
+            }
+            chain.push(parent.to_owned());
+        }
+    }
+
+    /// Returns the value of a key in a profile, without those that it inherits from.
+    fn value(&self, profile: &str, key: &str, variable: impl Fn(&str) -> Option<String>) -> Option<Value> {
+        let (arguments, files) = self.sources.split_at(self.arguments);
+        let among = |sources: &[Table]| sources.iter().find_map(|source| source.get(profile)?.get(key)).cloned();
+        let name = |text: &str| text.to_uppercase().replace('-', "_");
+        let name = format!("CARGO_PROFILE_{}_{}", name(profile), name(key));
+        among(arguments).or_else(|| variable(&name).map(Value::String)).or_else(|| among(files))
     }
 }
 
@@ -119,8 +168,42 @@ mod tests {
             ("fast", "profile.release.lto='off'", None, false),
             ("fast", "", Some("false"), false),
             ("fast", "profile.fast.lto='fat'", Some("off"), true),
+            ("dist", "profile.slow.lto=false", Some("off"), true),
         ] {
             assert_eq!(has_lto(profile, given, variable), expected, "{profile} {given} {variable:?}");
+        }
+    }
+    #[test]
+    fn checks_follow_packages_precedence_and_inheritance() {
+        let dir = tempfile::tempdir().unwrap();
+        let manifest = "[profile.dev]\noverflow-checks = false\n[profile.dev.package.'*']\ndebug-assertions = false\n\
+                        [profile.test.package.own]\ndebug-assertions = false\n\
+                        [profile.dev.package.far]\ndebug-assertions = true\n\
+                        [profile.slow]\ninherits = 'dev'\noverflow-checks = true\n\
+                        [profile.fast]\ninherits = 'release'\n";
+        fs_err::write(dir.path().join("Cargo.toml"), manifest).unwrap();
+        let (own, far, other) = (("own", true), ("far", false), ("other", false));
+        let [assertions, overflow] = CHECKS;
+        for (profile, key, package, given, variable, expected) in [
+            ("dev", assertions, own, "", None, true),
+            ("test", assertions, own, "", None, false),
+            ("dev", assertions, other, "", None, false),
+            ("test", assertions, far, "", None, true),
+            ("slow", assertions, other, "", None, false),
+            ("dev", overflow, own, "", None, false),
+            ("slow", overflow, own, "", None, true),
+            ("release", assertions, own, "", None, false),
+            ("fast", overflow, far, "", None, false),
+            ("bench", overflow, far, "profile.release.overflow-checks=true", None, true),
+            ("release", overflow, far, "profile.release.package.far.overflow-checks=true", None, true),
+            ("dev", overflow, own, "", Some("true"), true),
+            ("dev", overflow, own, "profile.dev.overflow-checks=false", Some("true"), false),
+        ] {
+            let profiles = Profiles::read(dir.path(), dir.path(), &[given.into()]);
+            let variable =
+                |name: &str| variable.filter(|_| name == "CARGO_PROFILE_DEV_OVERFLOW_CHECKS").map(str::to_owned);
+            let found = profiles.has_check(profile, key, package, variable);
+            assert_eq!(found, expected, "{profile} {key} {package:?} {given} {variable:?}", variable = variable("x"));
         }
     }
 }

@@ -163,12 +163,8 @@ impl Project {
         !self.arguments.packages.is_empty()
     }
 
-    /// Returns whether the profile uses link-time optimization across crates.
-    pub(crate) fn has_lto(&self) -> bool {
-        self.profiles().has_lto(&self.profile(), |name| std::env::var(name).ok())
-    }
-
-    fn profiles(&self) -> Profiles {
+    /// Returns the user's profiles.
+    pub(crate) fn profiles(&self) -> Profiles {
         Profiles::read(&self.root(), &self.config.directory, &self.arguments.config)
     }
 

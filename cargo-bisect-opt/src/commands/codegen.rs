@@ -1,6 +1,9 @@
 //! Searches for crates, then for functions, then for passes: each search continues in the results of the previous one.
 
 mod advice;
+mod checks;
+mod crate_search;
+mod dev_side;
 mod left_out;
 mod suspects;
 
@@ -22,7 +25,6 @@ use crate::{
         Axis,
         compilation::Compilation,
         contrast::{Contrast, SettingsError},
-        crates::Crates,
         gated::{Gated, Gates, KnownChanges},
         passes::Counted,
     },
@@ -41,6 +43,8 @@ use crate::{
     units::plural,
 };
 use advice::Known;
+use checks::Decisive;
+use crate_search::CrateSearch;
 use left_out::LeftOut;
 
 /// The searches that `--codegen` requests.
@@ -52,6 +56,8 @@ pub(crate) struct Drill {
     pub(crate) depth: Depth,
     /// The path of `bisect-rustc`, if the user gave one.
     pub(crate) driver: Option<PathBuf>,
+    /// Set if the user gave no good options.
+    pub(crate) has_default_good: bool,
     /// The compilation of all packages.
     pub(crate) compilation: Arc<Compilation>,
     /// The project that is compiled.
@@ -107,7 +113,7 @@ impl Drill {
         let depth = if settings.subcommand == Subcommand::Check { Depth::Crates } else { asked.level };
         let driver = driver.map(Path::to_owned);
         let (compilation, project) = (Arc::new(compilation), Arc::new(project));
-        Ok(Self { settings, depth, driver, compilation, project })
+        Ok(Self { settings, depth, driver, has_default_good: asked.good.is_empty(), compilation, project })
     }
 
     /// Searches down to the requested level, as far as the toolchain supports it.
@@ -116,16 +122,25 @@ impl Drill {
     /// If an event cannot be emitted.
     pub(crate) fn run(&self, lab: &mut Lab<'_>) -> io::Result<Exit> {
         let begun = lab.elapsed();
-        let (compilation, crates, Searched { mut end, found, verdict }) = self.crates(lab)?;
+        let CrateSearch { compilation, target: crates, searched } = CrateSearch::run(self, lab)?;
+        let Searched { mut end, found, verdict } = searched;
         // If the search is incomplete, the culprits found so far are still searched further.
         let is_limited = matches!(
             verdict,
             Some(Verdict::Incomplete(Incomplete::MaxSets | Incomplete::MaxSetSize | Incomplete::Unresolved(_)))
         );
-        if (end.status == Exit::Found || is_limited) && self.depth > Depth::Crates {
-            let driver = self.driver();
-            if let Err(error) = &driver {
+        let by_checks = compilation.contrast.is_decided_by_checks();
+        if (end.status == Exit::Found || is_limited) && (self.depth > Depth::Crates || by_checks) {
+            let driver = if by_checks { None } else { Some(self.driver()) };
+            if let Some(Err(error)) = &driver {
                 lab.emit(&Event::Note(&format!("functions are not searched: {error}")))?;
+            }
+            if by_checks && self.depth > Depth::Crates {
+                let checks: Vec<_> = compilation.contrast.checks().collect();
+                lab.emit(&Event::Note(&format!(
+                    "functions and passes are left out: {} is set for a whole crate, and decides before the crate is optimized",
+                    checks.join(" or ")
+                )))?;
             }
             for culprit in &found {
                 lab.parent_culprit = Some(culprit.found.set);
@@ -143,8 +158,10 @@ impl Drill {
                     tests: &culprit.found.tests,
                     facts: Vec::new(),
                     files: Vec::new(),
+                    checks: compilation.contrast.checks().collect(),
                 };
-                let answer = inquiry.explain(lab, culprit.found.set, driver.as_ref().ok())?;
+                let answer =
+                    inquiry.explain(lab, culprit.found.set, driver.as_ref().and_then(|driver| driver.as_ref().ok()))?;
                 if lab.interrupt.requested() {
                     end.status = Exit::Interrupted;
                     break;
@@ -158,32 +175,6 @@ impl Drill {
         end.duration = lab.time_since(begun);
         (end.trials, end.runs) = (lab.totals.trials, lab.totals.runs);
         lab.end(end)
-    }
-
-    /// Searches for crates. Also returns the compilation that was searched, which may be without link-time
-    /// optimization. Link-time optimization optimizes everything again when a crate is linked: this is slow, and uses
-    /// the options of the crate that is linked.
-    fn crates(&self, lab: &mut Lab<'_>) -> io::Result<(Arc<Compilation>, ProjectTarget, Searched)> {
-        let search = |compilation: &Arc<Compilation>, lab: &mut Lab<'_>| {
-            let level = Box::new(Crates::new(compilation.clone()));
-            let mut program = ProjectTarget::new(self.settings.clone(), self.project.clone(), level, None);
-            let searched = lab.search(&mut program)?;
-            io::Result::Ok((compilation.clone(), program, searched))
-        };
-        if self.project.has_lto() {
-            lab.emit(&Event::Note("first without link-time optimization: `lto = false` in the profile"))?;
-            let settings = vec![format!("profile.{}.lto=false", self.compilation.profile)];
-            let without = Arc::new(self.compilation.with_settings(settings));
-            let done = search(&without, lab)?;
-            if done.2.verdict != Some(Verdict::NoDifference(Outcome::Pass)) {
-                return Ok(done);
-            }
-            lab.emit(&Event::Note(
-                "without link-time optimization it passes, so once more with it. Crates are then optimized as the one that \
-                 links them is, so that this is one of the culprits",
-            ))?;
-        }
-        search(&self.compilation, lab)
     }
 
     /// Describes the number of compiled crates, for people.
@@ -223,6 +214,8 @@ struct Inquiry<'a> {
     facts: Vec<Fact>,
     /// The source files of its functions.
     files: Vec<PathBuf>,
+    /// The checks of the profile that may decide.
+    checks: Vec<&'static str>,
 }
 
 impl Inquiry<'_> {
@@ -235,7 +228,9 @@ impl Inquiry<'_> {
         if let Some(driver) = driver {
             self.functions(lab, driver)?;
         }
-        if self.drill.depth == Depth::Passes {
+        if self.compilation.contrast.is_decided_by_checks() {
+            self.checks = self.decisive_checks(lab)?;
+        } else if self.drill.depth == Depth::Passes {
             for package in self.culprits.clone() {
                 self.passes(lab, package)?;
             }
@@ -351,9 +346,25 @@ impl Inquiry<'_> {
         Ok((found.into_iter().flat_map(|named| named.found.changes).collect(), either_way))
     }
 
-    fn answer(self, set: usize) -> Answer {
-        let mut packages: Vec<_> =
-            self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect();
+    /// Returns the packages of the culprit.
+    fn packages(&self) -> Vec<&Package> {
+        self.culprits.iter().filter_map(|&change| self.compilation.package(change)).collect()
+    }
+
+    fn answer(mut self, set: usize) -> Answer {
+        let own = self.packages();
+        let checks = Decisive::among(self.checks.iter().copied(), self.compilation, &own);
+        let facts: Vec<_> = checks.iter().map(Decisive::fact).collect();
+        let project = &self.drill.project;
+        let root = project.root();
+        let is_test = project.subcommand.is_test();
+        let mut advice: Vec<_> = checks.iter().flat_map(|check| check.advice(&root, is_test)).collect();
+        let after_crates = self.culprits.len().min(self.facts.len());
+        self.facts.splice(after_crates..after_crates, facts);
+        if self.compilation.contrast.is_decided_by_checks() {
+            return Answer { set, facts: self.facts, advice };
+        }
+        let mut packages = self.packages();
         // Add the packages whose generic functions the culprit's crates compile.
         for defining in self.files.iter().filter_map(|file| self.compilation.defining(file)) {
             if !packages.contains(&defining) {
@@ -363,7 +374,7 @@ impl Inquiry<'_> {
         let files = self.files.iter().map(PathBuf::as_path).collect();
         let triple = self.drill.project.triple.as_str();
         let is_build = self.drill.project.subcommand.is_build();
-        let advice = Known { packages, files, tests: self.tests, triple, is_build }.advice();
+        advice.extend(Known { packages, files, tests: self.tests, triple, is_build }.advice());
         Answer { set, facts: self.facts, advice }
     }
 }

@@ -137,12 +137,14 @@ pub(crate) struct CodegenArgs {
     pub(crate) codegen: bool,
     /// Options for crates assumed to be good [default: opt-level=0]
     ///
-    /// They are `KEY=VALUE` of the profile, or flags of rustc.
+    /// They are `KEY=VALUE` of the profile, or flags of rustc. Separate several by commas or spaces, or repeat the
+    /// option. If the target fails with the default in all crates, debug-assertions and overflow-checks are tried as the
+    /// dev profile has them.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) good: Vec<String>,
     /// Options for crates that may break the target
     ///
-    /// By default, this is the release profile, or the --profile given, as it is.
+    /// By default, this is the release profile, or the --profile given, as it is. Several are separated as in --good.
     #[arg(long, value_name = "OPTIONS", requires = "codegen", action = ArgAction::Append, allow_hyphen_values = true)]
     pub(crate) bad: Vec<String>,
     /// Search down to this level

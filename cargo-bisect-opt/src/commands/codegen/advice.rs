@@ -1,6 +1,9 @@
 //! Advice on the next steps, after the search has found the code whose compilation breaks the target.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use crate::cargo::graph::Package;
 
@@ -72,24 +75,35 @@ impl Known<'_> {
 
 /// Returns true if any source file below a directory has the keyword `unsafe`.
 fn has_unsafe(directory: &Path) -> bool {
+    source_files(directory).any(|file| says_unsafe(&file))
+}
+
+/// Returns the source files below the directory of a package, in their order.
+pub(super) fn source_files(directory: &Path) -> impl Iterator<Item = PathBuf> {
     let mut open = vec![directory.to_owned()];
-    while let Some(directory) = open.pop() {
-        let Ok(entries) = fs::read_dir(&directory) else { continue };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            match entry.file_type() {
-                // Other packages of the workspace may be below a root package.
-                Ok(kind) if kind.is_dir() && !path.join("Cargo.toml").exists() && entry.file_name() != "target" => {
-                    open.push(path);
-                }
-                Ok(kind) if kind.is_file() && path.extension().is_some_and(|e| e == "rs") && says_unsafe(&path) => {
-                    return true;
-                }
-                _ => {}
+    std::iter::from_fn(move || {
+        loop {
+            let path = open.pop()?;
+            if !path.is_dir() {
+                return Some(path);
             }
+            let entries = fs::read_dir(&path).into_iter().flatten().flatten();
+            let mut inside: Vec<_> = entries.filter_map(|entry| is_searched(&entry).then(|| entry.path())).collect();
+            inside.sort_by(|a, b| b.cmp(a));
+            open.extend(inside);
         }
+    })
+}
+
+/// Returns true for source files, and for directories that belong to the same package.
+fn is_searched(entry: &fs::DirEntry) -> bool {
+    let path = entry.path();
+    match entry.file_type() {
+        // Other packages of the workspace may be below a root package.
+        Ok(kind) if kind.is_dir() => !path.join("Cargo.toml").exists() && entry.file_name() != "target",
+        Ok(kind) => kind.is_file() && path.extension().is_some_and(|extension| extension == "rs"),
+        Err(_) => false,
     }
-    false
 }
 
 /// Returns true if a source file has the keyword `unsafe` outside comments.
@@ -98,8 +112,13 @@ fn says_unsafe(path: &Path) -> bool {
 }
 
 fn line_says_unsafe(line: &str) -> bool {
+    code_words(line).any(|word| word == "unsafe")
+}
+
+/// Returns the words of a line of code, without those in a comment.
+pub(super) fn code_words(line: &str) -> impl Iterator<Item = &str> {
     let code = line.split("//").next().unwrap_or_default();
-    code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unsafe")
+    code.split(|c: char| !c.is_alphanumeric() && c != '_')
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::{
     cell::RefCell,
+    collections::BTreeSet,
     io,
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
@@ -122,6 +123,13 @@ impl ProjectTarget {
             self.runner.axis.apply(&none, &Files { directory: Path::new(""), stem: "", report_file: None });
         let overrides = application.ok().and_then(|application| application.build);
         self.build_beside(overrides.unwrap_or_default(), interrupt).map(drop)
+    }
+
+    /// Returns the names of the tests that fail with every change enabled and with every change disabled.
+    pub(crate) fn fail_both_ways(&self) -> BTreeSet<String> {
+        let [all, none] = [EndState::AllOn, EndState::AllOff].map(|end| self.knowledge.tests.failed_at(end));
+        let both = all.into_iter().flatten().filter(|&failure| none.is_some_and(|none| none.contains(failure)));
+        both.map(|failure| self.name(failure)).collect()
     }
 
     /// Returns the name of a test for people, or that of its executable if the test is unknown.
