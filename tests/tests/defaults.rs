@@ -112,6 +112,21 @@ fn a_changed_default_ends_a_resumed_search() {
 }
 
 #[test]
+fn a_search_that_a_default_stopped_continues_with_a_higher_limit() {
+    let scratch = package("max-runs = 3");
+    let line = "cargo bisect-opt list --resume --max-runs 6 --items items --json sh target.sh LIST";
+    for variable in [None, Some(("CARGO_BISECT_OPT_MAX_RUNS", "3"))] {
+        let mut command = list(&scratch, &["--json"]);
+        let stopped = run(command.envs(variable)).expect_status(5);
+        stopped.expect_message(&[&format!("to continue:\n  {line}")]);
+        assert!(stopped.stdout.contains(&format!("\"{line}\"")), "{stopped}");
+        scratch.write("Cargo.toml", &manifest("shop", ""));
+    }
+    let resumed = run(&mut list(&scratch, &["--resume", "--max-runs", "90"])).expect_status(0);
+    resumed.expect_message(&["the search continues: 3 runs are not repeated"]);
+}
+
+#[test]
 fn commands_without_cargo_read_the_environment_only() {
     let scratch = package("");
     for manifest in [None, Some("this is = = no manifest")] {

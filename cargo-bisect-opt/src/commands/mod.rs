@@ -337,7 +337,7 @@ fn in_lab<R>(
     let Beginning { run_dir, journal, is_repeated } = begin()?;
     let earlier = journal.earlier_runs();
     let provenance = origin::provenance(root, &args.out, &show.defaults);
-    let next_steps = origin::next_steps(&provenance);
+    let next_steps = origin::next_steps(&provenance, &show.defaults);
     let in_flight = InFlight::default();
     let mut lab = Lab {
         options: engine::Options {

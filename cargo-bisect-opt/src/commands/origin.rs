@@ -20,10 +20,11 @@ pub(super) fn provenance(root: &Path, run_dir: &Path, defaults: &AppliedDefaults
 }
 
 /// Returns the next steps after a search of this origin. They have the words of the user: the defaults are in use again.
-pub(super) fn next_steps(provenance: &Provenance) -> NextSteps {
+pub(super) fn next_steps(provenance: &Provenance, defaults: &AppliedDefaults) -> NextSteps {
     let words: Vec<_> = texts(command_line::own_words()).collect();
     let can_resume = words.first().is_some_and(|subcommand| command_line::has_option(subcommand, "resume"));
-    NextSteps::new(words, provenance.run_dir.clone(), can_resume)
+    let steps = NextSteps::new(words, provenance.run_dir.clone(), can_resume);
+    steps.with_defaults(texts(defaults.used_words().cloned().collect()).collect())
 }
 
 /// Returns words as text.

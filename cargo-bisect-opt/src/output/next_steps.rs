@@ -21,6 +21,8 @@ const RESUME: &str = "--resume";
 pub(crate) struct NextSteps {
     /// The words of the command line, from the subcommand on.
     words: Vec<String>,
+    /// The words of the defaults in use.
+    defaults: Vec<String>,
     /// The run directory as the command names it.
     run_dir: String,
     /// True if the subcommand has `--resume`.
@@ -37,6 +39,11 @@ impl NextSteps {
     /// Returns the steps after a command with these words, the subcommand first.
     pub(crate) fn new(words: Vec<String>, run_dir: String, can_resume: bool) -> Self {
         Self { words, run_dir, can_resume, ..Self::default() }
+    }
+
+    /// Returns the same steps after a command with these defaults, which are in use again if a step does not replace them.
+    pub(crate) fn with_defaults(self, defaults: Vec<String>) -> Self {
+        Self { defaults, ..self }
     }
 
     /// Learns from an event.
@@ -74,9 +81,7 @@ impl NextSteps {
         let short = |hash: &'_ str| hash.get(..COMMIT_DIGITS).map(str::to_owned);
         let is_commit = first.kind.name == "commit" && last.kind.name == "commit";
         let (first, last) = (short(&first.name)?, short(&last.name)?);
-        let mut words = self.words.clone();
-        let (at, length) = self.option("--commits").filter(|_| is_commit)?;
-        words.splice(at..at + length, [format!("--diff={first}~1..{last}")]);
+        let words = is_commit.then(|| self.with("--commits", &[format!("--diff={first}~1..{last}")]))??;
         Some(line(&words))
     }
 
@@ -119,26 +124,34 @@ impl NextSteps {
 
     /// Returns these words with `--resume`, if the subcommand has it.
     fn resumed(&self, mut words: Vec<String>) -> Vec<String> {
-        if self.can_resume && self.option(RESUME).is_none() {
+        if self.can_resume && !self.has(RESUME) {
             // Later words may belong to cargo or to the target.
             words.insert(1, RESUME.to_owned());
         }
         words
     }
 
-    /// Returns the position of one of the driver's options, and how many words it takes.
-    fn option(&self, name: &str) -> Option<(usize, usize)> {
-        let ours = self.words.iter().take_while(|word| *word != "--");
-        let is_it = |word: &String| word == name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
-        let at = ours.into_iter().position(is_it)?;
-        let is_separate = self.words[at] == name && at + 1 < self.words.len();
-        Some((at, 1 + usize::from(is_separate)))
+    /// Returns true if the command has this option of the driver, from the user or by default.
+    fn has(&self, name: &str) -> bool {
+        position(&self.words, name).or_else(|| position(&self.defaults, name)).is_some()
     }
 
     fn value_of(&self, name: &str) -> Option<usize> {
-        let (at, length) = self.option(name)?;
-        let last = &self.words[at + length - 1];
-        last.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).unwrap_or(last).parse().ok()
+        let of = |words: &[String]| {
+            let (at, length) = position(words, name)?;
+            let last = words[at + length - 1].clone();
+            Some(last.strip_prefix(name).and_then(|rest| rest.strip_prefix('=')).unwrap_or(&last).to_owned())
+        };
+        of(&self.words).or_else(|| of(&self.defaults))?.parse().ok()
+    }
+
+    /// Returns the words of the command with others in place of one of its options; `None` if it does not have it. They
+    /// replace a default by standing on the command line.
+    fn with(&self, name: &str, replacement: &[String]) -> Option<Vec<String>> {
+        let (at, length) = position(&self.words, name).or_else(|| self.has(name).then_some((1, 0)))?;
+        let mut words = self.words.clone();
+        words.splice(at..at + length, replacement.iter().cloned());
+        Some(words)
     }
 
     /// Returns the command with a higher value of the limit that ended the search, and the name of the limit.
@@ -146,16 +159,13 @@ impl NextSteps {
         let is_reached = |&(name, done): &(&'static str, usize)| self.value_of(name).is_some_and(|limit| done >= limit);
         let limits = [(MAX_RUNS, end.runs), ("--max", end.sets), ("--max-set", usize::MAX)];
         let (name, _) = limits.into_iter().find(is_reached)?;
-        let (at, length) = self.option(name)?;
-        let mut words = self.words.clone();
         let more = self.value_of(name)?.max(1).saturating_mul(2);
-        words.splice(at..at + length, [name.to_owned(), more.to_string()]);
-        Some((words, name))
+        Some((self.with(name, &[name.to_owned(), more.to_string()])?, name))
     }
 
     /// Returns true if the command has the option for a flaky target and does not use it.
     fn can_be_noisy(&self) -> bool {
-        self.words.first().is_some_and(|subcommand| subcommand != "watch") && self.option("--confidence").is_none()
+        self.words.first().is_some_and(|subcommand| subcommand != "watch") && !self.has("--confidence")
     }
 
     fn with_confidence(&self) -> Vec<String> {
@@ -163,6 +173,15 @@ impl NextSteps {
         words.splice(1..1, ["--confidence", "0.99"].map(str::to_owned));
         words
     }
+}
+
+/// Returns the position of one of the driver's options among the words of a command line, and how many words it takes.
+fn position(words: &[String], name: &str) -> Option<(usize, usize)> {
+    let ours = words.iter().take_while(|word| *word != "--");
+    let is_it = |word: &String| word == name || word.strip_prefix(name).is_some_and(|rest| rest.starts_with('='));
+    let at = ours.into_iter().position(is_it)?;
+    let is_separate = words[at] == name && at + 1 < words.len();
+    Some((at, 1 + usize::from(is_separate)))
 }
 
 /// Returns a `cargo bisect-opt` command line with these words.
@@ -283,6 +302,26 @@ mod tests {
         assert_eq!(continuation.as_deref(), Some("cargo bisect-opt watch"));
         // What remains is unresolved, which no limit changes.
         assert_eq!(steps("exec a", "bisect.out", &[], end(Exit::Limit, 0, 8)), [""; 0]);
+    }
+
+    #[test]
+    fn a_default_that_ended_the_search_is_replaced() {
+        let continued = |words: &str, defaults: &[&str], end: &End| {
+            let words = words.split(' ').map(str::to_owned).collect();
+            let steps = NextSteps::new(words, "bisect.out".to_owned(), true);
+            steps.with_defaults(defaults.iter().map(|&word| word.to_owned()).collect()).continuation(end)
+        };
+        let limit = |sets| end(Exit::Limit, sets, 8);
+        let expected = Some("cargo bisect-opt test --resume --max-runs 16 -p x".to_owned());
+        assert_eq!(continued("test -p x", &["--count=2", "--max-runs=8"], &limit(0)), expected);
+        assert_eq!(continued("test -p x", &["--max-runs", "8"], &limit(0)), expected);
+        // The user's own limit has precedence, and was not reached.
+        let own = continued("test --max-runs 80 -p x", &["--max-runs=8", "--max=1"], &limit(1));
+        assert_eq!(own.as_deref(), Some("cargo bisect-opt test --max 2 --max-runs 80 -p x"));
+        assert_eq!(continued("test -p x", &["--count=2"], &limit(0)), None);
+        let steps = NextSteps::new(vec!["test".to_owned()], "bisect.out".to_owned(), true);
+        let steps = steps.with_defaults(vec!["--confidence=0.9".to_owned()]);
+        assert_eq!(steps.after(&end(Exit::Inconsistent, 0, 4)), [""; 0]);
     }
 
     #[test]
