@@ -5,6 +5,15 @@ use std::collections::BTreeSet;
 use super::toggles::{FixedState, Toggle};
 use crate::units::nearest;
 
+/// The searches that need no annotation, one on each line.
+const UNANNOTATED: &str = "  \
+  --diff[=OLD..NEW]    which hunks of a patch; by default, of all that differs from HEAD
+  --commits=GOOD..BAD  which commit was the first bad one
+  --deps[=OLD]         which updates in Cargo.lock
+  --features-of=PKG    which features of a package
+  --codegen            which functions and passes, if only an optimized build fails
+  --victim[=TEST]      which other tests make a test fail (with `test` only)";
+
 /// The toggles to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ToggleChoice {
@@ -22,8 +31,9 @@ pub(crate) enum ToggleError {
     /// No program has toggles.
     #[error(
         "no toggle in any executable of this build, so there is nothing to switch on and off\n\
-         help: mark code with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate bisect-rt; \
-         or search without marks: --diff, --commits, --deps, --codegen, or `test --victim`"
+         help: these options search without any annotation:\n{UNANNOTATED}\n\
+         help: to annotate code, mark it with `#[bisect_toggle(\"name\")]` or `bisect_point!(\"name\")` of the crate \
+         bisect-rt: book/src/annotate.md"
     )]
     NoToggles,
     /// All toggles are fixed, or all those with a name.

@@ -153,6 +153,21 @@ fn one_name_for_both_kinds_cannot_be_searched() {
 }
 
 #[test]
+fn without_toggles_there_are_other_searches() {
+    expect![[r#"
+        no toggle in any executable of this build, so there is nothing to switch on and off
+        help: these options search without any annotation:
+          --diff[=OLD..NEW]    which hunks of a patch; by default, of all that differs from HEAD
+          --commits=GOOD..BAD  which commit was the first bad one
+          --deps[=OLD]         which updates in Cargo.lock
+          --features-of=PKG    which features of a package
+          --codegen            which functions and passes, if only an optimized build fails
+          --victim[=TEST]      which other tests make a test fail (with `test` only)
+        help: to annotate code, mark it with `#[bisect_toggle("name")]` or `bisect_point!("name")` of the crate bisect-rt: book/src/annotate.md"#]]
+    .assert_eq(&ToggleError::NoToggles.to_string());
+}
+
+#[test]
 fn an_unknown_name_is_told_with_those_that_exist() {
     let toggles = list(&[("newsort", "stack"), ("newtimer", "site")]);
     let error = choose(&toggles, &wanted(&["newsrot"])).unwrap_err();

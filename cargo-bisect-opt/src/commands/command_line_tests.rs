@@ -27,6 +27,17 @@ fn the_definition_is_sound() {
 }
 
 #[test]
+fn the_searches_without_annotation_are_options() {
+    let text = crate::cargo::toggle_choice::ToggleError::NoToggles.to_string();
+    let options: Vec<_> =
+        text.lines().filter_map(|line| line.strip_prefix("  --")?.split(['=', '[', ' ']).next()).collect();
+    assert_eq!(options.len(), 6, "{text}");
+    for option in options {
+        assert!(has_option("test", option), "{option}");
+    }
+}
+
+#[test]
 fn our_options_are_found_anywhere_among_cargos() {
     for line in [
         "cargo-bisect-opt bisect-opt test --toggle a -p newsort --timeout 5s --features story -v sort -- --skip x -q",
