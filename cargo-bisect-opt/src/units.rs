@@ -42,6 +42,22 @@ pub(crate) fn nearest(word: &str, all: impl IntoIterator<Item = String>) -> Opti
     (distance <= word.chars().count().div_ceil(3)).then_some(other)
 }
 
+/// Returns the path most similar to `word`, or whose last segment is most similar to that of `word`.
+pub(crate) fn nearest_path<'a>(word: &str, paths: &(impl Iterator<Item = &'a str> + Clone)) -> Option<String> {
+    let last = |path: &'a str| path.rsplit("::").next().unwrap_or(path);
+    let by_last = || {
+        let wanted =
+            nearest(word.rsplit("::").next().unwrap_or(word), paths.clone().map(|path| last(path).to_owned()))?;
+        paths.clone().find(|path| last(path) == wanted).map(str::to_owned)
+    };
+    nearest(word, paths.clone().map(str::to_owned)).or_else(by_last)
+}
+
+/// Returns the text `, did you mean ...?` for the end of a message; nothing if there is no suggestion.
+pub(crate) fn suggestion(meant: Option<&str>) -> String {
+    meant.map_or(String::new(), |meant| format!(", did you mean `{meant}`?"))
+}
+
 /// Joins items: `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<_> = items.into_iter().collect();
@@ -93,6 +109,23 @@ mod tests {
     #[test]
     fn large_numbers_with_a_noun() {
         assert_eq!([1, 1_204].map(|n| grouped_plural(n, "pass")), ["1 pass", "1,204 passes"]);
+    }
+
+    #[test]
+    fn a_path_is_suggested_if_it_or_its_end_is_similar() {
+        let paths = ["tests::sorted", "tests::empty", "deep::tests::sorted_twice"];
+        let nearest = |word| nearest_path(word, &paths.into_iter());
+        for (word, meant) in [
+            ("test::sorted", Some("tests::sorted")),
+            ("sorted", Some("tests::sorted")),
+            ("emtpy", Some("tests::empty")),
+            ("other::sorted_twcie", Some("deep::tests::sorted_twice")),
+            ("unrelated", None),
+        ] {
+            assert_eq!(nearest(word).as_deref(), meant, "{word}");
+        }
+        assert_eq!(suggestion(Some("a")), ", did you mean `a`?");
+        assert_eq!(suggestion(None), "");
     }
 
     #[test]

@@ -214,7 +214,7 @@ fn a_victim_that_hangs_fails() {
 #[test]
 fn what_cannot_be_searched_is_refused() {
     let finished = search("", "--victim t1000").expect_status(2);
-    finished.expect_message(&["no test is called `t1000`; did you mean"]);
+    finished.expect_message(&["no test is called `t1000`, did you mean"]);
     let finished = search("", "--victim t100 --toggle x").expect_status(2);
     finished.expect_message(&["cannot be used with"]);
     let finished = search("", "--victim tests::t000").expect_status(1);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::toggles::{FixedState, Toggle};
-use crate::units::nearest;
+use crate::units::{nearest, suggestion};
 
 /// The searches that need no annotation, one on each line.
 const UNANNOTATED: &str = "  \
@@ -76,10 +76,6 @@ impl ToggleError {
 
 fn fixed_toggles(toggles: impl IntoIterator<Item = (String, FixedState)>) -> String {
     toggles.into_iter().map(|(name, state)| format!("`{name}` is {state}")).collect::<Vec<_>>().join(", ")
-}
-
-fn suggestion(nearest: Option<&str>) -> String {
-    nearest.map_or(String::new(), |name| format!(", did you mean `{name}`?"))
 }
 
 fn quoted(names: &[String]) -> String {

@@ -23,7 +23,7 @@ use crate::{
         project::{PerTest, ProjectOptions},
         victim::{self, Candidates, Suite, SuiteError, Thing, VictimOptions, VictimTarget, Way},
     },
-    units::{listed, nearest},
+    units::{listed, nearest_path, suggestion},
 };
 
 /// The number of runs of all tests, in each way, in which a test that passes is given the chance to fail. One that fails
@@ -99,11 +99,9 @@ fn named(suites: &[Arc<Suite>], name: &str) -> Result<(Arc<Suite>, usize), Suite
             "the test `{ignored}` is ignored: add `-- --include-ignored` at the end of the command line"
         )));
     }
-    let all = suites.iter().flat_map(|suite| &suite.tests);
-    let last = |test: &String| test.rsplit("::").next().unwrap_or(test).to_owned();
-    let nearest = nearest(name, all.flat_map(|test| [test.clone(), last(test)]));
-    let nearest = nearest.map(|near| format!("; did you mean `{near}`?")).unwrap_or_default();
-    Err(SuiteError::Usage(format!("no test is called `{name}`{nearest} (`cargo test -- --list` shows all)")))
+    let all = suites.iter().flat_map(|suite| suite.tests.iter().map(String::as_str));
+    let meant = suggestion(nearest_path(name, &all).as_deref());
+    Err(SuiteError::Usage(format!("no test is called `{name}`{meant} (`cargo test -- --list` shows all)")))
 }
 
 /// Returns the first test that fails with all others of its executable and passes alone.

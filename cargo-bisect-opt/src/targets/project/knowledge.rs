@@ -13,6 +13,7 @@ use super::{
     options::{PerTest, ProjectOptions},
     runner::{Brief, BuildCounts, Parts, ProjectRun, ProjectRunner, Solo},
     test_selection::{Failure, Failures, TestSelection},
+    unmatched_name,
 };
 use crate::{
     lab::calibration::{Calibration, another_note, made_by_changes_note, usual_note},
@@ -126,9 +127,10 @@ impl Knowledge {
         if is_test && !may_lack_tests && attempt.parts().all(|part| part.tests == Some(0)) {
             let command = project.command_line();
             let why = if project.names_tests() {
-                "no name of a test matches what is asked for"
+                format!("no name of a test matches what is asked for{}", unmatched_name::suggested(runner))
             } else {
                 "there is none in what it builds (documentation tests are not searched: make a test of the example)"
+                    .to_owned()
             };
             return Err(RunError::Unusable(format!("`{command}` runs no test: {why}")));
         }

@@ -29,6 +29,7 @@ mod target;
 mod test_bench;
 mod test_selection;
 mod unended;
+mod unmatched_name;
 
 pub(crate) use options::{PerTest, ProjectOptions};
 pub(crate) use prepare::{as_it_stands, prepare, prepare_axis, prepare_for, toggles};

@@ -20,6 +20,15 @@ fn a_filter_that_matches_no_test_is_an_error() {
 }
 
 #[test]
+fn a_filter_that_is_almost_the_name_of_a_test_gets_a_suggestion() {
+    for filter in ["test::broken_anyway", "brokne_anyway"] {
+        let mut bench = Bench::test(&format!("-p gates --lib {filter}"), &[]);
+        let error = bench.try_run(&Pattern::all()).unwrap_err().to_string();
+        assert!(error.ends_with(" what is asked for, did you mean `tests::broken_anyway`?"), "{error}");
+    }
+}
+
+#[test]
 fn toggles_are_listed_and_unknown_ones_refused() {
     let _alone = Fixture::alone_with_top();
     let fixture = Fixture::toggles();
