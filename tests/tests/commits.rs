@@ -9,7 +9,7 @@ use std::{
 };
 
 use bisect_tests::{
-    harness::{Finished, Running, Scratch, run, wait_until},
+    harness::{Finished, Running, Scratch, run, scrubbed, wait_until},
     repository::{Repository, found_commits},
 };
 
@@ -108,9 +108,19 @@ fn the_answer_for_people_goes_on() {
         format!("{short} 2023-11-14 change 4"),
         format!("git checkout {short} && sh -c "),
         format!("git show {short}"),
+        "# To find the hunks within this commit:".to_owned(),
     ] {
         assert!(finished.stdout.contains(&fact), "{fact}: {finished}");
     }
+    let hash = place.hash(9, 4);
+    let line = format!("cargo bisect-opt exec '--diff={0}~1..{0}' sh -c ", &hash[..12]);
+    let line = finished.stdout.lines().map(str::trim).find(|shown| shown.starts_with(&line));
+    let driver = place.scratch.driver([""; 0]).get_program().to_owned();
+    let pasted = line.unwrap_or_else(|| panic!("{finished}")).replacen("cargo bisect-opt", "\"$0\" --out ../out", 1);
+    let pasted = pasted.replacen("--out ../out exec", "exec --out ../out", 1);
+    let mut shell = scrubbed("sh".as_ref(), &place.dir());
+    let inside = run(shell.args(["-c".as_ref(), pasted.as_ref(), driver.as_os_str()])).expect_status(0);
+    assert!(inside.stdout.contains("this hunk makes the target fail"), "{inside}");
     finished.expect_message(&["9 commits after", "with everything before it the target passes"]);
     // A replay has a worktree of its own.
     let before = place.repository.state();

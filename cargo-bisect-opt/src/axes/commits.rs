@@ -179,7 +179,7 @@ impl Axis for Commits {
         Report { kind: KIND, name: hash.clone(), text: vec![subject.clone()], details, ..report }
     }
 
-    fn next_step(&self, ids: &[ChangeId], line: &str) -> Option<String> {
+    fn next_step(&self, ids: &[ChangeId], _: &str) -> Option<String> {
         let last = self.commit_of(*ids.last()?)?;
         let first = self.commit_of(*ids.first()?)?;
         let show = if ids.len() == 1 {
@@ -187,14 +187,7 @@ impl Axis for Commits {
         } else {
             format!("git log -p --first-parent {}^..{}", first.short, last.short)
         };
-        if !self.builds {
-            return Some(show);
-        }
-        Some(format!(
-            "{show}\n# To search inside this commit, guard each of its changes with `bisect_toggle`, then:\n\
-             git checkout {} && {line}",
-            last.short
-        ))
+        Some(show)
     }
 
     fn summary(&self, builds: usize, invocations: usize) -> Option<String> {

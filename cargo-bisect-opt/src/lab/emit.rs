@@ -317,6 +317,8 @@ fn culprit_found<T: Target>(
     };
     let reproduce = line(&selection, &stem, Reader::Person);
     let passes = line(&session.passing.beside(numbers, &others), &format!("{stem}-others"), Reader::Person);
+    let inside = session.lab.next_steps.inside_of_commits(&changes);
+    let next = session.target.next_step(&ids).into_iter().chain(inside).reduce(|all, more| format!("{all}\n{more}"));
     let last_change = changes.first().and_then(|change| session.target.last_change(change));
     Found {
         set: number,
@@ -330,7 +332,7 @@ fn culprit_found<T: Target>(
         moments: None,
         within: session.lab.parent_culprit,
         headline,
-        next: session.target.next_step(&ids),
+        next,
         is_of_tests: session.tests.is_some(),
         reproduce,
         // An axis that cannot express the state says so in a comment.

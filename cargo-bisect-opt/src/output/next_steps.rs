@@ -4,7 +4,7 @@ use super::{
     events::{End, Event, Found},
     exit_status::Exit,
 };
-use crate::process::shell;
+use crate::{process::shell, report::content::Report};
 
 /// The run directory that commands use if they get none.
 const DEFAULT_RUN_DIR: &str = "bisect.out";
@@ -66,23 +66,23 @@ impl NextSteps {
         let is_harmless = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.contains("git checkout");
         let next = found.next.iter().flat_map(|next| next.lines()).filter(is_harmless).map(str::to_owned);
         let mut steps: Vec<String> = reproduce.into_iter().chain(next).collect();
-        steps.extend(self.inside_of_commits(found));
         steps.retain(|step| !step.starts_with('#'));
         self.of_culprits.extend(steps);
     }
 
-    /// Returns the command line that searches the hunks of the commits of a culprit.
-    fn inside_of_commits(&self, found: &Found) -> Option<String> {
-        let [first, .., last] = match found.changes.as_slice() {
-            [only] => [only, only],
-            [first, .., last] => [first, last],
-            [] => return None,
-        };
+    /// Returns the lines of a next step that searches the hunks of the commits of a culprit.
+    pub(crate) fn inside_of_commits(&self, changes: &[Report]) -> Option<String> {
+        let (first, last) = (changes.first()?, changes.last()?);
         let short = |hash: &'_ str| hash.get(..COMMIT_DIGITS).map(str::to_owned);
         let is_commit = first.kind.name == "commit" && last.kind.name == "commit";
         let (first, last) = (short(&first.name)?, short(&last.name)?);
-        let words = is_commit.then(|| self.with("--commits", &[format!("--diff={first}~1..{last}")]))??;
-        Some(line(&words))
+        let mut words = is_commit.then(|| self.with("--commits", &[format!("--diff={first}~1..{last}")]))??;
+        // Another search begins anew.
+        if let Some((at, _)) = position(&words, RESUME) {
+            words.remove(at);
+        }
+        let commits = if changes.len() == 1 { "this commit" } else { "these commits" };
+        Some(format!("# To find the hunks within {commits}:\n{}", line(&words)))
     }
 
     /// Returns the next steps after a search with this end, whose continuation is known.
@@ -199,7 +199,7 @@ mod tests {
     use super::*;
     use crate::{
         output::events::{LogEnd, Replay, Smallest},
-        report::{content::Report, kind::ChangeKind},
+        report::kind::ChangeKind,
     };
 
     fn found(set: usize, changes: Vec<Report>, next: Option<&str>) -> Found {
@@ -267,18 +267,20 @@ mod tests {
         let kind = ChangeKind::own("commit", "commit", "this commit");
         let commit = |digit: &str| Report { kind, name: digit.repeat(40), ..Report::new(ChangeId(1)) };
         let inside = |commits: Vec<Report>, words: &str| {
-            let found = found(1, commits, Some("git checkout x && y"));
-            steps(words, "bisect.out", &[Event::Found(&found)], end(Exit::Found, 1, 9))[1].clone()
+            let words = words.split(' ').map(str::to_owned).collect();
+            NextSteps::new(words, "bisect.out".to_owned(), true).inside_of_commits(&commits)
         };
-        assert_eq!(
-            inside(vec![commit("a")], "test --commits v1..HEAD -p x"),
-            "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..aaaaaaaaaaaa' -p x"
-        );
-        assert_eq!(
-            inside(vec![commit("a"), commit("b"), commit("c")], "test --commits=v1..HEAD"),
-            "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..cccccccccccc'"
-        );
-        assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), "cargo bisect-opt replay --set 1");
+        let line = "cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..aaaaaaaaaaaa' -p x";
+        let expected = format!("# To find the hunks within this commit:\n{line}");
+        for words in ["test --commits v1..HEAD -p x", "test --resume --commits v1..HEAD -p x"] {
+            assert_eq!(inside(vec![commit("a")], words).as_ref(), Some(&expected), "{words}");
+        }
+        let several = inside(vec![commit("a"), commit("b"), commit("c")], "test --commits=v1..HEAD").unwrap();
+        assert_eq!(several.lines().last(), Some("cargo bisect-opt test '--diff=aaaaaaaaaaaa~1..cccccccccccc'"));
+        assert_eq!(inside(Vec::new(), "test --commits v1..HEAD"), None);
+        let found = found(1, vec![commit("a")], Some(&format!("git checkout x && y\n{expected}")));
+        let steps = steps("test", "bisect.out", &[Event::Found(&found)], end(Exit::Found, 1, 9));
+        assert_eq!(steps[..2], ["run 1".to_owned(), line.to_owned()]);
     }
 
     #[test]
