@@ -207,14 +207,12 @@ impl Trace {
             "fail" => (BAD, "FAIL"),
             _ => (ODD, "unresolved"),
         };
-        let reported = self.terms.reported.map(|reported| format!("{} {reported}, ", trial.matches));
-        let reported = reported.unwrap_or_default();
-        // Of several answers of one run, the first has its time.
-        let time = if trial.duration.is_zero() { String::new() } else { seconds(trial.duration) };
-        write!(err, "{style}{word}{style:#}  {DIM}{reported}{time}")?;
-        if !trial.reason.is_empty() {
-            write!(err, ", {}", trial.reason)?;
-        }
+        let reported = self.terms.reported.map(|reported| format!("{} {reported}", trial.matches));
+        // Of several answers of one run, the first has its time. What was not started took none.
+        let time = (!trial.duration.is_zero()).then(|| seconds(trial.duration));
+        let reason = Some(trial.reason.clone()).filter(|reason| !reason.is_empty());
+        let facts: Vec<_> = reported.into_iter().chain(time).chain(reason).collect();
+        write!(err, "{style}{word}{style:#}  {DIM}{}", facts.join(", "))?;
         if is_late {
             write!(err, "; this is trial {}", trial.n)?;
         }
@@ -270,6 +268,25 @@ mod tests {
 
     use super::*;
     use crate::output::event_samples::{run_begins, trial_done};
+
+    #[test]
+    fn a_run_that_was_not_started_has_no_time() {
+        let mut trace = Trace::new(false, PathBuf::from("out"));
+        let mut shown = |terms: Terms, reason: &str| {
+            trace.terms = terms;
+            let mut err = Vec::new();
+            trace.show(&mut err, &Event::Run(&run_begins())).unwrap();
+            let done = trial_done(Duration::ZERO);
+            let done = TrialDone { outcome: "unresolved", reason: reason.to_owned(), ..done };
+            trace.show(&mut err, &Event::Trial(&done)).unwrap();
+            let text = terminal::without_colors(std::str::from_utf8(&err).unwrap());
+            text.split("  ").last().unwrap().to_owned()
+        };
+        let silent = Terms { reported: None, ..Terms::TOGGLES };
+        assert_eq!(shown(silent, "does not build: E0425"), "does not build: E0425\n");
+        assert_eq!(shown(Terms::TOGGLES, "does not build: E0425"), "3 reached, does not build: E0425\n");
+        assert_eq!(shown(Terms::TOGGLES, ""), "3 reached\n");
+    }
 
     #[test]
     fn a_line_that_a_build_ended_is_shown_again_with_its_outcome() {
