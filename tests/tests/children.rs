@@ -1,7 +1,7 @@
 //! Time limits and interruptions end everything that a target started, and the search can be used again afterwards.
 #![cfg(target_os = "linux")]
 
-use std::process::Command;
+use std::{fs, process::Command};
 
 use bisect_tests::{
     foreign,
@@ -91,6 +91,32 @@ fn an_interrupted_search_ends_everything_and_keeps_its_trials() {
         let kept = scratch.read("bisect.out/trials.jsonl");
         let trials = kept.lines().filter(|line| !line.contains(r#""repeat":true"#)).count();
         assert_eq!(trials, finished.events_of("trial").len(), "{kept}");
+    }
+}
+
+#[test]
+fn an_interrupted_preparation_changes_no_results() {
+    let scratch = Scratch::new();
+    let manifest = "[package]\nname = 'slow'\nversion = '0.1.0'\nedition = '2024'\n[workspace]\n";
+    scratch.write("Cargo.toml", manifest);
+    let hangs = "fn main() { std::fs::write(\"hanging\", \"x\").unwrap(); loop { std::thread::park(); } }\n";
+    scratch.write("build.rs", hangs);
+    fs::create_dir(scratch.dir().join("src")).unwrap();
+    scratch.write("src/lib.rs", "");
+    let again = "to start again:\n  cargo bisect-opt ";
+    for (words, stage) in [
+        (&["test", "-q", "--", "x y"][..], "interrupted before any run: nothing was recorded, and the results"),
+        (&["toggles", "-q"], "interrupted before the toggles were listed: nothing was changed"),
+        (&["test", "-q", "--verdict"], "interrupted before the run was judged: this version is neither good nor bad"),
+    ] {
+        scratch.write("hanging", "");
+        let search = Running::start(&mut scratch.driver(words));
+        wait_until("the build script hangs", || !scratch.read("hanging").is_empty());
+        search.signal("INT");
+        let finished = search.finish().expect_status(130);
+        let line = words.join(" ").replace("x y", "'x y'");
+        finished.expect_message(&[&format!("error: {stage}"), &format!("{again}{line}\n")]);
+        assert_eq!(scratch.dir().join("bisect.out").exists(), words.contains(&"--verdict"), "{finished}");
     }
 }
 

@@ -1,6 +1,9 @@
 //! The reasons why a command did not search, or stopped early, with their exit statuses.
 
-use std::{ffi::OsString, io};
+use std::{
+    ffi::{OsStr, OsString},
+    io,
+};
 
 use super::{
     codegen::DrillError, conditions::ResumeError, edition::EditionError, replay::ReplayError, report::ReportError,
@@ -9,6 +12,7 @@ use crate::{
     axes::command_spec::AxisError,
     cargo::CargoError,
     output::{exit_status::Exit, run_dir::RunDirError, verdict_status::VerdictStatus},
+    process::shell,
     run::error::RunError,
     targets::{command, victim::SuiteError},
     vcs::since::SinceError,
@@ -109,6 +113,17 @@ impl CommandError {
             | CommandError::Man(_)
             | CommandError::Output(_) => Exit::Unusable,
         }
+    }
+
+    /// Returns the message for the user of a command, which `stage` describes: the stage that an interruption precedes, and
+    /// its consequence.
+    pub(super) fn message(&self, stage: &str, words: &[OsString]) -> String {
+        if self.exit() != Exit::Interrupted {
+            return self.to_string();
+        }
+        let ours = ["cargo", "bisect-opt"].map(OsStr::new);
+        let line = shell::line(ours.into_iter().chain(words.iter().map(OsString::as_os_str)));
+        format!("interrupted before {stage}\nto start again:\n  {line}")
     }
 
     /// Returns the status of a single run that could not be made.

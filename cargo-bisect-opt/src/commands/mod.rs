@@ -115,6 +115,11 @@ fn bisect_opt() -> CommandStatus {
         Command::Exec(command) => command.version.verdict,
         _ => false,
     };
+    let stage = match &cli.command {
+        _ if is_verdict => "the run was judged: this version is neither good nor bad so far",
+        Command::Toggles(_) => "the toggles were listed: nothing was changed, and cargo keeps what it built",
+        _ => "any run: nothing was recorded, and the results of an earlier search are as they were",
+    };
     let result = match cli.command {
         Command::Test(TestCommand { victim: Some(name), cargo, .. }) => victim::run(name.as_deref(), cargo),
         Command::Test(command) => program(Subcommand::Test, command.cargo, command.all_tests, command.per_test.into()),
@@ -138,7 +143,7 @@ fn bisect_opt() -> CommandStatus {
         Command::Man(command) => done(man_pages::write(&command)),
     };
     result.unwrap_or_else(|failure| {
-        terminal::show_error(&failure);
+        terminal::show_error(&failure.message(stage, &command_line::own_words()));
         if is_verdict { CommandStatus::Verdict(failure.verdict()) } else { CommandStatus::Search(failure.exit()) }
     })
 }
